@@ -210,7 +210,7 @@ def _take_words(words: int) -> list[str]:
 
 
 def _answer(record: RecordedRequest, output: TextIO) -> Turn:
-    prompt = prompt_of(record.asked)
+    prompt = prompt_of(record.messages_body)
     _tell(output, at_s=record.started_at, path=record.path, prompt=prompt)
     if stream := _STREAM.search(prompt):
         words, tokens_per_s = int(stream[1]), int(stream[2])
@@ -219,20 +219,20 @@ def _answer(record: RecordedRequest, output: TextIO) -> Turn:
         return Turn((Text(streamed_text(words)),), pace=pace, usage=_SMALL_USAGE, fault=fault)
     if fill := _FILL.search(prompt):
         return Turn((Text(filling_text(int(fill[1]))),), usage=_SMALL_USAGE)
-    if (calls := _CALLS.search(prompt)) and not last_result(record.asked):
+    if (calls := _CALLS.search(prompt)) and not last_result(record.messages_body):
         commands = (f"echo {number}" for number in range(int(calls[1])))
         return Turn(
             tuple(ToolCall("Bash", {"command": command}) for command in commands),
             usage=_SMALL_USAGE,
         )
-    if (agents := _AGENTS.search(prompt)) and not last_result(record.asked):
+    if (agents := _AGENTS.search(prompt)) and not last_result(record.messages_body):
         task = stream_prompt(int(agents[2]), int(agents[3]))
         starts = (
             ToolCall("Agent", {"description": f"part {number}", "prompt": task})
             for number in range(int(agents[1]))
         )
         return Turn(tuple(starts), usage=_SMALL_USAGE)
-    if (workflow := _WORKFLOW.search(prompt)) and not last_result(record.asked):
+    if (workflow := _WORKFLOW.search(prompt)) and not last_result(record.messages_body):
         task = stream_prompt(int(workflow[2]), int(workflow[3]))
         script = _SCRIPT % (int(workflow[1]), f"{_FAULTY}: {task}, part ")
         return Turn((ToolCall("Workflow", {"script": script}),), usage=_SMALL_USAGE)

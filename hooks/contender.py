@@ -78,13 +78,13 @@ def decision_of(outcome: EventOutcome, pending: Decision) -> Decision | None:
     """Return the decision that a PermissionRequest outcome is, or None for no opinion."""
     if outcome.decision == "deny" or not outcome.continue_:
         reason = outcome.reason or outcome.stop_reason or "no reason given"
-        return _decided(Behavior.DENY, outcome, pending, reason, None)
+        return _to_decision(Behavior.DENY, outcome, pending, reason, None)
     if outcome.decision == "allow" and pending.ask_reasons <= LIFTABLE:
-        return _decided(Behavior.ALLOW, outcome, pending, "allowed", outcome.updated_input)
+        return _to_decision(Behavior.ALLOW, outcome, pending, "allowed", outcome.updated_input)
     return None
 
 
-def _decided(
+def _to_decision(
     behavior: Behavior,
     outcome: EventOutcome,
     pending: Decision,

@@ -52,7 +52,7 @@ SESSION_END_MAX_S: Final = 60.0
 class HandlerStats(Struct, frozen=True):
     """What a handler did so far in this session."""
 
-    fired: int = 0
+    fire_count: int = 0
     last_outcome: str | None = None
     last_duration_ms: float | None = None
     last_error: str | None = None
@@ -172,7 +172,7 @@ class HookRunner:
         outcome = replace(
             outcome,
             overflow_file=next((file for _, file in capped if file is not None), None),
-            env_file=self._env_files.used(env_file),
+            env_file=self._env_files.used_file(env_file),
         )
         outcome = limit_outcome(full, outcome)
         if EFFECTS[event].is_stop and outcome.outcome is not OutcomeKind.CANCELLED:
@@ -254,11 +254,11 @@ class HookRunner:
     ) -> list[HandlerResult]:
         """Start all, wait for those that count, return results in configuration order."""
         if abort is not None and abort.aborted:
-            return [_interrupted(handler.spec) for handler in handlers]
+            return [_interruption(handler.spec) for handler in handlers]
         changed = asyncio.Event()
         for handler in handlers:
             self._note_start(handler.spec)
-            handler.start(self._guarded, changed)
+            handler.start(self._run_guarded, changed)
         try:
             await _wait(handlers, changed, abort)
         finally:
@@ -271,7 +271,7 @@ class HookRunner:
             self._note_end(result)
         return results
 
-    async def _guarded(self, call: HookCall) -> HandlerResult:
+    async def _run_guarded(self, call: HookCall) -> HandlerResult:
         """Run one handler; whatever it does becomes a result."""
         started = self._ports.clock()
         run = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
@@ -304,7 +304,7 @@ class HookRunner:
 
     def _note_start(self, spec: HandlerSpec) -> None:
         before = self.stats(spec)
-        self._stats[spec.key] = replace(before, fired=before.fired + 1)
+        self._stats[spec.key] = replace(before, fire_count=before.fire_count + 1)
 
     def _note_end(self, result: HandlerResult) -> None:
         spec = result.spec
@@ -351,7 +351,7 @@ class _HandlerTask:
         if self.detached:
             return HandlerResult(self.spec, HandlerOutcome.ASYNC)
         if self.task.cancelled():
-            return _interrupted(self.spec)
+            return _interruption(self.spec)
         return self.task.result()
 
 
@@ -384,7 +384,7 @@ async def _end(tasks: list[asyncio.Task[HandlerResult]]) -> None:
         await asyncio.wait(tasks)
 
 
-def _interrupted(spec: HandlerSpec) -> HandlerResult:
+def _interruption(spec: HandlerSpec) -> HandlerResult:
     return HandlerResult(spec, HandlerOutcome.CANCELLED, error="interrupted before it ended")
 
 

@@ -66,7 +66,7 @@ class AgentLimits(Struct, frozen=True):
     tools: dict[str, RuleSet] = field(default_factory=dict)
     """`only`, read, by tool; see `agent_limits`."""
 
-    def applied(self, context: PermissionContext) -> PermissionContext:
+    def apply_to(self, context: PermissionContext) -> PermissionContext:
         """Return the parent's context with the limits."""
         mode = context.mode if self.mode is None else stricter(context.mode, self.mode)
         if self.directory is None:
@@ -94,7 +94,7 @@ class AgentLimits(Struct, frozen=True):
         if self.notes is not None and not self.notes.allows(
             request, cwd or evaluation.context.launch_dir
         ):
-            return self._denied(
+            return self._deny_listed(
                 request, evaluation, (f"{request.tool}({self.notes.directory}/**)",)
             )
         rules = self.tools.get(canonical_tool(request.tool))
@@ -110,9 +110,9 @@ class AgentLimits(Struct, frozen=True):
             for part, verdict in judged
         ):
             return None
-        return self._denied(request, evaluation, tuple(rule.text for rule in rules.rules))
+        return self._deny_listed(request, evaluation, tuple(rule.text for rule in rules.rules))
 
-    def _denied(
+    def _deny_listed(
         self, request: PermissionRequest, evaluation: Evaluation, listed: tuple[str, ...]
     ) -> Decision:
         """Return the deny that names what is listed."""

@@ -140,10 +140,10 @@ class Checker:
         home = home or self._home
         loaded = LoadedSettings()
         if call.get("rules") is None:
-            loaded = self._loaded(project_root, home)
-            rules = _built((*loaded.rules, *loaded.waiting))
+            loaded = self._load_settings(project_root, home)
+            rules = _build_rules((*loaded.rules, *loaded.waiting))
         else:
-            rules = _built(tuple(_rule_texts(call["rules"])))
+            rules = _build_rules(tuple(_rule_texts(call["rules"])))
         policy = call.get("policy", loaded.policy or {})
         if not isinstance(policy, Mapping):
             raise BadLine("'policy' must be an object")
@@ -175,7 +175,7 @@ class Checker:
             works_inside=_flag(call, "sandbox_auto_allow", default=False),
         )
 
-    def _loaded(self, project_root: Path, home: Path) -> LoadedSettings:
+    def _load_settings(self, project_root: Path, home: Path) -> LoadedSettings:
         key = (project_root, home)
         if key not in self._settings:
             self._settings[key] = self._load(project_root, home)
@@ -246,7 +246,7 @@ def _lint_line(line: str) -> dict[str, object]:
     try:
         fields = _object(line)
         identity = fields.get("id")
-        rules = _built(tuple(_rule_texts(fields.get("rules") or {})))
+        rules = _build_rules(tuple(_rule_texts(fields.get("rules") or {})))
         sandboxed = _flag(fields, "sandbox_auto_allow", default=False)
     except BadLine as error:
         return {"id": identity, "error": str(error)}
@@ -255,13 +255,13 @@ def _lint_line(line: str) -> dict[str, object]:
 
 
 @lru_cache(maxsize=256)
-def _built(texts: tuple[RuleText, ...]) -> RuleSet:
+def _build_rules(texts: tuple[RuleText, ...]) -> RuleSet:
     return RuleSet.build(texts)[0]
 
 
 @lru_cache(maxsize=256)
 def _shadows(texts: tuple[RuleText, ...]) -> tuple[DecisionWarning, ...]:
-    return shadow_warnings(_built(texts))
+    return shadow_warnings(_build_rules(texts))
 
 
 def _object(line: str) -> dict[str, object]:

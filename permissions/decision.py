@@ -119,7 +119,7 @@ class TraceEntry(Struct, frozen=True):
     rule: str | None = None
     part: str | None = None
     """The part of a compound command that was asked about; None is the whole call."""
-    held: bool | None = None
+    is_enforceable: bool | None = None
     """False for an allow whose confinement this machine cannot enforce; None everywhere else."""
 
     def as_json(self) -> dict[str, object]:
@@ -131,7 +131,7 @@ class TraceEntry(Struct, frozen=True):
             "rule": self.rule,
             "part": self.part,
         }
-        return fields if self.held is None else {**fields, "held": self.held}
+        return fields if self.is_enforceable is None else {**fields, "held": self.is_enforceable}
 
 
 class WarningType(StrEnum):
@@ -215,7 +215,7 @@ class Decision(Struct, frozen=True):
     """A bare no: the turn ends."""
     grant: GrantChoice | None = None
     """What to remember beyond this call; None is "only this once"."""
-    stored: tuple[str, ...] = ()
+    stored_rules: tuple[str, ...] = ()
     """Rules that were stored together with this answer."""
     effects: tuple[str, ...] = ()
     """What the call would do, for users; filled in where somebody is asked."""

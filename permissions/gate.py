@@ -26,7 +26,7 @@ from permissions.decision import (
     TraceStep,
     WarningType,
 )
-from permissions.evaluate.answered import answered
+from permissions.evaluate.answered import apply_answer
 from permissions.evaluate.cascade import Evaluation, evaluate_parts, failed_evaluation
 from permissions.evaluate.effect_summary import effects_of
 from permissions.evaluate.hook_step import after_hooks
@@ -244,7 +244,7 @@ class PermissionGate:
         evaluation = self.evaluation(request, cwd=cwd)
         if evaluation.decision.behavior is not Behavior.ASK:
             return evaluation.decision
-        return classify(evaluation) or self._described(evaluation.decision, evaluation)
+        return classify(evaluation) or self._describe_ask(evaluation.decision, evaluation)
 
     def after_pre_tool_use(
         self, evaluation: Evaluation, decision: Decision, hook: str, reason: str, hook_name: str
@@ -254,7 +254,7 @@ class PermissionGate:
         Args:
             evaluation: The one that `decision` comes from.
         """
-        return answered(after_hooks(decision, hook, reason, hook_name), evaluation)
+        return apply_answer(after_hooks(decision, hook, reason, hook_name), evaluation)
 
     async def resolve(
         self,
@@ -277,19 +277,19 @@ class PermissionGate:
         """
         self._open[request.request_id] = evaluation or self.evaluation(request, cwd=cwd)
         try:
-            return await self._resolved(request, pending, abort, cwd)
+            return await self._resolve(request, pending, abort, cwd)
         finally:
             self._open.pop(request.request_id, None)
 
-    async def _resolved(
+    async def _resolve(
         self, request: PermissionRequest, pending: Decision, abort: Abort, cwd: Path | None
     ) -> Decision:
         if self._history.take_retry(request):
             decision = user_decision(Behavior.ALLOW, message="The user wants it tried again.")
             decision = replace(decision, trace=pending.trace, parts=pending.parts)
         else:
-            described = self._described(pending, self.current_evaluation(request, cwd=cwd))
-            decision = await self._answered(request, described, abort, cwd)
+            described = self._describe_ask(pending, self.current_evaluation(request, cwd=cwd))
+            decision = await self._request_answer(request, described, abort, cwd)
         if decision.behavior is Behavior.ALLOW:
             if self._refresh_settings is not None:
                 await self._refresh_settings()
@@ -298,8 +298,8 @@ class PermissionGate:
             by_classifier = decision.source is DecisionSource.CLASSIFIER
             evaluate = self.current_evaluation if by_classifier else self.evaluation
             decision = unless_denied(decision, evaluate(request, cwd=cwd).decision, pending)
-            decision = answered(decision, self.current_evaluation(request, cwd=cwd))
-        before, self._denials = self._denials, self._denials.after(decision)
+            decision = apply_answer(decision, self.current_evaluation(request, cwd=cwd))
+        before, self._denials = self._denials, self._denials.with_decision(decision)
         if self._denials.total > before.total:
             state = TraceEntry(TraceStep.CLASSIFIER, "none", source=self._denials.describe())
             decision = replace(decision, trace=(*decision.trace, state))
@@ -308,7 +308,7 @@ class PermissionGate:
         self.log(decision, request)
         return decision
 
-    async def _answered(
+    async def _request_answer(
         self, request: PermissionRequest, pending: Decision, abort: Abort, cwd: Path | None
     ) -> Decision:
         """Return the handler's answer, or that of rules or a mode that changed meanwhile."""
@@ -331,9 +331,9 @@ class PermissionGate:
                 if anew is not None:
                     return anew
         finally:
-            await _ended(handler)
+            await _cancel_and_wait(handler)
 
-    def _described(self, pending: Decision, evaluation: Evaluation) -> Decision:
+    def _describe_ask(self, pending: Decision, evaluation: Evaluation) -> Decision:
         """Return an ask with what only users need: effects, harmless parts, places of rules."""
         try:
             effects = effects_of(evaluation)
@@ -367,7 +367,7 @@ class PermissionGate:
             stored = self._grants.store(grant)
             for shadow in shadows:
                 self._notify(f"The rule was stored. {shadow.message}.")
-            return replace(decision, stored=stored, warnings=(*decision.warnings, *shadows))
+            return replace(decision, stored_rules=stored, warnings=(*decision.warnings, *shadows))
         except OSError as error:
             warning = _warning(
                 "mode_ignored",
@@ -395,7 +395,7 @@ def _warning(kind: str, message: str) -> DecisionWarning:
     return DecisionWarning(WarningType(kind), None, None, message)
 
 
-async def _ended(task: asyncio.Future[Decision]) -> None:
+async def _cancel_and_wait(task: asyncio.Future[Decision]) -> None:
     """Cancel a handler that still runs, and wait until its contenders have ended."""
     if not task.done():
         task.cancel()

@@ -26,7 +26,7 @@ _NAMES = {
 }
 
 
-def named(mode: Mode) -> str:
+def mode_name(mode: Mode) -> str:
     """Return a mode as users read it everywhere: the status line's word, and how it is spelt."""
     return _NAMES[mode]
 

@@ -69,7 +69,7 @@ class _Undo(Struct, frozen=True):
     what: str
     texts: tuple[RuleText, ...]
     """All rules as they were."""
-    back: Callable[[], Awaitable[None]]
+    undo: Callable[[], Awaitable[None]]
 
 
 class RuleEditor:
@@ -89,7 +89,7 @@ class RuleEditor:
             OSError: its file cannot be changed.
         """
         before = self._texts
-        back = await self._removed(rule)
+        back = await self._remove(rule)
         self._count([text for text in before if not _is(text, rule)])
         where = rule.file or rule.source
         self._done.append(_Undo(f"{rule.behavior} {rule.text} removed", before, back))
@@ -141,12 +141,12 @@ class RuleEditor:
         before = self._texts
         grant = GrantChoice((rule.text,), str(destination), Behavior(str(rule.behavior)))
         self._keeper.store(grant)
-        back = await self._removed(rule)
+        back = await self._remove(rule)
         self._count([text for text in self._texts if not _is(text, rule)])
         moved = self._stored_rule(rule.text, rule.behavior, destination)
 
         async def there_and_back() -> None:
-            await self._removed(moved)
+            await self._remove(moved)
             await back()
 
         self._done.append(_Undo(f"{rule.text} moved to {destination}", before, there_and_back))
@@ -170,10 +170,10 @@ class RuleEditor:
         self._keeper.store(GrantChoice((text,), str(source), Behavior(str(behavior))))
         added = self._stored_rule(text, behavior, source)
 
-        async def back() -> None:
-            await self._removed(added)
+        async def undo_change() -> None:
+            await self._remove(added)
 
-        self._done.append(_Undo(f"{behavior} {text} added", before, back))
+        self._done.append(_Undo(f"{behavior} {text} added", before, undo_change))
         return f"{behavior} {text} is added ({added.file or source})."
 
     async def undo(self) -> str:
@@ -186,7 +186,7 @@ class RuleEditor:
         if not self._done:
             raise RuleChangeError("There is no change to undo.")
         last = self._done[-1]
-        await last.back()
+        await last.undo()
         self._done.pop()
         self._count(last.texts)
         return f"Undone: {last.what}."
@@ -199,19 +199,19 @@ class RuleEditor:
         context = self._gate.context
         self._gate.replace_context(context.with_rules(RuleSet.build(texts)[0]))
 
-    async def _removed(self, rule: Rule) -> Callable[[], Awaitable[None]]:
+    async def _remove(self, rule: Rule) -> Callable[[], Awaitable[None]]:
         _check_movable(rule)
         behavior = str(rule.behavior)
         if rule.file is None:
             self._keeper.forget(behavior, rule.text)
 
-            async def back() -> None:
+            async def undo_change() -> None:
                 self._keeper.remember(behavior, rule.text)
 
-            return back
+            return undo_change
         file = Path(rule.file)
         receipt = await asyncio.to_thread(remove_rules, file, rule.behavior, [rule.text])
-        if not receipt.changed:
+        if not receipt.changed_rules:
             raise RuleChangeError(f"{rule.text} is no longer in {rule.file}.")
         return _undoing(receipt)
 
@@ -239,10 +239,10 @@ def check_rule(text: str, behavior: RuleBehavior) -> None:
 
 
 def _undoing(receipt: StoreReceipt) -> Callable[[], Awaitable[None]]:
-    async def back() -> None:
+    async def undo_change() -> None:
         await asyncio.to_thread(undo, receipt)
 
-    return back
+    return undo_change
 
 
 def _check_movable(rule: Rule) -> None:

@@ -41,7 +41,7 @@ class SubagentGate(PermissionGate):
         self._history = parent._history
         self._refresh_settings = parent._refresh_settings
         self._seen = parent.context
-        self._limited = limits.applied(self._seen)
+        self._limited = limits.apply_to(self._seen)
         parent._dependents.add(self)
 
     @property
@@ -49,7 +49,7 @@ class SubagentGate(PermissionGate):
         """What decisions are made from: the parent's context now, with the limits."""
         now = self._parent.context
         if now is not self._seen:
-            self._seen, self._limited = now, self._limits.applied(now)
+            self._seen, self._limited = now, self._limits.apply_to(now)
         return self._limited
 
     def evaluation(self, request: PermissionRequest, *, cwd: Path | None = None) -> Evaluation:

@@ -78,7 +78,7 @@ class Assembled(Struct, frozen=True, kw_only=True):
     conversation: Conversation
     settings: Settings
     notices: tuple[str, ...] = ()
-    resumed: ResumedConversation | None = None
+    resumed_conversation: ResumedConversation | None = None
     temporary_home: Path | None = None
     """Where the session is, if the agent's own home takes no files."""
     hook_runner: HookRunner
@@ -127,7 +127,7 @@ async def assemble(
             setup=setup,
             user=user,
             session=session,
-            resumed=resumed,
+            resumed_conversation=resumed,
             is_demo=is_demo,
             member=member,
             env=child_environment(environment.env, settings.env),
@@ -222,10 +222,12 @@ async def _build(
     service = build_command_service(start, late, shared, parts, conversation)
     await _begin(start, permissions, conversation, seat)
     mcp.begin(permissions.grants)
-    return _assembled(start, parts, (setup.notes, session_notes), conversation, service, seat)
+    return _build_conversation(
+        start, parts, (setup.notes, session_notes), conversation, service, seat
+    )
 
 
-def _assembled(
+def _build_conversation(
     start: StartContext,
     parts: AssembledParts,
     notes: tuple[Sequence[str], Sequence[str]],
@@ -238,7 +240,7 @@ def _assembled(
         conversation=conversation,
         settings=start.settings,
         notices=_notices(start, parts, *notes),
-        resumed=parts.loop.prefix.resumed,
+        resumed_conversation=parts.loop.prefix.resumed_conversation,
         temporary_home=start.session.temporary_home,
         hook_runner=parts.hooks.runner,
         grants=parts.permissions.grants,
@@ -258,7 +260,7 @@ def _notices(
     session_notes: Sequence[str],
 ) -> tuple[str, ...]:
     """Return what users should know of the start."""
-    resumed = start.resumed
+    resumed = start.resumed_conversation
     return start_notices(
         start.settings,
         setup_notes,

@@ -110,7 +110,7 @@ def build_commands(
         TemplateValues(start.session.id, settings.project_root, model.effort),
     )
     mentions = MentionReader(late.services, gate, partial(_resource, late))
-    scope = TurnScope(gate, model.used, model.name, model.effort)
+    scope = TurnScope(gate, model.model_in_use, model.name, model.effort)
     skill_hooks = SkillHooks(hooks)
     files = FileIndex(
         settings.launch_dir,

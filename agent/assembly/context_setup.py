@@ -93,7 +93,7 @@ def build_managers(start: StartContext, shared: SharedState, model: ModelParts) 
     """Return what builds the context manager of each agent."""
     return ContextSetup(
         client=model.client,
-        used=model.used,
+        model_in_use=model.model_in_use,
         policy=model.policy,
         accounting=model.accounting,
         emit=shared.stream.emit,
@@ -106,7 +106,7 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
     """What the context managers of one conversation's agents share."""
 
     client: ModelClient
-    used: ModelInUse
+    model_in_use: ModelInUse
     policy: Callable[[RequestSource], RetryPolicy]
     accounting: Accounting
     emit: Emit
@@ -132,14 +132,14 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
         the conversation, which may have notes on itself.
         """
         prefix = prefix_tokens(system, tools)
-        own = self.client.known(model) if model is not None else None
+        own = self.client.known_capabilities(model) if model is not None else None
 
         async def account(usage: Usage, model: str) -> None:
             turn_id = dispatch.firing.turn_id()
             await self.emit(self.accounting.add_aside(usage, model, turn_id, agent_id))
 
         def budget() -> ContextBudget:
-            can = own or self.used.capabilities
+            can = own or self.model_in_use.capabilities
             return ContextBudget(can.context_window, can.max_output_tokens, self.window())
 
         return ContextManager(
@@ -155,11 +155,13 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
                     account=account,
                     emit=self.emit,
                 ),
-                signed=EndpointSummaries(
+                endpoint_summary=EndpointSummaries(
                     self.client,
                     request,
                     lambda: replace(recovery, policy=self.policy(RequestSource.COMPACTION)),
-                    has_them=lambda: own is None and self.used.capabilities.signed_compaction,
+                    has_them=lambda: (
+                        own is None and self.model_in_use.capabilities.signed_compaction
+                    ),
                     turn_id=dispatch.firing.turn_id,
                     account=account,
                     emit=self.emit,

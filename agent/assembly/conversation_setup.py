@@ -66,7 +66,7 @@ def build_conversation(
 ) -> Conversation:
     """Build the conversation; the endpoint is asked what the model can take."""
     model, dispatch, tools, loop = parts.model, parts.hooks.dispatch, parts.tools, parts.loop
-    resumed, services = start.resumed, parts.tools.services
+    resumed, services = start.resumed_conversation, parts.tools.services
     observer = start.observer(parts.recording.redactor)
     start_hooks = StartHooks(
         start=start,
@@ -81,7 +81,7 @@ def build_conversation(
         parts.prompt.sections,
         is_resumed=resumed is not None,
         last_mode=resumed.mode if resumed is not None else None,
-        notes=lambda is_opening: model.used.advisor_notes(is_opening),
+        notes=lambda is_opening: model.model_in_use.advisor_notes(is_opening),
     )
     conversation = Conversation(
         ConversationParts(
@@ -94,10 +94,10 @@ def build_conversation(
             reminders=parts.mcp.reminders(
                 parts.commands.reminders(reminders, parts.agents.catalog.news)
             ),
-            totals=model.used.totals,
+            totals=model.model_in_use.totals,
             model=model.name,
             effort=model.effort,
-            switch=model.used,
+            switch=model.model_in_use,
             shells=shared.shells,
             max_turns=start.max_turns(),
             previews=shared.previews,
@@ -130,7 +130,9 @@ def build_conversation(
 def _title(start: StartContext, parts: AssembledParts) -> AutomaticTitle:
     """Build what names the session, where somebody reads it and there is a small model."""
     model, recorder = parts.model, parts.recording.recorder
-    recorder.is_titled |= start.resumed is not None and bool(start.resumed.title)
+    recorder.is_titled |= start.resumed_conversation is not None and bool(
+        start.resumed_conversation.title
+    )
 
     def is_wanted() -> bool:
         return start.user.reads_titles and not start.is_demo and model.has_small
@@ -158,7 +160,7 @@ def build_command_service(
     settings, commands = start.settings, parts.commands
 
     def on_directory(path: Path) -> None:
-        parts.permissions.granted.add_directory(str(path))
+        parts.permissions.session_grants.add_directory(str(path))
         shared.background.start(dispatch.directory_added(str(path), "slash_command"))
         if (live := late.servers_or_none()) is not None:
             shared.background.start(live.servers.roots_changed())
@@ -231,7 +233,7 @@ def _build_advisor(start: StartContext, late: LateParts, parts: AssembledParts) 
     )
     values = start.settings.values
     consultation = Consultation(ports, values.advisorMaxUses or DEFAULT_MAX_USES)
-    used, client = parts.model.used, parts.model.client
+    used, client = parts.model.model_in_use, parts.model.client
 
     def is_served(advisor: str) -> bool:
         can = used.capabilities
@@ -259,7 +261,7 @@ def _closers(
     observer: Observer,
 ) -> tuple[Close, ...]:
     """Return what ends with the conversation, in the order of its end."""
-    learning = asyncio.ensure_future(parts.model.used.learn_capabilities())
+    learning = asyncio.ensure_future(parts.model.model_in_use.learn_capabilities())
     runner, wait_s = parts.hooks.runner, 5.0 if start.options.headless else 0.0
     seat = late.seat()
     is_shared = start.member is not None and start.member.client is not None

@@ -38,7 +38,7 @@ def build_costs(
     start: StartContext, used: ModelInUse, *, on_exceeded: Callable[[str], None]
 ) -> CostParts:
     """Build the accounting over the totals of `used`."""
-    resumed = start.resumed
+    resumed = start.resumed_conversation
     path, session_id = ledger_path(start.environment.agent_home), start.session.id
     entries = SinkThread(Ledger(path).add, name="costs")
     prices, warnings = _prices(start.settings)

@@ -68,7 +68,7 @@ def settings_for(
         agent_home=environment.agent_home,
         env=environment.env,
         cli=CliSettings(
-            allow=_allowed(options),
+            allow=_allow_rules(options),
             ask=options.ask,
             deny=options.deny,
             settings=options.settings_file,
@@ -83,7 +83,7 @@ def settings_for(
     )
 
 
-def _allowed(options: RunOptions) -> tuple[str, ...]:
+def _allow_rules(options: RunOptions) -> tuple[str, ...]:
     """Return the allow rules of the command line.
 
     Without a screen no user can be asked: there the option for orchestration mode is the consent.

@@ -56,7 +56,7 @@ class StartHooks(Struct, frozen=True, kw_only=True):
 
     async def run(self) -> None:
         """Fire Setup where the command line asked, SessionStart, and what was loaded at start."""
-        options, resumed = self.start.options, self.start.resumed
+        options, resumed = self.start.options, self.start.resumed_conversation
         if options.setup is not None:
             await self.dispatch.setup(options.setup)
         await self.dispatch.session_start(
@@ -84,7 +84,7 @@ class StartHooks(Struct, frozen=True, kw_only=True):
 
 def start_source(start: StartContext) -> StartSource:
     """Return why the session starts, in the words of SessionStart."""
-    if start.resumed is not None:
+    if start.resumed_conversation is not None:
         return "fork" if start.options.fork_session else "resume"
     return "clear" if start.options.after_clear else "startup"
 

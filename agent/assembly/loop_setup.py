@@ -67,7 +67,7 @@ async def build_loop(
     prefix = await start.prefix(system, tools.registry, recorder)
     await recorder.mode(str(gate.mode))
     wire = _held_to_schema(tools.registry.to_wire(), start, model)
-    used = model.used
+    used = model.model_in_use
     request = request_builder(
         used,
         prefix.system,
@@ -108,7 +108,7 @@ async def build_loop(
         request=request,
         account=model.accounting.account,
         spent=model.accounting.spent,
-        queued=queue_taker(shared.queue, commands.expander),
+        take_queue=queue_taker(shared.queue, commands.expander),
         reports=lambda: [
             *shells(),
             *agents.supervisor.reports.take(),
@@ -141,9 +141,13 @@ def _late_tools(
     start: StartContext, model: ModelParts, gate: PermissionGate, tools: ToolParts
 ) -> Callable[[], tuple[dict[str, object], ...]]:
     """Return what follows the tools of the start: it may change with the model, and grow."""
-    used = model.used
+    used = model.model_in_use
     serve_tools(start, model, gate)
-    return lambda: (*used.served_tools(), *tools.deferred.definitions(), *used.advisor_tools())
+    return lambda: (
+        *used.served_tools(),
+        *tools.deferred_tools.definitions(),
+        *used.advisor_tools(),
+    )
 
 
 def _held_to_schema(
@@ -151,7 +155,7 @@ def _held_to_schema(
 ) -> list[dict[str, object]]:
     """Mark the tools whose calls the endpoint can hold to their schemas, once: a change later would
     cost the prompt cache."""
-    can = model.used.capabilities
+    can = model.model_in_use.capabilities
     is_known = start.setup.endpoint.is_official and can.source == "table"
     if not (can.structured_outputs or is_known):
         return list(tools)

@@ -36,7 +36,7 @@ class ModelParts(Struct, frozen=True):
     """The model in use and what processes its requests."""
 
     client: ModelRouter
-    used: ModelInUse
+    model_in_use: ModelInUse
     small: SmallModel
     costs: CostParts
     policy: PolicyFor
@@ -47,7 +47,7 @@ class ModelParts(Struct, frozen=True):
     @property
     def has_small(self) -> bool:
         """Whether small questions go to a smaller model than the one in use."""
-        return self.small_name() != self.used.model
+        return self.small_name() != self.model_in_use.model
 
     @property
     def accounting(self) -> Accounting:
@@ -56,11 +56,11 @@ class ModelParts(Struct, frozen=True):
 
     def name(self) -> str:
         """Return the model of the next request."""
-        return self.used.model
+        return self.model_in_use.model
 
     def effort(self) -> Effort | None:
         """Return the effort of the next request."""
-        return self.used.effort
+        return self.model_in_use.effort
 
 
 async def build_model(

@@ -46,7 +46,7 @@ class PermissionParts(Struct, frozen=True, kw_only=True):
 
     gate: PermissionGate
     grants: Grants
-    granted: SessionGrants
+    session_grants: SessionGrants
     contenders: PermissionContenders
     live: LiveSettings
 
@@ -64,12 +64,13 @@ def build_permissions(
 ) -> PermissionParts:
     """Build the gate; the mode is reported to hooks and to the user."""
     granted = SessionGrants(
-        start.granted, lambda record: shared.background.start(recording.recorder.write(record))
+        start.session_grants,
+        lambda record: shared.background.start(recording.recorder.write(record)),
     )
     grants = Grants(
         start.current_settings,
         rules.add,
-        session=list(start.granted.grants),
+        session=list(start.session_grants.grants),
         on_session_change=granted.set_rules,
     )
     contenders = PermissionContenders(
@@ -121,7 +122,7 @@ def build_permissions(
     gate.on_mode_change(on_mode)
     gate.on_mode_change(rules.report_stripped)
     return PermissionParts(
-        gate=gate, grants=grants, granted=granted, contenders=contenders, live=live
+        gate=gate, grants=grants, session_grants=granted, contenders=contenders, live=live
     )
 
 
@@ -136,7 +137,7 @@ def _session_hosts(
         ask.decide_host if ask is not None else None,
         grants.store,
         start.warn,
-        granted=start.granted.hosts,
+        granted=start.session_grants.hosts,
         on_grant=granted.add_host,
     )
 
@@ -153,12 +154,15 @@ def _handler(
     def evaluation(request: PermissionRequest) -> Evaluation:
         return late.gate().current_evaluation(request, cwd=late.cwd())
 
-    def suggested(request: PermissionRequest, pending: Decision) -> Sequence[Grant]:
+    def suggest_grants(request: PermissionRequest, pending: Decision) -> Sequence[Grant]:
         return suggest(evaluation(request), pending)
 
     dialog = start.user.dialog
     first: Contender = HookContender(
-        hooks.runner, on_outcome=hooks.dispatch.firing.show_outcome, suggest=suggested, cwd=late.cwd
+        hooks.runner,
+        on_outcome=hooks.dispatch.firing.show_outcome,
+        suggest=suggest_grants,
+        cwd=late.cwd,
     )
     seat = late.seat()
     others = (first, LocalClassifier(evaluation), *classifiers)

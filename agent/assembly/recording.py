@@ -24,5 +24,7 @@ def build_recording(start: StartContext, model: ModelParts) -> Recording:
     recorder = SessionRecorder(
         start.session, redact=redactor.line, cost_by_model=lambda: tracker.state.as_json()
     )
-    recorder.seed(start.resumed.states if start.resumed is not None else ())
+    recorder.seed(
+        start.resumed_conversation.states if start.resumed_conversation is not None else ()
+    )
     return Recording(recorder, redactor)

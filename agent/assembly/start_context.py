@@ -35,7 +35,7 @@ from agent.prompt.git import read_branch
 from agent.sandbox.sandbox import RunRequest, Sandbox
 from agent.session.checkpoints.checkpoint import Checkpoints
 from agent.session.checkpoints.worktree import Worktree
-from agent.session.prefix_binding import bound
+from agent.session.prefix_binding import bind_prefix
 from agent.session.records import GrantsRecord
 from agent.session.resume import ResumedConversation
 from agent.session.session_recorder import SessionRecorder
@@ -123,13 +123,13 @@ class RequestPrefix(Struct, frozen=True):
     """What every request of a conversation begins with."""
 
     system: tuple[Block, ...]
-    resumed: ResumedConversation | None
+    resumed_conversation: ResumedConversation | None
     """With its messages as they are sent now."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """The history to continue from."""
-        return self.resumed.messages if self.resumed is not None else ()
+        return self.resumed_conversation.messages if self.resumed_conversation is not None else ()
 
 
 class StartContext(Struct, frozen=True, kw_only=True):
@@ -141,7 +141,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
     setup: ModelSetup
     user: UserPorts
     session: Session
-    resumed: ResumedConversation | None
+    resumed_conversation: ResumedConversation | None
     is_demo: bool
     member: MemberStart | None
     """For a worker of a team."""
@@ -213,7 +213,11 @@ class StartContext(Struct, frozen=True, kw_only=True):
         self, client: ModelRouter, on_effort: Callable[[Effort | None], None]
     ) -> ModelInUse:
         """Choose the model. Raises ConfigError where nothing names one."""
-        resumed = self.resumed.model if self.resumed is not None and not self.is_demo else None
+        resumed = (
+            self.resumed_conversation.model
+            if self.resumed_conversation is not None and not self.is_demo
+            else None
+        )
         model = await choose_model(client, self.setup, asked=self.options.model, resumed=resumed)
         values = self.settings.values
         wants_thinking = self.options.wants_thinking
@@ -229,7 +233,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
         )
 
     def _totals(self) -> Totals:
-        resumed = self.resumed
+        resumed = self.resumed_conversation
         if resumed is None:
             return Totals()
         return Totals(resumed.usage, resumed.cost_usd, resumed.context_tokens)
@@ -240,21 +244,27 @@ class StartContext(Struct, frozen=True, kw_only=True):
         """Return the system prompt to send and the messages to continue from, both recorded."""
         own = self.options.system_prompt or self.options.append_system_prompt
         own = own or self.options.json_schema
-        prefix, changed = bound(system, registry.to_wire(), self.resumed, has_own_prompt=bool(own))
+        prefix, changed = bind_prefix(
+            system, registry.to_wire(), self.resumed_conversation, has_own_prompt=bool(own)
+        )
         await recorder.system(prefix.system, prefix.digest)
-        if changed is None or self.resumed is None:
-            return RequestPrefix(prefix.system, self.resumed)
+        if changed is None or self.resumed_conversation is None:
+            return RequestPrefix(prefix.system, self.resumed_conversation)
         await recorder.rewound(changed[-1].uid if changed else None, changed)
-        return RequestPrefix(prefix.system, replace(self.resumed, messages=changed))
+        return RequestPrefix(prefix.system, replace(self.resumed_conversation, messages=changed))
 
     @property
-    def granted(self) -> GrantsRecord:
+    def session_grants(self) -> GrantsRecord:
         """What the user granted for the session that is resumed."""
-        return self.resumed.grants if self.resumed is not None else GrantsRecord()
+        return (
+            self.resumed_conversation.grants
+            if self.resumed_conversation is not None
+            else GrantsRecord()
+        )
 
     def permissions(self) -> PermissionSetup:
         """Return rules and mode, with what a resumed session was granted."""
-        resumed, granted = self.resumed, self.granted
+        resumed, granted = self.resumed_conversation, self.session_grants
         return permission_setup(
             self.settings,
             bypass_available=self._bypass_available(),

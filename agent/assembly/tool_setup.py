@@ -45,7 +45,7 @@ class ToolParts(Struct, frozen=True):
     """The tools of the main agent, and what they may use of the conversation."""
 
     registry: ToolRegistry
-    deferred: DeferredTools
+    deferred_tools: DeferredTools
     checkpoints: Checkpoints
     services: ToolServices
     gate: PermissionGate
@@ -67,12 +67,12 @@ def build_tools(
 
     `with_search`: tools of servers follow, most of which the model has to search for.
     """
-    environment, resumed = start.environment, start.resumed
+    environment, resumed = start.environment, start.resumed_conversation
     scope = WorkingDirectories(lambda: gate.context)
     checkpoints = start.checkpoints(late.turn_id, scope)
     search = web_search(start, model)
     registry = start.registry(without=() if search is not None else ("WebSearch",))
-    window = model.used.capabilities.context_window
+    window = model.model_in_use.capabilities.context_window
     if start.options.tools is None and window < SMALL_WINDOW:
         registry = registry.without({t.name for t in registry.all()} - set(SMALL_TOOLS))
         start.notes.append(
@@ -119,7 +119,7 @@ def build_tools(
             search=search,
             checkpoints=checkpoints,
             skills=skills,
-            deferred=deferred,
+            deferred_tools=deferred,
             todos=resumed.todos if resumed is not None else (),
             blocked_hosts=tuple(sorted(gate.context.blocked_hosts)),
             workflows=agents.workflows,
@@ -142,18 +142,18 @@ def web_search(start: StartContext, model: ModelParts) -> SearchPort | None:
         if isinstance(service, SearchService):
             return service
         start.notes.append(service)
-    known = model.used.capabilities
+    known = model.model_in_use.capabilities
     is_known = start.setup.endpoint.is_official and known.source != "guess"
     if not (is_known or "web_search" in known.served):
         return None
     account = model.accounting.add_quietly
-    return ServerSearch(model.client, lambda: model.used.model, account=account)
+    return ServerSearch(model.client, lambda: model.model_in_use.model, account=account)
 
 
 def serve_tools(start: StartContext, model: ModelParts, gate: PermissionGate) -> None:
     """Offer what the settings choose of the endpoint's own tools, as long as the model in use has
     it; what the model has not at the start is a note."""
-    used, client, rules = model.used, model.client, gate.context.rules
+    used, client, rules = model.model_in_use, model.client, gate.context.rules
     denied = denied_tools(rules, OURS.values())
     wanted = [
         name for name in start.settings.values.serverTools or () if OURS.get(name, "") not in denied

@@ -34,7 +34,7 @@ class CommandRegistry:
                     by_name.setdefault(command.meta.name, command)
         return tuple(by_name.values())
 
-    def listed(self) -> tuple[Command, ...]:
+    def list_commands(self) -> tuple[Command, ...]:
         """Return what menus show, by name."""
         shown = [command for command in self.all() if command.meta.is_listed]
         return tuple(sorted(shown, key=lambda command: command.meta.name))

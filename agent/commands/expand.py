@@ -130,25 +130,25 @@ class Expander:
         added, reason = await self._ask_hooks(command, arguments, prompt.text, abort)
         await events.emit_all(self._hooks.notices())
         if reason is not None:
-            return ExpandedPrompt(blocked=reason)
+            return ExpandedPrompt(block_reason=reason)
         try:
             template = command.load()
         except CommandError as error:
-            return ExpandedPrompt(blocked=str(error))
+            return ExpandedPrompt(block_reason=str(error))
         if command.render is not None:
-            return await self._rendered(command, command.render, arguments, added)
+            return await self._render(command, command.render, arguments, added)
         self._skill_hooks.use(command, template)
         await events.emit_all(self._hooks.notices())
         await self._scope.enter(template)
         done = await self._runner.run(template, arguments, events, abort)
         if done.refusal:
-            return ExpandedPrompt(blocked=f"/{command.meta.name}: {done.refusal}")
+            return ExpandedPrompt(block_reason=f"/{command.meta.name}: {done.refusal}")
         attached = await self._attach(done.own_words, events, abort)
         context = (user_message(added, origin="hook"),) if added else ()
         expanded = command_message(command, done.text, agent=template.agent)
         return ExpandedPrompt((*attached, *context, expanded))
 
-    async def _rendered(
+    async def _render(
         self,
         command: PromptCommand,
         render: Callable[[str], Awaitable[str]],
@@ -158,7 +158,7 @@ class Expander:
         try:
             text = await render(arguments)
         except CommandError as error:
-            return ExpandedPrompt(blocked=f"/{command.meta.name}: {error}")
+            return ExpandedPrompt(block_reason=f"/{command.meta.name}: {error}")
         context = (user_message(added, origin="hook"),) if added else ()
         return ExpandedPrompt((*context, command_message(command, text[:MAX_TEXT_CHARS])))
 

@@ -69,7 +69,7 @@ def _reply(result: results.CommandResult, name: str, center: CommandService) -> 
 def _context_text(found: ContextBreakdown) -> str:
     window = max(1, found.window)
     how = "counted by the endpoint" if found.is_measured else "estimated"
-    share = 100 * found.used / window
-    lines = [f"{found.used:,} of {found.window:,} tokens ({share:.0f}%), {how}"]
+    share = 100 * found.used_tokens / window
+    lines = [f"{found.used_tokens:,} of {found.window:,} tokens ({share:.0f}%), {how}"]
     lines += [f"{part.tokens:>10,}  {part.name}" for part in found.slices]
-    return "\n".join([*lines, f"{max(0, found.window - found.used):>10,}  Free"])
+    return "\n".join([*lines, f"{max(0, found.window - found.used_tokens):>10,}  Free"])

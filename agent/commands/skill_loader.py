@@ -49,9 +49,9 @@ class Skills:
 
     def names(self) -> tuple[str, ...]:
         """Return the names of what the model may use."""
-        return tuple(command.meta.name for command in self._offered())
+        return tuple(command.meta.name for command in self._offered_commands())
 
-    def _offered(self) -> tuple[PromptCommand, ...]:
+    def _offered_commands(self) -> tuple[PromptCommand, ...]:
         found = self._registry.for_model()
         if self._only is None:
             return found
@@ -60,7 +60,7 @@ class Skills:
 
     async def load(self, name: str, arguments: str, turn_id: str, abort: AbortSignal) -> SkillText:
         """Return a skill's text and what it mentions. Raises ToolError."""
-        command, template = self._found(name)
+        command, template = self._find(name)
         # The turn continues with the model that asked; only rules are added.
         self._scope.add_rules(template)
         self._skill_hooks.use(command, template)
@@ -69,11 +69,11 @@ class Skills:
     async def read(self, name: str, turn_id: str, abort: AbortSignal) -> SkillText:
         """Return a skill's text alone; `load` puts its rules and hooks in force. Raises
         ToolError."""
-        _, template = self._found(name)
+        _, template = self._find(name)
         return await self._text(template, "", turn_id, abort)
 
-    def _found(self, name: str) -> tuple[PromptCommand, Template]:
-        command = next((c for c in self._offered() if c.meta.name == name), None)
+    def _find(self, name: str) -> tuple[PromptCommand, Template]:
+        command = next((c for c in self._offered_commands() if c.meta.name == name), None)
         if command is None:
             raise ToolError(f"There is no skill named {name!r}.")
         try:
@@ -102,7 +102,7 @@ class Skills:
 
     def news(self) -> str | None:
         """Return the list of skills for the model; None when it is unchanged."""
-        listing = skill_list(self._offered())
+        listing = skill_list(self._offered_commands())
         if listing == (self._listed or ""):
             return None
         self._listed = listing

@@ -59,7 +59,7 @@ class AutomaticTitle:
     def after_prompt(self, messages: tuple[Message, ...]) -> None:
         """Ask for a title, unless there is one or it was asked for."""
         if self._task is None and not self._recorder.is_titled and self._is_wanted():
-            self._task = asyncio.ensure_future(self._guarded(self._name(messages)))
+            self._task = asyncio.ensure_future(self._run_guarded(self._name(messages)))
 
     async def aclose(self) -> None:
         """Do without the title that is asked for."""
@@ -67,7 +67,7 @@ class AutomaticTitle:
             self._task.cancel()
             await asyncio.wait({self._task})
 
-    async def _guarded(self, work: Awaitable[None]) -> None:
+    async def _run_guarded(self, work: Awaitable[None]) -> None:
         try:
             await work
         except Exception:  # noqa: BLE001 - isolation boundary: the first prompt stands for it

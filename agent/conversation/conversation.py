@@ -102,7 +102,7 @@ class Conversation:
         finally:
             self.hooks.firing.abort = None
 
-    async def _started(self, abort: AbortSignal) -> list[AgentEvent]:
+    async def _start_events(self, abort: AbortSignal) -> list[AgentEvent]:
         """Return what there is to show of the start; an interruption ends its hooks."""
         starting = asyncio.ensure_future(self.start())
         interrupt = asyncio.ensure_future(abort.wait())
@@ -158,7 +158,7 @@ class Conversation:
             return parts.stream.start(
                 lambda: self._work(prompt, TurnEvents(parts.stream.emit, turn_id), abort),
                 self._record,
-                show=partial(parts.display.shown, abort=abort.signal),
+                show=partial(parts.display.replace_event, abort=abort.signal),
                 listeners=(parts.observe,),
             )
 
@@ -188,7 +188,7 @@ class Conversation:
     async def _answer(
         self, prompt: Prompt | None, events: TurnEvents, abort: AbortController
     ) -> Terminal:
-        await events.emit_all(await self._started(abort.signal))
+        await events.emit_all(await self._start_events(abort.signal))
         self.hooks.firing.abort = abort.signal
         self.hooks.firing.begin_turn(events.turn_id, prompt.uid if prompt is not None else None)
         if prompt is not None:

@@ -53,7 +53,7 @@ class DisplayHooks:
         """Whether events have to pass through `shown` at all."""
         return self._held is not None or self._hooks.runner.has(EVENT)
 
-    async def shown(self, event: AgentEvent, abort: AbortSignal) -> list[AgentEvent]:
+    async def replace_event(self, event: AgentEvent, abort: AbortSignal) -> list[AgentEvent]:
         """Return what takes the place of an event, in order; usually the event itself."""
         if event.agent_id is not None:
             return [event]

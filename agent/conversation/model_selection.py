@@ -72,7 +72,7 @@ class ModelInUse:
         self.model = model
         self.effort = effort
         self._wants_thinking = wants_thinking
-        self.capabilities: ModelCapabilities = client.known(model)
+        self.capabilities: ModelCapabilities = client.known_capabilities(model)
         self.totals = totals if totals is not None else Totals()
         """Of the conversation: its window is the model's."""
         self.totals.context_window = self.capabilities.context_window
@@ -95,7 +95,7 @@ class ModelInUse:
         if problem is not None:
             raise SwitchRefused(problem)
         self.model = wanted
-        self.capabilities = self._client.known(self.model)
+        self.capabilities = self._client.known_capabilities(self.model)
         await self.learn_capabilities()
 
     def left_out(self, messages: Sequence[Message]) -> str:
@@ -138,7 +138,7 @@ class ModelInUse:
         """Take over a window and a longest answer that an error of the endpoint named."""
         self._client.learn_limits(model, window, output)
         if model == self.model:
-            self.capabilities = self._client.known(model)
+            self.capabilities = self._client.known_capabilities(model)
             self.totals.context_window = self.capabilities.context_window
 
     async def learn_capabilities(self) -> None:

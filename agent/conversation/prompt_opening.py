@@ -38,8 +38,8 @@ async def open_prompt(
     expanded = ExpandedPrompt()
     if parts.expander is not None:
         expanded = await parts.expander.expand(prompt, events, abort)
-    if expanded.blocked is not None:
-        return await _not_sent(events, "stop_hook_prevented", expanded.blocked)
+    if expanded.block_reason is not None:
+        return await _not_sent(events, "stop_hook_prevented", expanded.block_reason)
     if abort.aborted:
         return await _not_sent(events, "aborted_tools", abort.reason or "")
     new = [user_message(text, origin="reminder") for text in _notes(parts, state)]
@@ -50,7 +50,7 @@ async def open_prompt(
     first = parts.hooks.take_first_message()
     if first is not None:
         new.append(user_message(first, origin="hook"))
-    return (*new, *expanded.before, prompt.to_message(), *_mode_reminder(parts, state))
+    return (*new, *expanded.context, prompt.to_message(), *_mode_reminder(parts, state))
 
 
 def _mode_reminder(parts: ConversationParts, state: ConversationState) -> tuple[Message, ...]:

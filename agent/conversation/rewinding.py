@@ -77,10 +77,10 @@ class Rewinding:
         if first is None:
             return None
         restored = await checkpoints.restore(first, paths, redo_id=uuid.uuid4().hex[:12])
-        files = len(restored.done)
+        files = len(restored.done_changes)
         self._state.notes.append(
             f"The user put {files} file(s) back to their state before an earlier prompt: "
-            + ", ".join(str(change.path) for change in restored.done[:20])
+            + ", ".join(str(change.path) for change in restored.done_changes[:20])
             + ". Read them again before you change them."
         )
         return restored

@@ -61,7 +61,7 @@ class LiveSettings:
         self._notify = notify
         self._approve = approve
         self._sandbox = sandbox
-        self._stamps = _stamps(settings.watched)
+        self._stamps = _stamps(settings.watched_files)
         self._problem = ""
         """Why the files as they are now do not count; empty while they do."""
         self._refused: Settings | None = None
@@ -99,7 +99,7 @@ class LiveSettings:
         The watcher looks once a second. A user's yes must not outrun a deny that is written.
         """
         async with self._one_at_a_time:
-            stamps = _stamps(self._settings.watched)
+            stamps = _stamps(self._settings.watched_files)
             changed = [path for path, stamp in stamps.items() if self._stamps.get(path) != stamp]
             if not changed:
                 return
@@ -108,7 +108,7 @@ class LiveSettings:
             except Exception as error:  # noqa: BLE001 - isolation boundary: what is in force stays
                 self._notify(f"Settings cannot be read again: {error}", "warning")
 
-    async def changed(self, files: Iterable[Path]) -> None:
+    async def apply_changes(self, files: Iterable[Path]) -> None:
         """Apply the settings of files that the watcher names, unless that has happened already."""
         async with self._one_at_a_time:
             await self._take(files)
@@ -116,7 +116,7 @@ class LiveSettings:
     async def _take(self, files: Iterable[Path]) -> None:
         """Read everything as it is now; make it count, once, unless a hook objects."""
         # Looked at before it is read: what changes while it is read is seen the next time.
-        self._stamps = _stamps(self._settings.watched)
+        self._stamps = _stamps(self._settings.watched_files)
         change = await asyncio.to_thread(reload, self._settings, self._load, tuple(files))
         match change:
             case ReloadFailed(_, problem):
@@ -136,7 +136,7 @@ class LiveSettings:
     async def _follow(self) -> None:
         try:
             async for change in watch_settings(self._settings, self._load, self._stop):
-                await self.changed(change.files)
+                await self.apply_changes(change.files)
         except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation continues
             self._notify(f"Settings are no longer watched: {error}", "warning")
 
@@ -188,7 +188,7 @@ class LiveSettings:
                 self._in_force(current)
                 self._gate.replace_context(
                     replace(
-                        refreshed(self._gate.context, before, current),
+                        refresh_context(self._gate.context, before, current),
                         sandbox=self._sandbox(current),
                     ),
                     auto_available=is_auto_available(current),
@@ -202,7 +202,7 @@ class LiveSettings:
                 self._notify_of_rules(rules_before)
 
 
-def refreshed(
+def refresh_context(
     context: PermissionContext, before: Settings, settings: Settings
 ) -> PermissionContext:
     """Return the context with the new settings; grants of the session stay."""

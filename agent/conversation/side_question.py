@@ -46,7 +46,7 @@ class SideQuestion:
         Raises:
             ModelError: the request failed, or the answer was cut or empty.
         """
-        history = _settled(self._messages())
+        history = _settled_messages(self._messages())
         asked = user_message(f"{note(_ASK)}\n\n{question}")
         request = self._request((*history, asked))
         fold = MessageBuilder()
@@ -66,7 +66,7 @@ class SideQuestion:
         return text
 
 
-def _settled(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+def _settled_messages(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """Return the history without an answer whose calls still run: they have no results yet."""
     if not open_tool_uses(messages):
         return messages

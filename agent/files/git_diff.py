@@ -36,8 +36,8 @@ class FileDiff(Struct, frozen=True):
     """The changes of one file."""
 
     path: str
-    added: int
-    removed: int
+    added_count: int
+    removed_count: int
     lines: tuple[str, ...]
     """As in a unified diff, from the first hunk on; none where there is no text to compare."""
     what: str = ""
@@ -116,7 +116,7 @@ def _what(head: list[str]) -> str:
             found.append("deleted")
         elif line.startswith(("rename from ", "copy from ")):
             verb, _, old = line.partition(" from ")
-            found.append(f"{'renamed' if verb == 'rename' else 'copied'} from {_unquoted(old)}")
+            found.append(f"{'renamed' if verb == 'rename' else 'copied'} from {_unquote(old)}")
         elif line.startswith(("old mode ", "new mode ")):
             modes.append(line.rpartition(" ")[2])
         elif line.startswith(("Binary files ", "GIT binary patch")):
@@ -130,15 +130,15 @@ def _path(head: list[str]) -> str:
     for sign in ("+++ ", "--- "):
         for line in head:
             if line.startswith(sign) and line[4:] != "/dev/null":
-                return _unquoted(line[4:].rstrip("\t"))
+                return _unquote(line[4:].rstrip("\t"))
     for line in head:
         if line.startswith(("rename to ", "copy to ")):
-            return _unquoted(line.partition(" to ")[2])
+            return _unquote(line.partition(" to ")[2])
     half = head[0][: len(head[0]) // 2] if head else ""
-    return _unquoted(half.strip())
+    return _unquote(half.strip())
 
 
-def _unquoted(name: str) -> str:
+def _unquote(name: str) -> str:
     """Return a name that git put in quotes because of the characters in it."""
     if not (len(name) > 1 and name[0] == name[-1] == '"'):
         return name

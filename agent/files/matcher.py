@@ -28,9 +28,9 @@ class NameList:
         """Order the names. Takes about a second for a million of them: make it in a thread."""
         unique = set(names)
         self.names = sorted(unique, key=lambda n: (n.rstrip("/").count("/"), len(n), n))
-        self._paths, self._path_starts = _joined(_folded(name) for name in self.names)
-        self._lasts, self._last_starts = _joined(
-            _folded(name.rstrip("/").rsplit("/", 1)[-1]) for name in self.names
+        self._paths, self._path_starts = _join_lines(_fold_name(name) for name in self.names)
+        self._lasts, self._last_starts = _join_lines(
+            _fold_name(name.rstrip("/").rsplit("/", 1)[-1]) for name in self.names
         )
 
     def __len__(self) -> int:
@@ -50,9 +50,9 @@ class NameList:
         yield from _plain(self._paths, self._path_starts, "\n" + wanted)
         yield from _plain(self._paths, self._path_starts, wanted)
         if len(wanted) > 1:
-            yield from self._gapped(wanted)
+            yield from self._match_with_gaps(wanted)
 
-    def _gapped(self, wanted: str) -> Iterator[int | None]:
+    def _match_with_gaps(self, wanted: str) -> Iterator[int | None]:
         letters = [re.escape(char) for char in wanted if not char.isspace()]
         if not letters:
             return
@@ -94,7 +94,7 @@ class Search:
         self.is_done = False
 
     @property
-    def found(self) -> list[str]:
+    def matches(self) -> list[str]:
         """What was found so far, best first."""
         return [self._names.names[index] for index in self._hits]
 
@@ -112,7 +112,7 @@ class Search:
         return True
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     """Return a name as it is searched; a line break in it would look like the end of it."""
     return name.lower().replace("\n", "␊")
 
@@ -131,7 +131,7 @@ def _plain(text: str, starts: array[int], wanted: str) -> Iterator[int | None]:
     yield None
 
 
-def _joined(lines: Iterable[str]) -> tuple[str, array[int]]:
+def _join_lines(lines: Iterable[str]) -> tuple[str, array[int]]:
     """Return the lines in one string, each after a line break, and where each begins."""
     parts: list[str] = []
     starts = array("Q")

@@ -24,15 +24,15 @@ def mention_of(path: str, *, is_open: bool = False) -> str:
     """Return `@path`; with `is_open` quotes stay open, for a folder whose content is typed next."""
     if path.isprintable() and _PLAIN.fullmatch(path):
         return "@" + path
-    return f'@"{"".join(map(_escaped, path))}' + ("" if is_open else '"')
+    return f'@"{"".join(map(_escape_char, path))}' + ("" if is_open else '"')
 
 
-def unquoted(written: str) -> str:
+def unquote(written: str) -> str:
     """Return the path between quotes."""
     return _ESCAPED.sub(_character, written)
 
 
-def _escaped(char: str) -> str:
+def _escape_char(char: str) -> str:
     known = _ESCAPES.get(char)
     if known is not None:
         return known

@@ -17,11 +17,11 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from agent.abort import AbortSignal
-from agent.files.mention_text import unquoted
+from agent.files.mention_text import unquote
 from agent.messages import Block, Message, text_block
 from agent.tools.base import ToolContext, ToolError
 from agent.tools.builtin.read import ReadInput, read_tool
-from agent.tools.files.paths import absolute, shown
+from agent.tools.files.paths import absolute, display_path
 from agent.tools.services import ToolServices
 from permissions.decision import Behavior, Reason
 from permissions.gate import PermissionGate
@@ -76,7 +76,7 @@ def find_mentions(text: str) -> tuple[tuple[Mention, ...], ...]:
             written = match["quoted"]
             readings = list(_readings(written))
             if "\\" in written:
-                readings.extend(_readings(unquoted(written)))
+                readings.extend(_readings(unquote(written)))
             found.append(tuple(readings))
             continue
         written = match["plain"]
@@ -119,7 +119,7 @@ class MentionReader(Struct):
         room = MAX_TOTAL_CHARS
         done: set[Mention] = set()
         for readings in chain.from_iterable(map(find_mentions, texts)):
-            found = next(filter(None, map(self._located, readings)), None)
+            found = next(filter(None, map(self._locate, readings)), None)
             if found is None and (part := await self._resource(readings)) is not None:
                 names.extend(part.names)
                 blocks.extend(part.blocks)
@@ -139,9 +139,9 @@ class MentionReader(Struct):
                 )
                 continue
             done.add(mention)
-            name = shown(path, self.services().launch_dir)
+            name = display_path(path, self.services().launch_dir)
             try:
-                content = await self._attached(mention, path, name, turn_id, abort)
+                content = await self._attach(mention, path, name, turn_id, abort)
             except ToolError as error:
                 refusals.append(f"@{name} is not attached: {error}")
                 continue
@@ -180,9 +180,9 @@ class MentionReader(Struct):
     def _is_missing(self, path: str) -> bool:
         """Whether it is not a word, since it begins with a folder that exists."""
         head = _FIRST_DIRECTORY.match(path)
-        return head is not None and self._located(Mention(head[0])) is not None
+        return head is not None and self._locate(Mention(head[0])) is not None
 
-    def _located(self, mention: Mention) -> tuple[Mention, Path] | None:
+    def _locate(self, mention: Mention) -> tuple[Mention, Path] | None:
         services = self.services()
         for directory in (services.launch_dir, services.cwd):
             path = absolute(mention.path, services, directory)
@@ -200,7 +200,7 @@ class MentionReader(Struct):
             return f"the rule {decision.rule.text} ({decision.rule.source}) forbids it"
         return decision.message
 
-    async def _attached(
+    async def _attach(
         self, mention: Mention, path: Path, name: str, turn_id: str, abort: AbortSignal
     ) -> Sequence[Block]:
         """Return what is attached. Raises ToolError with the reason why nothing is."""
@@ -237,7 +237,8 @@ class MentionReader(Struct):
         try:
             with os.scandir(path) as entries:
                 found = sorted(
-                    shown(entry.name, path) + ("/" if entry.is_dir(follow_symlinks=False) else "")
+                    display_path(entry.name, path)
+                    + ("/" if entry.is_dir(follow_symlinks=False) else "")
                     for entry in entries
                     if may_show is None or may_show(Path(entry.path))
                 )

@@ -66,11 +66,11 @@ class Control:
         """Serve this conversation; called once, before the first request is served."""
         self._first_model = conversation.status.model
 
-        def suggested(request: PermissionRequest, pending: Decision) -> Sequence[Grant]:
+        def suggest_grants(request: PermissionRequest, pending: Decision) -> Sequence[Grant]:
             gate, cwd = conversation.gate, conversation.view.cwd
             return suggest(gate.current_evaluation(request, cwd=cwd), pending)
 
-        self._suggest = suggested
+        self._suggest = suggest_grants
 
     # -- requests of the other side ------------------------------------------------------------
 
@@ -86,7 +86,7 @@ class Control:
         if request.get("subtype") != "initialize":
             return None
         try:
-            return read_introduction(request, self._fired)
+            return read_introduction(request, self._fire_callback)
         except IntroductionError as error:
             self._refuse(line, error)
             raise
@@ -122,7 +122,7 @@ class Control:
             request = line.get("request")
             if not isinstance(request, Mapping):
                 raise ControlError('expected {"request": {"subtype": …}}')
-            self._answer(line, await self._done(conversation, request))
+            self._answer(line, await self._handle_control(conversation, request))
         except IntroductionError:
             conversation.controls.interrupt()
             raise
@@ -144,7 +144,7 @@ class Control:
             raise error
         self.welcome(conversation, line, introduction)
 
-    async def _done(
+    async def _handle_control(
         self, conversation: Conversation, request: Mapping[str, object]
     ) -> dict[str, object]:
         match request.get("subtype"):
@@ -181,7 +181,7 @@ class Control:
             "decision_reason": pending.message,
             "permission_suggestions": suggestions_json(self._suggest(request, pending)),
         }
-        response = await self._asked(asked)
+        response = await self._send_request(asked)
         return None if response is None else decision_of(_successful(response), request)
 
     async def decide_plan(self, plan: str, tool_use_id: str, abort: AbortSignal) -> PlanAnswer:
@@ -197,15 +197,15 @@ class Control:
             "tool_use_id": tool_use_id,
         }
         try:
-            response = await abort.race(self._asked(asked))
+            response = await abort.race(self._send_request(asked))
             answer = _successful(response) if response is not None else None
         except NoAnswer as error:
-            return PlanAnswer(approved=False, feedback=str(error))
+            return PlanAnswer(is_approved=False, feedback=str(error))
         if not isinstance(answer, Mapping) or answer.get("behavior") != "allow":
             feedback = answer.get("message") if isinstance(answer, Mapping) else None
             stops = isinstance(answer, Mapping) and answer.get("interrupt") is True
             return PlanAnswer(False, feedback=str(feedback or DECLINED), ends_turn=stops)
-        return PlanAnswer(approved=True, mode=_chosen_mode(answer.get("updatedPermissions")))
+        return PlanAnswer(is_approved=True, mode=_chosen_mode(answer.get("updatedPermissions")))
 
     async def server_message(
         self, server: str, message: Mapping[str, object]
@@ -216,7 +216,7 @@ class Control:
             NoAnswer: what it returned is not an answer.
         """
         asked = {"subtype": "mcp_message", "server_name": server, "message": dict(message)}
-        response = await self._asked(asked)
+        response = await self._send_request(asked)
         if response is None:
             return None
         answer = _successful(response)
@@ -225,7 +225,7 @@ class Control:
             raise NoAnswer("the calling program did not answer the server's message")
         return found
 
-    async def _fired(
+    async def _fire_callback(
         self, callback_id: str, payload: Mapping[str, object]
     ) -> Mapping[str, object] | None:
         """Return what a hook of the calling program answers.
@@ -233,7 +233,7 @@ class Control:
         Raises:
             NoAnswer: nothing, or nothing that can be used.
         """
-        response = await self._asked(
+        response = await self._send_request(
             {
                 "subtype": "hook_callback",
                 "callback_id": callback_id,
@@ -248,7 +248,7 @@ class Control:
             raise NoAnswer("the calling program did not answer with an object")
         return answer
 
-    async def _asked(self, request: Mapping[str, object]) -> Mapping[str, object] | None:
+    async def _send_request(self, request: Mapping[str, object]) -> Mapping[str, object] | None:
         """Send a request and return its response; None once the calling program is gone."""
         if self._closed:
             return None
@@ -264,7 +264,7 @@ class Control:
         finally:
             del self._waiting[request_id]
 
-    def answered(self, line: Mapping[str, object]) -> None:
+    def accept_response(self, line: Mapping[str, object]) -> None:
         """Hand on a `control_response` line; one that no request waits for is skipped."""
         response = line.get("response")
         if isinstance(response, Mapping):

@@ -51,7 +51,7 @@ async def fulfil(
 
 def welcome(conversation: Conversation) -> dict[str, object]:
     """Return the answer to `initialize`: what there is to choose from."""
-    commands = conversation.commands.registry.listed()
+    commands = conversation.commands.registry.list_commands()
     model = conversation.status.model
     return {
         "commands": [
@@ -106,17 +106,17 @@ def _context_usage(conversation: Conversation) -> dict[str, object]:
     """Return what fills the window, in the form of client libraries; colors are theirs."""
     found = conversation.view.context_breakdown()
     parts = [(part.name, part.tokens, "used") for part in found.slices]
-    if (free := found.window - found.used) > 0:
+    if (free := found.window - found.used_tokens) > 0:
         parts.append(("Free space", free, "free"))
     return {
         "categories": [
             {"name": name, "tokens": tokens, "color": "inactive", "kind": kind}
             for name, tokens, kind in parts
         ],
-        "totalTokens": found.used,
+        "totalTokens": found.used_tokens,
         "maxTokens": found.window,
         "rawMaxTokens": found.window,
-        "percentage": round(100 * found.used / found.window, 1) if found.window else 0.0,
+        "percentage": round(100 * found.used_tokens / found.window, 1) if found.window else 0.0,
         "model": conversation.status.model,
         "gridRows": [],
         "memoryFiles": [],

@@ -43,7 +43,7 @@ from agent.exit_status import (
     EXIT_LIMIT,
     EXIT_REFUSAL,
 )
-from agent.headless.outcome import Outcome, outcome_of, stopped
+from agent.headless.outcome import Outcome, outcome_of, stop_outcome
 from agent.headless.output_lines import (
     Delta,
     PartialLines,
@@ -70,11 +70,11 @@ if TYPE_CHECKING:
 
 
 class _Run(Struct):
-    started: float = field(default_factory=time.monotonic)
+    start_time: float = field(default_factory=time.monotonic)
     answer: AnswerText = field(default_factory=AnswerText)
     denials: list[dict[str, object]] = field(default_factory=list)
     denied_for_want: bool = False
-    asked: set[str] = field(default_factory=set)
+    asked_ids: set[str] = field(default_factory=set)
     failure: ErrorEvent | None = None
     notices: list[str] = field(default_factory=list)
     asked_at: float | None = None
@@ -121,7 +121,7 @@ class HeadlessOutput:
         self._tasks = TaskLines(conversation.view.session_id, conversation.agents.find)
         workflows = conversation.workflows
         lines = WorkflowLines(lambda: workflows.running, self._workflow, self._print)
-        workflows.on_change = lines.changed
+        workflows.on_change = lines.update
 
     def _workflow(self, fields: dict[str, object]) -> None:
         if self._format == "stream-json":
@@ -181,13 +181,13 @@ class HeadlessOutput:
             case MessageCommitted():
                 self._message(event, run)
             case PermissionRequested():
-                run.asked.add(event.request_id)
+                run.asked_ids.add(event.request_id)
                 # A command inside a prompt is asked about without any message of the model.
                 self._inputs.setdefault(event.tool_use_id, (event.tool, event.input))
             case PermissionResolved():
-                self._resolved(event, run)
+                self._record_decision(event, run)
             case ToolResult(refused=str(what)) if what:
-                self._refused(event, run)
+                self._count_refusal(event, run)
             case Terminal(agent_id=None):
                 run.terminal = event
             case ErrorEvent() | Notice() | HookFinished():
@@ -260,7 +260,7 @@ class HeadlessOutput:
         usage = run.usages.pop(message.uid, None)
         self._line(message_line(event, self._conversation.view.session_id, usage))
 
-    def _resolved(self, event: PermissionResolved, run: _Run) -> None:
+    def _record_decision(self, event: PermissionResolved, run: _Run) -> None:
         decision = event.decision
         if decision.behavior is not Behavior.DENY:
             return
@@ -274,7 +274,7 @@ class HeadlessOutput:
                 "source": str(decision.source),
             }
         )
-        if event.request_id in run.asked and decision.source not in {
+        if event.request_id in run.asked_ids and decision.source not in {
             DecisionSource.HOOK,
             DecisionSource.CLASSIFIER,
             DecisionSource.USER,
@@ -283,7 +283,7 @@ class HeadlessOutput:
         }:
             run.denied_for_want = True
 
-    def _refused(self, event: ToolResult, run: _Run) -> None:
+    def _count_refusal(self, event: ToolResult, run: _Run) -> None:
         """Count what the sandbox refused, with no user to allow it, as a denial."""
         name, tool_input = self._inputs.get(event.tool_use_id, (event.name, {}))
         run.denials.append(
@@ -310,7 +310,7 @@ class HeadlessOutput:
         )
         if self._format == "text":
             text = outcome.text or run.answer.text
-            if (found := self._structured(run, outcome)) and outcome.text:
+            if (found := self._structured_answer(run, outcome)) and outcome.text:
                 text = _json(found["structured_output"])
             if text:
                 # A file or a pipe receives the answer as it is; a terminal would obey it.
@@ -320,7 +320,7 @@ class HeadlessOutput:
         if outcome.api_error and self._format == "stream-json":
             session_id = self._conversation.view.session_id
             self._line(api_error_line(outcome.text, outcome.api_error, session_id))
-        structured = self._structured(run, outcome)
+        structured = self._structured_answer(run, outcome)
         result = (
             self._result(run, outcome)
             | structured
@@ -336,7 +336,7 @@ class HeadlessOutput:
         self._line(result)
         return outcome.status
 
-    def _structured(self, run: _Run, outcome: Outcome) -> dict[str, object]:
+    def _structured_answer(self, run: _Run, outcome: Outcome) -> dict[str, object]:
         """Return the answer as a value, where a schema was given and it fits."""
         if self._answer is None or outcome.is_error:
             return {}
@@ -347,7 +347,7 @@ class HeadlessOutput:
 
     def _write_command(self, text: str, run: _Run, *, failed: bool) -> int:
         """Write a command's text in place of an answer; return the exit status."""
-        outcome = stopped(text) if failed else Outcome(EXIT_COMPLETED, text=text)
+        outcome = stop_outcome(text) if failed else Outcome(EXIT_COMPLETED, text=text)
         if self._format != "text":
             self._line(self._result(run, outcome))
         elif failed:
@@ -361,7 +361,7 @@ class HeadlessOutput:
         return {
             "type": "result",
             **outcome.fields(),
-            "duration_ms": int((time.monotonic() - run.started) * 1000),
+            "duration_ms": int((time.monotonic() - run.start_time) * 1000),
             "duration_api_ms": int(run.api_s * 1000),
             "num_turns": 0,
             "stop_reason": run.stop_reason,

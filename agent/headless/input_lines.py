@@ -168,7 +168,7 @@ class StreamInput:
         try:
             while (line := await self._next_line()) is not None:
                 self._room.release()
-                prompt = await self._taken(line, conversation)
+                prompt = await self._take(line, conversation)
                 if prompt is not None and self._joins(prompt, conversation):
                     conversation.prompt_queue.add(prompt)
                 elif prompt is not None:
@@ -188,7 +188,7 @@ class StreamInput:
     async def _next_line(self) -> bytes | None:
         return self._ahead.pop(0) if self._ahead else await self._lines.get()
 
-    async def _taken(self, line: bytes, conversation: Conversation) -> Prompt | None:
+    async def _take(self, line: bytes, conversation: Conversation) -> Prompt | None:
         if len(line) > MAX_LINE_BYTES:
             raise ValueError(f"longer than {MAX_LINE_BYTES // 1_000_000} MB")
         text = line.decode("utf-8", "replace").strip()
@@ -199,7 +199,7 @@ class StreamInput:
             case "control_request":
                 await self._control.serve(conversation, value)
             case "control_response":
-                self._control.answered(value)
+                self._control.accept_response(value)
             case str() as kind if kind in _PASSED_OVER:
                 pass
             case _:

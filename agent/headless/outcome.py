@@ -68,7 +68,7 @@ class Outcome(Struct, frozen=True):
         return line | {"result": self.text}
 
 
-def stopped(reason: str, subtype: str = FAILED, status: int = EXIT_ERROR) -> Outcome:
+def stop_outcome(reason: str, subtype: str = FAILED, status: int = EXIT_ERROR) -> Outcome:
     """Return the outcome of what ended without an answer."""
     return Outcome(status, subtype, True, errors=(reason,))
 
@@ -80,13 +80,13 @@ def outcome_of(
     status = _STATUS[terminal.reason]
     if terminal.is_refused:
         # Nothing was done: to a script an empty answer must not appear successful.
-        return stopped(terminal.detail)
+        return stop_outcome(terminal.detail)
     if (subtype := _STOPPED.get(terminal.reason)) is not None:
-        return stopped(terminal.detail or "The run was interrupted.", subtype, status)
+        return stop_outcome(terminal.detail or "The run was interrupted.", subtype, status)
     if status == EXIT_ERROR:
         text = failure.message if failure is not None else terminal.detail
         if failure is None or failure.kind == "internal":
-            return stopped(text or "The run failed.")
+            return stop_outcome(text or "The run failed.")
         return _api_error(text, failure.kind, failure.status)
     if status == EXIT_REFUSAL:
         reason = "" if terminal.detail == NO_REASON else f": {terminal.detail}"

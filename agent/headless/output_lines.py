@@ -26,7 +26,7 @@ from agent.events import (
     ToolInputDelta,
     Usage,
 )
-from agent.headless.outcome import stopped
+from agent.headless.outcome import stop_outcome
 from agent.recovery.classify import FailureKind
 from agent.user_prompt import Prompt
 
@@ -56,7 +56,7 @@ def init_line(conversation: Conversation, servers: ServerSummary) -> Line:
     """Return the first line: what this run works with."""
     from agent.commands.spec import SKILLS  # one form of output alone names commands
 
-    commands = conversation.commands.registry.listed()
+    commands = conversation.commands.registry.list_commands()
     return {
         "type": "system",
         "subtype": "init",
@@ -174,7 +174,7 @@ def failure_line(reason: str, session_id: str) -> Line:
     """Return the result of a run that ended outside of any prompt."""
     return {
         "type": "result",
-        **stopped(reason).fields(),
+        **stop_outcome(reason).fields(),
         "duration_ms": 0,
         "duration_api_ms": 0,
         "num_turns": 0,

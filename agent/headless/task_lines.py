@@ -30,7 +30,7 @@ class TaskLines(Struct):
     """Returns an agent of the session by its id."""
     _live: dict[str, bool] = field(default_factory=dict)
     """The agents that work, and whether they do in the background."""
-    _listed: tuple[str, ...] = ()
+    _listed_ids: tuple[str, ...] = ()
     """Those that the last line about the background named."""
 
     def of(self, event: AgentEvent) -> Iterator[Line]:
@@ -41,26 +41,26 @@ class TaskLines(Struct):
         was_in_background = self._live.get(agent.id)
         self._live[agent.id] = agent.in_background
         if was_in_background is None:
-            yield self._about(agent, "task_started", _what_it_is(agent))
+            yield self._agent_line(agent, "task_started", _what_it_is(agent))
         elif agent.in_background and not was_in_background:
             yield self._update(agent, {"is_backgrounded": True})
         match event:
             case ToolDispatch():
                 progress = {"usage": _usage(agent), "last_tool_name": event.name}
-                yield self._about(agent, "task_progress", progress)
+                yield self._agent_line(agent, "task_progress", progress)
             case Terminal():
                 # A message has it begin again.
                 del self._live[agent.id]
                 yield self._update(agent, _patch(agent, event))
-                yield self._about(agent, "task_notification", _end(agent, event))
+                yield self._agent_line(agent, "task_notification", _end(agent, event))
         yield from self._background()
 
     def _background(self) -> Iterator[Line]:
         """Yield a line with all that work in the background, where it is not the last one."""
         listed = tuple(agent_id for agent_id, in_background in self._live.items() if in_background)
-        if listed == self._listed:
+        if listed == self._listed_ids:
             return
-        self._listed = listed
+        self._listed_ids = listed
         agents = [agent for agent_id in listed if (agent := self.find(agent_id)) is not None]
         tasks = [
             {
@@ -75,7 +75,7 @@ class TaskLines(Struct):
     def _update(self, agent: RunningAgent, patch: Line) -> Line:
         return self._line("task_updated", {"task_id": agent.id, "patch": patch})
 
-    def _about(self, agent: RunningAgent, subtype: str, more: Mapping[str, object]) -> Line:
+    def _agent_line(self, agent: RunningAgent, subtype: str, more: Mapping[str, object]) -> Line:
         return self._line(
             subtype,
             {

@@ -26,7 +26,7 @@ class WorkflowLines:
         self._tell = tell
         self._runs: dict[str, tuple[WorkflowRun, _Seen]] = {}
 
-    def changed(self) -> None:
+    def update(self) -> None:
         """Look at the runs again."""
         running = {run.record.id: run for run in self._running()}
         for run_id in [one for one in self._runs if one not in running]:
@@ -34,7 +34,7 @@ class WorkflowLines:
         for run_id, run in running.items():
             state = "paused" if run.control.is_paused else "running"
             before = self._runs.get(run_id)
-            seen = _seen(state, live_figures(run))
+            seen = _snapshot(state, live_figures(run))
             self._runs[run_id] = run, seen
             if before is None or before[1] != seen:
                 self._say(run, state, is_news=before is None or before[1][:2] != seen[:2])
@@ -62,5 +62,5 @@ class WorkflowLines:
             self._tell(f"workflow {run.record.name}: {state}{reason}, {phase}{figures.progress}")
 
 
-def _seen(state: str, figures: RunFigures) -> _Seen:
+def _snapshot(state: str, figures: RunFigures) -> _Seen:
     return state, figures.phase, figures.done, figures.failed

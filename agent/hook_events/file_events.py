@@ -45,7 +45,7 @@ class HookSources:
 
     async def after_calls(self, outcomes: Sequence[tuple[ToolUse, CallOutcome]]) -> list[str]:
         """Return what the model gets after these calls; usually nothing."""
-        await self._moved()
+        await self._fire_cwd_change()
         return await self._instructions.after_calls(outcomes)
 
     async def aclose(self) -> None:
@@ -61,7 +61,7 @@ class HookSources:
         for file in files:
             await self._hooks.instructions_loaded(file, trigger)
 
-    async def _moved(self) -> None:
+    async def _fire_cwd_change(self) -> None:
         old, new = self._known_cwd, self._cwd()
         if old == new:
             return

@@ -151,7 +151,7 @@ class HookFiring:
 
     def show_outcome(self, outcome: EventOutcome) -> None:
         """Show the outcome of an event that was fired elsewhere (the permission race)."""
-        self._finished(outcome, None)
+        self._finish(outcome, None)
 
     async def aclose(self, *, wait_s: float = 2.0) -> None:
         """Give events that are not waited for a moment more, then cancel the rest."""
@@ -198,7 +198,7 @@ class HookFiring:
 
         live: Callable[[HookStarted | HookFinished], None] | None = None
 
-        def started(specs: Sequence[HandlerSpec]) -> None:
+        def show_start(specs: Sequence[HandlerSpec]) -> None:
             nonlocal live
             words = next((spec.status_message for spec in specs if spec.status_message), None)
             event = HookStarted(self._turn_id, name, words, tool_use_id, agent_id=self.agent_id)
@@ -210,13 +210,13 @@ class HookFiring:
             self._show(event)
 
         try:
-            outcome = await self.runner.run(payload, abort=abort, on_start=started)
+            outcome = await self.runner.run(payload, abort=abort, on_start=show_start)
         finally:
             if live is not None:
                 live(HookFinished(self._turn_id, name, "", (), tool_use_id=tool_use_id))
         if outcome.outcome == "skipped":
             return None
-        self._finished(outcome, tool_use_id)
+        self._finish(outcome, tool_use_id)
         return outcome
 
     def _who(self) -> dict[str, object]:
@@ -227,7 +227,7 @@ class HookFiring:
         if outcome is not None and outcome.additional_context:
             self._late.append(outcome.additional_context)
 
-    def _finished(self, outcome: EventOutcome, tool_use_id: str | None) -> None:
+    def _finish(self, outcome: EventOutcome, tool_use_id: str | None) -> None:
         self._carry_out(outcome)
         notices = self._news((*outcome.notices, *outcome.config_warnings), outcome.event)
         notify = self.listeners.notify
@@ -273,7 +273,7 @@ class HookFiring:
 
     def _carry_out(self, outcome: EventOutcome) -> None:
         if outcome.env_file is not None:
-            self._env_files[:] = self.runner.env_files.written()
+            self._env_files[:] = self.runner.env_files.written_files()
         if outcome.watch_paths is not None:
             self.listeners.watch_paths(outcome.watch_paths)
         if outcome.session_title is not None:

@@ -131,7 +131,9 @@ class ToolEvents:
         calls: list[dict[str, object]] = [
             {
                 "tool_name": use.name,
-                "tool_input": dict(use.input if outcome.seen is None else outcome.seen),
+                "tool_input": dict(
+                    use.input if outcome.visible_input is None else outcome.visible_input
+                ),
                 "tool_use_id": use.id,
                 "tool_response": outcome.response,
             }

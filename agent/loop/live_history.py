@@ -42,7 +42,7 @@ class LiveHistory:
         if last is not None and last.role == "assistant" and last.tool_uses():
             self.append(tool_results_message(synthetic_results(last.tool_uses(), text)))
 
-    async def interrupted(
+    async def record_interruption(
         self,
         reason: TerminalReason,
         state: LoopState,

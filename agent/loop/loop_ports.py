@@ -139,7 +139,7 @@ class LoopPorts(Struct, frozen=True):
     """Add a response to the totals: usage, model, turn and agent; returns the `UsageUpdate`."""
     spent: Callable[[], str | None]
     """Why no further request may be made (a budget), or None."""
-    queued: Callable[[], Awaitable[Sequence[Message | Notice]]]
+    take_queue: Callable[[], Awaitable[Sequence[Message | Notice]]]
     """Take the messages the user sent meanwhile, with the notices about them."""
     reports: Callable[[], list[BackgroundReport]] = list
     """Take what ended in the background since the last request."""

@@ -65,10 +65,10 @@ class MessageRounds:
 
     # -- one round --------------------------------------------------------------------------
 
-    async def before(self, state: LoopState) -> LoopState | Terminal:
+    async def prepare_round(self, state: LoopState) -> LoopState | Terminal:
         """End where the user or a budget wants it; make room, and commit what came in."""
         if self._abort.signal.aborted:
-            return await self._history.interrupted("aborted_streaming", state)
+            return await self._history.record_interruption("aborted_streaming", state)
         spent = self._ports.spent()
         if spent is not None:
             await self._events.notice("warning", spent)
@@ -95,7 +95,7 @@ class MessageRounds:
         result = await turn.run(self._abort.signal)
         await self._events.emit_all(self._ports.hooks.notices())
         if isinstance(result, Interrupted):
-            return Ended(await self._interrupted(state, result))
+            return Ended(await self._end_interrupted(state, result))
         if isinstance(result, Answered):
             await self._commit_answer(result)
         return result
@@ -128,9 +128,9 @@ class MessageRounds:
         """Say why there is no answer, and end."""
         if isinstance(why, TooLong):
             return await self._too_long(state, why.detail)
-        return await self._failed(state, why)
+        return await self._end_with_error(state, why)
 
-    async def _failed(self, state: LoopState, result: Failed) -> Terminal:
+    async def _end_with_error(self, state: LoopState, result: Failed) -> Terminal:
         if result.message is not None and not result.message.tool_uses():
             await self._history.commit(result.message)
         error, detail = result.error, result.failure.message
@@ -206,14 +206,14 @@ class MessageRounds:
             await self._account(usage, model or answer.message.model)
         await self._account(answer.usage, answer.message.model)
 
-    async def _interrupted(self, state: LoopState, result: Interrupted) -> Terminal:
+    async def _end_interrupted(self, state: LoopState, result: Interrupted) -> Terminal:
         """Commit what was complete of the answer, and end."""
         if result.message is not None:
             await self._history.commit(result.message)
             await self._close_calls(result.tool_uses, INTERRUPTED_NOTE)
         if result.usage != Usage():
             await self._account(result.usage, None)
-        return await self._history.interrupted("aborted_streaming", state)
+        return await self._history.record_interruption("aborted_streaming", state)
 
     async def _close_calls(self, uses: tuple[ToolUse, ...], text: str) -> None:
         if uses:

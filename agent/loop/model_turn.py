@@ -161,8 +161,8 @@ class ModelTurn:
                 message, uses = _partial(fold)
                 return Interrupted(message, uses, fold.usage)
             if error is None:
-                recovery.breakers.succeeded(*self._server, recovery.monotonic())
-                return _answered(fold)
+                recovery.breakers.record_success(*self._server, recovery.monotonic())
+                return _to_answered(fold)
             failure = classify(error, now=recovery.wall_clock())
             self._learn_limits(failure)
             state, rung = climb(
@@ -175,7 +175,7 @@ class ModelTurn:
                 may_refresh=recovery.refresh is not None,
             )
             if isinstance(rung, Fail | SwitchModel):
-                recovery.breakers.failed(*self._server, failure, recovery.monotonic())
+                recovery.breakers.record_failure(*self._server, failure, recovery.monotonic())
                 self._policy = recovery.policy
             if isinstance(rung, Fail):
                 return Failed(rung, error, _partial(fold)[0])
@@ -300,7 +300,7 @@ class ModelTurn:
                 breakers.probe(*self._server, recovery.monotonic())
                 break
             else:
-                return _refused(breaker)
+                return _refusal(breaker)
         if breakers.get(*self._server).state is BreakerState.HALF_OPEN:
             self._policy = replace(recovery.policy, max_retries=0)
         return None
@@ -368,14 +368,14 @@ def _known_to_fail(breaker: Breaker) -> str:
     return f"The last requests failed{last}"
 
 
-def _refused(breaker: Breaker) -> Failed:
+def _refusal(breaker: Breaker) -> Failed:
     kind = FailureKind.UNKNOWN if breaker.last_failure is None else breaker.last_failure.kind
     message = f"Not sent. {_known_to_fail(breaker)}"
     failure = Failure(kind, retryable=True, message=message)
     return Failed(Fail(failure, 0, message), ModelError("unavailable", message), None)
 
 
-def _answered(fold: MessageBuilder) -> Answered:
+def _to_answered(fold: MessageBuilder) -> Answered:
     details = fold.stop_details or {}
     detail = ": ".join(str(details[key]) for key in ("category", "explanation") if details.get(key))
     uses = fold.tool_uses()

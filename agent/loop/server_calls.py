@@ -32,23 +32,23 @@ class ServerCalls:
         if isinstance(event, BlockStop):
             block = fold.block(event.index)
             if block is not None and block.get("type") == "server_tool_use":
-                yield self._dispatched(block)
+                yield self._to_dispatch(block)
         elif isinstance(event, BlockStart) and "tool_use_id" in event.block:
             call_id = str(event.block["tool_use_id"])
             if call_id not in self._open:
                 # Of a call in an earlier answer, whose card has ended: one of its own.
                 call_id = f"{call_id}_result"
                 name = str(event.block.get("type")).removesuffix("_tool_result")
-                yield self._dispatched({"id": call_id, "name": name})
+                yield self._to_dispatch({"id": call_id, "name": name})
             text, is_error = _result(event.block.get("content"))
-            yield self._ended(call_id, text, is_error=is_error)
+            yield self._to_result(call_id, text, is_error=is_error)
 
     def close(self) -> Iterator[AgentEvent]:
         """Yield a result for each call that has none at the end of the answer."""
         for call_id in list(self._open):
-            yield self._ended(call_id, PENDING, is_error=False)
+            yield self._to_result(call_id, PENDING, is_error=False)
 
-    def _dispatched(self, block: Block) -> ToolDispatch:
+    def _to_dispatch(self, block: Block) -> ToolDispatch:
         call_id, name = str(block.get("id")), str(block.get("name"))
         given = block.get("input")
         values = given if isinstance(given, Mapping) else {}
@@ -64,7 +64,7 @@ class ServerCalls:
             agent_id=self._events.agent_id,
         )
 
-    def _ended(self, call_id: str, text: str, *, is_error: bool) -> ToolResult:
+    def _to_result(self, call_id: str, text: str, *, is_error: bool) -> ToolResult:
         name, identifier, started = self._open.pop(call_id)
         return ToolResult(
             self._events.turn_id,

@@ -49,12 +49,12 @@ class TurnEnd:
         history = self._history
         turns = state.turn_count + 1
         if signal.aborted:
-            return await history.interrupted("aborted_streaming", state)
+            return await history.record_interruption("aborted_streaming", state)
         if self._mail is not None:
             if await self._mail.more(signal):
                 return state.advance("mail")
             if has_fired(signal):
-                return await history.interrupted("aborted_streaming", state)
+                return await history.record_interruption("aborted_streaming", state)
         outcome = await self._hooks.stop(text, active=state.stop_hook_blocks > 0, abort=signal)
         await self._events.emit_all(self._hooks.notices())
         if outcome is not None and not outcome.continue_:

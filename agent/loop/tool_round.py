@@ -49,7 +49,7 @@ class ToolRound:
             return history.terminal("max_turns", state, detail)
         if abort.signal.aborted:
             await history.commit(tool_results_message(synthetic_results(uses, INTERRUPTED_NOTE)))
-            return await history.interrupted("aborted_streaming", state, turns=turns)
+            return await history.record_interruption("aborted_streaming", state, turns=turns)
         if self._ports.context is not None:
             room = ResultRoom(self._ports.context.round_tokens(), len(uses))
             self._ports.calls.services.room = room
@@ -67,13 +67,13 @@ class ToolRound:
             (use, dispatcher.outcomes[use.id]) for use in uses if use.id in dispatcher.outcomes
         ]
         if has_fired(abort.signal):
-            return await history.interrupted("aborted_tools", state, turns=turns)
+            return await history.record_interruption("aborted_tools", state, turns=turns)
         stopped = next((outcome for _, outcome in outcomes if outcome.ends_turn), None)
         if stopped is None:
             return await self._go_on(state, outcomes, turns, abort)
         if stopped.stop_reason:
             return history.terminal("stop_hook_prevented", state, stopped.stop_reason, turns=turns)
-        return await history.interrupted(
+        return await history.record_interruption(
             "aborted_tools", state, turns=turns, note=INTERRUPTED_FOR_TOOL_NOTE
         )
 
@@ -105,7 +105,7 @@ class ToolRound:
 
     async def commit_queued(self) -> bool:
         """Commit the prompts that join the turn; return whether there were any."""
-        queued = await self._ports.queued()
+        queued = await self._ports.take_queue()
         for item in queued:
             if isinstance(item, Notice):
                 await self._events.emit(replace(item, turn_id=self._events.turn_id))

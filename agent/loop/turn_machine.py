@@ -69,7 +69,7 @@ class Ended(Struct, Generic[EndT], frozen=True):
 class Rounds(Protocol[AnswerT, EndT]):
     """The steps of one kind of run. Each that returns a state or an end decides what is next."""
 
-    async def before(self, state: LoopState) -> LoopState | EndT:
+    async def prepare_round(self, state: LoopState) -> LoopState | EndT:
         """Decide whether there may be another request, and prepare it."""
         ...
 
@@ -121,7 +121,7 @@ class TurnMachine(Generic[AnswerT, EndT]):
         while isinstance(state, LoopState):
             if state.transition is not None:
                 _LOG.debug("next request: %s", state.transition.reason)
-            state = await rounds.before(state)
+            state = await rounds.prepare_round(state)
             if isinstance(state, LoopState):
                 state = await rounds.carry_out(state, self._step)
         return state

@@ -56,7 +56,7 @@ class FollowingBrowser:
             response = await client.get(url, follow_redirects=False)
         self._ended_at.put_nowait(response.headers.get("location", ""))
 
-    async def pasted(self) -> str:
+    async def read_pasted_address(self) -> str:
         """Return where the last address led."""
         return await self._ended_at.get()
 

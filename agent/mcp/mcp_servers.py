@@ -115,7 +115,7 @@ class McpServers:
         try:
             await owner.access.sign_out()
             owner.start()
-            await owner.settled()
+            await owner.wait_until_settled()
         finally:
             owner.access.attempt = None
             attempt.is_over = True
@@ -139,7 +139,7 @@ class McpServers:
     async def settle(self, names: Collection[str] | None = None, *, timeout_s: float) -> None:
         """Return when none of these servers (None: of all) is being connected, or after a time."""
         waiting = [
-            asyncio.ensure_future(owner.settled())
+            asyncio.ensure_future(owner.wait_until_settled())
             for name, owner in self._owners.items()
             if names is None or name in names
         ]

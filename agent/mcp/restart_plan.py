@@ -31,7 +31,7 @@ class RestartPlan:
         self._was_connected = False
         self._restarts: deque[float] = deque(maxlen=RESTARTS)
 
-    def connected(self) -> None:
+    def record_connection(self) -> None:
         """Note that a connection was made."""
         self.attempt = 0
         self._was_connected = True

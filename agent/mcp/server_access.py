@@ -240,7 +240,7 @@ class ServerAccess:
             return ConnectFailed(ended)
         return read
 
-    def accepted(self, offer: ServerOffer, tools: tuple[RemoteTool, ...]) -> ServerOffer:
+    def filter_offer(self, offer: ServerOffer, tools: tuple[RemoteTool, ...]) -> ServerOffer:
         """Return the offer with these tools: without those that are switched off, and with those
         apart that the user has to accept first."""
         definition = self.definition

@@ -22,7 +22,7 @@ def server_confinement(
             that are allowed, and asks about others, as commands of the model do.
     """
 
-    async def confined(definition: ServerDefinition, program: Launch) -> Launch:
+    async def confine_launch(definition: ServerDefinition, program: Launch) -> Launch:
         if not (definition.is_foreign or definition.written.get("sandbox") is True):
             return program
         plugin = definition.plugin
@@ -37,4 +37,4 @@ def server_confinement(
         call = NetworkCall(f"MCP server {definition.name}", f"MCP server {definition.name}")
         return await sandbox.launch_call(program, request, call)
 
-    return confined
+    return confine_launch

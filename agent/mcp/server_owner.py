@@ -73,7 +73,7 @@ class ServerOwner:
             await asyncio.wait({task})
         self._set(state, reason)
 
-    async def settled(self) -> None:
+    async def wait_until_settled(self) -> None:
         """Return once it is no longer being connected."""
         await self._settled.wait()
 
@@ -83,7 +83,7 @@ class ServerOwner:
 
     def list_again(self) -> None:
         """Read its tools anew, because what is withheld may have changed."""
-        self._changed("tools")
+        self._wake_owner("tools")
 
     async def session(self) -> ServerSession:
         """Return the open connection; waits for one that is being made.
@@ -114,7 +114,7 @@ class ServerOwner:
             McpError: the server or the way to it failed.
         """
 
-        async def once(clock: CallClock) -> CallResult:
+        async def call_once(clock: CallClock) -> CallResult:
             def progress(done: float, total: float | None, message: str | None) -> None:
                 clock.touch()
                 on_progress(done, total, message)
@@ -123,16 +123,16 @@ class ServerOwner:
             return await session.call_tool(name, arguments, progress)
 
         async with self._calls, self._writing if is_alone else contextlib.nullcontext():
-            return await self._again_after_expiry(once)
+            return await self._again_after_expiry(call_once)
 
     async def ask(self, request: Callable[[ServerSession], Awaitable[Answer]]) -> Answer:
         """Send any other request, with the limits of a call. Raises McpError."""
 
-        async def once(_clock: CallClock) -> Answer:
+        async def ask_once(_clock: CallClock) -> Answer:
             return await request(await self.session())
 
         async with self._calls:
-            return await self._again_after_expiry(once)
+            return await self._again_after_expiry(ask_once)
 
     async def _again_after_expiry(
         self, request: Callable[[CallClock], Awaitable[Answer]]
@@ -140,15 +140,15 @@ class ServerOwner:
         """Run a request; once more where the server had forgotten the session and ran nothing."""
         generation = self.view.generation
         try:
-            return await self._timed(request)
+            return await self._run_timed(request)
         except McpError:
             if not self.access.take_expiry():
                 raise
         if self.view.generation == generation:
             self._lose()
-        return await self._timed(request)
+        return await self._run_timed(request)
 
-    async def _timed(self, request: Callable[[CallClock], Awaitable[Answer]]) -> Answer:
+    async def _run_timed(self, request: Callable[[CallClock], Awaitable[Answer]]) -> Answer:
         clock = CallClock(
             self.definition.timeout_s or self.access.limits.call_s, self.access.idle_s
         )
@@ -165,7 +165,7 @@ class ServerOwner:
     async def _own(self) -> None:
         while True:
             self._is_lost = False
-            failed = await self._once()
+            failed = await self._connect_once()
             if isinstance(failed, NeedsSignIn):
                 await self.access.note_auth(is_wanted=True)
                 self._is_signed_in = False
@@ -178,20 +178,20 @@ class ServerOwner:
             self._set(ServerState.PENDING, str(failed or "the connection was lost"))
             await asyncio.sleep(wait_s)
 
-    async def _once(self) -> McpError | None:
+    async def _connect_once(self) -> McpError | None:
         """Connect and attend to the connection until it ends; return why it failed, or None where
         it was lost."""
         try:
             async with AsyncExitStack() as stack:
                 async with self.access.turn(), asyncio.timeout(self.access.connect_s):
                     session = await self.access.open(
-                        stack, lost=self._lose, changed=self._changed, waiting=self._waiting
+                        stack, lost=self._lose, changed=self._wake_owner, waiting=self._waiting
                     )
                     offer = await self._offer(session)
                 if self.access.can_sign_in:
                     await self.access.note_auth(is_wanted=False)
                     self._is_signed_in = await self.access.is_signed_in()
-                self._connected(session, offer)
+                self._publish_connection(session, offer)
                 watching = asyncio.create_task(self._watch(session))
                 try:
                     await self._attend(session)
@@ -204,9 +204,9 @@ class ServerOwner:
             self._session = None
         return None
 
-    def _connected(self, session: ServerSession, offer: ServerOffer) -> None:
+    def _publish_connection(self, session: ServerSession, offer: ServerOffer) -> None:
         self._session = session
-        self._restarts.connected()
+        self._restarts.record_connection()
         self.view = replace(
             self.view,
             offer=offer,
@@ -224,7 +224,7 @@ class ServerOwner:
             self._wake.clear()
             stale, self._stale = self._stale, set()
             if stale and not self._is_lost:
-                self.view = replace(self.view, offer=await self._refreshed(session, stale))
+                self.view = replace(self.view, offer=await self._refresh(session, stale))
                 self._on_change(self.view)
 
     async def _offer(self, session: ServerSession) -> ServerOffer:
@@ -232,7 +232,7 @@ class ServerOwner:
         offer = ServerOffer(instructions=session.instructions)
         return await self._read(session, offer, {"tools", "prompts", "resources"})
 
-    async def _refreshed(self, session: ServerSession, stale: set[ListName]) -> ServerOffer:
+    async def _refresh(self, session: ServerSession, stale: set[ListName]) -> ServerOffer:
         return await self._read(session, self.view.offer, stale)
 
     async def _read(
@@ -246,7 +246,7 @@ class ServerOwner:
                     case "tools":
                         tools, dropped = await session.list_tools()
                         problems.extend(dropped)
-                        offer = self.access.accepted(offer, tools)
+                        offer = self.access.filter_offer(offer, tools)
                     case "prompts":
                         offer = replace(offer, prompts=await session.list_prompts())
                     case "resources":
@@ -262,9 +262,9 @@ class ServerOwner:
         if not session.is_modern:
             return
         with contextlib.suppress(McpError):
-            await self._restarts.repeat(lambda: session.watch(self._changed))
+            await self._restarts.repeat(lambda: session.watch(self._wake_owner))
 
-    def _changed(self, name: ListName) -> None:
+    def _wake_owner(self, name: ListName) -> None:
         self._stale.add(name)
         self._wake.set()
 

@@ -67,7 +67,7 @@ def _withhold_nothing(
     return ()
 
 
-async def _unconfined(_server: ServerDefinition, program: Launch) -> Launch:
+async def _launch_unconfined(_server: ServerDefinition, program: Launch) -> Launch:
     return program
 
 
@@ -81,7 +81,7 @@ class McpPorts(Struct, frozen=True, kw_only=True):
     log: Callable[[str, str, str], None] = lambda _server, _level, _text: None
     """Takes the server, the level and the text, for the debug log."""
     withhold: Withhold = _withhold_nothing
-    confine: Callable[[ServerDefinition, Launch], Awaitable[Launch]] = _unconfined
+    confine: Callable[[ServerDefinition, Launch], Awaitable[Launch]] = _launch_unconfined
     """What holds the program of a server."""
     open_channel: Callable[[ServerDefinition], MessageChannel] | None = None
     """Reaches the servers of type `sdk`."""

@@ -34,7 +34,7 @@ class ContextBudget(Struct, frozen=True):
 
     window: int
     max_output: int
-    wanted: int | None = None
+    wanted_tokens: int | None = None
     """Of the window, what the user wants used; None for all of it."""
 
     @property
@@ -45,16 +45,16 @@ class ContextBudget(Struct, frozen=True):
     @property
     def trigger(self) -> int:
         """From here on compaction starts."""
-        return int(self._used * TRIGGER)
+        return int(self._used_window * TRIGGER)
 
     @property
     def target(self) -> int:
         """What is left after a good compaction, at most."""
-        return int(self._used * TARGET)
+        return int(self._used_window * TARGET)
 
     @property
-    def _used(self) -> int:
-        return self._without_headroom(min(self.window, self.wanted or self.window))
+    def _used_window(self) -> int:
+        return self._without_headroom(min(self.window, self.wanted_tokens or self.window))
 
     def _without_headroom(self, window: int) -> int:
         most = int(window * ANSWER_SHARE)
@@ -90,11 +90,11 @@ class CompactionState(Struct, frozen=True):
         """Whether the breaker ended automatic attempts."""
         return self.consecutive_failures >= MAX_FAILURES
 
-    def succeeded(self) -> CompactionState:
+    def after_success(self) -> CompactionState:
         """Return the state after a success."""
         return replace(self, consecutive_failures=0)
 
-    def failed(self) -> CompactionState:
+    def after_failure(self) -> CompactionState:
         """Return the state after a failure, or a compaction that brought nothing."""
         return replace(self, consecutive_failures=self.consecutive_failures + 1)
 

@@ -21,7 +21,7 @@ class ContextBreakdown(Struct, frozen=True):
     """The window and its parts, largest first; the parts add up to `used`."""
 
     window: int
-    used: int
+    used_tokens: int
     slices: tuple[Slice, ...]
     is_measured: bool
     """The total is the endpoint's count; the parts are scaled to it."""

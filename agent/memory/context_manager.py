@@ -73,7 +73,7 @@ class ContextManagerPorts(Struct, frozen=True):
     """Estimate of system prompt and tools."""
     turn_id: Callable[[], str]
     summary: SummaryPort
-    signed: EndpointSummaryPort | None = None
+    endpoint_summary: EndpointSummaryPort | None = None
     hooks: CompactionHooks | None = None
     notes_on: Callable[[Sequence[Message], int], str | None] = lambda _messages, _end: None
     """Returns stored notes on the session that cover the messages before an index."""
@@ -153,7 +153,7 @@ class ContextManager:
             text = "That message is behind a summary already."
             return ContextStep(messages, notices=(text,))
         focus = focus_on(messages, part)
-        vetoed = await self._vetoed("manual", focus)
+        vetoed = await self._veto_reason("manual", focus)
         if vetoed is not None:
             return ContextStep(messages, notices=(vetoed,))
         asked = asked_about(messages, start, part.side)
@@ -170,7 +170,7 @@ class ContextManager:
         tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
         after = replace_part(messages, start, part.side, summary)
         is_past = part.side == "before"
-        return await self._done(
+        return await self._finish(
             messages, after, tokens, "manual", summary, (), has_same_end=is_past
         )
 
@@ -183,7 +183,7 @@ class ContextManager:
         abort: AbortSignal,
         pressure: Pressure,
     ) -> ContextStep | None:
-        vetoed = await self._vetoed(trigger, focus)
+        vetoed = await self._veto_reason(trigger, focus)
         if vetoed is not None:
             return ContextStep(messages, notices=(vetoed,))
         room = self._room(messages, tokens, trigger)
@@ -194,7 +194,7 @@ class ContextManager:
             shrunk = await asyncio.to_thread(shrink, messages, target=room)
             if shrunk.steps and (shrunk.tokens <= room or not has_past):
                 summary = f"To save room: {'; '.join(shrunk.steps)}."
-                return await self._done(
+                return await self._finish(
                     messages, shrunk.messages, tokens, trigger, summary, (), means="shortening"
                 )
         if not has_past:
@@ -207,17 +207,17 @@ class ContextManager:
             return None
         if written is not None:
             after, summary = written
-            return await self._done(messages, after, tokens, trigger, summary, ())
+            return await self._finish(messages, after, tokens, trigger, summary, ())
         try:
             summary, notices = await self._summary(messages, focus, abort, pressure)
         except Aborted:
             return None
         except ModelError as error:
-            self.state = self.state.failed()
+            self.state = self.state.after_failure()
             text = f"The conversation could not be compacted: {error} It stays as it is."
             return ContextStep(messages, notices=(text,))
         replaced = replace_past(messages, start, summary)
-        return await self._done(messages, replaced, tokens, trigger, summary, notices)
+        return await self._finish(messages, replaced, tokens, trigger, summary, notices)
 
     async def _written_before(
         self,
@@ -235,17 +235,17 @@ class ContextManager:
             return replace_past(messages, start, notes), notes
         if pressure is Pressure.CRITICAL:
             return None
-        signed = await self._signed(messages, start, focus, abort)
+        signed = await self._with_signed_summary(messages, start, focus, abort)
         return None if signed is None else (signed, str(signed[0].content[0]["content"]))
 
-    async def _signed(
+    async def _with_signed_summary(
         self, messages: tuple[Message, ...], start: int, focus: str, abort: AbortSignal
     ) -> tuple[Message, ...] | None:
         """Return a history that begins with the endpoint's own summary; None where it has none.
 
         What follows the summary stays as it was, thinking included. Raises Aborted.
         """
-        port = self._ports.signed
+        port = self._ports.endpoint_summary
         if port is None or not port.is_available():
             return None
         while start and is_preface(messages[start - 1]):
@@ -296,7 +296,7 @@ class ContextManager:
         budget = self._ports.budget()
         most = max(budget.trigger, budget.window - SUMMARY_TOKENS)
         if (self._ports.prefix_tokens() + size) * self._ratio > most or self.state.is_open:
-            return _digested(messages), (_OVERFULL,)
+            return _digest_text(messages), (_OVERFULL,)
         try:
             summary = await self._ports.summary.summarise(bones, ask, abort)
             if text_tokens(summary) <= SUMMARY_TOKENS:
@@ -305,9 +305,9 @@ class ContextManager:
         except ModelError as error:
             reason = str(error).rstrip(".")
         why = f"The model could not summarize ({reason}): compacted to an outline instead."
-        return _digested(messages), (why,)
+        return _digest_text(messages), (why,)
 
-    async def _done(
+    async def _finish(
         self,
         before: Sequence[Message],
         after: tuple[Message, ...],
@@ -322,14 +322,14 @@ class ContextManager:
         size_before = await asyncio.to_thread(total_tokens, before)
         size_after = await asyncio.to_thread(total_tokens, after)
         if size_after >= size_before * MIN_GAIN:
-            self.state = self.state.failed()
+            self.state = self.state.after_failure()
             text = "Compaction brought too little: the latest messages fill the window."
             if trigger == "manual":
                 text = (
                     "The summary would take as much room as the conversation, which stays as it is."
                 )
             return ContextStep(tuple(before), notices=(*notices, text))
-        self.state = self.state.succeeded()
+        self.state = self.state.after_success()
         self._warned = False
         if self._ports.hooks is not None:
             await self._ports.hooks.post_compact(_hook_trigger(trigger), summary)
@@ -347,7 +347,7 @@ class ContextManager:
         )
         return ContextStep(after, event, notices)
 
-    async def _vetoed(self, trigger: Trigger, focus: str) -> str | None:
+    async def _veto_reason(self, trigger: Trigger, focus: str) -> str | None:
         if self._ports.hooks is None:
             return None
         outcome = await self._ports.hooks.pre_compact(_hook_trigger(trigger), focus)
@@ -372,7 +372,7 @@ if TYPE_CHECKING:
         return ContextManager(ports)
 
 
-def _digested(messages: Sequence[Message]) -> str:
+def _digest_text(messages: Sequence[Message]) -> str:
     return digest(messages) or "(nothing was done yet)"
 
 

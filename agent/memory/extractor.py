@@ -76,7 +76,7 @@ class FactExtractor:
     def after_prompt(self, messages: tuple[Message, ...]) -> None:
         """Begin, unless it is off, or still at work: then the next time brings these too."""
         if self._may_look() and (self._task is None or self._task.done()):
-            self._task = asyncio.ensure_future(self._guarded(messages))
+            self._task = asyncio.ensure_future(self._run_guarded(messages))
 
     async def wait(self) -> None:
         """Return once what was begun is done."""
@@ -110,7 +110,7 @@ class FactExtractor:
         is_on = self._is_on()
         return self._ports.ask is not None if is_on is None else is_on
 
-    async def _guarded(self, messages: tuple[Message, ...]) -> None:
+    async def _run_guarded(self, messages: tuple[Message, ...]) -> None:
         try:
             await self._extract(messages)
         except Exception:  # noqa: BLE001 - isolation boundary: the next prompt brings another try
@@ -118,7 +118,7 @@ class FactExtractor:
             _LOG.info("no facts were stored", exc_info=True)
 
     async def _extract(self, messages: tuple[Message, ...]) -> None:
-        new = _since(messages, self._cursor)
+        new = _messages_since(messages, self._cursor)
         if not is_worth_looking(new):
             return
         if self._is_on() is None and self._ports.ask is not None:
@@ -158,7 +158,7 @@ class FactExtractor:
             ),
             hooks=hooks,
             request=_short(parent.request),
-            queued=_nothing_queued,
+            take_queue=_nothing_queued,
             reports=list,
             mail=None,
             answer=None,
@@ -212,7 +212,7 @@ async def _nothing_queued() -> list[Message]:
     return []
 
 
-def _since(messages: tuple[Message, ...], cursor: str | None) -> tuple[Message, ...]:
+def _messages_since(messages: tuple[Message, ...], cursor: str | None) -> tuple[Message, ...]:
     """Return what came after a message; all where it is gone, which a compaction may do."""
     uids = [message.uid for message in messages]
     return messages[uids.index(cursor) + 1 :] if cursor in uids else messages

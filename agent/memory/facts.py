@@ -116,7 +116,7 @@ class FactStore:
             return
         base = self._index_text(_INDEX_BASE) or ""
         if edited != base:
-            before, after = _listed(base), _listed(edited)
+            before, after = _read_index(base), _read_index(edited)
             for name in before.keys() - after.keys():
                 self.forget(name)
             for name, fact in after.items():
@@ -178,7 +178,7 @@ def read_fact(name: str, text: str) -> Fact | None:
     return Fact(kind, name, fact_text) if kind is not None and fact_text else None
 
 
-def _listed(index: str) -> dict[str, Fact]:
+def _read_index(index: str) -> dict[str, Fact]:
     """Return the facts of an index by name; a line that a user just wrote is feedback."""
     found: dict[str, Fact] = {}
     for line in index.splitlines():

@@ -104,11 +104,11 @@ def memory_tools(files: MemoryFiles) -> ToolRegistry:
         return ToolOutcome(text or "(There is no such file yet.)")
 
     async def write(tool_input: WriteInput, _context: ToolContext) -> ToolOutcome:
-        return await _done(files.write, tool_input.file_path, tool_input.content)
+        return await _run_change(files.write, tool_input.file_path, tool_input.content)
 
     async def edit(tool_input: EditInput, _context: ToolContext) -> ToolOutcome:
         changed = (tool_input.file_path, tool_input.old_string, tool_input.new_string)
-        return await _done(files.edit, *changed)
+        return await _run_change(files.edit, *changed)
 
     return ToolRegistry(
         (
@@ -129,7 +129,7 @@ def _tool(
     )
 
 
-async def _done(change: Callable[..., str], *values: str) -> ToolOutcome:
+async def _run_change(change: Callable[..., str], *values: str) -> ToolOutcome:
     try:
         return ToolOutcome(await asyncio.to_thread(change, *values))
     except OSError as error:

@@ -104,29 +104,29 @@ class AnthropicClient:
         if model not in self._capabilities:
             found = await self._ask_capabilities(model)
             if found is None:
-                return self.known(model)
+                return self.known_capabilities(model)
             self._capabilities[model] = self._overridden(found)
         return self._capabilities[model]
 
-    def known(self, model: str) -> ModelCapabilities:
-        """Return what is known without asking; see `ModelClient.known`."""
+    def known_capabilities(self, model: str) -> ModelCapabilities:
+        """Return what is known without asking; see `ModelClient.known_capabilities`."""
         found = self._capabilities.get(model)
         return found or self._overridden(known_capabilities(model))
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
         """Store a window and a longest answer that an error of the endpoint named."""
-        known = self.known(model)
+        known = self.known_capabilities(model)
         window = min(window or known.context_window, known.context_window)
         output = min(output or known.max_output_tokens, known.max_output_tokens, window)
         self._capabilities[model] = replace(known, context_window=window, max_output_tokens=output)
 
     def _overridden(self, known: ModelCapabilities) -> ModelCapabilities:
         override = self._overrides.get(known.model)
-        return known if override is None else override.applied(known)
+        return known if override is None else override.apply_to(known)
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
         """Count the prompt's tokens; None where the endpoint does not count."""
-        body = request_body(request, self.known(request.model))
+        body = request_body(request, self.known_capabilities(request.model))
         wanted = ("model", "messages", "system", "tools", "tool_choice", "thinking")
         asked = {name: body[name] for name in wanted if name in body}
         record = await self._pool.ask("/v1/messages/count_tokens", asked)
@@ -153,7 +153,7 @@ class AnthropicClient:
         await self._pool.aclose()
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        body = request_body(request, self.known(request.model))
+        body = request_body(request, self.known_capabilities(request.model))
         wanted = (*request.betas, *betas_of(body))
         betas = () if "betas" in request.without else wanted
         headers = {"anthropic-beta": ",".join(betas)} if betas else {}

@@ -30,7 +30,7 @@ class Override(Struct, frozen=True):
     thinking: Literal["adaptive", "budget", "none"] | None = None
     prompt_caching: bool | None = None
 
-    def applied(self, known: ModelCapabilities) -> ModelCapabilities:
+    def apply_to(self, known: ModelCapabilities) -> ModelCapabilities:
         """Return the capabilities with what is given here."""
         adaptive, budget = known.adaptive_thinking, known.budget_thinking
         if self.thinking is not None:
@@ -102,23 +102,25 @@ def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabili
     compaction = _mapping(capabilities.get("compaction"))
     editing = _mapping(capabilities.get("context_management"))
     servers = _mapping(capabilities.get("server_tools"))
-    adaptive = _supported(types.get("adaptive"), base.adaptive_thinking)
+    adaptive = _read_support(types.get("adaptive"), base.adaptive_thinking)
     return ModelCapabilities(
         model=model,
         context_window=_size(record.get("max_input_tokens"), base.context_window),
         max_output_tokens=_size(record.get("max_tokens"), base.max_output_tokens),
         adaptive_thinking=adaptive,
-        budget_thinking=not adaptive and _supported(types.get("enabled"), base.budget_thinking),
-        can_disable_thinking=_supported(types.get("disabled"), base.can_disable_thinking),
-        efforts=tuple(effort for effort in ALL_EFFORTS if _supported(efforts.get(effort), False)),
+        budget_thinking=not adaptive and _read_support(types.get("enabled"), base.budget_thinking),
+        can_disable_thinking=_read_support(types.get("disabled"), base.can_disable_thinking),
+        efforts=tuple(
+            effort for effort in ALL_EFFORTS if _read_support(efforts.get(effort), False)
+        ),
         mid_conversation_system=base.mid_conversation_system,
         prompt_caching=True,
-        signed_compaction=_supported(compaction.get("summarize"), False),
-        clears_tool_results=_supported(editing.get(CLEARING), False),
-        clears_thinking=_supported(editing.get(THINKING_EDIT), False),
-        structured_outputs=_supported(capabilities.get("structured_outputs"), False),
-        advises=_supported(servers.get("advisor"), False),
-        served=tuple(sorted(name for name in servers if _supported(servers[name], False))),
+        signed_compaction=_read_support(compaction.get("summarize"), False),
+        clears_tool_results=_read_support(editing.get(CLEARING), False),
+        clears_thinking=_read_support(editing.get(THINKING_EDIT), False),
+        structured_outputs=_read_support(capabilities.get("structured_outputs"), False),
+        advises=_read_support(servers.get("advisor"), False),
+        served=tuple(sorted(name for name in servers if _read_support(servers[name], False))),
         source="endpoint",
     )
 
@@ -148,7 +150,7 @@ def _mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _supported(value: object, default: bool) -> bool:
+def _read_support(value: object, default: bool) -> bool:
     supported = _mapping(value).get("supported")
     return supported if isinstance(supported, bool) else default
 

@@ -181,7 +181,7 @@ class ModelClient(Protocol):
         """
         ...
 
-    def known(self, model: str) -> ModelCapabilities:
+    def known_capabilities(self, model: str) -> ModelCapabilities:
         """Return what is known of the model without asking the endpoint."""
         ...
 

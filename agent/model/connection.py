@@ -132,7 +132,7 @@ def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
 
     silence_s = endpoint.timeouts.silence_s
 
-    async def bound(response: httpx2.Response) -> None:
+    async def limit_body(response: httpx2.Response) -> None:
         await bound_body(response, silence_s)
 
     timeout = httpx2.Timeout(
@@ -154,7 +154,7 @@ def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
         timeout=timeout,
         follow_redirects=False,
         transport=transport,
-        event_hooks={"response": [bound]},
+        event_hooks={"response": [limit_body]},
     )
 
 

@@ -39,7 +39,7 @@ class ConnectionPool:
         if self._current is None:
             # Reading certificates takes tens of milliseconds.
             built = await asyncio.to_thread(Connection, self.endpoint, key_header=self._key_header)
-            self._current = self._adopted(built)
+            self._current = self._adopt(built)
         connection = self._current
         self._in_use[id(connection)] = self._in_use.get(id(connection), 0) + 1
         try:
@@ -76,7 +76,7 @@ class ConnectionPool:
             return record if isinstance(record, dict) else None
         return None
 
-    def _adopted(self, built: Connection) -> Connection:
+    def _adopt(self, built: Connection) -> Connection:
         """Return the one to use: another request may have built one meanwhile."""
         return self._current or built
 

@@ -94,7 +94,7 @@ def resolve_model(
     settings = settings or ModelSettings()
     warnings: list[str] = []
     given = _value(env, "ANTHROPIC_BASE_URL") or settings.base_url or OFFICIAL_URL
-    base_url = _normalised(given)
+    base_url = _normalise(given)
     if base_url is None:
         return Unconfigured(
             f"ANTHROPIC_BASE_URL is not a web address: {given!r}. "
@@ -119,7 +119,7 @@ def resolve_model(
         settings.providers, env, behind_gateway=not endpoint.is_official
     )
     model = flag_model or _value(env, "ANTHROPIC_MODEL") or settings.model
-    if model and (unfinished := providers.unfinished(model)) is not None:
+    if model and (unfinished := providers.unfinished_reason(model)) is not None:
         return Unconfigured(unfinished)
     provider = providers.split(model) if model else None
     if provider is not None:
@@ -133,8 +133,8 @@ def resolve_model(
     small = _value(env, "ANTHROPIC_SMALL_FAST_MODEL") or settings.small_model
     return ModelSetup(
         endpoint=endpoint,
-        model=_expanded(endpoint, model, DEFAULT_MODEL),
-        small_model=_expanded(endpoint, small, DEFAULT_SMALL_MODEL),
+        model=_full_name(endpoint, model, DEFAULT_MODEL),
+        small_model=_full_name(endpoint, small, DEFAULT_SMALL_MODEL),
         fallback_models=tuple(expand_alias(each) for each in settings.fallback_models),
         origin=origin,
         warnings=(*warnings, *providers.warnings),
@@ -172,7 +172,7 @@ def _credentials(
     return (helper_key, None, "apiKeyHelper") if helper_key else (None, None, "")
 
 
-def _expanded(endpoint: Endpoint, name: str | None, default: str) -> str | None:
+def _full_name(endpoint: Endpoint, name: str | None, default: str) -> str | None:
     """Return the model's full name; only the vendor's own endpoint has a default."""
     chosen = name or (default if endpoint.is_official else None)
     return expand_alias(chosen) if chosen else None
@@ -187,7 +187,7 @@ def _value(env: Mapping[str, str], name: str) -> str | None:
     return env.get(name, "").strip() or None
 
 
-def _normalised(url: str) -> str | None:
+def _normalise(url: str) -> str | None:
     """Return the address without a trailing slash or `/v1`; None when it is none."""
     url = url.strip()
     if re.fullmatch(r"(localhost|[\d.]+|\[[0-9a-f:]+\])(:\d+)?(/\S*)?", url, re.IGNORECASE):

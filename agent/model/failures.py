@@ -20,7 +20,7 @@ def from_status(response: httpx2.Response, content: bytes) -> ModelError:
     """Return the error for a response with an error status and this body."""
     status = response.status_code
     if 300 <= status < 400:
-        return _redirected(response)
+        return _redirect_error(response)
     body = _json_or_text(content)
     error = _member(body, "error")
     kind = _clean_text(_member(_member(error, "details"), "error_code"))
@@ -56,7 +56,7 @@ def _clean_text(value: object) -> str:
     return without_surrogates(value).strip() if isinstance(value, str) else ""
 
 
-def _redirected(response: httpx2.Response) -> ModelError:
+def _redirect_error(response: httpx2.Response) -> ModelError:
     """Return the error for an answer that points elsewhere: the key is not sent to another host."""
     where = response.headers.get("location", "")
     shown = f" to {where}"[:200] if where else ""

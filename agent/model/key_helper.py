@@ -27,14 +27,14 @@ async def read_helper_key(command: str, *, env: Mapping[str, str]) -> str:
     try:
         ended = await run_program(shell_launch(command, env=env), limits)
     except CannotStart as error:
-        raise _failed(f"cannot start: {error}") from error
+        raise _failure(f"cannot start: {error}") from error
     if ended.timed_out:
-        raise _failed(f"took longer than {HELPER_TIMEOUT_S:g} s")
+        raise _failure(f"took longer than {HELPER_TIMEOUT_S:g} s")
     if ended.exit_code != 0:
-        raise _failed(f"ended with exit status {ended.exit_code}")
+        raise _failure(f"ended with exit status {ended.exit_code}")
     lines = ended.stdout.decode("utf-8", "replace").strip().splitlines()
     if not lines or not lines[0].strip():
-        raise _failed("did not print a key")
+        raise _failure("did not print a key")
     return lines[0].strip()
 
 
@@ -72,5 +72,5 @@ class KeyRefresh:
         return True
 
 
-def _failed(what: str) -> ModelError:
+def _failure(what: str) -> ModelError:
     return ModelError("not_configured", f"The command of the apiKeyHelper setting {what}.")

@@ -93,7 +93,7 @@ async def _request(port: int, method: str, path: str, body: bytes) -> tuple[int,
         writer.close()
         with contextlib.suppress(OSError):
             await writer.wait_closed()
-    return _parsed(answer)
+    return _parse_answer(answer)
 
 
 def _is_whole(answer: bytes) -> bool:
@@ -108,14 +108,14 @@ def _is_whole(answer: bytes) -> bool:
     return length.isdigit() and len(body) >= int(length)
 
 
-def _parsed(answer: bytes) -> tuple[int, bytes]:
+def _parse_answer(answer: bytes) -> tuple[int, bytes]:
     head, _, body = answer.partition(b"\r\n\r\n")
     version, _, rest = head.partition(b" ")
     if not version.startswith(b"HTTP/1"):
         raise ValueError("no HTTP")
     status = int(rest[:3])
     if b"chunked" in _fields(head).get(b"transfer-encoding", b""):
-        body = _unchunked(body)
+        body = _decode_chunks(body)
     return status, body
 
 
@@ -124,7 +124,7 @@ def _fields(head: bytes) -> dict[bytes, bytes]:
     return {name.strip().lower(): value.strip().lower() for name, _, value in lines}
 
 
-def _unchunked(body: bytes) -> bytes:
+def _decode_chunks(body: bytes) -> bytes:
     whole = b""
     while body:
         size, _, rest = body.partition(b"\r\n")

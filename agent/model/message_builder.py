@@ -22,7 +22,7 @@ from agent.model.client import (
     ModelError,
     ModelEvent,
 )
-from agent.model.served.code_calls import marked
+from agent.model.served.code_calls import mark_call
 from agent.model.wire import read_asides, read_usage
 from permissions.base.text.strict_json import load_json
 
@@ -99,7 +99,9 @@ class MessageBuilder:
         ]
         return Message(
             role="assistant",
-            content=tuple(marked(block, self._container) for block in blocks if _may_return(block)),
+            content=tuple(
+                mark_call(block, self._container) for block in blocks if _may_return(block)
+            ),
             origin="model",
             uid=self.uid,
             model=self.model,
@@ -129,13 +131,13 @@ class MessageBuilder:
         )
 
     @property
-    def started(self) -> bool:
+    def has_started(self) -> bool:
         """Whether anything of the answer arrived that a user may have seen."""
         return bool(self._blocks)
 
     def _start(self, event: MessageStart) -> None:
         if self.api_id is not None and (event.api_id != self.api_id or self._blocks):
-            raise _malformed("a second message_start")
+            raise _malformed_error("a second message_start")
         self.api_id = event.api_id
         self.model = event.model
         self.usage = event.usage
@@ -143,23 +145,23 @@ class MessageBuilder:
     def _open(self, index: int, block: Block) -> None:
         # Not even after its end: a proxy that repeats events would make a call run twice.
         if index in self._blocks:
-            raise _malformed(f"block {index} started twice")
+            raise _malformed_error(f"block {index} started twice")
         self._close_all()
         self._blocks[index] = _OpenBlock(dict(block))
 
     def _extend(self, index: int, delta: Mapping[str, object]) -> None:
         block = self._blocks.get(index)
         if block is None or block.value is not None:
-            raise _malformed(f"a delta for block {index}, which is not open")
+            raise _malformed_error(f"a delta for block {index}, which is not open")
         block.extend(delta)
 
     def _close(self, index: int) -> None:
         block = self._blocks.get(index)
         if block is None:
-            raise _malformed(f"the end of block {index}, which never started")
+            raise _malformed_error(f"the end of block {index}, which never started")
         if block.value is not None:
             return
-        block.value = block.finished()
+        block.value = block.to_block()
         if block.invalid_json is not None:
             self._invalid[str(block.value.get("id"))] = block.invalid_json
 
@@ -181,7 +183,7 @@ class _OpenBlock(Struct):
     parts: dict[str, list[str]] = field(
         default_factory=lambda: {"text": [], "thinking": [], "input": []}
     )
-    replaced: dict[str, object] = field(default_factory=dict)
+    new_fields: dict[str, object] = field(default_factory=dict)
     citations: list[object] = field(default_factory=list)
     value: Block | None = None
     """The whole block, once it has ended."""
@@ -193,19 +195,21 @@ class _OpenBlock(Struct):
             source, target = _APPENDED[kind]
             self.parts[target].append(str(delta.get(source) or ""))
         elif kind == "signature_delta":
-            self.replaced["signature"] = delta.get("signature")
+            self.new_fields["signature"] = delta.get("signature")
         elif kind == "citations_delta":
             self.citations.append(delta.get("citation"))
         elif kind == "compaction_delta":
-            self.replaced.update({k: v for k, v in delta.items() if k != "type" and v is not None})
+            self.new_fields.update(
+                {k: v for k, v in delta.items() if k != "type" and v is not None}
+            )
         # A delta of a kind to come has nowhere to go; its block stays as it was opened.
 
-    def finished(self) -> Block:
+    def to_block(self) -> Block:
         block = dict(self.head)
         for name in ("text", "thinking"):
             if self.parts[name]:
                 block[name] = str(block.get(name) or "") + "".join(self.parts[name])
-        block.update(self.replaced)
+        block.update(self.new_fields)
         if self.citations:
             block["citations"] = [*(block.get("citations") or []), *self.citations]
         if block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
@@ -236,7 +240,7 @@ def _may_return(block: Block) -> bool:
     return True
 
 
-def _malformed(what: str) -> ModelError:
+def _malformed_error(what: str) -> ModelError:
     return ModelError("malformed", f"The server sent {what}.", phase="stream")
 
 

@@ -33,7 +33,7 @@ from agent.model.dialects.foreign_blocks import without_foreign
 from agent.model.served.code_calls import (
     CODE_CALLS,
     has_code,
-    settled,
+    settle_calls,
     waiting_container,
     with_callers,
 )
@@ -55,7 +55,7 @@ MOST_TOKENS: Final = 10**12
 def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, object]:
     """Return the JSON body, without `stream`; leaves out what the model does not take."""
     tools = _tools(request)
-    settled_messages = settled(request.messages, is_offered=has_code(tools))
+    settled_messages = settle_calls(request.messages, is_offered=has_code(tools))
     messages = to_wire(_messages_to_send(replace(request, messages=settled_messages), model))
     body: dict[str, object] = {
         "model": request.model,

@@ -26,7 +26,7 @@ class ModelCost(Struct, frozen=True):
     usage: Usage = field(default_factory=Usage)
     cost_usd: float = 0.0
     responses: int = 0
-    priced: bool = True
+    is_priced: bool = True
     """False when some response had no known price, so that the cost is too low."""
 
     @property
@@ -57,7 +57,7 @@ class CostState(Struct, frozen=True):
     @property
     def is_complete(self) -> bool:
         """Whether every response had a known price."""
-        return all(model.priced for model in self.models.values())
+        return all(model.is_priced for model in self.models.values())
 
     def is_runaway(self) -> bool:
         """Return whether the running prompt costs far more than those before it."""
@@ -72,7 +72,7 @@ class CostState(Struct, frozen=True):
                 "usage": asdict(model.usage),
                 "cost_usd": model.cost_usd,
                 "responses": model.responses,
-                "priced": model.priced,
+                "priced": model.is_priced,
             }
             for name, model in self.models.items()
         }
@@ -107,7 +107,7 @@ class CostTracker:
             usage=known.usage + usage,
             cost_usd=known.cost_usd + cost,
             responses=known.responses + 1,
-            priced=known.priced and price is not None,
+            is_priced=known.is_priced and price is not None,
         )
         *earlier, current = self.state.prompts_usd or (0.0,)
         self.state = CostState(
@@ -128,7 +128,7 @@ def read_cost_state(record: object) -> CostState:
                 usage=_usage(row.get("usage")),
                 cost_usd=_number(row.get("cost_usd")),
                 responses=int(_number(row.get("responses"))),
-                priced=row.get("priced") is not False,
+                is_priced=row.get("priced") is not False,
             )
     prompts = table.get("prompts_usd")
     spent = tuple(_number(each) for each in prompts) if isinstance(prompts, list) else ()

@@ -25,7 +25,7 @@ class LoggedEvent(Struct, frozen=True):
     """One event."""
 
     name: str
-    at: float
+    time_s: float
     """Unix time."""
     values: Mapping[str, Value]
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class LoggedEvent(Struct, frozen=True):
 
     def as_json(self) -> dict[str, object]:
         """Return the event as one JSON object."""
-        record: dict[str, object] = {"event": self.name, "at": self.at, **self.values}
+        record: dict[str, object] = {"event": self.name, "at": self.time_s, **self.values}
         record.update(self.labels)
         return record
 

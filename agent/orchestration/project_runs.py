@@ -57,12 +57,12 @@ class ProjectRuns:
     async def all(self) -> Sequence[ShownRun]:
         """Return the runs, the newest first. Raises JournalError."""
         records = await self._workflows.journal.ask(lambda store: store.runs.newest(NEWEST))
-        return [await self._shown(record) for record in records]
+        return [await self._show_run(record) for record in records]
 
     async def get(self, run_id: str) -> ShownRun | None:
         """Return one run as it is now. Raises JournalError."""
         record = await self._workflows.journal.ask(lambda store: store.runs.get(run_id))
-        return await self._shown(record) if record is not None else None
+        return await self._show_run(record) if record is not None else None
 
     async def steps(self, run: ShownRun) -> Sequence[StepRecord]:
         """Return its agents, those of a phase together. Raises JournalError."""
@@ -102,7 +102,7 @@ class ProjectRuns:
     async def _wish(self, run_id: str, wish: Wish) -> None:
         await self._workflows.journal.ask(lambda store: store.runs.wish(run_id, wish))
 
-    async def _shown(self, record: RunRecord) -> ShownRun:
+    async def _show_run(self, record: RunRecord) -> ShownRun:
         known = self._over.get(record.id)
         if known is not None and known.record == record:
             return known

@@ -140,7 +140,7 @@ class Workflows:
 
         del tool_use_id
         if call.resumes is not None:
-            record = await self._resumed(call)
+            record = await self._resume(call)
         else:
             surround = self._surround
             record = new_record(
@@ -177,7 +177,7 @@ class Workflows:
         Raises:
             JournalError: there is no such run, or another process has it.
         """
-        run = self._run(await self._limited(await self._take(run_id), limits))
+        run = self._run(await self._apply_limits(await self._take(run_id), limits))
         _ = self._begin(run, reports=True)
         return run
 
@@ -228,7 +228,7 @@ class Workflows:
 
     # -- pieces -----------------------------------------------------------------------------
 
-    async def _resumed(self, call: WorkflowCall) -> RunRecord:
+    async def _resume(self, call: WorkflowCall) -> RunRecord:
         from agent.orchestration.new_run import limits_of, script_of  # see above
 
         assert call.resumes is not None
@@ -242,14 +242,14 @@ class Workflows:
             record = replace(record, name=script.meta.name, script=script.text)
             if call.args is not None:
                 record = replace(record, args=json.dumps(call.args))
-        return await self._limited(record, limits_of(call))
+        return await self._apply_limits(record, limits_of(call))
 
     async def _take(self, run_id: str) -> RunRecord:
         owner = new_owner()
         record = await self.journal.ask(lambda store: store.runs.take(run_id, owner, LEASE_S))
         return replace(record, owner=owner)
 
-    async def _limited(self, record: RunRecord, limits: RunChange) -> RunRecord:
+    async def _apply_limits(self, record: RunRecord, limits: RunChange) -> RunRecord:
         if limits.is_empty:
             return record
         await self.journal.ask(lambda store: store.runs.change(record.id, limits))

@@ -72,7 +72,7 @@ class RefusalOffers:
         if self._gate.evaluate(request, cwd=cwd).behavior is Behavior.DENY:
             # Rules or the mode changed while the question was open.
             return None
-        return self._done(answer, question, request, confinement)
+        return self._apply_answer(answer, question, request, confinement)
 
     def _hosts(self, call_id: str) -> tuple[str, ...]:
         """Return the hosts that were refused because no user answered."""
@@ -82,7 +82,7 @@ class RefusalOffers:
         unanswered = (one for one in network.log.refusals(call_id) if one.code == "no-answer")
         return tuple(dict.fromkeys(f"{one.host}:{one.port}" for one in unanswered))
 
-    def _done(
+    def _apply_answer(
         self,
         answer: RefusalAnswer,
         question: RefusalRequest,

@@ -16,9 +16,9 @@ from agent.user_prompt import Prompt
 class ExpandedPrompt(Struct, frozen=True):
     """The end of an expansion."""
 
-    before: tuple[Message, ...] = ()
+    context: tuple[Message, ...] = ()
     """What goes in front of the prompt: files it mentions, the text of a command."""
-    blocked: str | None = None
+    block_reason: str | None = None
     """Why the prompt is not sent; None when it is."""
 
 

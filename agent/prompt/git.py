@@ -65,7 +65,7 @@ async def read_git_state(directory: Path, programs: ReadingPrograms) -> GitState
     return GitState(
         branch=_branch(head),
         head=commits[0] if commits else "",
-        changed=tuple(changed[:MAX_STATUS_LINES]),
+        status_lines=tuple(changed[:MAX_STATUS_LINES]),
         changed_count=len(changed),
         recent=commits,
     )

@@ -18,7 +18,7 @@ class GitState(Struct, frozen=True):
     """None with a detached head."""
     head: str = ""
     """Short id and subject of the last commit; empty in a repository without one."""
-    changed: tuple[str, ...] = ()
+    status_lines: tuple[str, ...] = ()
     """Lines of the short status, at most `MAX_STATUS_LINES` of them."""
     changed_count: int = 0
     recent: tuple[str, ...] = ()

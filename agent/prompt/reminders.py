@@ -58,7 +58,7 @@ class PromptReminders:
         self._remember(context)
         return [note(text) for text in notes]
 
-    def loaded(self, files: Sequence[InstructionFile]) -> None:
+    def add_files(self, files: Sequence[InstructionFile]) -> None:
         """Add instruction files that a used path brought, for the model, before the next prompt."""
         text = render(files)
         if text:

@@ -228,9 +228,9 @@ def _git_state(context: PromptContext) -> str | None:
         lines.append(f"last commit: {_clean(git.head)}")
     if git.changed_count:
         lines.append(f"uncommitted changes ({git.changed_count}):")
-        lines += [f"  {_clean(line)}" for line in git.changed]
-        if git.changed_count > len(git.changed):
-            lines.append(f"  … and {git.changed_count - len(git.changed)} more")
+        lines += [f"  {_clean(line)}" for line in git.status_lines]
+        if git.changed_count > len(git.status_lines):
+            lines.append(f"  … and {git.changed_count - len(git.status_lines)} more")
     else:
         lines.append("no uncommitted changes")
     if len(git.recent) > 1:

@@ -75,24 +75,24 @@ class Breaker(Struct, frozen=True):
         """Return the state while one request tries whether the server is back."""
         return replace(self, state=BreakerState.HALF_OPEN, retry_at=now + self.cooldown_s)
 
-    def succeeded(self, now: float) -> Breaker:
+    def after_success(self, now: float) -> Breaker:
         """Return the state after an answer; a probe's closes the breaker."""
         if self.state is not BreakerState.CLOSED:
             return Breaker(cooldown_s=self.cooldown_s)
-        return self._with(Operation(now, is_failure=False))
+        return self._with_operation(Operation(now, is_failure=False))
 
-    def failed(self, failure: Failure, now: float) -> Breaker:
+    def after_failure(self, failure: Failure, now: float) -> Breaker:
         """Return the state after an operation failed for good; only outages count."""
         if failure.kind not in OUTAGES:
             # The endpoint answered: it is there, whatever it thought of the request.
-            return self.succeeded(now)
-        after = replace(self._with(Operation(now, is_failure=True)), last_failure=failure)
+            return self.after_success(now)
+        after = replace(self._with_operation(Operation(now, is_failure=True)), last_failure=failure)
         is_probe = self.state is BreakerState.HALF_OPEN
         if is_probe or after.failure_rate(now) > FAILURE_RATE:
             return replace(after, state=BreakerState.OPEN, retry_at=now + self.cooldown_s)
         return after
 
-    def _with(self, operation: Operation) -> Breaker:
+    def _with_operation(self, operation: Operation) -> Breaker:
         return replace(self, operations=(*self.operations, operation)[-MAX_OPERATIONS:])
 
 
@@ -131,10 +131,10 @@ class Breakers:
         """Note that one request is tried although the breaker is open."""
         self._by_model[endpoint, model] = self.get(endpoint, model).probing(now)
 
-    def succeeded(self, endpoint: str, model: str, now: float) -> None:
+    def record_success(self, endpoint: str, model: str, now: float) -> None:
         """Note that an operation succeeded."""
-        self._by_model[endpoint, model] = self.get(endpoint, model).succeeded(now)
+        self._by_model[endpoint, model] = self.get(endpoint, model).after_success(now)
 
-    def failed(self, endpoint: str, model: str, failure: Failure, now: float) -> None:
+    def record_failure(self, endpoint: str, model: str, failure: Failure, now: float) -> None:
         """Note that an operation failed for good."""
-        self._by_model[endpoint, model] = self.get(endpoint, model).failed(failure, now)
+        self._by_model[endpoint, model] = self.get(endpoint, model).after_failure(failure, now)

@@ -103,7 +103,7 @@ def classify(error: ModelError, *, now: float = 0.0) -> Failure:
     wait_s = retry_after_s(error.headers, now)
     overflow = parse_overflow(str(error)) if error.status in (None, 400, 413, 422, 500) else None
     limit = parse_output_limit(str(error)) if error.status in (400, 422) else None
-    unsupported = _unsupported(error) if error.status in (400, 422) else None
+    unsupported = _unsupported_part(error) if error.status in (400, 422) else None
     kind = _kind(error, overflow, unsupported)
     return Failure(
         kind=kind,
@@ -143,7 +143,7 @@ def _long_wait(wait_s: float | None, now: float) -> str:
     return f"The server asks to wait {wait_words(wait_s, now)}; send the prompt again then."
 
 
-def _unsupported(error: ModelError) -> str | None:
+def _unsupported_part(error: ModelError) -> str | None:
     """Return what of the request the endpoint does not take."""
     # Codes of summaries it signed itself and will not have back.
     is_signed = error.kind.startswith("compaction_") and error.kind not in _BY_CODE

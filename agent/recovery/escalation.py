@@ -81,10 +81,10 @@ class RetryState(Struct, frozen=True):
     """The last so many of them were overloads."""
     elapsed_s: float = 0.0
     """Since the first attempt."""
-    refreshed: bool = False
-    resized: bool = False
+    is_refreshed: bool = False
+    is_resized: bool = False
     fell_back_to: frozenset[str] = frozenset()
-    degraded: frozenset[str] = frozenset()
+    degraded_features: frozenset[str] = frozenset()
 
 
 def climb(
@@ -110,7 +110,7 @@ def climb(
     """
     overloads = state.overloads + 1 if failure.kind is FailureKind.OVERLOADED else 0
     state = replace(state, attempts=state.attempts + 1, overloads=overloads, elapsed_s=elapsed_s)
-    fixed = _fixed(state, failure, may_refresh)
+    fixed = _cure(state, failure, may_refresh)
     if fixed is not None:
         return fixed
     can_fall_back = fallback_model is not None and fallback_model not in state.fell_back_to
@@ -139,23 +139,25 @@ _FEATURES: Final[Mapping[str, str]] = {
 }
 
 
-def _fixed(
+def _cure(
     state: RetryState, failure: Failure, may_refresh: bool
 ) -> tuple[RetryState, RecoveryAction] | None:
     """Return the response to a failure that a changed request cures; each cure is tried once."""
     next_attempt = state.attempts + 1
-    if failure.kind is FailureKind.AUTHENTICATION and may_refresh and not state.refreshed:
+    if failure.kind is FailureKind.AUTHENTICATION and may_refresh and not state.is_refreshed:
         again = RetryAfter(0.0, next_attempt, failure.message, refresh_credentials=True)
-        return replace(state, refreshed=True), again
+        return replace(state, is_refreshed=True), again
     fitting = failure.output_limit or (failure.overflow and failure.overflow.fitting_max_tokens())
-    if fitting and not state.resized:
+    if fitting and not state.is_resized:
         again = RetryAfter(0.0, next_attempt, failure.message, max_tokens=fitting)
-        return replace(state, resized=True), again
+        return replace(state, is_resized=True), again
     feature = failure.unsupported
-    if feature is not None and feature not in state.degraded:
+    if feature is not None and feature not in state.degraded_features:
         words = _FEATURES.get(feature, feature)
         reason = f"The server does not accept {words}."
-        return replace(state, degraded=state.degraded | {feature}), Degrade(feature, reason)
+        return replace(state, degraded_features=state.degraded_features | {feature}), Degrade(
+            feature, reason
+        )
     return None
 
 

@@ -27,7 +27,7 @@ def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
     ):
         seconds = _number(value, unit_s)
         if seconds is None and value is not None and unit_s == 1.0:
-            seconds = _until(value, now)
+            seconds = _seconds_until(value, now)
         if seconds is not None and 0 < seconds <= LONGEST_S:
             return seconds
     return None
@@ -50,7 +50,7 @@ def _number(value: str | None, unit_s: float) -> float | None:
     return number * unit_s if math.isfinite(number) else None
 
 
-def _until(value: str, now: float) -> float | None:
+def _seconds_until(value: str, now: float) -> float | None:
     try:
         when = parsedate_to_datetime(value)
         if when.tzinfo is None:

@@ -34,7 +34,7 @@ class MountKind(Enum):
 def plan_mounts(policy: SandboxPolicy) -> dict[str, MountKind]:
     """Return how each path is mounted; the deeper path decides, and a deny rule always."""
     ways = (
-        (policy.pinned, MountKind.WRITABLE),
+        (policy.pinned_directories, MountKind.WRITABLE),
         ((*policy.write_roots, *policy.caches), MountKind.WRITABLE),
         (policy.read_only, MountKind.READ_ONLY),
         (policy.missing_directories, MountKind.EMPTY),
@@ -44,9 +44,9 @@ def plan_mounts(policy: SandboxPolicy) -> dict[str, MountKind]:
         ((policy.temp_dir,), MountKind.WRITABLE),
     )
     mounts = {path: kind for paths, kind in ways for path in paths}
-    for path in [one for one in mounts if any(is_below(one, way) for way in policy.denied)]:
+    for path in [one for one in mounts if any(is_below(one, way) for way in policy.denied_paths)]:
         del mounts[path]
-    return mounts | dict.fromkeys(policy.denied, MountKind.MASK)
+    return mounts | dict.fromkeys(policy.denied_paths, MountKind.MASK)
 
 
 def mount_arguments(

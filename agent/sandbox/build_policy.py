@@ -44,7 +44,7 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
     own programs: what becomes of their output is decided by the rules."""
     network: Network = Network.OFF
     """For `project` alone; the other confinements have theirs."""
-    configured: PathLists = field(default_factory=PathLists)
+    settings_lists: PathLists = field(default_factory=PathLists)
     """What the settings add."""
     unix_sockets: bool = False
     """Whether the user opened all of them."""
@@ -67,7 +67,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         raise PolicyError("the session has no temporary directory")
     temp_dir = os.path.realpath(context.scratch_dir)
     scope = _canonical((context.launch_dir, *context.additional_dirs, *request.write_dirs))
-    configured = request.configured
+    configured = request.settings_lists
     if _may_write(request) and "/" in (*scope, *_canonical(configured.allow_write)):
         raise PolicyError("the working directory is /, which cannot be opened for writing alone")
     is_shared = request.confinement is Confinement.PROJECT_FILES
@@ -94,16 +94,18 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         temp_dir=temp_dir,
         write_roots=_unique((*roots, *mounts.writable)),
         caches=caches.directories,
-        pinned=tuple({**dict.fromkeys(mounts.pinned), **pins_around(roots, (*denied, *kept))}),
+        pinned_directories=tuple(
+            {**dict.fromkeys(mounts.pinned_directories), **pins_around(roots, (*denied, *kept))}
+        ),
         read_only=_unique((*mounts.read_only, *_inside(kept, roots))),
         repositories=_unique(mounts.repositories),
         missing_directories=_unique(mounts.missing_directories),
-        watched=_unique((*mounts.watched, *_missing(configured.deny_write, roots))),
-        found=found,
+        watched_names=_unique((*mounts.watched_names, *_missing(configured.deny_write, roots))),
+        found_names=found,
         links=tuple(mounts.links),
         contents=tuple(mounts.contents),
         secret=secret,
-        denied=_unique(denied),
+        denied_paths=_unique(denied),
         visible=_visible(request, scope, secret, denied, cwd),
         network=_network(request),
         unix_sockets=is_shared or (opens_all and context.sandbox.runs_inside),
@@ -150,7 +152,7 @@ def _visible(
         context.home,
         *context.readable_dirs,
         *request.visible,
-        *request.configured.allow_read,
+        *request.settings_lists.allow_read,
         *_program_directories(request.env),
     ]
     if request.confinement is Confinement.PROJECT_FILES:

@@ -88,7 +88,7 @@ class SandboxRun:
 
     def running(self, pid: int) -> None:
         """Watch the names that would lead git elsewhere, as long as it runs."""
-        names = [path for path in self.policy.watched if _leads_git(path)]
+        names = [path for path in self.policy.watched_names if _leads_git(path)]
         names += [path for path, _ in self.policy.contents]
         if names and self._is_wrapped:
             # Where nothing can be watched, what was made is moved away after the run.
@@ -101,13 +101,13 @@ class SandboxRun:
         self._moved |= moved
         return bool(moved)
 
-    def started(self) -> None:
+    def release_start(self) -> None:
         """Close the descriptors that only the start needed."""
         while self._descriptors:
             with contextlib.suppress(OSError):
                 os.close(self._descriptors.pop())
 
-    def ended(self) -> None:
+    def finish(self) -> None:
         """Remove placeholders; move away what should not have been made."""
         if self._tripwire is not None:
             self._tripwire.close()
@@ -161,11 +161,11 @@ def confined_launch(
         case Backend.LANDLOCK:
             run = SandboxRun(policy, placeholders, (), (), quarantine)
             prefix = tuple(landlock_arguments(policy))
-            return replace(inner, argv=(*prefix, *program.argv), confined=run)
+            return replace(inner, argv=(*prefix, *program.argv), confined_run=run)
         case Backend.SEATBELT:
             run = SandboxRun(policy, placeholders, (), (), quarantine)
             prefix = tuple(seatbelt_arguments(policy))
-            return replace(inner, argv=(*prefix, *program.argv), confined=run)
+            return replace(inner, argv=(*prefix, *program.argv), confined_run=run)
         case Backend.BUBBLEWRAP:
             return _in_bubblewrap(inner, policy, available, placeholders, quarantine, network)
         case Backend.NONE:
@@ -223,7 +223,7 @@ def _in_bubblewrap(
         *program.argv,
     )
     passed = (*program.pass_fds, *namespaces, *descriptors)
-    return replace(program, argv=argv, pass_fds=passed, confined=run)
+    return replace(program, argv=argv, pass_fds=passed, confined_run=run)
 
 
 def _memory_file(content: bytes) -> int:

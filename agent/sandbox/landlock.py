@@ -47,11 +47,11 @@ def held_by_landlock(
         network=Network.NO_SOCKETS,
         unix_sockets=unix_sockets,
         read_only=tuple(dict.fromkeys(kept)),
-        closed=tuple(_around(kept, policy.write_roots)),
-        watched=(*policy.watched, *policy.missing_directories),
+        closed_directories=tuple(_directories_to(kept, policy.write_roots)),
+        watched_names=(*policy.watched_names, *policy.missing_directories),
         missing_directories=(),
-        pinned=(),
-        denied=(),
+        pinned_directories=(),
+        denied_paths=(),
         daemons=(),
         secret=(),
         visible=("/",),
@@ -69,7 +69,7 @@ def landlock_arguments(policy: SandboxPolicy) -> list[str]:
     return [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(specification)]
 
 
-def _around(paths: Iterable[str], roots: Iterable[str]) -> dict[str, None]:
+def _directories_to(paths: Iterable[str], roots: Iterable[str]) -> dict[str, None]:
     """Return the directories from the roots down to each path, in order."""
     found: dict[str, None] = {}
     for path in paths:

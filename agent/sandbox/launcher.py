@@ -50,7 +50,7 @@ def landlock_version() -> int:
         return 0
 
 
-def opened(path: str) -> int:
+def open_path(path: str) -> int:
     """Return a descriptor of a path; raises OSError where a component of it is a link now."""
     directory = os.open("/", OPEN)
     for name in filter(None, path.split("/")):
@@ -84,10 +84,10 @@ def writable(specification: "dict[str, list[str]]") -> "Iterator[int]":
     """Yield descriptors of what may be written."""
     for path in specification["write"]:
         with contextlib.suppress(FileNotFoundError):
-            yield from parts(opened(path), path, specification["kept"])
+            yield from parts(open_path(path), path, specification["kept"])
     for path in specification["devices"]:
         with contextlib.suppress(OSError):
-            yield opened(os.path.realpath(path))
+            yield open_path(os.path.realpath(path))
 
 
 def restrict_files(specification: "dict[str, list[str]]") -> None:

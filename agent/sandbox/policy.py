@@ -51,19 +51,19 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     """Working directories that is writable."""
     caches: tuple[str, ...] = ()
     """Package caches that is writable."""
-    pinned: tuple[str, ...] = ()
+    pinned_directories: tuple[str, ...] = ()
     """Writable directories that cannot be renamed or removed."""
     read_only: tuple[str, ...] = ()
     """Files and directories inside writable ones that may not be changed."""
     repositories: tuple[str, ...] = ()
     """What git itself writes; at level `files` it is read-only as a whole."""
-    closed: tuple[str, ...] = ()
+    closed_directories: tuple[str, ...] = ()
     """Directories in which files can be changed, and none made or removed."""
     missing_directories: tuple[str, ...] = ()
     """Protected directories that do not exist and may not be made."""
-    watched: tuple[str, ...] = ()
+    watched_names: tuple[str, ...] = ()
     """Protected names that do not exist and cannot be blocked: looked for after the run."""
-    found: Mapping[str, Found] = field(default_factory=dict)
+    found_names: Mapping[str, Found] = field(default_factory=dict)
     """By writable directory, the protected names that were there: what a run adds is looked for."""
     links: tuple[tuple[str, str], ...] = ()
     """Protected names that are links, each with its target: looked at after the run."""
@@ -71,7 +71,7 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     """Files that may go but not change, each with its content, None for none: as the links."""
     secret: tuple[str, ...] = ()
     """Credentials and the agent's own directories: masked, except for what is `visible`."""
-    denied: tuple[str, ...] = ()
+    denied_paths: tuple[str, ...] = ()
     """What deny rules forbid to read: masked, whatever else is said about it."""
     visible: tuple[str, ...] = ()
     """What stays readable below a masked directory, `/tmp` or `/run`."""
@@ -86,26 +86,26 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
         """Return the policy that looks after its run for some of the paths alone."""
         return replace(
             self,
-            watched=tuple([path for path in self.watched if path in names]),
+            watched_names=tuple([path for path in self.watched_names if path in names]),
             contents=tuple([(path, was) for path, was in self.contents if path in names]),
             links=(),
         )
 
     def write_refusal(self, path: str) -> str | None:
         """Return the rule that forbids a write to a canonical path, or None when it is allowed."""
-        if _is_below_one(path, self.denied):
+        if _is_below_one(path, self.denied_paths):
             return "a deny rule"
         if is_below(path, self.temp_dir):
             return None
         protected = (
             *self.read_only,
             *self.missing_directories,
-            *self.watched,
+            *self.watched_names,
             *(path for path, _ in self.contents),
         )
-        if path in self.pinned or _is_below_one(path, protected):
+        if path in self.pinned_directories or _is_below_one(path, protected):
             return PROTECTED
-        if os.path.dirname(path) in self.closed:
+        if os.path.dirname(path) in self.closed_directories:
             return CLOSED
         if _is_below_one(path, (*self.write_roots, *self.caches)):
             return None
@@ -115,7 +115,7 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
 
     def read_refusal(self, path: str) -> str | None:
         """Return the rule that forbids reading a canonical path, or None when it is allowed."""
-        if _is_below_one(path, self.denied):
+        if _is_below_one(path, self.denied_paths):
             return "a deny rule"
         # As mounts do: what is named deeper decides.
         shown = _deepest(path, (self.temp_dir, *self.visible))

@@ -143,10 +143,10 @@ def _run(available: Availability, directory: Path) -> str | None:
         ended = run_blocking(launch, timeout_s=TIMEOUT_S)
     except CannotStart as error:
         return str(error)
-    return _judged(ended)
+    return _judge_result(ended)
 
 
-def _judged(ended: ProcessResult) -> str | None:
+def _judge_result(ended: ProcessResult) -> str | None:
     if ended.timed_out:
         return f"a program in it did not end in {TIMEOUT_S:g} s"
     printed = ended.stdout.decode(errors="replace").strip()

@@ -119,7 +119,7 @@ class Sandbox:
                     masks_denied=request.masks_denied,
                     network=request.network,
                     search=self._names,
-                    configured=path_lists(configured, context, request.confinement)
+                    settings_lists=path_lists(configured, context, request.confinement)
                     if request.masks_denied
                     else PathLists(),
                     unix_sockets=configured.all_unix_sockets,
@@ -173,19 +173,19 @@ class Sandbox:
             self._quarantine,
             network=access,
         )
-        if policy.write_roots and isinstance(launch.confined, SandboxRun):
+        if policy.write_roots and isinstance(launch.confined_run, SandboxRun):
             confine = self.confine_where_held(RunRequest(Confinement.READ_ONLY, masks_denied=False))
             reading = ReadingPrograms(program.env, self._context().project_root, confine)
-            launch.confined.planted = lambda made: (
+            launch.confined_run.planted = lambda made: (
                 *self._names_made(made),
-                *self._submodules.planted(made, reading),
+                *self._submodules.find_planted(made, reading),
             )
         return launch
 
     def _names_made(self, policy: SandboxPolicy) -> list[str]:
         return [
             path
-            for root, before in policy.found.items()
+            for root, before in policy.found_names.items()
             for path in self._names.find(root, policy.cwd).made_since(before)
         ]
 

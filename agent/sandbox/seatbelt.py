@@ -52,15 +52,15 @@ def seatbelt_arguments(policy: SandboxPolicy) -> list[str]:
     protected = (
         *policy.read_only,
         *policy.missing_directories,
-        *policy.watched,
+        *policy.watched_names,
     )
     add("(deny file-write* %)", protected)
-    for path in policy.pinned:
+    for path in policy.pinned_directories:
         name = f"PATH_{len(parameters)}"
         parameters[name] = path
         lines.append(f'(deny file-write-unlink (literal (param "{name}")))')
     add("(allow file-read* file-write* %)", (policy.temp_dir,))
-    add("(deny file-read* file-write* %)", policy.denied)
+    add("(deny file-read* file-write* %)", policy.denied_paths)
     if policy.network is Network.HOST:
         lines.append("(allow network*)")
     elif policy.network is Network.SESSION:

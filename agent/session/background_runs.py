@@ -72,7 +72,7 @@ class BackgroundRuns:
             make_private_dir(directory)
             for name in ("output.jsonl", "errors.txt", "lock"):
                 make_private_file(directory / name)
-            pid = _spawned(directory, argv, env, cwd, takes_input=takes_input)
+            pid = _spawn(directory, argv, env, cwd, takes_input=takes_input)
         except (OSError, CannotStart) as error:
             raise BackgroundRunError(f"The run cannot be started: {error}") from error
         started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -160,22 +160,22 @@ class BackgroundRuns:
         new.replace(path)
 
 
-def _spawned(
+def _spawn(
     directory: Path, argv: Sequence[str], env: Mapping[str, str], cwd: Path, *, takes_input: bool
 ) -> int:
     """Start the program of a run and return its process id. Raises OSError, CannotStart."""
     with contextlib.ExitStack() as opened:
 
-        def owned(descriptor: int) -> int:
+        def register(descriptor: int) -> int:
             opened.callback(os.close, descriptor)
             return descriptor
 
         # These go over to the process: here they are closed, there they stay open.
-        inherited = [owned(os.open(directory / "lock", os.O_RDWR))]
+        inherited = [register(os.open(directory / "lock", os.O_RDWR))]
         fcntl.flock(inherited[0], fcntl.LOCK_EX)
         if takes_input:
             way_in = BackgroundInput(directory)
-            inherited.append(owned(way_in.make()))
+            inherited.append(register(way_in.make()))
             argv = way_in.reading(argv)
         output = opened.enter_context((directory / "output.jsonl").open("ab"))
         errors = opened.enter_context((directory / "errors.txt").open("ab"))

@@ -30,7 +30,7 @@ def digest_of(system: Sequence[Block], tools: Sequence[Mapping[str, object]]) ->
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def bound(
+def bind_prefix(
     system: tuple[Block, ...],
     tools: Sequence[Mapping[str, object]],
     resumed: ResumedConversation | None,

@@ -33,7 +33,7 @@ class TypedPrompt(Struct, frozen=True):
 
     text: str
     session_id: str
-    at: float
+    time_s: float
     """When; seconds since the epoch."""
 
 
@@ -55,7 +55,7 @@ class PromptLog:
         data = {
             "text": prompt.text[:MAX_TEXT_CHARS],
             "session": prompt.session_id,
-            "at": round(prompt.at, 3),
+            "at": round(prompt.time_s, 3),
         }
         line = json.dumps(data, ensure_ascii=True).encode() + b"\n"
         make_private_dir(self._root)
@@ -90,7 +90,7 @@ class PromptLog:
             yield from _backwards(self._path)
             return
         everything = [prompt for path in self._paths() for prompt in _backwards(path)]
-        everything.sort(key=lambda prompt: prompt.at, reverse=True)
+        everything.sort(key=lambda prompt: prompt.time_s, reverse=True)
         yield from everything
 
     def _paths(self) -> list[Path]:

@@ -28,7 +28,7 @@ class Line(Struct, frozen=True):
     """One verified line."""
 
     seq: int
-    at: str
+    timestamp: str
     """UTC, ISO 8601."""
     version: int
     data: Mapping[str, Any]

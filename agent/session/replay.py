@@ -55,9 +55,9 @@ class Replay:
             case MessageRecord(agent_id=None):
                 self._add(record.message, redacted=record.redacted)
             case ToolStart(agent_id=None):
-                self.calls[record.tool_use_id] = CallState(started=True)
+                self.calls[record.tool_use_id] = CallState(has_started=True)
             case ToolEnd(agent_id=None):
-                self.calls[record.tool_use_id] = CallState(started=True, block=record.block)
+                self.calls[record.tool_use_id] = CallState(has_started=True, block=record.block)
             case CompactionRecord():
                 self.entries = _restart(record.history, record.redacted)
             case RewindRecord():

@@ -72,7 +72,7 @@ class ResumedConversation(Struct, frozen=True):
     """What the user granted for this session."""
     todos: tuple[TodoItem, ...] = ()
     mode: str | None = None
-    queued: tuple[str, ...] = ()
+    queued_prompts: tuple[str, ...] = ()
     """Prompts that the model was not sent, oldest first."""
     draft: str = ""
     title: str = ""
@@ -235,7 +235,7 @@ class _Rebuild:
             grants=self._latest(GrantsRecord) or GrantsRecord(),
             todos=_todos(latest.get("todos")),
             mode=mode.mode if mode else None,
-            queued=self._queued(),
+            queued_prompts=self._queued_prompts(),
             draft=draft.text,
             title=title.title,
             system=system.blocks,
@@ -245,7 +245,7 @@ class _Rebuild:
             notes=tuple(self._notes(repaired, self._when_cut_off(header))),
         )
 
-    def _queued(self) -> tuple[str, ...]:
+    def _queued_prompts(self) -> tuple[str, ...]:
         """Return the prompt that was not sent and those that waited behind it."""
         unsent = (self._replay.open_prompt,) if self._replay.open_prompt else ()
         queue = self._latest(QueueRecord)
@@ -279,10 +279,10 @@ class _Rebuild:
         if repaired.unknown_outcomes:
             yield (
                 f"Was running {when}; outcome unknown: "
-                f"{_counted(repaired.unknown_outcomes)}. Not run again."
+                f"{_count_names(repaired.unknown_outcomes)}. Not run again."
             )
         if repaired.not_run:
-            yield f"Not run (program was closed): {_counted(repaired.not_run)}."
+            yield f"Not run (program was closed): {_count_names(repaired.not_run)}."
         if self._replay.is_waiting:
             yield f"The model's answer was not finished {when} and is missing."
 
@@ -318,5 +318,5 @@ def _states(state: Mapping[str, object]) -> dict[str, Record]:
     return found
 
 
-def _counted(names: tuple[str, ...]) -> str:
+def _count_names(names: tuple[str, ...]) -> str:
     return ", ".join(f"{name} ({n}×)" if n > 1 else name for name, n in Counter(names).items())

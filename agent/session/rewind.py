@@ -33,7 +33,7 @@ class RewindPoint(Struct, frozen=True):
     turn_id: str
     """Under which `Checkpoints` stores the files as they were before this prompt."""
     text: str
-    at: str
+    timestamp: str
     """When it was sent; UTC, ISO 8601."""
     is_compacted: bool = False
     """It is behind a compaction: returning restores the full history."""
@@ -88,7 +88,7 @@ class _Prompts:
         self._order[message.uid] = line.offset
         if message.origin == "person":
             text = as_typed(message.text.strip())
-            self.points.append(RewindPoint(message.uid, record.turn_id, text, line.at))
+            self.points.append(RewindPoint(message.uid, record.turn_id, text, line.timestamp))
 
 
 def history_before(path: Path, message_uid: str) -> tuple[Message, ...]:

@@ -131,7 +131,7 @@ class SessionRecorder:
             case PermissionResolved(agent_id=None) if event.decision.behavior is Behavior.DENY:
                 self._denials[event.tool_use_id] = event.decision
             case ToolResult(agent_id=None):
-                await self._denied(event, self._denials.pop(event.tool_use_id, None))
+                await self._record_denial(event, self._denials.pop(event.tool_use_id, None))
             case Compacted(agent_id=None):
                 await self.write(self._compaction(event, history))
             case _ if (record := self._record_of(event)) is not None:
@@ -175,7 +175,7 @@ class SessionRecorder:
             state={kind: to_json(record) for kind, record in self._latest.items()},
         )
 
-    async def _denied(self, event: ToolResult, decision: Decision | None) -> None:
+    async def _record_denial(self, event: ToolResult, decision: Decision | None) -> None:
         if event.outcome != "denied":
             # An answer that arrived too late: the call was stopped otherwise.
             return
@@ -245,7 +245,9 @@ class SessionRecorder:
                 return True
             self._latest[record.kind] = record
         try:
-            self._session.transcript.append(to_json(record), redact=partial(self._redacted, record))
+            self._session.transcript.append(
+                to_json(record), redact=partial(self._redact_record, record)
+            )
             if record.kind in DURABLE:
                 await self._session.transcript.flush()
         except SessionError as error:
@@ -260,7 +262,7 @@ class SessionRecorder:
         self._complaint = text
         return True
 
-    def _redacted(self, record: Record, line: str) -> str:
+    def _redact_record(self, record: Record, line: str) -> str:
         """Return what may be written; a history that differs from what was sent is marked."""
         if self._redact is None:
             return line

@@ -77,7 +77,7 @@ class Session(Struct, frozen=True):
     @property
     def _is_unused(self) -> bool:
         has_any = has_content(self.path, start=self.copied_bytes)
-        return self.transcript.unsaved == 0 and not has_any
+        return self.transcript.unsaved_count == 0 and not has_any
 
     def finish(self) -> None:
         """Close for good: a session in which nothing was sent or typed leaves no file, nor does one

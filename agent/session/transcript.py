@@ -119,7 +119,7 @@ class Transcript:
         return self._next_seq
 
     @property
-    def unsaved(self) -> int:
+    def unsaved_count(self) -> int:
         """Records that wait in memory because the disk did not take them."""
         return len(self._backlog)
 

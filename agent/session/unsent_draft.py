@@ -47,7 +47,10 @@ def take_over_drafts(store: SessionStore, found: SessionInfo, session: Session) 
     if not unsent:
         return
     states = [load(info.path) for info in (found, *unsent)]
-    texts = [states[0].draft, *(t for state in states[1:] for t in (*state.queued, state.draft))]
+    texts = [
+        states[0].draft,
+        *(t for state in states[1:] for t in (*state.queued_prompts, state.draft)),
+    ]
     draft = "\n\n".join(text for text in texts if text)
     session.transcript.append(to_json(DraftRecord(draft)), sync=True)
     for info in unsent:

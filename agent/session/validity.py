@@ -31,7 +31,7 @@ class Gap(Struct, frozen=True):
 class CallState(Struct, frozen=True):
     """What the transcript records of one call beside the messages."""
 
-    started: bool = False
+    has_started: bool = False
     block: Block | None = None
     """Its `tool_result`, when it had ended."""
 
@@ -151,7 +151,7 @@ class _Repair:
         state = self._calls.get(call_id, CallState())
         if state.block is not None and state.block.get("tool_use_id") == call_id:
             return state.block
-        if state.started:
+        if state.has_started:
             if at_end:
                 self._unknown.append(name)
             return tool_result_block(call_id, OUTCOME_UNKNOWN, is_error=True)

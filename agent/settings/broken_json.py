@@ -79,7 +79,7 @@ def _rules_at(text: str, start: int, line: int) -> list[JsonNode]:
     whole = parsed.root.items if parsed.root is not None else ()
     if parsed.error is None:
         return list(whole)
-    rules = [_stripped(item) for item in whole]
+    rules = [_strip(item) for item in whole]
     known = {rule.value for rule in rules if isinstance(rule.value, str)}
     last, counted_to = "", start
     for found in _PIECE.finditer(text, start):
@@ -98,14 +98,14 @@ def _rules_at(text: str, start: int, line: int) -> list[JsonNode]:
 def _parts(piece: str) -> list[str]:
     """Return the texts of one piece: without quotes several may be in one."""
     parts = [piece] if _LIKE_A_RULE.fullmatch(piece) else piece.split(",")
-    return [_unescaped(part.strip(_AROUND)) for part in parts]
+    return [_unescape(part.strip(_AROUND)) for part in parts]
 
 
 def _is_new_rule(text: str, known: Container[object]) -> bool:
     return text not in known and _LIKE_A_RULE.fullmatch(text) is not None
 
 
-def _stripped(item: JsonNode) -> JsonNode:
+def _strip(item: JsonNode) -> JsonNode:
     return JsonNode(item.value.strip(_AROUND), item.line) if isinstance(item.value, str) else item
 
 
@@ -114,7 +114,7 @@ def _list(items: list[JsonNode]) -> JsonNode:
     return JsonNode([item.value for item in items], line, items=tuple(items))
 
 
-def _unescaped(inner: str) -> str:
+def _unescape(inner: str) -> str:
     """Return what is in quotes, as it is written where an escape is none: `C:\\Users`."""
     try:
         return str(json.loads(f'"{inner}"'))

@@ -73,7 +73,7 @@ def set_entry(file: Path, section: str, name: str, value: object, *, is_shared: 
 def check_key(key: str) -> None:
     """Raise ConfigError, with what may have been meant, where no setting is called so."""
     if key not in SettingsFile.__struct_fields__:
-        raise ConfigError(f"Unknown setting {key!r}.{_meant(key)}")
+        raise ConfigError(f"Unknown setting {key!r}.{_suggestion(key)}")
 
 
 def _text(data: dict[str, object]) -> str:
@@ -83,7 +83,7 @@ def _text(data: dict[str, object]) -> str:
         raise ConfigError("A number is too large for JSON.") from error
 
 
-def _meant(key: str) -> str:
+def _suggestion(key: str) -> str:
     import difflib  # only for what is mistyped
 
     near = difflib.get_close_matches(key, SettingsFile.__struct_fields__, n=1)

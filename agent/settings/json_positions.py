@@ -109,7 +109,7 @@ class _Scanner:
         if self.error is None:
             self._skip_space()
             if self._at < len(self._text):
-                self._record(f"expected the end of the file, found {self._seen()}")
+                self._record(f"expected the end of the file, found {self._next_char()}")
         return root
 
     def value(self) -> JsonNode | None:
@@ -141,12 +141,12 @@ class _Scanner:
                 return JsonNode(float(number[0]) if is_float else int(number[0]), line)
             except ValueError:
                 raise self._fail("number with too many digits") from None
-        raise self._fail(f"expected a value, found {self._seen()}")
+        raise self._fail(f"expected a value, found {self._next_char()}")
 
     def _object(self, depth: int, line: int) -> JsonNode:
         node = JsonNode({}, line)
         try:
-            for _ in self._separated("}"):
+            for _ in self._parts("}"):
                 self._member(node, depth)
         except _Stop:
             pass
@@ -156,11 +156,11 @@ class _Scanner:
     def _member(self, node: JsonNode, depth: int) -> None:
         line = self._line_here()
         if self._peek() != '"':
-            raise self._fail(f"expected a key in double quotes, found {self._seen()}")
+            raise self._fail(f"expected a key in double quotes, found {self._next_char()}")
         key = self._string()
         self._skip_space()
         if self._peek() != ":":
-            raise self._fail(f'expected ":" after "{key}", found {self._seen()}')
+            raise self._fail(f'expected ":" after "{key}", found {self._next_char()}')
         self._at += 1
         self._skip_space()
         part = self._value(depth + 1)
@@ -178,7 +178,7 @@ class _Scanner:
     def _array(self, depth: int, line: int) -> JsonNode:
         items: list[JsonNode] = []
         try:
-            for _ in self._separated("]"):
+            for _ in self._parts("]"):
                 items.append(self._value(depth + 1))
                 if self.error is not None:
                     break
@@ -186,7 +186,7 @@ class _Scanner:
             pass
         return JsonNode([item.value for item in items], line, items=tuple(items))
 
-    def _separated(self, end: str) -> Iterator[None]:
+    def _parts(self, end: str) -> Iterator[None]:
         """Step over the brackets and commas of a container, yielding at the start of each part."""
         self._at += 1
         self._skip_space()
@@ -201,7 +201,7 @@ class _Scanner:
                 self._at += 1
                 return
             if character != ",":
-                raise self._fail(f'expected "," or "{end}", found {self._seen()}')
+                raise self._fail(f'expected "," or "{end}", found {self._next_char()}')
             self._at += 1
             self._skip_space()
             if self._peek() == end:
@@ -230,7 +230,7 @@ class _Scanner:
         self._counted_to = self._at
         return self._line
 
-    def _seen(self) -> str:
+    def _next_char(self) -> str:
         if self._at >= len(self._text):
             return "the end of the file"
         if self._text.startswith(("//", "/*", "#"), self._at):

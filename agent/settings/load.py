@@ -47,7 +47,7 @@ from agent.settings.servers.mcp_file import (
     servers_of,
 )
 from agent.settings.trust import TrustState, TrustStore, allow_rule_item
-from permissions.base.process.reading_programs import ReadingPrograms, unconfined
+from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 from permissions.rules.rule_entry import COUNTS, IGNORED
 
@@ -114,7 +114,7 @@ class Settings(Struct, frozen=True):
     """Managed keys, for the permission context."""
     trust: TrustState
     warnings: tuple[SettingsWarning, ...]
-    watched: tuple[Path, ...] = ()
+    watched_files: tuple[Path, ...] = ()
     """Files whose change means loading again; they need not exist."""
     sources: frozenset[RuleSource] = FILE_SOURCES
     """Those of `FILE_SOURCES` that apply, for commands and instructions too."""
@@ -186,7 +186,7 @@ def load_settings(
     own = (agent_home, home / ".claude")
     items = [
         *_items(files, of_project.servers, project_root, own, with_directories=with_project),
-        *git_items(project_root, ReadingPrograms(env or {}, project_root, unconfined)),
+        *git_items(project_root, ReadingPrograms(env or {}, project_root, launch_unconfined)),
     ]
     trust = TrustStore(agent_home / "trust.json")
     state = trust.state(project_root, items, flag=flags.trust)
@@ -216,7 +216,7 @@ def load_settings(
         policy=_policy_keys(counted),
         trust=state,
         warnings=tuple(warnings),
-        watched=tuple(watched),
+        watched_files=tuple(watched),
         sources=flags.sources,
         sandbox_files=tuple(loaded for loaded in counted if loaded.model.sandbox is not None),
     )

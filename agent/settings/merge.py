@@ -75,7 +75,7 @@ def merge(files: Iterable[LoadedFile]) -> MergedSettings:
             if key in _ONLY_OFF and loaded.source in _OF_PROJECTS and value is True:
                 continue
             if key in values:
-                values[key] = _combined(key, values[key], value)
+                values[key] = _combine(key, values[key], value)
             else:
                 values[key] = value
                 origins[key] = Origin(loaded.source, loaded.path, loaded.line_of(key))
@@ -84,7 +84,7 @@ def merge(files: Iterable[LoadedFile]) -> MergedSettings:
     return MergedSettings(SettingsFile(**values), MappingProxyType(origins))
 
 
-def _combined(key: str, first: Any, second: Any) -> Any:
+def _combine(key: str, first: Any, second: Any) -> Any:
     """Return what two files together say; of two values that do not add up the first one."""
     if key == "sandbox":
         return add_section(first, second)

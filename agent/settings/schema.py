@@ -258,7 +258,7 @@ def check(raw: Mapping[str, JsonValue]) -> tuple[SettingsFile, tuple[Problem, ..
     """Return the record of everything usable in one file's object, and what was left out."""
     model, problems = read_record(SettingsFile, raw)
     assert model is not None, "no field is required"
-    return model, tuple((path, _expected(message, path)) for path, message in problems)
+    return model, tuple((path, _expectation(message, path)) for path, message in problems)
 
 
 def unknown_keys(
@@ -305,5 +305,5 @@ _MEANT: Final = {
 """Keys whose names are far from the place where they are."""
 
 
-def _expected(message: str, path: Place) -> str:
+def _expectation(message: str, path: Place) -> str:
     return "expected the name of a mode" if path == ("permissions", "defaultMode") else message

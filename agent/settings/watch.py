@@ -67,8 +67,8 @@ async def watch_settings(
 ) -> AsyncGenerator[SettingsChange, None]:
     """Yield each change of the settings' files until `stop` is set. Raises nothing of its own."""
     while not stop.is_set():
-        directories = _directories(current.watched)
-        wanted = _Filter(frozenset(str(path) for path in current.watched))
+        directories = _directories(current.watched_files)
+        wanted = _Filter(frozenset(str(path) for path in current.watched_files))
         async for events in file_changes(
             *directories,
             watch_filter=wanted,
@@ -77,14 +77,14 @@ async def watch_settings(
             recursive=False,
             stop=stop,
         ):
-            changed = wanted.changed(events)
+            changed = wanted.changed_files(events)
             if changed:
                 change = reload(current, load, changed)
                 is_same = isinstance(change, Reloaded) and change.current == current
                 current = change.current
                 if events is not None or not is_same:
                     yield change
-            if _directories(current.watched) != directories:
+            if _directories(current.watched_files) != directories:
                 break  # a directory of settings appeared or went: watch the new set
 
 
@@ -103,7 +103,7 @@ def _directories(watched: Iterable[Path]) -> tuple[Path, ...]:
 class _Filter(Struct, frozen=True):
     names: frozenset[str]
 
-    def changed(self, events: Iterable[tuple[object, str]] | None) -> tuple[Path, ...]:
+    def changed_files(self, events: Iterable[tuple[object, str]] | None) -> tuple[Path, ...]:
         """Return the files among the events; all of them where it is not known what changed."""
         names = self.names if events is None else {path for _, path in events}
         return tuple(sorted(Path(path) for path in names & self.names))

@@ -53,17 +53,17 @@ def _pieces(line: str) -> Iterator[Piece]:
     look = Piece("")
     position = 0
     for found in _MEANT.finditer(line):
-        yield from _cleaned(line[position : found.start()], look)
+        yield from _clean_text(line[position : found.start()], look)
         if found["sgr"] is not None:
-            look = _changed(look, found["sgr"])
+            look = _apply_parameters(look, found["sgr"])
         else:
             address = found["link"]
             look = replace(look, link=address if _SAFE_LINK.match(address) else None)
         position = found.end()
-    yield from _cleaned(line[position:], look)
+    yield from _clean_text(line[position:], look)
 
 
-def _cleaned(text: str, look: Piece) -> Iterator[Piece]:
+def _clean_text(text: str, look: Piece) -> Iterator[Piece]:
     if shown := sanitize(text).replace("\n", " "):
         yield replace(look, text=shown)
 
@@ -84,14 +84,14 @@ _CHANGES: Final[Mapping[int, Mapping[str, object]]] = {
 """What each code changes that is complete by itself."""
 
 
-def _changed(look: Piece, parameters: str) -> Piece:
+def _apply_parameters(look: Piece, parameters: str) -> Piece:
     codes = [int(part) if part else 0 for part in re.split("[;:]", parameters)]
     while codes:
         code = codes.pop(0)
         if code == 0:
             look = Piece("", link=look.link)
         elif code in (38, 48):
-            colour, codes = _extended(codes)
+            colour, codes = _extended_colour(codes)
             if code == 38:
                 look = replace(look, colour=colour)
         else:
@@ -99,7 +99,7 @@ def _changed(look: Piece, parameters: str) -> Piece:
     return look
 
 
-def _extended(codes: Sequence[int]) -> tuple[Colour | None, list[int]]:
+def _extended_colour(codes: Sequence[int]) -> tuple[Colour | None, list[int]]:
     """Return the colour that `5;n` or `2;r;g;b` begins with, and the codes after it."""
     match list(codes):
         case [5, index, *rest]:

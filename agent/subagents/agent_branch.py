@@ -10,8 +10,8 @@ from agent.abort import AbortSignal
 from agent.errors import AgentError
 from agent.subagents.agent_tools import startable
 from agent.subagents.definition import AgentDefinition
-from agent.subagents.known_agents import MAIN, launched
-from agent.subagents.report_text import defused
+from agent.subagents.known_agents import MAIN, launch_report
+from agent.subagents.report_text import neutralize_text
 from agent.subagents.running_agent import RunningAgent
 from agent.subagents.supervisor import AgentSupervisor
 from agent.tools.agent_port import AgentTask, SubagentPort, SubagentReport
@@ -38,7 +38,7 @@ class AgentBranch:
         supervisor = self._supervisor
         agent = await supervisor.start(task, self._agent, in_background=self._goes_back(task))
         if agent.in_background:
-            return launched(agent)
+            return launch_report(agent)
         report = await supervisor.wait(agent, abort, self._agent)
         if report.is_complete or report.outcome == "background" or abort.aborted:
             return report
@@ -96,7 +96,7 @@ class AgentBranch:
         if not lines:
             return "There are no agents."
         # Agents describe the tasks of those that they start.
-        return "\n".join(["Agents of this session:", defused("\n".join(lines))])
+        return "\n".join(["Agents of this session:", neutralize_text("\n".join(lines))])
 
     def has(self, agent_id: str) -> bool:
         """Whether there is an agent of this id."""
@@ -111,7 +111,7 @@ class AgentBranch:
             raise ToolError(f"{agent_id} was not started by this agent.")
         if not self._supervisor.stop(agent, "agent"):
             return f"{agent_id} had already ended ({agent.state})."
-        await agent.done.wait()
+        await agent.done_event.wait()
         return f"Stopped {agent_id}. Its transcript stays in {agent.transcript}."
 
 

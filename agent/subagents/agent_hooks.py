@@ -22,7 +22,7 @@ def register_hooks(agent: RunningAgent, dispatch: HookDispatch) -> str | None:
     if not wanted:
         return None
     owner = f"agent:{agent.id}"
-    specs, warnings = _parsed(agent.definition, wanted, owner)
+    specs, warnings = _parse_hooks(agent.definition, wanted, owner)
     dispatch.runner.register(replace(spec, only_agent=agent.id) for spec in specs)
     for warning in warnings:
         dispatch.firing.warn(str(warning))
@@ -33,13 +33,13 @@ def hooks_of_lead(lead: AgentDefinition) -> tuple[list[HandlerSpec], list[str]]:
     """Return the hooks of the agent that leads a session, and what is wrong with them."""
     own = dict(lead.hooks or {})
     # Its end is that of a turn, not of a sub-agent.
-    stops, of_stops = _parsed(lead, {"Stop": own.pop("Stop")} if "Stop" in own else {}, "lead")
-    others, of_others = _parsed(lead, own, "lead")
+    stops, of_stops = _parse_hooks(lead, {"Stop": own.pop("Stop")} if "Stop" in own else {}, "lead")
+    others, of_others = _parse_hooks(lead, own, "lead")
     specs = [*others, *(replace(spec, event="Stop") for spec in stops)]
     return specs, [str(warning) for warning in (*of_others, *of_stops)]
 
 
-def _parsed(
+def _parse_hooks(
     definition: AgentDefinition, wanted: Mapping[str, object], owner: str
 ) -> tuple[Sequence[HandlerSpec], Sequence[ConfigWarning]]:
     file = str(definition.path) if definition.path is not None else None

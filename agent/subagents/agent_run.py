@@ -20,7 +20,7 @@ from agent.messages import Message, user_message
 from agent.stream import Emit, TurnEvents
 from agent.subagents.agent_journal import AgentJournal, messages_of
 from agent.subagents.known_agents import record_of
-from agent.subagents.report_text import defused
+from agent.subagents.report_text import neutralize_text
 from agent.subagents.running_agent import RunningAgent
 from agent.tools.agent_port import SubagentReport
 
@@ -131,7 +131,7 @@ async def _watch(agent: RunningAgent, stall_s: float) -> None:
 def _report(
     agent: RunningAgent, outcome: str, detail: str, form: AnswerSchema | None
 ) -> SubagentReport:
-    text = defused(agent.answer.text)
+    text = neutralize_text(agent.answer.text)
     remarks = [detail] if detail and outcome != "completed" else []
     if agent.stopped_by:
         remarks.append(f"stopped by the {agent.stopped_by}")

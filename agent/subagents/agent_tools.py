@@ -60,7 +60,7 @@ def tools_of(
         ]
     # Those of servers come once these are connected.
     if not listed and not (
-        leads and any(entry.startswith("mcp__") for entry in _wanted(definition))
+        leads and any(entry.startswith("mcp__") for entry in _wanted_tools(definition))
     ):
         raise NoTools(
             f"The agent {definition.name} cannot be started: none of its tools is there "
@@ -73,17 +73,19 @@ def may_have(definition: AgentDefinition, name: str) -> bool:
     """Whether the lists of a definition let its agents have a tool."""
     if is_among(definition.disallowed_tools, name):
         return False
-    return definition.tools is None or is_among(_wanted(definition), name)
+    return definition.tools is None or is_among(_wanted_tools(definition), name)
 
 
 def missing_tools(definition: AgentDefinition, names: Sequence[str]) -> tuple[str, ...]:
     """Return the entries of a definition's list that fit none of these tools."""
     return tuple(
-        entry for entry in _wanted(definition) if not any(_fits(entry, name) for name in names)
+        entry
+        for entry in _wanted_tools(definition)
+        if not any(_fits(entry, name) for name in names)
     )
 
 
-def _wanted(definition: AgentDefinition) -> tuple[str, ...]:
+def _wanted_tools(definition: AgentDefinition) -> tuple[str, ...]:
     """Return the entries of a list of tools, and those that stand for its servers."""
     return (*(definition.tools or ()), *tools_of_servers(definition))
 

@@ -17,7 +17,7 @@ def answer_tool(form: AnswerForm, take: Callable[[Mapping[str, Any]], None]) -> 
 
     async def run(tool_input: Struct, _context: ToolContext) -> ToolOutcome:
         take(as_values(tool_input))
-        return ToolOutcome(form.taken)
+        return ToolOutcome(form.receipt)
 
     return build_tool(
         name=form.tool,

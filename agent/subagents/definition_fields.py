@@ -74,11 +74,11 @@ class DefinitionFields:
 
     def __init__(self, values: Mapping[str, object], source: AgentSource) -> None:
         """Read these values; a plugin's may not widen what its agents can do."""
-        known = {_folded(key): key for key in _FIELDS}
-        self._values = {known.get(_folded(key), key): value for key, value in values.items()}
+        known = {_fold_key(key): key for key in _FIELDS}
+        self._values = {known.get(_fold_key(key), key): value for key, value in values.items()}
         self._source = source
         self.problems: list[str] = []
-        if "tools" not in self._values and "allowedtools" in map(_folded, values):
+        if "tools" not in self._values and "allowedtools" in map(_fold_key, values):
             self.problems.append("allowed-tools has no effect in an agent; the field is `tools`")
         if source is AgentSource.PLUGIN:
             for key in _UNTRUSTED_FOR_PLUGINS:
@@ -224,7 +224,7 @@ class DefinitionFields:
         return None
 
 
-def _folded(key: str) -> str:
+def _fold_key(key: str) -> str:
     """Return a key as it is compared: people write `disallowed-tools` and `Tools`."""
     return key.lower().replace("-", "").replace("_", "")
 

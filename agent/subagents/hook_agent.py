@@ -93,7 +93,7 @@ class HookAgent:
             ),
             hooks=hooks,
             request=request,
-            queued=_nothing_queued,
+            take_queue=_nothing_queued,
             reports=list,
             mail=None,
             context=None,

@@ -78,11 +78,11 @@ class KnownAgents(dict[str, RunningAgent]):
             state="stopped",
         )
         agent.ended_s = agent.started_s
-        agent.done.set()
+        agent.done_event.set()
         return agent
 
 
-def launched(agent: RunningAgent) -> SubagentReport:
+def launch_report(agent: RunningAgent) -> SubagentReport:
     """Return what stands for the report of an agent that works in the background."""
     return SubagentReport(
         "",

@@ -79,8 +79,8 @@ class RunningAgent(Struct, kw_only=True, eq=False):
     worktree: Mapping[str, object] | None = None
     news: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a message or the report of an agent of its own has come."""
-    done: asyncio.Event = field(default_factory=asyncio.Event)
-    moved: asyncio.Event = field(default_factory=asyncio.Event)
+    done_event: asyncio.Event = field(default_factory=asyncio.Event)
+    background_event: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when it goes to the background while its call waits."""
     denials: list[str] = field(default_factory=list)
     listeners: list[Callable[[AgentEvent], None]] = field(default_factory=list)
@@ -123,7 +123,7 @@ class RunningAgent(Struct, kw_only=True, eq=False):
                 self.open_questions.add(event.request_id)
                 self.state = "asking"
             case PermissionResolved():
-                self._answered(event)
+                self._record_answer(event)
             case UsageUpdate():
                 self.use.tokens += event.usage.prompt_tokens + event.usage.output_tokens
             case RetryScheduled():
@@ -135,7 +135,7 @@ class RunningAgent(Struct, kw_only=True, eq=False):
         for listener in tuple(self.listeners):
             listener(event)
 
-    def _answered(self, event: PermissionResolved) -> None:
+    def _record_answer(self, event: PermissionResolved) -> None:
         self.open_questions.discard(event.request_id)
         if not self.open_questions and self.state == "asking":
             self.state = "working"

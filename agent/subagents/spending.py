@@ -28,7 +28,7 @@ class Spending:
         self._exhausted: dict[str | None, str] = {}
         self._one_question = asyncio.Lock()
 
-    def exhausted(self, agent: RunningAgent) -> str | None:
+    def exhaustion_reason(self, agent: RunningAgent) -> str | None:
         """Return why an agent may make no further request, or None."""
         return self._exhausted.get(None) or self._exhausted.get(agent.id)
 
@@ -49,7 +49,7 @@ class Spending:
     async def check(self, agent: RunningAgent) -> None:
         """Ask the user where an agent, or all of them together, reached a limit."""
         async with self._one_question:
-            if self.exhausted(agent) is not None:
+            if self.exhaustion_reason(agent) is not None:
                 return
             await self._check_all()
             await self._check_one(agent)
@@ -57,7 +57,7 @@ class Spending:
     async def _check_all(self) -> None:
         agents = self._agents()
         tokens, usd = sum(a.use.tokens for a in agents), sum(a.use.usd for a in agents)
-        reached = _reached(tokens, self._tokens, usd, self._usd)
+        reached = _limit_text(tokens, self._tokens, usd, self._usd)
         if reached is None:
             return
         text = f"The agents of this session have used {reached}, which is the limit."
@@ -70,7 +70,7 @@ class Spending:
     async def _check_one(self, agent: RunningAgent) -> None:
         caps = self._caps
         tokens, usd = self._each.get(agent.id, (caps.tokens_each, caps.usd_each))
-        reached = _reached(agent.use.tokens, tokens, agent.use.usd, usd)
+        reached = _limit_text(agent.use.tokens, tokens, agent.use.usd, usd)
         if reached is None:
             return
         text = f"The agent {agent.id} has used {reached}, which is its limit."
@@ -83,7 +83,7 @@ class Spending:
         )
 
 
-def _reached(
+def _limit_text(
     tokens: int, most_tokens: int | None, usd: float, most_usd: float | None
 ) -> str | None:
     if most_tokens is not None and tokens >= most_tokens:

@@ -36,7 +36,7 @@ from agent.subagents.agent_run import BuiltSubagent, run_agent, take_inbox
 from agent.subagents.catalog import AgentCatalog
 from agent.subagents.definition import AgentDefinition
 from agent.subagents.delivery.report_delivery import ReportDelivery
-from agent.subagents.known_agents import KnownAgents, launched, record_of
+from agent.subagents.known_agents import KnownAgents, launch_report, record_of
 from agent.subagents.report_text import message_text
 from agent.subagents.running_agent import RunningAgent
 from agent.subagents.spending import Spending
@@ -224,14 +224,14 @@ class AgentSupervisor:
         """Return an agent's ports with its own limits, messages and transcript."""
         spent = ports.spent
 
-        async def queued() -> Sequence[Message]:
+        async def queued_messages() -> Sequence[Message]:
             return take_inbox(agent)
 
         return replace(
             ports,
             calls=replace(ports.calls, recorder=journal),
-            spent=lambda: spent() or self.spending.exhausted(agent),
-            queued=queued,
+            spent=lambda: spent() or self.spending.exhaustion_reason(agent),
+            take_queue=queued_messages,
             reports=partial(self.reports.take, agent),
         )
 
@@ -250,8 +250,8 @@ class AgentSupervisor:
         for other in self.running:
             if other.reports_to == agent.id:
                 other.controller.abort(f"{agent.id} has ended")
-        agent.done.set()
-        self.reports.ended(agent)
+        agent.done_event.set()
+        self.reports.take_report(agent)
         self.on_change()
 
     # -- wait -------------------------------------------------------------------------------
@@ -263,13 +263,13 @@ class AgentSupervisor:
         gave_up = parent is not None and self._slots.give_back(parent.id)
         waits = [
             asyncio.ensure_future(wait)
-            for wait in (agent.done.wait(), agent.moved.wait(), abort.wait())
+            for wait in (agent.done_event.wait(), agent.background_event.wait(), abort.wait())
         ]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            if not agent.done.is_set() and not agent.moved.is_set():
+            if not agent.done_event.is_set() and not agent.background_event.is_set():
                 agent.controller.abort(abort.reason or "")
-                await agent.done.wait()
+                await agent.done_event.wait()
         except asyncio.CancelledError:
             agent.controller.abort("the call was abandoned")
             raise
@@ -279,7 +279,7 @@ class AgentSupervisor:
             if gave_up and parent is not None:
                 await self._slots.take(parent.id)
         if agent.report is None:
-            return launched(agent)
+            return launch_report(agent)
         report, agent.report = agent.report, None
         return report
 
@@ -290,7 +290,7 @@ class AgentSupervisor:
         ]
         for agent in waited_for:
             agent.in_background = True
-            agent.moved.set()
+            agent.background_event.set()
         self.on_change()
         return bool(waited_for)
 
@@ -301,7 +301,7 @@ class AgentSupervisor:
         if agent.stopped_by == "user":
             raise ToolError(f"The user stopped {agent.id}: it is not continued.")
         await self._count_start()
-        agent.controller, agent.done, agent.moved = (
+        agent.controller, agent.done_event, agent.background_event = (
             AbortController(),
             asyncio.Event(),
             asyncio.Event(),

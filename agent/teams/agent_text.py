@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from agent.messages import Message, text_block
-from agent.subagents.report_text import defused
+from agent.subagents.report_text import neutralize_text
 from agent.teams.team_message import TeamMessage
 
 MAX_TEXT: Final = 64 * 1024
@@ -19,7 +19,9 @@ NOT_THE_USER: Final = (
 def as_message(message: TeamMessage) -> Message:
     """Return what the model gets; its uid is the message's id."""
     text = (
-        message.text if message.kind == "task" else f"{NOT_THE_USER}\n{defused(message.text)}"
+        message.text
+        if message.kind == "task"
+        else f"{NOT_THE_USER}\n{neutralize_text(message.text)}"
     ).replace("</agent-message", "<\\/agent-message")
     return Message(
         role="user",

@@ -110,12 +110,12 @@ class TeamLeader:
         for message in history.mail:
             if message.kind == "report":
                 last[message.sender] = message
-                if message.id not in history.synthesized:
+                if message.id not in history.synthesized_ids:
                     self._add_result(message)
         for message in last.values():
             has_failed = message.data.get("outcome") != COMPLETED
-            await self.staff.reported(message.sender, message.id, has_failed=has_failed)
-        for message in history.undelivered:
+            await self.staff.record_report(message.sender, message.id, has_failed=has_failed)
+        for message in history.undelivered_messages:
             self.mail.add(message)
         seen = {message.id for message in history.mail}
         self._post.start(seen, self._take, lambda text: self._notify(text, "warning"))
@@ -196,7 +196,7 @@ class TeamLeader:
             await self._spending.check(worker)
         finally:
             self._checking.discard(worker.id)
-        reason = self._spending.exhausted(worker)
+        reason = self._spending.exhaustion_reason(worker)
         entry = self.staff.find(worker.id)
         if reason is None or entry.status != "working":
             return
@@ -243,7 +243,7 @@ class TeamLeader:
             lines.extend(f"Task {task_line(task)}" for task in self.tasks.all())
         return lines
 
-    def lost(self, entry: MemberEntry) -> None:
+    def mark_failed(self, entry: MemberEntry) -> None:
         """Take a worker that cannot be started any more for one that failed."""
         self._fail(entry, "lost", _LOST)
 
@@ -277,7 +277,7 @@ class TeamLeader:
                 self.desk.withdraw(message)
             case "report":
                 self._settling += 1
-                self._background.start(self._reported(message))
+                self._background.start(self._handle_report(message))
             case "text":
                 self.mail.add(message)
             case _:
@@ -285,7 +285,7 @@ class TeamLeader:
                     f"{message.sender} sent a message that a leader does not accept.", "warning"
                 )
 
-    async def _reported(self, message: TeamMessage) -> None:
+    async def _handle_report(self, message: TeamMessage) -> None:
         result = self._add_result(message)
         try:
             await self._settle(message, result)
@@ -296,7 +296,9 @@ class TeamLeader:
 
     async def _settle(self, message: TeamMessage, result: WorkerResult) -> None:
         """Note how a worker ended; after a failure, do what was decided for it."""
-        entry = await self.staff.reported(message.sender, message.id, has_failed=result.is_failure)
+        entry = await self.staff.record_report(
+            message.sender, message.id, has_failed=result.is_failure
+        )
         if not result.is_failure:
             self._notify(f"{message.sender} has reported.", "info")
             return

@@ -68,7 +68,7 @@ class _Turn(Struct):
     """What one turn of the worker came to."""
 
     answer: AnswerText
-    denied: list[str]
+    denials: list[str]
     terminal: Terminal | None = None
 
 
@@ -85,7 +85,7 @@ class TeamMember:
         hooks: HookDispatch,
     ) -> None:
         """`history` is that of the session so far."""
-        self.mail = MemberMail(history.undelivered)
+        self.mail = MemberMail(history.undelivered_messages)
         self.line = line
         self._config = config
         self._post = post
@@ -138,7 +138,9 @@ class TeamMember:
                 return
             feedback = await self._fire_idle() if kept < MAX_KEPT else None
             if feedback is None:
-                await self._report(terminal.turn_id, turn.answer.text, terminal.reason, turn.denied)
+                await self._report(
+                    terminal.turn_id, turn.answer.text, terminal.reason, turn.denials
+                )
                 return
             self.mail.add_note(user_message(feedback, origin="hook"))
 
@@ -150,7 +152,7 @@ class TeamMember:
                 case MessageCommitted(agent_id=None):
                     turn.answer.see(event.message)
                 case PermissionResolved() if event.decision.behavior is Behavior.DENY:
-                    turn.denied.append(event.decision.message)
+                    turn.denials.append(event.decision.message)
                 case Terminal(agent_id=None):
                     turn.terminal = event
                 case _:

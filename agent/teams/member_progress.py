@@ -47,7 +47,7 @@ class ProgressPorts(Struct, frozen=True, kw_only=True):
     """Takes the messages of workers, as events under their ids."""
     add: Callable[[RunningAgent, Usage], Awaitable[None]]
     """Adds what a worker used since the last call to the totals of the session."""
-    counted: Callable[[str, Usage], Awaitable[None]]
+    record_usage: Callable[[str, Usage], Awaitable[None]]
     """Notes for the next leader what of a worker, by its name, the totals have."""
     check: Callable[[RunningAgent], Awaitable[None]]
     """Called when a worker has used more."""
@@ -55,10 +55,10 @@ class ProgressPorts(Struct, frozen=True, kw_only=True):
 
 class _Followed(Struct):
     row: RunningAgent
-    counted: Usage
+    counted_usage: Usage
     """What of `used` is in the totals of a leader."""
     offset: int = 0
-    used: Usage = field(default_factory=Usage)
+    usage: Usage = field(default_factory=Usage)
 
 
 class MemberProgress:
@@ -132,14 +132,14 @@ class MemberProgress:
     async def _count(self, entry: MemberEntry) -> bool:
         """Add to the totals what a worker used; return whether it used anything more."""
         followed = self._of(entry)
-        more = _difference(followed.used, followed.counted)
+        more = _difference(followed.usage, followed.counted_usage)
         if more == Usage():
             return False
-        followed.counted = followed.used
+        followed.counted_usage = followed.usage
         await self._ports.add(followed.row, more)
         # A disk that takes no files costs the next leader this, and nothing now.
         with contextlib.suppress(TeamError):
-            await self._ports.counted(entry.name, followed.counted)
+            await self._ports.record_usage(entry.name, followed.counted_usage)
         return True
 
     def _of(self, entry: MemberEntry) -> _Followed:
@@ -179,7 +179,7 @@ def _new_records(followed: _Followed) -> list[object]:
         line = decode(raw, 0)
         if isinstance(line, Line):
             if not (followed.offset or records):
-                ago = datetime.now(UTC) - datetime.fromisoformat(line.at)
+                ago = datetime.now(UTC) - datetime.fromisoformat(line.timestamp)
                 followed.row.started_s = time.monotonic() - ago.total_seconds()
             try:
                 records.append(from_json(line.data))
@@ -213,7 +213,7 @@ def _see(followed: _Followed, record: object) -> None:
         case ToolStart():
             row.use.tool_count += 1
         case UsageRecord():
-            followed.used = used = record.session_usage
+            followed.usage = used = record.session_usage
             row.use.tokens = used.prompt_tokens + used.output_tokens
             row.use.usd = record.session_cost_usd
         case _:

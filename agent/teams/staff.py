@@ -66,7 +66,7 @@ class StaffPorts(Struct, frozen=True, kw_only=True):
     cwd: Path
     """Where workers begin."""
     grace_s: float
-    lost: Callable[[MemberEntry], None]
+    fail_member: Callable[[MemberEntry], None]
     """Receives a worker that was started too often."""
     notify: Callable[[str, str], None]
     max_starts: int = MAX_STARTS
@@ -185,7 +185,9 @@ class Staff:
             elif entry.status == "working":
                 await self._restart(entry)
 
-    async def reported(self, agent: str, report_id: str, *, has_failed: bool) -> MemberEntry | None:
+    async def record_report(
+        self, agent: str, report_id: str, *, has_failed: bool
+    ) -> MemberEntry | None:
         """Note how a worker ended its work; return its entry, None where that is known."""
         entry = self._team.member(agent)
         if entry is None or entry.last_report == report_id:
@@ -196,7 +198,7 @@ class Staff:
         await self._note(entry)
         return entry
 
-    async def counted(self, name: str, usage: Usage) -> None:
+    async def record_usage(self, name: str, usage: Usage) -> None:
         """Note what of a worker's use is in the totals of the session. Raises TeamError."""
         await self._write(replace(self.find(name), counted=usage))
 
@@ -247,7 +249,7 @@ class Staff:
     async def _restart(self, entry: MemberEntry) -> None:
         if entry.starts >= self._ports.max_starts:
             await self._note(replace(entry, status="failed"))
-            self._ports.lost(entry)
+            self._ports.fail_member(entry)
             return
         entry = replace(entry, starts=entry.starts + 1)
         await self._note(entry)
@@ -257,7 +259,7 @@ class Staff:
         except (TeamError, OSError) as error:
             self._ports.notify(str(error), "warning")
             await self._note(replace(entry, status="failed"))
-            self._ports.lost(entry)
+            self._ports.fail_member(entry)
 
     async def _start(self, entry: MemberEntry, executor: TeammateExecutor) -> None:
         # The same id each time: a worker that has it takes no second copy.

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from agent.messages import Message, text_block, user_message
 from agent.model.client import ModelRequest
-from agent.subagents.report_text import defused
+from agent.subagents.report_text import neutralize_text
 
 COMPLETED: Final = "completed"
 _SYSTEM: Final = (
@@ -79,6 +79,6 @@ def _task_of(messages: Sequence[Message]) -> list[str]:
 def _result_text(result: WorkerResult) -> str:
     outcome = "" if not result.is_failure else f' failed="{result.outcome}"'
     return (
-        f'<result worker="{result.worker}"{outcome}>\n<subtask>\n{defused(result.subtask)}\n'
-        f"</subtask>\n{defused(result.text) or '(nothing)'}\n</result>"
+        f'<result worker="{result.worker}"{outcome}>\n<subtask>\n{neutralize_text(result.subtask)}\n'
+        f"</subtask>\n{neutralize_text(result.text) or '(nothing)'}\n</result>"
     )

@@ -72,7 +72,7 @@ class TaskList:
 
     def remove(self, task_id: str) -> None:
         """Take back a task. Raises TeamError."""
-        self._change(lambda tasks: _replaced(tasks, _find(tasks, task_id), status="deleted"))
+        self._change(lambda tasks: _replace(tasks, _find(tasks, task_id), status="deleted"))
 
     def claim(self, task_id: str, owner: str) -> TeamTask:
         """Make a task the owner's and return it.
@@ -89,7 +89,7 @@ class TaskList:
                 raise TeamError(f"Task {task_id} is {task.status}.")
             if waits := _open_dependencies(tasks, task):
                 raise TeamError(f"Task {task_id} waits for {', '.join(waits)}.")
-            return _replaced(tasks, task, status="in_progress", owner=owner)
+            return _replace(tasks, task, status="in_progress", owner=owner)
 
         return self._change(change)
 
@@ -102,7 +102,7 @@ class TaskList:
                 raise TeamError(f"Task {task_id} is {task.owner}'s.")
             if waits := _open_dependencies(tasks, task):
                 raise TeamError(f"Task {task_id} waits for {', '.join(waits)}.")
-            return _replaced(tasks, task, status="completed")
+            return _replace(tasks, task, status="completed")
 
         return self._change(change)
 
@@ -159,7 +159,7 @@ def _open_dependencies(tasks: Tasks, task: TeamTask) -> list[str]:
     return [one for one in task.blocked_by if one not in done]
 
 
-def _replaced(
+def _replace(
     tasks: Tasks, task: TeamTask, *, status: TaskStatus, owner: str | None = None
 ) -> tuple[Tasks, TeamTask]:
     changed = replace(task, status=status, owner=owner or task.owner)

@@ -24,11 +24,11 @@ class TeamHistory(Struct):
     membership: TeamMembershipRecord | None = None
     mail: list[TeamMessage] = field(default_factory=list)
     """Everything received, oldest first."""
-    delivered: set[str] = field(default_factory=set)
+    delivered_ids: set[str] = field(default_factory=set)
     """Ids of the messages that the model was given."""
     answers: dict[str, MailAnswerRecord] = field(default_factory=dict)
     """Answered permission requests, by their id."""
-    synthesized: set[str] = field(default_factory=set)
+    synthesized_ids: set[str] = field(default_factory=set)
     """Ids of the reports that a finished answer was made of."""
     open_turn: str | None = None
     """The turn that began and did not end."""
@@ -40,10 +40,10 @@ class TeamHistory(Struct):
     """The last words of the model."""
 
     @property
-    def undelivered(self) -> list[TeamMessage]:
+    def undelivered_messages(self) -> list[TeamMessage]:
         """Messages for the model that it was not given: the program was killed in between."""
         kinds = {"task", "text", "report"}
-        return [m for m in self.mail if m.kind in kinds and m.id not in self.delivered]
+        return [m for m in self.mail if m.kind in kinds and m.id not in self.delivered_ids]
 
     @property
     def open_requests(self) -> list[TeamMessage]:
@@ -75,11 +75,11 @@ class TeamHistory(Struct):
 
     def _see_message(self, message: Message, turn_id: str) -> None:
         self.open_turn = turn_id
-        self.delivered.add(message.uid)
+        self.delivered_ids.add(message.uid)
         if message.role == "assistant" and message.text.strip():
             self.last_text = message.text
             if self._answers_synthesis:
-                self.synthesized.update(m.id for m in self.mail if m.kind == "report")
+                self.synthesized_ids.update(m.id for m in self.mail if m.kind == "report")
         self._answers_synthesis = message.origin == "synthesis"
 
     _answers_synthesis: bool = False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from msgspec import Meta, Struct
 
 from agent.errors import AgentError
-from agent.subagents.report_text import defused
+from agent.subagents.report_text import neutralize_text
 from agent.teams.staff import COLORS, NewMember
 from agent.teams.task_list import TaskList, TeamTask, task_line
 from agent.teams.team_file import OnFailure
@@ -250,7 +250,9 @@ class TaskTools:
         except TeamError as error:
             raise ToolError(str(error)) from error
         # Any member wrote them.
-        return ToolOutcome(defused("\n".join(map(task_line, tasks))) or "The list is empty.")
+        return ToolOutcome(
+            neutralize_text("\n".join(map(task_line, tasks))) or "The list is empty."
+        )
 
     async def _update(self, given: TaskUpdateInput, _context: ToolContext) -> ToolOutcome:
         try:

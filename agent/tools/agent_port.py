@@ -20,7 +20,7 @@ class AnswerForm(Struct, frozen=True):
     description: str
     model: type[Struct]
     """Its fields."""
-    taken: str
+    receipt: str
     """What the agent gets back."""
 
 

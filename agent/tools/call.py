@@ -133,7 +133,7 @@ class CallOutcome(Struct, frozen=True):
     """The run failed in a way that makes its concurrent neighbours pointless."""
     response: object = None
     """The serialised result for PostToolBatch hooks."""
-    seen: Mapping[str, object] | None = None
+    visible_input: Mapping[str, object] | None = None
     """The input as hooks saw it; None where it could not be read."""
 
 
@@ -155,9 +155,9 @@ class Ready(Struct, frozen=True):
     """A call whose input passed both validations."""
 
     tool: AnyTool
-    parsed: object
+    parsed_input: object
     raw: Mapping[str, object]
-    seen: Mapping[str, object]
+    visible_input: Mapping[str, object]
     """What rules, hooks and users see."""
     target: str = ""
     """Once it is decided: the file that was decided about, links resolved."""
@@ -179,7 +179,7 @@ class RunningCall(Struct):
     identifier: str
     """The line of its card; the tool's name until the input was read."""
     additional_context: list[str] = field(default_factory=list)
-    seen: Mapping[str, object] | None = None
+    visible_input: Mapping[str, object] | None = None
     """The input as rules, hooks and users see it, once it was read."""
     comment: str = ""
     """The user's comment on their approval."""

@@ -23,7 +23,7 @@ from agent.tools.interruption import failed_sibling, interrupted_text
 from hooks.answers.outcome import EventOutcome
 from permissions.confinement import Confinement
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
-from permissions.evaluate.answered import USERS, answered
+from permissions.evaluate.answered import USERS, apply_answer
 from permissions.evaluate.cascade import Evaluation
 from permissions.evaluate.hook_step import after_rewrite
 from permissions.request import PermissionRequest
@@ -53,7 +53,7 @@ async def permit(call: RunningCall, ready: Ready) -> Ready:
     decision = evaluation.decision
     hook = None
     if decision.behavior is not Behavior.DENY:
-        hook = await call.ports.hooks.pre_tool_use(call.use, ready.seen, call.abort)
+        hook = await call.ports.hooks.pre_tool_use(call.use, ready.visible_input, call.abort)
     if hook is not None:
         ready, evaluation, decision = await _apply_pre_hook(call, ready, hook)
     if decision.behavior is Behavior.ASK:
@@ -61,9 +61,9 @@ async def permit(call: RunningCall, ready: Ready) -> Ready:
     if not call.was_asked:
         call.ports.gate.log(decision, _request(call, ready))
         if decision.behavior is Behavior.DENY:
-            await _resolved(call, "", decision)
+            await _emit_resolved(call, "", decision)
     if decision.behavior is not Behavior.ALLOW:
-        await _denied(call, ready, decision)
+        await _deny(call, ready, decision)
     if decision.feedback:
         call.comment = decision.feedback
     if call.abort.aborted:
@@ -84,10 +84,10 @@ async def _resolve_ask(
         decision = await _ask(call, ready, evaluation, decision)
         if decision.behavior is not Behavior.ALLOW or decision.updated_input is None:
             return ready, evaluation, decision
-        given, proposed = decision, ready.seen
+        given, proposed = decision, ready.visible_input
         ready = await read_input(call, decision.updated_input)
         if given.source in USERS:
-            call.user_change = change_note(proposed, ready.seen)
+            call.user_change = change_note(proposed, ready.visible_input)
         else:
             await _report_rewrite(call, given.message, proposed, ready)
         evaluation = _evaluate(call, ready)
@@ -98,7 +98,7 @@ async def _resolve_ask(
         call.ports.gate.log(decision, _request(call, ready))
         if decision.behavior is Behavior.DENY:
             # The source that changed it allowed it; another one denies what it became.
-            await _resolved(call, "", decision)
+            await _emit_resolved(call, "", decision)
         if rewrites_left:
             return ready, evaluation, decision
     raise Refused("denied", "The input was changed too often; the call was not run.")
@@ -111,7 +111,7 @@ def _stands(given: Decision, evaluation: Evaluation) -> Decision:
     if again.behavior is Behavior.ASK and (again.is_mode_default_ask or given.source in USERS):
         # The user saw the input they wrote; a hook's or classifier's yes covers the mode's
         # ask.
-        return answered(replace(given, updated_input=None, confinement=None), evaluation)
+        return apply_answer(replace(given, updated_input=None, confinement=None), evaluation)
     return again
 
 
@@ -122,7 +122,7 @@ def _evaluate(call: RunningCall, ready: Ready) -> Evaluation:
 def _request(call: RunningCall, ready: Ready, request_id: str = "") -> PermissionRequest:
     return PermissionRequest(
         tool=ready.tool.name,
-        tool_input=ready.seen,
+        tool_input=ready.visible_input,
         request_id=request_id,
         tool_use_id=call.use.id,
         is_trusted_read=not ready.tool.requires_permission,
@@ -144,13 +144,13 @@ async def _apply_pre_hook(
             ends_turn=True,
             stop_reason=hook.stop_reason or "a PreToolUse hook stopped the turn",
         )
-    proposed = ready.seen
+    proposed = ready.visible_input
     if hook.updated_input is not None and hook.decision not in {"deny", "block"}:
         ready = await read_input(call, hook.updated_input)
     # While the hook ran, rules and files may have changed.
     evaluation = _evaluate(call, ready)
     decision = evaluation.decision
-    if ready.seen != proposed:
+    if ready.visible_input != proposed:
         decision = after_rewrite(decision, hook.rewritten_by)
         await _report_rewrite(call, hook.rewritten_by, proposed, ready)
     decision = call.ports.gate.after_pre_tool_use(
@@ -163,7 +163,7 @@ async def _report_rewrite(
     call: RunningCall, who: str, proposed: Mapping[str, object], ready: Ready
 ) -> None:
     """Show the user that something else runs than what the model asked for."""
-    fields = [key for key in proposed if proposed[key] != ready.seen.get(key)]
+    fields = [key for key in proposed if proposed[key] != ready.visible_input.get(key)]
     was = "; ".join(f"{key} was {_short(str(proposed[key]))}" for key in fields)
     await call.events.emit(
         Notice(
@@ -195,7 +195,7 @@ async def _ask(
             request_id,
             call.use.id,
             ready.tool.name,
-            ready.seen,
+            ready.visible_input,
             pending,
             preview,
             agent_id=call.events.agent_id,
@@ -210,24 +210,24 @@ async def _ask(
             evaluation=evaluation,
         )
     except RaceAborted:
-        await _resolved(call, request_id, _unanswered(call, pending))
+        await _emit_resolved(call, request_id, _withdraw_question(call, pending))
         raise Refused("interrupted", interrupted_text(call.abort)) from None
     finally:
         if call.ports.previews is not None:
             call.ports.previews.pop(call.use.id, None)
-    await _resolved(call, request_id, decision)
+    await _emit_resolved(call, request_id, decision)
     return decision
 
 
 async def _preview(call: RunningCall, ready: Ready) -> Display | None:
     try:
-        return await ready.tool.preview(ready.parsed, call.context)
+        return await ready.tool.preview(ready.parsed_input, call.context)
     except Exception:  # noqa: BLE001 - a preview is a courtesy: the dialog still shows the input itself
         _LOG.info("no preview of %s", call.use.name, exc_info=True)
         return None
 
 
-async def _resolved(call: RunningCall, request_id: str, decision: Decision) -> None:
+async def _emit_resolved(call: RunningCall, request_id: str, decision: Decision) -> None:
     await call.events.emit(
         PermissionResolved(
             call.events.turn_id,
@@ -239,12 +239,14 @@ async def _resolved(call: RunningCall, request_id: str, decision: Decision) -> N
     )
 
 
-async def _denied(call: RunningCall, ready: Ready, decision: Decision) -> None:
+async def _deny(call: RunningCall, ready: Ready, decision: Decision) -> None:
     if call.abort.aborted:
         raise Refused("interrupted", interrupted_text(call.abort))
     may_retry = ""
     if decision.source not in _ANSWERED_BY:
-        hook = await call.ports.hooks.permission_denied(call.use, ready.seen, decision.message)
+        hook = await call.ports.hooks.permission_denied(
+            call.use, ready.visible_input, decision.message
+        )
         if hook is not None:
             call.collect(hook)
             by_classifier = decision.source is DecisionSource.CLASSIFIER
@@ -265,7 +267,7 @@ async def _denied(call: RunningCall, ready: Ready, decision: Decision) -> None:
     )
 
 
-def _unanswered(call: RunningCall, pending: Decision) -> Decision:
+def _withdraw_question(call: RunningCall, pending: Decision) -> Decision:
     """Return the end of a question that an abort withdrew: only the abort denied it."""
     if (sibling := failed_sibling(call.abort)) is not None:
         return replace(pending, behavior=Behavior.DENY, message=f"{sibling}.")

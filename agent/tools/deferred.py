@@ -21,7 +21,7 @@ class DeferredTools:
         self._loaded: dict[str, None] = {}
 
     @property
-    def loaded(self) -> tuple[str, ...]:
+    def loaded_names(self) -> tuple[str, ...]:
         """Names of tools the model has asked for, in the order in which it did."""
         return tuple(self._loaded)
 

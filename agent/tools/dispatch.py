@@ -89,7 +89,7 @@ class Dispatcher:
             return
         room = asyncio.Semaphore(self._ports.max_concurrent)
 
-        async def bounded(call: ToolUse) -> None:
+        async def run_bounded(call: ToolUse) -> None:
             if _class_of(call, self._ports.registry) is Concurrency.INDEPENDENT:
                 await self._one(call, siblings.signal)
                 return
@@ -100,7 +100,7 @@ class Dispatcher:
 
         async with asyncio.TaskGroup() as group:
             for call in batch.calls:
-                group.create_task(bounded(call))
+                group.create_task(run_bounded(call))
 
     async def _one(self, call: ToolUse, abort: AbortSignal) -> CallOutcome:
         outcome = await run_call(call, self._ports, self._events, abort)

@@ -29,7 +29,7 @@ class FileState:
         """Remember that the agent knows the file with this content."""
         self._seen[os.path.realpath(path)] = content_digest
 
-    def seen(self, path: Path) -> str | None:
+    def known_hash(self, path: Path) -> str | None:
         """Return the hash the agent knows, or None for a file it has not read."""
         return self._seen.get(os.path.realpath(path))
 

@@ -31,18 +31,18 @@ async def bound_result(outcome: ToolOutcome, tool: AnyTool, context: ToolContext
     preview states that the rest is lost.
     """
     if isinstance(outcome.content, str):
-        text = await _bounded(outcome.content, tool, context)
+        text = await _limit_text(outcome.content, tool, context)
         return outcome if text is outcome.content else replace(outcome, content=text)
     texts = [str(block.get("text", "")) for block in outcome.content if _is_text(block)]
     joined = "\n".join(texts)
-    preview = await _bounded(joined, tool, context)
+    preview = await _limit_text(joined, tool, context)
     if preview is joined:
         return outcome
     others = tuple(block for block in outcome.content if not _is_text(block))
     return replace(outcome, content=(text_block(preview), *others))
 
 
-async def _bounded(text: str, tool: AnyTool, context: ToolContext) -> str:
+async def _limit_text(text: str, tool: AnyTool, context: ToolContext) -> str:
     room = context.services.room
     limit = min(tool.max_result_size_chars, room.characters(text))
     if context.services.limits is not None:

@@ -66,23 +66,23 @@ async def _lifecycle(call: RunningCall) -> CallOutcome:
     try:
         ready = await read_input(call, call.use.input)
     except Refused as refused:
-        await _dispatched(call, call.use.name)
-        return await _ended(call, refused, 0.0)
-    await _dispatched(call, ready.tool.name)
-    call.seen = ready.seen
+        await _emit_dispatch(call, call.use.name)
+        return await _to_outcome(call, refused, 0.0)
+    await _emit_dispatch(call, ready.tool.name)
+    call.visible_input = ready.visible_input
     try:
         await _refuse_repeated(call)
         ready = await permit(call, ready)
     except Refused as refused:
-        return await _ended(call, refused, 0.0)
-    call.seen = ready.seen
+        return await _to_outcome(call, refused, 0.0)
+    call.visible_input = ready.visible_input
     started = time.monotonic()
     try:
         outcome = await _execute(call, ready)
     except Refused as refused:
         elapsed_s = time.monotonic() - started
         await _after_failure(call, ready, refused, elapsed_s)
-        return await _ended(call, refused, elapsed_s)
+        return await _to_outcome(call, refused, elapsed_s)
     return await _finish(call, ready, outcome, time.monotonic() - started)
 
 
@@ -98,7 +98,7 @@ async def _execute(call: RunningCall, ready: Ready) -> ToolOutcome:
     tool = ready.tool
     if call.ports.recorder is not None:
         call.has_started = True
-        await call.ports.recorder.tool_started(call.use, ready.seen, call.events.agent_id)
+        await call.ports.recorder.tool_started(call.use, ready.visible_input, call.events.agent_id)
     try:
         async with _file_watch(call, ready):
             context = replace(
@@ -107,7 +107,7 @@ async def _execute(call: RunningCall, ready: Ready) -> ToolOutcome:
                 confinement=ready.confinement,
                 write_dirs=ready.write_dirs,
             )
-            run = tool.run(ready.parsed, context)
+            run = tool.run(ready.parsed_input, context)
             is_cancelled = tool.interrupt_behavior is InterruptBehavior.CANCEL
             outcome = await (call.abort.race(run) if is_cancelled else run)
     except Aborted as error:
@@ -127,7 +127,11 @@ async def _execute(call: RunningCall, ready: Ready) -> ToolOutcome:
 async def _file_watch(call: RunningCall, ready: Ready) -> AsyncIterator[None]:
     """Have checkpoints compare the files around a command that may change some."""
     checkpoints = call.ports.services.checkpoints
-    if checkpoints is None or ready.tool.name != "Bash" or ready.tool.is_read_only(ready.parsed):
+    if (
+        checkpoints is None
+        or ready.tool.name != "Bash"
+        or ready.tool.is_read_only(ready.parsed_input)
+    ):
         yield
         return
     await checkpoints.before_command(call.use.id)
@@ -147,7 +151,7 @@ async def _after_failure(
 ) -> None:
     hook = await call.ports.hooks.post_tool_use_failure(
         call.use,
-        ready.seen,
+        ready.visible_input,
         refused.text if hook_text is None else hook_text,
         is_interrupt=refused.outcome == "interrupted",
         duration_ms=int(elapsed_s * 1000),
@@ -168,11 +172,11 @@ async def _finish(
     else:
         outcome = await _after_success(call, ready, outcome, elapsed_s)
     outcome = await bound_result(outcome, ready.tool, call.context)
-    content = _sanitized(outcome.content)
+    content = _sanitize(outcome.content)
     if call.user_change:
-        content = _appended(content, call.user_change)
+        content = _append_note(content, call.user_change)
     if call.comment:
-        content = _appended(content, f"The user approved this call and said: {call.comment}")
+        content = _append_note(content, f"The user approved this call and said: {call.comment}")
     kind: Outcome = "ok"
     if outcome.is_error:
         kind = "interrupted" if call.abort.aborted else "failed"
@@ -211,7 +215,7 @@ async def _after_success(
         outcome = replace(outcome, structured={**structured, "userModified": True})
     response = _as_text(outcome.content) if structured is None else outcome.structured
     hook = await call.ports.hooks.post_tool_use(
-        call.use, ready.seen, response, int(elapsed_s * 1000), call.abort
+        call.use, ready.visible_input, response, int(elapsed_s * 1000), call.abort
     )
     return outcome if hook is None else _apply_post_hook(call, outcome, hook)
 
@@ -230,7 +234,7 @@ def _call_outcome(
         identifier=call.identifier,
         aborts_siblings=call.aborts_siblings,
         response=text,
-        seen=call.seen,
+        visible_input=call.visible_input,
     )
 
 
@@ -250,11 +254,11 @@ def _apply_post_hook(call: RunningCall, outcome: ToolOutcome, hook: EventOutcome
         content = replaced_content(hook.updated_tool_output)
         outcome = replace(outcome, content=content, display=None)
     if hook.decision == "block" and hook.reason:
-        outcome = replace(outcome, content=_appended(outcome.content, hook.reason))
+        outcome = replace(outcome, content=_append_note(outcome.content, hook.reason))
     return outcome
 
 
-async def _dispatched(call: RunningCall, name: str) -> None:
+async def _emit_dispatch(call: RunningCall, name: str) -> None:
     await call.events.emit(
         ToolDispatch(
             call.events.turn_id,
@@ -267,7 +271,7 @@ async def _dispatched(call: RunningCall, name: str) -> None:
     )
 
 
-async def _ended(call: RunningCall, refused: Refused, elapsed_s: float) -> CallOutcome:
+async def _to_outcome(call: RunningCall, refused: Refused, elapsed_s: float) -> CallOutcome:
     text = sanitize(refused.text)
     await _result(call, refused.outcome, text, elapsed_s)
     if refused.ends_turn:
@@ -319,7 +323,7 @@ def _as_text(content: str | tuple[Block, ...]) -> str:
     return "\n".join(parts)
 
 
-def _sanitized(content: str | tuple[Block, ...]) -> str | tuple[Block, ...]:
+def _sanitize(content: str | tuple[Block, ...]) -> str | tuple[Block, ...]:
     if isinstance(content, str):
         return sanitize(content)
     return tuple(
@@ -328,7 +332,7 @@ def _sanitized(content: str | tuple[Block, ...]) -> str | tuple[Block, ...]:
     )
 
 
-def _appended(content: str | tuple[Block, ...], note: str) -> str | tuple[Block, ...]:
+def _append_note(content: str | tuple[Block, ...], note: str) -> str | tuple[Block, ...]:
     if isinstance(content, str):
         return f"{content}\n\n{note}" if content else note
     return (*content, {"type": "text", "text": note})

@@ -95,7 +95,7 @@ class PlanPort(Protocol):
 class PlanAnswer(Struct, frozen=True):
     """The user's answer to a plan."""
 
-    approved: bool
+    is_approved: bool
     mode: str = "default"
     """The mode to continue in when approved."""
     feedback: str = ""
@@ -157,7 +157,7 @@ class DeferredToolsPort(Protocol):
     """Tools whose schemas the model gets only when it asks for them."""
 
     @property
-    def loaded(self) -> Sequence[str]:
+    def loaded_names(self) -> Sequence[str]:
         """Names of those it asked for, in that order."""
         ...
 
@@ -255,7 +255,7 @@ class ToolServices(Struct):
     search: SearchPort | None = None
     checkpoints: CheckpointPort | None = None
     skills: SkillPort | None = None
-    deferred: DeferredToolsPort | None = None
+    deferred_tools: DeferredToolsPort | None = None
     todos: tuple[TodoItem, ...] = ()
     blocked_hosts: tuple[str, ...] = ()
     named_hosts: Callable[[], frozenset[str]] = frozenset

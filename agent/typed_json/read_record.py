@@ -121,7 +121,7 @@ class _Reader:
         origin = get_origin(kind)
         if origin is Annotated:
             inner, *notes = get_args(kind)
-            return self._limited(self.value(inner, raw, path), notes, path)
+            return self._check_limits(self.value(inner, raw, path), notes, path)
         if origin in (Union, types.UnionType):
             return self._first_of(get_args(kind), raw, path)
         if origin is Literal:
@@ -144,7 +144,7 @@ class _Reader:
 
     def _simple(self, kind: type, raw: object, path: Place) -> object:
         if self._is_lax:
-            raw = _meant(kind, raw)
+            raw = _coerce(kind, raw)
         classes, name = _PLAIN[kind]
         if not isinstance(raw, classes) or (isinstance(raw, bool) and kind is not bool):
             return self._leave_out(path, f"expected {name}")
@@ -183,7 +183,7 @@ class _Reader:
         entries = ((key, self.value(kind, item, (*path, key))) for key, item in raw.items())
         return {key: item for key, item in entries if item is not _LEFT_OUT}
 
-    def _limited(self, value: object, notes: Sequence[object], path: Place) -> object:
+    def _check_limits(self, value: object, notes: Sequence[object], path: Place) -> object:
         if value is _LEFT_OUT or value is None:
             return value
         for note in notes:
@@ -202,7 +202,7 @@ class _Reader:
         return value
 
 
-def _meant(kind: type, raw: object) -> object:
+def _coerce(kind: type, raw: object) -> object:
     """Return the number, or the yes or no, that is written as something else."""
     if kind is bool and isinstance(raw, str):
         return _BOOLEANS.get(raw.lower(), raw)

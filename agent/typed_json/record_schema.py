@@ -35,7 +35,7 @@ def record_schema(kind: type[Struct]) -> dict[str, Any]:
             part["default"] = field.default
         elif field.default_factory is not NODEFAULT:
             part["default"] = field.default_factory()
-        properties[field.encode_name] = _sorted(part)
+        properties[field.encode_name] = _sort_keywords(part)
     schema: dict[str, Any] = {}
     if kind.__struct_config__.forbid_unknown_fields:
         schema["additionalProperties"] = False
@@ -62,9 +62,9 @@ def _schema(kind: Any) -> dict[str, Any]:
         kinds = {"type": "string"}
         return {"const": inner[0], **kinds} if len(inner) == 1 else {"enum": list(inner), **kinds}
     if origin is list:
-        return {"items": _sorted(_schema(inner[0])), "type": "array"}
+        return {"items": _sort_keywords(_schema(inner[0])), "type": "array"}
     if origin is dict:
-        values = _sorted(_schema(inner[1]))
+        values = _sort_keywords(_schema(inner[1]))
         return {"additionalProperties": values or True, "type": "object"}
     if kind in _PLAIN:
         return {"type": _PLAIN[kind]}
@@ -90,8 +90,8 @@ def _add_note(schema: dict[str, Any], note: Meta) -> None:
             part["pattern"] = note.pattern
 
 
-def _sorted(schema: dict[str, Any]) -> dict[str, Any]:
+def _sort_keywords(schema: dict[str, Any]) -> dict[str, Any]:
     """Order the keywords, so that requests have the same bytes wherever a limit is written."""
     if "anyOf" in schema:
-        schema["anyOf"] = [_sorted(branch) for branch in schema["anyOf"]]
+        schema["anyOf"] = [_sort_keywords(branch) for branch in schema["anyOf"]]
     return {key: schema[key] for key in sorted(schema)} if "properties" not in schema else schema

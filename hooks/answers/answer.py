@@ -95,7 +95,7 @@ def read_answer(
     """
     if raw.get("hook_event_name") == event and "session_id" in raw:
         # Its own input, passed through as filters do: no answer, and nothing to report either.
-        raw = _added(raw, asked)
+        raw = _find_added(raw, asked)
         if not raw:
             return Answer()
     if not rules.reads_json:
@@ -103,7 +103,9 @@ def read_answer(
     return _Reader(event, rules, raw).read()
 
 
-def _added(raw: Mapping[str, object], asked: Mapping[str, object] | None) -> Mapping[str, object]:
+def _find_added(
+    raw: Mapping[str, object], asked: Mapping[str, object] | None
+) -> Mapping[str, object]:
     """Return the parts of an answer in an echoed payload that were not in it before."""
     if asked is None:
         return {}
@@ -281,7 +283,7 @@ class _Reader:
         return sequence
 
     def _watch_paths(self, specific: Mapping[str, object]) -> tuple[str, ...] | None:
-        value = self._honoured(specific, "watchPaths")
+        value = self._honoured_value(specific, "watchPaths")
         if value is None:
             return None
         if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
@@ -289,8 +291,12 @@ class _Reader:
         return tuple(value)
 
     def _tool_output(self, specific: Mapping[str, object]) -> object:
-        general = self._honoured(specific, "updatedToolOutput")
-        return general if general is not None else self._honoured(specific, "updatedMCPToolOutput")
+        general = self._honoured_value(specific, "updatedToolOutput")
+        return (
+            general
+            if general is not None
+            else self._honoured_value(specific, "updatedMCPToolOutput")
+        )
 
     def _action(self, specific: Mapping[str, object]) -> str | None:
         action = self._text(specific, "action")
@@ -305,7 +311,7 @@ class _Reader:
             specific, "suppressOriginalPrompt"
         )
 
-    def _honoured(self, specific: Mapping[str, object], name: str) -> object:
+    def _honoured_value(self, specific: Mapping[str, object], name: str) -> object:
         return specific.get(name) if name in self._rules.honours else None
 
     def _text(

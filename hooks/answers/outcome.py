@@ -82,13 +82,13 @@ class EventOutcome(Struct, frozen=True):
     session_title: str | None = None
     reload_skills: bool = False
     suppress_original_prompt: bool = False
-    spawned: int = 0
+    spawn_count: int = 0
     """Handlers that were started."""
     results: tuple[HandlerResult, ...] = field(default_factory=tuple)
     """Every handler that was started, in configuration order."""
 
     @property
-    def blocked(self) -> bool:
+    def is_blocked(self) -> bool:
         """Whether a hook vetoed what was announced."""
         return self.decision in ("deny", "block") or not self.continue_
 
@@ -96,13 +96,13 @@ class EventOutcome(Struct, frozen=True):
     def decided_by(self) -> str:
         """Name the first handler that gave the decision, for users; empty when none did."""
         deciding = [r for r in self.results if r.answer.verdict == self.decision]
-        return _named(deciding[0]) if deciding else ""
+        return _hook_name(deciding[0]) if deciding else ""
 
     @property
     def rewritten_by(self) -> str:
         """Name the handler whose input applies, for users; empty when none rewrote it."""
         rewriting = [r for r in self.results if r.answer.updated_input is not None]
-        return _named(rewriting[-1]) if rewriting else ""
+        return _hook_name(rewriting[-1]) if rewriting else ""
 
     def to_json(self) -> dict[str, object]:
         """Return the line that `hooks run` writes."""
@@ -134,12 +134,12 @@ class EventOutcome(Struct, frozen=True):
             "display_content": self.display_content,
             "action": self.action,
             "content": self.content,
-            "spawned": self.spawned,
+            "spawned": self.spawn_count,
             "results": [result_json(result) for result in self.results],
         }
 
 
-def _named(result: HandlerResult) -> str:
+def _hook_name(result: HandlerResult) -> str:
     return f"hook {first_line(result.spec.label)[:80]!r} ({result.spec.source.value})"
 
 
@@ -177,7 +177,7 @@ def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
         decision, reason = "block", "no hook printed the path of the new worktree"
         reason_source = ReasonSource.GENERATED.value
         notices.append(f"{event}: {reason}")
-    updates = _granted(decision, deciding)
+    updates = _permission_updates(decision, deciding)
     notices.extend(grant_of(updates)[1])
     updated_input = _rewritten(event, decision, results, notices)
     action = _action(rules, decision, answers)
@@ -198,7 +198,7 @@ def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
         worktree_path=None if decision == "block" else worktree_path,
         action=action,
         content=None if action == "decline" else merged.content,
-        spawned=len(results),
+        spawn_count=len(results),
         results=tuple(results),
     )
 
@@ -207,10 +207,10 @@ def _with_texts(outcome: EventOutcome, answers: Sequence[Answer]) -> EventOutcom
     """Add the texts of which all count."""
     return replace(
         outcome,
-        stop_reason=_joined([a.stop_reason for a in answers if not a.proceed]),
-        additional_context=_joined([a.additional_context for a in answers], "\n\n"),
+        stop_reason=_join_texts([a.stop_reason for a in answers if not a.proceed]),
+        additional_context=_join_texts([a.additional_context for a in answers], "\n\n"),
         system_messages=tuple(a.system_message for a in answers if a.system_message),
-        terminal_sequence=_joined([a.terminal_sequence for a in answers], ""),
+        terminal_sequence=_join_texts([a.terminal_sequence for a in answers], ""),
         classifier_context=tuple(a.classifier_context for a in answers if a.classifier_context),
         watch_paths=_watch_paths(answers),
     )
@@ -241,7 +241,7 @@ def _with_flags(outcome: EventOutcome, answers: Sequence[Answer]) -> EventOutcom
     )
 
 
-def _granted(
+def _permission_updates(
     decision: EventDecision, deciding: Sequence[HandlerResult]
 ) -> list[Mapping[str, object]]:
     if decision != "allow":
@@ -293,7 +293,7 @@ def _reason(
     reasoned = [result for result in deciding if result.answer.reason]
     if reasoned:
         source = reasoned[0].reason_source
-        reasons = _joined([result.answer.reason for result in reasoned])
+        reasons = _join_texts([result.answer.reason for result in reasoned])
         return reasons, None if source is None else source.value
     if decision == "none" and rules.exit_two is ExitTwo.NOTICE:
         return _reported_failures(results)
@@ -305,7 +305,7 @@ def _reported_failures(results: Sequence[HandlerResult]) -> tuple[str | None, st
     if not failed:
         return None, None
     texts = [result.stderr.strip() or result.error for result in failed]
-    return _joined(texts), ReasonSource.STDERR.value
+    return _join_texts(texts), ReasonSource.STDERR.value
 
 
 def _rewritten(
@@ -383,7 +383,7 @@ def _last(values: Sequence[T | None]) -> T | None:
     return next((value for value in reversed(values) if value is not None), None)
 
 
-def _joined(texts: Sequence[str | None], separator: str = "\n") -> str | None:
+def _join_texts(texts: Sequence[str | None], separator: str = "\n") -> str | None:
     return separator.join(text for text in texts if text) or None
 
 

@@ -17,7 +17,7 @@ DEFAULT_CAP: Final = 8
 def limit_outcome(payload: Mapping[str, object], outcome: EventOutcome) -> EventOutcome:
     """Return the outcome without what this very payload does not honour."""
     source = payload.get("source")
-    if outcome.event == "ConfigChange" and source == "policy_settings" and outcome.blocked:
+    if outcome.event == "ConfigChange" and source == "policy_settings" and outcome.is_blocked:
         return replace(
             outcome,
             decision="none",

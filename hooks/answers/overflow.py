@@ -26,7 +26,7 @@ class Overflow:
         """Return the result with every long text replaced, and the file of the first one."""
         first: Path | None = None
 
-        def capped(text: str | None) -> str | None:
+        def cap_text(text: str | None) -> str | None:
             nonlocal first
             if text is None or len(text) <= LIMIT_CHARS:
                 return text
@@ -37,10 +37,10 @@ class Overflow:
         answer = result.answer
         answer = replace(
             answer,
-            additional_context=capped(answer.additional_context),
-            reason=capped(answer.reason),
-            system_message=capped(answer.system_message),
-            stop_reason=capped(answer.stop_reason),
+            additional_context=cap_text(answer.additional_context),
+            reason=cap_text(answer.reason),
+            system_message=cap_text(answer.system_message),
+            stop_reason=cap_text(answer.stop_reason),
         )
         return replace(result, answer=answer), first
 

@@ -64,7 +64,7 @@ class HandlerResult(Struct, frozen=True):
     stdout: str = ""
     stderr: str = ""
 
-    def failed(self, outcome: HandlerOutcome, error: str) -> HandlerResult:
+    def to_failure(self, outcome: HandlerOutcome, error: str) -> HandlerResult:
         """Return this run as a failure that nothing of its answer survives."""
         return replace(self, outcome=outcome, error=error, answer=Answer(notes=self.answer.notes))
 
@@ -76,7 +76,7 @@ class Printed(Struct, frozen=True):
     stdout: bytes
     stderr: bytes
     stdout_dropped: int = 0
-    asked: Mapping[str, object] | None = None
+    payload: Mapping[str, object] | None = None
     """The payload it was given."""
     suspicion: str = ""
     """What is known to be wrong with the command; reported when it fails."""
@@ -103,24 +103,24 @@ def judge_printed(spec: HandlerSpec, printed: Printed) -> HandlerResult:
     try:
         raw = parse_stdout(stdout, truncated_bytes=printed.stdout_dropped)
         if raw is not None:
-            answer = read_answer(spec.event, rules, raw, asked=printed.asked)
+            answer = read_answer(spec.event, rules, raw, asked=printed.payload)
     except (NotAnAnswer, AnswerError) as error:
         problem = str(error)
     if printed.exit_code == 2 and not rules.any_failure_blocks:
         return _exit_two(run, rules, answer, problem, stderr, printed.suspicion)
     if rules.any_failure_blocks and printed.exit_code != 0:
         failure = f"hook {first_line(spec.label)!r} failed: {_exit_text(printed, stderr)}"
-        return _blocked(run, rules, answer, stderr, failure)
+        return _to_blocking(run, rules, answer, stderr, failure)
     status = _exit_text(printed, stderr) if printed.exit_code != 0 else None
     if problem is not None:
-        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, problem)
+        return run.to_failure(HandlerOutcome.NON_BLOCKING_ERROR, problem)
     if answer is not None:
         if status is not None:
             note = f"{status}; its JSON output is used anyway"
             answer = replace(answer, notes=(*answer.notes, note))
         return settle(replace(run, answer=answer), rules)
     if status is not None:
-        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, status)
+        return run.to_failure(HandlerOutcome.NON_BLOCKING_ERROR, status)
     return _judge_plain(run, rules, stdout)
 
 
@@ -129,7 +129,7 @@ def _judge_plain(run: HandlerResult, rules: Effects, stdout: str) -> HandlerResu
     plain = _plain(spec.event, rules, stdout)
     if plain.notes and spec.blocks_on_failure and rules.plain_stdout is PlainStdout.IGNORED:
         # An answer that is not read is a failure where none may pass.
-        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, plain.notes[0])
+        return run.to_failure(HandlerOutcome.NON_BLOCKING_ERROR, plain.notes[0])
     return settle(replace(run, answer=plain), rules)
 
 
@@ -148,7 +148,7 @@ def judge_json(
         answer = read_answer(spec.event, rules, raw, asked=asked)
         return settle(replace(run, answer=answer), rules)
     except AnswerError as error:
-        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, str(error))
+        return run.to_failure(HandlerOutcome.NON_BLOCKING_ERROR, str(error))
 
 
 def settle(run: HandlerResult, rules: Effects) -> HandlerResult:
@@ -238,8 +238,8 @@ def _exit_two(
         suspicion = "a script is not where the command says"
     cause = f" ({suspicion})" if suspicion else ""
     if rules.exit_two in (ExitTwo.NOTICE, ExitTwo.IGNORED):
-        return _unheeded(run, answer, _unheeded_text(run, rules, stderr) + cause)
-    blocked = _blocked(run, rules, answer, stderr, "")
+        return _report_unheeded(run, answer, _unheeded_text(run, rules, stderr) + cause)
+    blocked = _to_blocking(run, rules, answer, stderr, "")
     if suspicion and answer is None:
         problem = f"blocks, but probably because it is broken, not because it decided to{cause}"
     if problem is not None:
@@ -256,7 +256,7 @@ def _unheeded_text(run: HandlerResult, rules: Effects, stderr: str) -> str:
     return f"exit status 2 has no effect on {run.spec.event}{detail}"
 
 
-def _unheeded(run: HandlerResult, answer: Answer | None, error: str) -> HandlerResult:
+def _report_unheeded(run: HandlerResult, answer: Answer | None, error: str) -> HandlerResult:
     """Report a block that the event does not know; what else was answered counts, bar an allow."""
     answer = answer or Answer()
     if answer.verdict == "allow":
@@ -264,7 +264,7 @@ def _unheeded(run: HandlerResult, answer: Answer | None, error: str) -> HandlerR
     return replace(run, outcome=HandlerOutcome.NON_BLOCKING_ERROR, error=error, answer=answer)
 
 
-def _blocked(
+def _to_blocking(
     run: HandlerResult, rules: Effects, answer: Answer | None, stderr: str, fallback: str
 ) -> HandlerResult:
     answer = answer or Answer()

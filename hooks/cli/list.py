@@ -92,7 +92,7 @@ def describe_handler(spec: HandlerSpec, stats: HandlerStats | None = None) -> st
     if flags:
         parts.append(f"({', '.join(flags)})")
     parts.append(f"– {spec.where}")
-    if stats is not None and stats.fired:
+    if stats is not None and stats.fire_count:
         took = "" if stats.last_duration_ms is None else f" in {stats.last_duration_ms:.0f} ms"
-        parts.append(f"· fired {stats.fired}, last {stats.last_outcome}{took}")
+        parts.append(f"· fired {stats.fire_count}, last {stats.last_outcome}{took}")
     return " ".join(parts)

@@ -225,7 +225,7 @@ async def _steps(stdin: TextIO) -> AsyncIterator[Step]:
             yield Step(None, _Unreadable("".join(pending)))
         elif pending or whole is _INCOMPLETE:
             pending.append(line)
-            depth += _opened(line)
+            depth += _open_brackets(line)
             if depth > 0:
                 continue
             text = "".join(pending)
@@ -239,7 +239,7 @@ async def _steps(stdin: TextIO) -> AsyncIterator[Step]:
         yield Step(None, {})
 
 
-def _opened(line: str) -> int:
+def _open_brackets(line: str) -> int:
     """Return how many more brackets a line of JSON opens than it closes."""
     bare = QUOTED.sub("", line)
     return bare.count("{") + bare.count("[") - bare.count("}") - bare.count("]")

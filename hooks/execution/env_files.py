@@ -31,7 +31,7 @@ class EnvFiles:
             return None
         return path
 
-    def written(self) -> tuple[Path, ...]:
+    def written_files(self) -> tuple[Path, ...]:
         """Return the files that contain something, in the order commands should read them."""
         return tuple(
             path
@@ -39,7 +39,7 @@ class EnvFiles:
             if effects.env_file_replaces is not None and _has_text(path := self._path(event))
         )
 
-    def used(self, path: Path | None) -> Path | None:
+    def used_file(self, path: Path | None) -> Path | None:
         """Return the file when a hook wrote to it; an empty one is removed."""
         if path is None or _has_text(path):
             return path

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from permissions.confinement import Confinement, widest
 from permissions.decision import Behavior, Decision, DecisionSource
 from permissions.evaluate.cascade import Evaluation
-from permissions.evaluate.confine import is_whole, narrowed
+from permissions.evaluate.confine import is_whole, narrow
 
 USERS: Final = frozenset({DecisionSource.USER, DecisionSource.BRIDGE, DecisionSource.CHANNEL})
 """What answers from there has seen the call and answers for the user."""
 
 
-def answered(decision: Decision, evaluation: Evaluation) -> Decision:
+def apply_answer(decision: Decision, evaluation: Evaluation) -> Decision:
     """Return an answer to an ask with what it stands for; an allow of the checks stays as it is.
 
     Args:
@@ -25,15 +25,17 @@ def answered(decision: Decision, evaluation: Evaluation) -> Decision:
         return decision
     view = evaluation.view
     if decision.source in USERS:
-        by_user = Confinement.NONE if view.leaves else narrowed(Confinement.NONE, view)
+        by_user = Confinement.NONE if view.leaves else narrow(Confinement.NONE, view)
         return replace(decision, confinement=by_user, write_dirs=evaluation.decision.write_dirs)
     # Any other answer is one for the parts that asked.
     others = [one.confinement for one in evaluation.verdicts if one.confinement is not None]
-    confinement = narrowed(widest((Confinement.PROJECT_FILES, *others)), view)
+    confinement = narrow(widest((Confinement.PROJECT_FILES, *others)), view)
     trace = decision.trace
     if not is_whole(confinement, view):
         trace = tuple(
-            replace(entry, held=False) if str(entry.step) == str(decision.source) else entry
+            replace(entry, is_enforceable=False)
+            if str(entry.step) == str(decision.source)
+            else entry
             for entry in trace
         )
     return replace(decision, confinement=confinement, trace=trace)

@@ -236,7 +236,7 @@ def _detail(facts: CommandFacts, accesses: Sequence[ResolvedAccess]) -> str:
     if facts.looked_through:
         pieces.append(f"through {facts.looked_through}")
     pieces.extend(
-        f"{access.kind.value}s {access.written}" for access in accesses if access.kind in _WRITES
+        f"{access.kind.value}s {access.raw_text}" for access in accesses if access.kind in _WRITES
     )
     if facts.risk:
         pieces.append(facts.risk)
@@ -249,7 +249,10 @@ def _resolved_accesses(
     return [
         (one, access)
         for one in facts.with_inner()
-        for access in (*_accesses(bash, one), *(() if one is facts else _redirected(bash, one)))
+        for access in (
+            *_accesses(bash, one),
+            *(() if one is facts else _redirect_accesses(bash, one)),
+        )
     ]
 
 
@@ -266,7 +269,7 @@ def _accesses(bash: CallView, one: CommandFacts) -> Iterator[ResolvedAccess]:
                 yield more
 
 
-def _redirected(bash: CallView, one: CommandFacts) -> Iterator[ResolvedAccess]:
+def _redirect_accesses(bash: CallView, one: CommandFacts) -> Iterator[ResolvedAccess]:
     """Yield what redirections inside a command open; its own are parts of the call."""
     for redirect in one.redirects:
         kind = _TOUCHED.get(redirect.kind)

@@ -87,16 +87,16 @@ def evaluate_parts(
     """Evaluate every part of a call. Pure; raises nothing."""
     tool = canonical_tool(request.tool)
     view, warnings = _view(request, tool, context, absolute(cwd or context.launch_dir))
-    found = _evaluated(request, tool, view, warnings)
+    found = _build_evaluation(request, tool, view, warnings)
     is_open = found.decision.confinement in (None, Confinement.NONE)
     if is_open and view.is_confined and view.guards_files:
         # By a user's answer or exact rule: nothing confines the parts beside it either.
         view.is_confined = False
-        return _evaluated(request, tool, view, warnings)
+        return _build_evaluation(request, tool, view, warnings)
     return found
 
 
-def _evaluated(
+def _build_evaluation(
     request: PermissionRequest, tool: str, view: CallView, warnings: tuple[DecisionWarning, ...]
 ) -> Evaluation:
     context = view.context

@@ -25,7 +25,7 @@ def confinement_of_rule(rule: Rule, command: str | None) -> Confinement:
     return Confinement.PROJECT_FILES
 
 
-def narrowed(confinement: Confinement, view: CallView) -> Confinement:
+def narrow(confinement: Confinement, view: CallView) -> Confinement:
     """Return what holds of a confinement where mode or user want less for every command."""
     if view.mode is Mode.PLAN and (view.level is SandboxLevel.FULL or not view.is_bash):
         return Confinement.READ_ONLY

@@ -45,7 +45,7 @@ def effects_of(evaluation: Evaluation) -> tuple[str, ...]:
     tool_input = evaluation.request.tool_input
     named = [tool_input.get(key) for key in ("command", "file_path", "path")]
     words = [word for text in named if isinstance(text, str) for word in _posing(text)]
-    alike = (f"look-alike letters: {_named(words)}",) if words else ()
+    alike = (f"look-alike letters: {_join_names(words)}",) if words else ()
     return (*_effects_of(evaluation), *alike)
 
 
@@ -77,7 +77,7 @@ def _effects_of(evaluation: Evaluation) -> tuple[str, ...]:
         return (f"writes outside git: {os.path.basename(target.real)}",)
     if tool in ("WebFetch", "WebSearch"):
         url = tool_input.get("url")
-        return (f"network: {_reached('', [url])}",) if isinstance(url, str) else ("network",)
+        return (f"network: {_name_hosts('', [url])}",) if isinstance(url, str) else ("network",)
     if is_mcp_name(tool):
         return (f"asks the server {tool.split('__')[1]}",)
     return ()
@@ -91,7 +91,7 @@ def _of_commands(facts: Iterable[CommandFacts], scope: Scope) -> tuple[str, ...]
     for one in every:
         for label, name in (*_program_effects(one), *_file_effects(one, scope)):
             named[label].append(name)
-    return tuple(f"{label} {_named(names)}" for label, names in named.items() if names)
+    return tuple(f"{label} {_join_names(names)}" for label, names in named.items() if names)
 
 
 _DELETES, _MOVES, _LOSES, _AS_ROOT = "deletes", "moves", "discards work:", "as root:"
@@ -103,8 +103,8 @@ _LABELS = (*GRAVE_LABELS, _DELETES, _MOVES, _LOSES, _AS_ROOT, _OUTSIDE_GIT, _REA
 def _program_effects(facts: CommandFacts) -> Iterator[tuple[str, str]]:
     """Yield what the programs of a command are known to do, each with its label."""
     # A form without words of its own is the text of the whole line.
-    for form in (form for form in facts.deny_forms if form.joined):
-        program, words = form.head.rpartition("/")[2], form.spaced.split()
+    for form in (form for form in facts.deny_forms if form.joined_text):
+        program, words = form.head.rpartition("/")[2], form.spaced_text.split()
         known = program_named(program)
         verb = words[1] if len(words) > 1 else ""
         if known.is_root:
@@ -112,7 +112,7 @@ def _program_effects(facts: CommandFacts) -> Iterator[tuple[str, str]]:
         options = known.discards.get(verb)
         if options is not None and _has_option(options, words[2:]):
             yield _LOSES, f"{program} {verb}"
-    reached = [_reached(program, words) for program, words in connections(facts)]
+    reached = [_name_hosts(program, words) for program, words in connections(facts)]
     for name in _most_specific(reached):
         yield _REACHES, name
 
@@ -149,7 +149,9 @@ def _change_effects(
 
 
 def _is_move(facts: CommandFacts) -> bool:
-    return any(form.joined and form.head.rpartition("/")[2] == "mv" for form in facts.deny_forms)
+    return any(
+        form.joined_text and form.head.rpartition("/")[2] == "mv" for form in facts.deny_forms
+    )
 
 
 def _all(facts: Iterable[CommandFacts]) -> Iterable[CommandFacts]:
@@ -185,7 +187,7 @@ def _has_git(files: FileView, directory: str) -> bool:
     return files.is_dir(f"{directory}/.git") or ".git" in (files.entries(directory) or ())
 
 
-def _reached(program: str, words: Sequence[str]) -> str:
+def _name_hosts(program: str, words: Sequence[str]) -> str:
     """Return a program with the hosts that its words name, as they are looked up."""
     forms = (_URL, _LOGIN) if program_named(program).logs_in else (_URL,)
     results = [match[1] for word in words for form in forms if (match := form.match(word))]
@@ -206,7 +208,7 @@ def _looked_up(host: str) -> str:
         return host
 
 
-def _named(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     distinct = list(dict.fromkeys(names))
     more = f" and {len(distinct) - _MAX_NAMES} more" if len(distinct) > _MAX_NAMES else ""
     return ", ".join(distinct[:_MAX_NAMES]) + more

@@ -45,7 +45,7 @@ def _secrets(facts: CommandFacts) -> Iterator[tuple[str, str]]:
     ]
     for word in read:
         if label := _secret_label(word.text):
-            yield label, _shown(word)
+            yield label, _word_text(word)
 
 
 def secret_file(path: object) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ def _secret_label(path: str) -> str:
     return SECRETS if _SECRET_NAME.fullmatch(name) else ""
 
 
-def _shown(word: Word) -> str:
+def _word_text(word: Word) -> str:
     if re.search("[@<]", word.raw) and not re.search("[@<]", word.text):
         # `curl -d @file`, `-F name=@file`.
         return word.plain
@@ -70,8 +70,8 @@ def _shown(word: Word) -> str:
 
 def _rewrites(facts: CommandFacts) -> Iterator[tuple[str, str]]:
     for form in facts.deny_forms:
-        if form.joined and form.head.rpartition("/")[2] == "git":
-            verb, *rest = form.spaced.split()[1:] or [""]
+        if form.joined_text and form.head.rpartition("/")[2] == "git":
+            verb, *rest = form.spaced_text.split()[1:] or [""]
             if _is_rewritten(verb, rest):
                 yield REWRITES, f"git {verb}"
 
@@ -116,7 +116,7 @@ def _runs_one_of(facts: CommandFacts, files: set[str]) -> bool:
 
 
 def _heads(facts: CommandFacts) -> set[str]:
-    return {form.head.rpartition("/")[2] for form in facts.deny_forms if form.joined}
+    return {form.head.rpartition("/")[2] for form in facts.deny_forms if form.joined_text}
 
 
 def _fetchers(facts: CommandFacts) -> set[str]:

@@ -21,8 +21,8 @@ from permissions.decision import (
     TraceStep,
 )
 from permissions.evaluate.call_view import CallView
-from permissions.evaluate.confine import confinement_of_rule, is_enforced, is_whole, narrowed
-from permissions.mode import Mode, named
+from permissions.evaluate.confine import confinement_of_rule, is_enforced, is_whole, narrow
+from permissions.mode import Mode, mode_name
 from permissions.rules.rule_set import Rule, RuleBehavior
 from permissions.scope.scope import Floor
 
@@ -83,7 +83,7 @@ def part_verdict(prepared: PreparedPart, view: CallView) -> tuple[PartVerdict, l
     if by_rule is not None and by_rule.behavior is _DENY:
         return by_rule, trace
     verdict = _not_below(floor, by_rule or _default(part, view), part)
-    final = _enforced(part, _capped(part, verdict, view), view)
+    final = _require_enforcement(part, _cap_verdict(part, verdict, view), view)
     leaves = final.source is _BY_SANDBOX and verdict.source is not _BY_SANDBOX
     by_mode = final.source is _BY_MODE or (final.behavior is not verdict.behavior and not leaves)
     answer = final.behavior if by_mode else "none"
@@ -110,7 +110,7 @@ def asked_together(
     ]
 
 
-def _enforced(part: Part, verdict: PartVerdict, view: CallView) -> PartVerdict:
+def _require_enforcement(part: Part, verdict: PartVerdict, view: CallView) -> PartVerdict:
     """Return the verdict, or the question that is left where this machine cannot enforce what an
     allow assumes."""
     confinement = verdict.confinement
@@ -141,7 +141,7 @@ def _left_of_allow(
     part: Part, verdict: PartVerdict, confinement: Confinement, view: CallView
 ) -> PartVerdict:
     if view.mode is _DONT_ASK:
-        return _by_mode(part, _DENY, f"{named(view.mode)} denies what no rule allows")
+        return _by_mode(part, _DENY, f"{mode_name(view.mode)} denies what no rule allows")
     if confinement is Confinement.READ_ONLY:
         question = _mode_question(part, view.mode) if verdict.rule is None else verdict.message
         return _by_mode(part, _ASK, f"{question}; no sandbox here limits it to reading")
@@ -174,7 +174,7 @@ def _cascade(
         confinement = None
         if answer is _ALLOW:
             stands_for = confinement_of_rule(rule, part.text if part.kind == "command" else None)
-            confinement = narrowed(stands_for, view)
+            confinement = narrow(stands_for, view)
         held = None if confinement is None or is_whole(confinement, view) else False
         trace.append(TraceEntry(step, answer, str(rule.source), rule.text, name, held))
         return _from_rule(part, rule, confinement)
@@ -276,12 +276,12 @@ def _default(part: Part, view: CallView) -> PartVerdict:
             None,
             part.detail,
             part.kind,
-            narrowed(Confinement.PROJECT, view),
+            narrow(Confinement.PROJECT, view),
         )
     verdict = _mode_default(part, view)
     if verdict.confinement is None:
         return verdict
-    return replace(verdict, confinement=narrowed(verdict.confinement, view))
+    return replace(verdict, confinement=narrow(verdict.confinement, view))
 
 
 def _mode_default(part: Part, view: CallView) -> PartVerdict:
@@ -291,11 +291,11 @@ def _mode_default(part: Part, view: CallView) -> PartVerdict:
         confinement = Confinement.NONE if mode is _BYPASS else Confinement.READ_ONLY
         return _by_mode(part, _ALLOW, message, confinement)
     if mode is _BYPASS:
-        return _by_mode(part, _ALLOW, f"{named(mode)} allows it", Confinement.NONE)
+        return _by_mode(part, _ALLOW, f"{mode_name(mode)} allows it", Confinement.NONE)
     if mode is _ACCEPT_EDITS and part.is_edit:
-        return _by_mode(part, _ALLOW, f"{named(mode)} allows file edits", Confinement.PROJECT)
+        return _by_mode(part, _ALLOW, f"{mode_name(mode)} allows file edits", Confinement.PROJECT)
     if mode is _DONT_ASK:
-        return _by_mode(part, _DENY, f"{named(mode)} denies what no rule allows")
+        return _by_mode(part, _DENY, f"{mode_name(mode)} denies what no rule allows")
     if mode is _PLAN and not part.is_write:
         return _plan_default(part, view)
     return _by_mode(part, _ASK, _mode_question(part, mode))
@@ -313,16 +313,16 @@ def _plan_default(part: Part, view: CallView) -> PartVerdict:
 def _mode_question(part: Part, mode: Mode) -> str:
     hint = f"; {part.needs}" if part.needs else ""
     asks = "asks its classifier, then you" if mode is _AUTO else "asks"
-    return f"no rule covers this, so {named(mode)} {asks}{hint}"
+    return f"no rule covers this, so {mode_name(mode)} {asks}{hint}"
 
 
-def _capped(part: Part, verdict: PartVerdict, view: CallView) -> PartVerdict:
+def _cap_verdict(part: Part, verdict: PartVerdict, view: CallView) -> PartVerdict:
     mode = view.mode
     if mode is _DONT_ASK and verdict.behavior is _ASK:
         return replace(
             verdict,
             behavior=Behavior.DENY,
-            message=f"{verdict.message}; {named(mode)} denies instead of asking",
+            message=f"{verdict.message}; {mode_name(mode)} denies instead of asking",
         )
     if mode is not _PLAN or verdict.behavior is _DENY:
         return verdict

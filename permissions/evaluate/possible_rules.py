@@ -39,7 +39,7 @@ def hosts(facts: CommandFacts) -> list[str]:
     results: list[str] = []
     for one in facts.with_inner():
         for form in one.deny_forms:
-            program, *words = form.joined.split(WORD_END)
+            program, *words = form.joined_text.split(WORD_END)
             for word in words:
                 address = word.partition("=")[2] if word.startswith("-") else word
                 if "://" not in address and program.rpartition("/")[2] in ("curl", "wget"):

@@ -80,7 +80,7 @@ def _all_reading(evaluation: Evaluation) -> _Found | None:
     if not is_enforced or not all(part.is_provably_harmless or part.is_free for part, _ in judged):
         return None
     verdicts = [
-        _allowed(verdict)
+        _to_allow(verdict)
         if verdict.behavior is Behavior.ASK
         else replace(verdict, confinement=Confinement.READ_ONLY)
         for _, verdict in judged
@@ -95,7 +95,7 @@ def _reading_beside_others(evaluation: Evaluation) -> _Found | None:
         if verdict.behavior is Behavior.ASK:
             if not part.is_small or not _is_harmless(part, verdict):
                 return None
-            verdict = _allowed(verdict)
+            verdict = _to_allow(verdict)
         verdicts.append(verdict)
     is_enforced = can_hold(evaluation.view.level, Confinement.READ_ONLY)
     command = str(evaluation.request.tool_input["command"])
@@ -119,7 +119,7 @@ def with_harmless_parts(pending: Decision, evaluation: Evaluation) -> Decision:
     return replace(
         pending,
         parts=tuple(
-            _allowed(shown) if _is_harmless(part, shown) and (is_alone or part.is_small) else shown
+            _to_allow(shown) if _is_harmless(part, shown) and (is_alone or part.is_small) else shown
             for part, shown in zip(evaluation.parts, pending.parts, strict=True)
         ),
     )
@@ -164,7 +164,7 @@ def _is_harmless(part: Part, verdict: PartVerdict) -> bool:
     )
 
 
-def _allowed(verdict: PartVerdict) -> PartVerdict:
+def _to_allow(verdict: PartVerdict) -> PartVerdict:
     return replace(
         verdict,
         behavior=Behavior.ALLOW,

@@ -134,7 +134,9 @@ class AuditLog:
         answer, feedback = decision.as_json(), decision.feedback or None
         answer["write_dirs"] = decision.write_dirs
         try:
-            line = _encode({**facts, **answer, "feedback": feedback, "stored": decision.stored})
+            line = _encode(
+                {**facts, **answer, "feedback": feedback, "stored": decision.stored_rules}
+            )
             if (
                 _is_short(_encode(facts["input"]))
                 and not may_name_secrets(line)
@@ -148,7 +150,7 @@ class AuditLog:
             "input": cleaned.plain(facts["input"]),
             **cleaned.plain(answer),
             "feedback": self._redact(feedback) if feedback else None,
-            "stored": cleaned.plain(decision.stored),
+            "stored": cleaned.plain(decision.stored_rules),
         }
         return _encode({**facts, **safe})
 
@@ -181,7 +183,7 @@ class _Cleaner:
         """Return JSON without secrets, cut where it is very long."""
         if isinstance(value, str):
             if value not in self._texts:
-                self._texts[value] = self._redacted(value)
+                self._texts[value] = self._redact_value(value)
             return self._texts[value]
         if depth > MAX_DEPTH and isinstance(value, Mapping | list | tuple):
             return f"{CUT_MARK} (nested too deeply)"
@@ -204,7 +206,7 @@ class _Cleaner:
             self._is_secret[name] = is_secret_name(name)
         return self._is_secret[name]
 
-    def _redacted(self, text: str) -> str:
+    def _redact_value(self, text: str) -> str:
         # Nothing behind what is stored is looked at: a decision waits for this line.
         items = self._redact(text[: MAX_VALUE_CHARS + _BEYOND_CHARS])
         if len(text) > MAX_VALUE_CHARS:

@@ -19,7 +19,7 @@ _ASKED: Final = frozenset({"user", "bridge", "channel", "hook", "classifier"})
 class LoggedCall(Struct, frozen=True):
     """One line of the log."""
 
-    at: str
+    timestamp: str
     session_id: str
     request: PermissionRequest
     mode: Mode
@@ -29,7 +29,7 @@ class LoggedCall(Struct, frozen=True):
     """What was decided: `allow` or `deny`."""
     source: str
     """Who decided."""
-    checked: str
+    check_result: str
     """What steps 1 to 3 answered; of older logs what they must have."""
     steps: tuple[tuple[str, str, str], ...]
     """Step, answer and rule of its trace; the rule may be empty."""
@@ -68,14 +68,14 @@ def _read(line: str, launch_dir: Path, since: str | None) -> LoggedCall | None:
         return None
     behavior, source = str(entry.get("behavior")), str(entry.get("source"))
     return LoggedCall(
-        at=at,
+        timestamp=at,
         session_id=str(entry.get("session_id")),
         request=PermissionRequest(tool, tool_input),
         mode=parse_mode(str(entry.get("mode"))) or Mode.DEFAULT,
         cwd=Path(cwd) if isinstance(cwd, str) else None,
         behavior=behavior,
         source=source,
-        checked=str(entry.get("checked") or _first_answer(source, behavior)),
+        check_result=str(entry.get("checked") or _first_answer(source, behavior)),
         steps=tuple(_steps(entry.get("trace"))),
     )
 

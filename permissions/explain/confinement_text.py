@@ -13,7 +13,7 @@ def confinement_words(decision: Decision) -> str:
     if decision.confinement is None:
         return ""
     words = _CONFINED_TO[decision.confinement]
-    is_held = all(entry.held is not False for entry in decision.trace)
+    is_held = all(entry.is_enforceable is not False for entry in decision.trace)
     return words if is_held else f"{words} (this machine does not enforce all of it: /sandbox)"
 
 

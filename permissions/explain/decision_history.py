@@ -51,7 +51,7 @@ class RuleRow(Struct, frozen=True):
 class RecentCall(Struct, frozen=True):
     """A call that was decided of late."""
 
-    at: datetime
+    time: datetime
     request: PermissionRequest
     decision: Decision
 
@@ -133,7 +133,7 @@ def read_usage(directory: Path) -> dict[RuleKey, RuleUse]:
     for path in sorted(directory.glob("*.jsonl")):
         with path.open(encoding="utf-8", errors="replace") as lines:
             for line in lines:
-                for key, at in _logged(line):
+                for key, at in _logged_rules(line):
                     uses[key] = uses.get(key, RuleUse()).and_at(at)
     return uses
 
@@ -155,7 +155,7 @@ def _keys(decision: Decision) -> set[RuleKey]:
     }
 
 
-def _logged(line: str) -> Iterator[tuple[RuleKey, datetime]]:
+def _logged_rules(line: str) -> Iterator[tuple[RuleKey, datetime]]:
     """Yield each rule that decided about a part of a logged call, with the time."""
     try:
         entry = json.loads(line)

@@ -124,7 +124,7 @@ def explain_steps(decision: Decision, short: Shorten = str) -> tuple[ExplainedPa
     places = _Places(decision, short)
     groups, later = _split(decision.trace)
     if len(groups) == 1:
-        return _merged(_explained_parts(decision, groups, later, places))
+        return _merge_parts(_explained_parts(decision, groups, later, places))
     return tuple(_explained_parts(decision, groups, later, places))
 
 
@@ -141,7 +141,7 @@ def _explained_parts(
         verdict = decision.parts[number] if is_matched else None
         steps = _part_steps(entries, verdict, places)
         if decision.source in _ANSWERERS:
-            steps = _undecided(steps)
+            steps = _undecided_steps(steps)
         named = _in_one_line(entries[0].part or "")
         if verdict is not None:
             named = _in_one_line(verdict.text) + _title_note(verdict, strictest, decision)
@@ -180,7 +180,7 @@ class _Places:
         refs = [*decision.rules, *(part.rule for part in decision.parts), decision.rule]
         self._refs = {(ref.source, ref.text): ref for ref in refs if ref is not None}
 
-    def named(self, entry: TraceEntry) -> str:
+    def rule_name(self, entry: TraceEntry) -> str:
         """Return the rule of a step with its place."""
         ref = self._refs.get((entry.source or "", entry.rule or ""))
         place = place_of(ref, self._short) if ref else source_name(entry.source or "")
@@ -225,7 +225,7 @@ def _strictest(decision: Decision) -> PartVerdict | None:
     )
 
 
-def _undecided(steps: Iterable[ExplainedStep]) -> list[ExplainedStep]:
+def _undecided_steps(steps: Iterable[ExplainedStep]) -> list[ExplainedStep]:
     """Return the steps of what was asked about: the answer decided it."""
     return [replace(step, decides=False) for step in steps]
 
@@ -286,10 +286,10 @@ def _check(
     entry = by_step.get(step)
     name = _NAMES[step]
     if entry is None:
-        return ExplainedStep(name, _unasked(step, by_step), "none", decides)
+        return ExplainedStep(name, _unasked_reason(step, by_step), "none", decides)
     answer = entry.answer
     if entry.rule is not None:
-        return ExplainedStep(name, f"{_VERBS[answer]}: {places.named(entry)}", answer, decides)
+        return ExplainedStep(name, f"{_VERBS[answer]}: {places.rule_name(entry)}", answer, decides)
     if step is TraceStep.SCOPE:
         return ExplainedStep(name, _scope_words(entry, verdict), answer, decides)
     if step is TraceStep.MODE:
@@ -300,7 +300,7 @@ def _check(
     return ExplainedStep(name, f"no match in any of the {len(_SOURCES)} sources", answer)
 
 
-def _unasked(step: TraceStep, by_step: dict[TraceStep, TraceEntry]) -> str:
+def _unasked_reason(step: TraceStep, by_step: dict[TraceStep, TraceEntry]) -> str:
     def is_answer(asked: TraceStep, answer: str) -> bool:
         entry = by_step.get(asked)
         return entry is not None and entry.answer == answer
@@ -390,7 +390,7 @@ def _whole_words(entry: TraceEntry) -> str:
             return f"{verb} ({source}){about}" if source else f"{verb}{about}"
 
 
-def _merged(parts: Sequence[ExplainedPart]) -> tuple[ExplainedPart, ...]:
+def _merge_parts(parts: Sequence[ExplainedPart]) -> tuple[ExplainedPart, ...]:
     return (ExplainedPart("", tuple(step for part in parts for step in part.steps)),)
 
 

@@ -21,41 +21,39 @@ _SHOWN_CHARS = 120
 class Difference(Struct, frozen=True):
     """One logged decision beside the answer of today's rules."""
 
-    at: str
+    timestamp: str
     tool: str
     call: str
     """The call in short, for users."""
-    before: str
+    old_behavior: str
     """What was decided then: `allow` or `deny`."""
     source: str
     """Who decided then."""
     now: str
     """What steps 1 to 3 answer today: `allow`, `ask` or `deny`."""
     message: str
-    checked: str = ""
+    check_result: str = ""
     """What steps 1 to 3 answered then."""
 
     @property
     def is_changed(self) -> bool:
         """Whether today's rules answer otherwise than those of then did."""
-        return self.now != self.checked
+        return self.now != self.check_result
 
     def describe(self) -> str:
         """Return the difference in one line."""
-        return (
-            f"{self.at}  {self.call}: {self.before} by {self.source} → {self.now} ({self.message})"
-        )
+        return f"{self.timestamp}  {self.call}: {self.old_behavior} by {self.source} → {self.now} ({self.message})"
 
     def to_json(self) -> str:
         """Return the difference as one JSON line."""
         return json.dumps(
             {
-                "at": self.at,
+                "at": self.timestamp,
                 "tool": self.tool,
                 "call": self.call,
-                "before": self.before,
+                "before": self.old_behavior,
                 "source": self.source,
-                "checked": self.checked or None,
+                "checked": self.check_result or None,
                 "now": self.now,
                 "message": self.message,
             },
@@ -74,14 +72,14 @@ def replay(
     for call in logged_calls(directory, context.launch_dir, since=since):
         decision = decide_again(call, context)
         yield Difference(
-            at=call.at,
+            timestamp=call.timestamp,
             tool=call.request.tool,
             call=described_call(call.request.tool, call.request.tool_input)[:_SHOWN_CHARS],
-            before=call.behavior,
+            old_behavior=call.behavior,
             source=call.source,
             now=str(decision.behavior),
             message=decision.message,
-            checked=call.checked,
+            check_result=call.check_result,
         )
 
 

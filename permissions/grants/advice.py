@@ -45,20 +45,20 @@ class Advice(Struct, frozen=True):
     """What the log shows about questions."""
 
     decisions: int
-    asked: int
+    question_count: int
     hours: float
     """Between the first and the last decision of each session, summed."""
     causes: tuple[tuple[str, int], ...]
     """Why the user was asked, the most frequent first."""
     proposals: tuple[Proposal, ...]
     """The one that spares most first."""
-    unused: tuple[Rule, ...] = ()
+    unused_rules: tuple[Rule, ...] = ()
     """Allow rules of files that never decided anything."""
 
     @property
     def per_hour(self) -> float:
         """Questions an hour; all of them where the log spans less than one."""
-        return self.asked / max(1.0, self.hours)
+        return self.question_count / max(1.0, self.hours)
 
 
 def advise(
@@ -72,26 +72,26 @@ def advise(
         result.take(call)
     return Advice(
         result.decisions,
-        len(result.asked),
+        len(result.asked_calls),
         sum(last - first for first, last in result.spans.values()) / 3_600,
-        tuple(Counter(map(_cause, result.asked)).most_common()),
-        _proposals(result.asked, context),
+        tuple(Counter(map(_cause, result.asked_calls)).most_common()),
+        _proposals(result.asked_calls, context),
         tuple(rule for rule in context.rules.rules if _is_unused(rule, usage or {})),
     )
 
 
 class _LogSummary(Struct):
     decisions: int = 0
-    asked: list[LoggedCall] = field(default_factory=list)
+    asked_calls: list[LoggedCall] = field(default_factory=list)
     """Calls that a user was asked about and answered."""
     spans: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def take(self, call: LoggedCall) -> None:
         self.decisions += 1
-        if call.checked == "ask" and call.source in _USER_SOURCES:
-            self.asked.append(call)
+        if call.check_result == "ask" and call.source in _USER_SOURCES:
+            self.asked_calls.append(call)
         try:
-            at = datetime.fromisoformat(call.at).timestamp()
+            at = datetime.fromisoformat(call.timestamp).timestamp()
         except (ValueError, OverflowError):
             return
         first, last = self.spans.get(call.session_id, (at, at))

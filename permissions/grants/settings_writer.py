@@ -31,12 +31,12 @@ class StoreReceipt(Struct, frozen=True):
     """What a change did; `undo` takes it back."""
 
     file: Path
-    changed: tuple[str, ...]
+    changed_rules: tuple[str, ...]
     """Rules that were added or removed; empty when there was nothing to do."""
     behavior: RuleBehavior = RuleBehavior.ALLOW
-    before: tuple[Any, ...] = ()
+    old_entries: tuple[Any, ...] = ()
     """The entries of the list as they were, rules with examples included."""
-    after: tuple[Any, ...] = ()
+    new_entries: tuple[Any, ...] = ()
     """The entries as they were written."""
 
 
@@ -106,12 +106,12 @@ def undo(receipt: StoreReceipt, *, within: Path | None = None) -> StoreReceipt:
     """
 
     def take_back(entries: list[Any]) -> list[str]:
-        added = [entry for entry in receipt.after if entry not in receipt.before]
-        gone = [entry for entry in receipt.before if entry not in receipt.after]
+        added = [entry for entry in receipt.new_entries if entry not in receipt.old_entries]
+        gone = [entry for entry in receipt.old_entries if entry not in receipt.new_entries]
         entries[:] = [entry for entry in entries if entry not in added]
         for entry in gone:
             if entry not in entries:
-                entries.insert(min(receipt.before.index(entry), len(entries)), entry)
+                entries.insert(min(receipt.old_entries.index(entry), len(entries)), entry)
         return [text for entry in (*added, *gone) if (text := _rule_text(entry)) is not None]
 
     return _change(receipt.file, receipt.behavior, take_back, within)
@@ -121,18 +121,20 @@ def _change(file: Path, behavior: RuleBehavior, edit: Edit, within: Path | None)
     try:
         target = _target(file, within)
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _locked(target):
+        with _lock(target):
             text = _text(file, target)
             data = _object(file, text)
             entries = _entries(file, data, behavior)
             before = tuple(entries)
             changed = edit(entries)
             if not changed or before == tuple(entries):
-                return StoreReceipt(file, (), behavior=behavior, before=before, after=before)
-            _write(target, _encoded(data, _indent(text)))
+                return StoreReceipt(
+                    file, (), behavior=behavior, old_entries=before, new_entries=before
+                )
+            _write(target, _encode_json(data, _indent(text)))
             _read_back(file, target, behavior, entries)
             receipt = StoreReceipt(file, tuple(changed), behavior, before)
-            return replace(receipt, after=tuple(entries))
+            return replace(receipt, new_entries=tuple(entries))
     except StoreError:
         raise
     except OSError as error:
@@ -211,7 +213,7 @@ def _read_back(file: Path, target: Path, behavior: RuleBehavior, entries: list[A
         raise StoreError(f"{file}: the change did not reach the file")
 
 
-def _encoded(data: dict[str, Any], indent: int | str) -> bytes:
+def _encode_json(data: dict[str, Any], indent: int | str) -> bytes:
     try:
         return (json.dumps(data, indent=indent, ensure_ascii=False) + "\n").encode("utf-8")
     except UnicodeEncodeError:
@@ -228,7 +230,7 @@ def _indent(text: str | None) -> int | str:
 
 
 @contextmanager
-def _locked(target: Path) -> Iterator[None]:
+def _lock(target: Path) -> Iterator[None]:
     # The directory itself is locked: a lock file would have to be left behind, or raced for.
     directory = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -63,7 +63,7 @@ class Grant(Struct, frozen=True):
     """What the rules allow beyond this call; empty for exact rules."""
     offers: tuple[RuleOffer, ...] = ()
     """The rules one by one, in the order of the call's parts."""
-    covered: tuple[tuple[str, RuleRef], ...] = ()
+    covered_parts: tuple[tuple[str, RuleRef], ...] = ()
     """Parts that need no new rule, each with the rule that allows it already."""
     needless: tuple[RuleRef, ...] = ()
     """Existing allow rules that are redundant beside these."""
@@ -74,7 +74,7 @@ class Review(Struct, frozen=True):
 
     findings: tuple[LintWarning, ...]
     """Shadows, duplicates and mistakes that come with the rules, each with a proposed fix."""
-    covered: tuple[tuple[str, RuleRef], ...]
+    covered_rules: tuple[tuple[str, RuleRef], ...]
     """Rules that change nothing, each with the one that matches the same or more already."""
 
 
@@ -155,7 +155,7 @@ def shadow_warnings_of(
         DecisionWarning(
             WarningType.SHADOWED_RULE,
             result.source,
-            result.shadowed,
+            result.rule,
             f"{result.message}; {result.fix}",
         )
         for result in lint_new(context.rules, added)

@@ -45,7 +45,7 @@ class LintWarning(Struct, frozen=True):
     """One finding, with what to do about it."""
 
     type: LintType
-    shadowed: str | None
+    rule: str | None
     """The rule that the finding is about, as written."""
     shadower: str | None
     """The rule that is in its way; None when the finding is about one rule alone."""
@@ -65,7 +65,7 @@ class LintWarning(Struct, frozen=True):
         """Return the JSON form of `permissions lint --jsonl`."""
         return {
             "type": str(self.type),
-            "shadowed": self.shadowed,
+            "shadowed": self.rule,
             "shadower": self.shadower,
             "source": self.source,
             "shadower_source": self.shadower_source,
@@ -97,7 +97,7 @@ def lint(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> tuple[LintWarni
     """Return the findings about a whole set: malformed rules first, then in order of the rules."""
     results = [_from_warning(warning, rules) for warning in rules.warnings]
     shadows = shadowed_rules(rules, sandbox_auto_allow=sandbox_auto_allow)
-    hidden = {(warning.shadowed, warning.source) for warning in shadows}
+    hidden = {(warning.rule, warning.source) for warning in shadows}
     results.extend(shadows)
     seen: list[tuple[Rule, str | None]] = []
     for rule in rules.rules:
@@ -121,7 +121,7 @@ def lint_new(
     return tuple(
         warning
         for warning in lint(combined, sandbox_auto_allow=sandbox_auto_allow)
-        if (warning.shadowed, warning.source) in texts
+        if (warning.rule, warning.source) in texts
         or (warning.shadower, warning.shadower_source) in texts
     )
 
@@ -161,9 +161,7 @@ def _are_kin(one: str | None, other: str | None) -> bool:
 def shadow_warnings(rules: RuleSet) -> tuple[DecisionWarning, ...]:
     """Return shadowed rules as warnings of a decision."""
     return tuple(
-        DecisionWarning(
-            WarningType.SHADOWED_RULE, warning.source, warning.shadowed, warning.message
-        )
+        DecisionWarning(WarningType.SHADOWED_RULE, warning.source, warning.rule, warning.message)
         for warning in shadowed_rules(rules)
     )
 

@@ -30,24 +30,24 @@ def rule_notes(rules: RuleSet, short: Shorten = str) -> tuple[str, ...]:
         result = lint(rules)
     else:
         result = (*lint(RuleSet((), rules.warnings, rules.texts)), *shadowed_rules(rules))
-    unread = [_about(warning, short) for warning in result if warning.type in _UNREAD]
+    unread = [_notice_line(warning, short) for warning in result if warning.type in _UNREAD]
     return (
         *unread,
         *_summary([warning for warning in result if warning.type not in _NOT_SUMMARISED]),
     )
 
 
-def _about(warning: LintWarning, short: Shorten) -> str:
+def _notice_line(warning: LintWarning, short: Shorten) -> str:
     line = f":{warning.line}" if warning.line else ""
     place = f"{short(warning.file)}{line}" if warning.file else source_name(warning.source)
-    return f"Rule {warning.shadowed} ({place}): {warning.notice_text}"
+    return f"Rule {warning.rule} ({place}): {warning.notice_text}"
 
 
 def _summary(found: list[LintWarning]) -> Iterator[str]:
-    names = list(dict.fromkeys(str(warning.shadowed) for warning in found))
+    names = list(dict.fromkeys(str(warning.rule) for warning in found))
     if not names:
         return
-    dead = {warning.shadowed for warning in found if warning.type in _DEAD}
+    dead = {warning.rule for warning in found if warning.type in _DEAD}
     shown = ", ".join(names[:_NAMED])
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     many = f"{len(names)} rules need attention" if len(names) > 1 else "1 rule needs attention"

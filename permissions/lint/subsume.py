@@ -119,7 +119,7 @@ def _finds(whole: BashPattern, command: str) -> bool:
     facts = analyse(command, "/", "/")
     if isinstance(facts, Unparsable) or len(facts) != 1:
         return False
-    return any(whole.matches(form.joined) for form in facts[0].deny_forms)
+    return any(whole.matches(form.joined_text) for form in facts[0].deny_forms)
 
 
 def _covers_tool(wider: Rule, narrower: Rule) -> bool:

@@ -34,7 +34,7 @@ def _candidates(text: str) -> Iterator[str]:
     if result is None:
         return
     name, inside = result[1], result[2]
-    names = [name, *_near(name)]
+    names = [name, *_similar_tools(name)]
     for one in names:
         if inside is None:
             yield one
@@ -50,7 +50,7 @@ def _candidates(text: str) -> Iterator[str]:
             yield f"Bash({content.partition(':')[2].strip()})"
 
 
-def _near(name: str) -> list[str]:
+def _similar_tools(name: str) -> list[str]:
     """Return known tools that the name may have meant, the nearest first."""
     # For a rule that cannot be read, and not on the way to every first request.
     import difflib

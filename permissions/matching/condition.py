@@ -100,7 +100,9 @@ def _fits(pattern: BashPattern, facts: CommandFacts) -> bool:
     if not facts.has_literal_program or facts.hidden:
         return True
     own = any(
-        pattern.may_match(form.joined) if form.joined else pattern.matches_spaced(form.spaced)
+        pattern.may_match(form.joined_text)
+        if form.joined_text
+        else pattern.matches_spaced(form.spaced_text)
         for form in facts.deny_forms
     )
     return own or any(_fits(pattern, inner) for inner in facts.inner)

@@ -39,7 +39,10 @@ def first_restriction(
 def possible_restriction(rules: RuleSet, facts: CommandFacts) -> Rule | None:
     """Return a deny or ask rule that some value of an unknown word would make match."""
     unknown = [
-        form for one in facts.with_inner() for form in one.deny_forms if not form.joined.isascii()
+        form
+        for one in facts.with_inner()
+        for form in one.deny_forms
+        if not form.joined_text.isascii()
     ]
     if not unknown:
         return None
@@ -48,7 +51,7 @@ def possible_restriction(rules: RuleSet, facts: CommandFacts) -> Rule | None:
         for form in unknown:
             for _, rule in index.for_program(form.head.rpartition("/")[2]):
                 pattern = rule.specifier
-                if isinstance(pattern, BashPattern) and pattern.may_match(form.joined):
+                if isinstance(pattern, BashPattern) and pattern.may_match(form.joined_text):
                     return rule
     return None
 
@@ -110,13 +113,13 @@ def _restricts(rule: Rule, facts: CommandFacts, tool_input: Mapping[str, object]
     if not isinstance(pattern, BashPattern):
         return False
     needle = pattern.needle
-    return any(needle in form.spaced and _fits(pattern, form) for form in facts.deny_forms)
+    return any(needle in form.spaced_text and _fits(pattern, form) for form in facts.deny_forms)
 
 
 def _fits(pattern: BashPattern, form: Form) -> bool:
-    if form.joined:
-        return pattern.matches(form.joined) or pattern.matches_spaced(form.spaced)
-    return bool(_OPERATORS & set(pattern.text)) and pattern.matches_spaced(form.spaced)
+    if form.joined_text:
+        return pattern.matches(form.joined_text) or pattern.matches_spaced(form.spaced_text)
+    return bool(_OPERATORS & set(pattern.text)) and pattern.matches_spaced(form.spaced_text)
 
 
 def names_exactly(rule: Rule, command: str) -> bool:
@@ -138,14 +141,16 @@ def _covers(rule: Rule, facts: CommandFacts) -> bool:
         # Its words are the same for every program that stands on the input.
         return False
     forms = facts.allow_forms
-    if _is_written_out(pattern, facts.text) and all(UNKNOWN not in one.joined for one in forms):
+    if _is_written_out(pattern, facts.text) and all(
+        UNKNOWN not in one.joined_text for one in forms
+    ):
         # Written out to the letter, stars included: an exact rule.
         return bool(forms)
     if pattern.is_exact:
-        return any(pattern.matches(form.joined) for form in forms)
+        return any(pattern.matches(form.joined_text) for form in forms)
     return not (facts.risk or facts.unclear) and any(_names(pattern, form) for form in forms)
 
 
 def _names(pattern: BashPattern, form: Form) -> bool:
     # `timeout *` alone would allow everything: the pattern must name the program inside.
-    return pattern.matches(form.joined) and pattern.full.chunks[0].startswith(form.must_name)
+    return pattern.matches(form.joined_text) and pattern.full.chunks[0].startswith(form.must_name)

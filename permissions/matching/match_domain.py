@@ -37,7 +37,7 @@ def host_of(url: object) -> str | None:
 
 def matches_host(pattern: DomainPattern, host: str) -> bool:
     """Does the host fit? `*.x` means any subdomain of x; another `*` stays inside one label."""
-    return _compiled(pattern.host).fullmatch(host) is not None
+    return _compile(pattern.host).fullmatch(host) is not None
 
 
 def named_hosts(rules: RuleSet) -> frozenset[str]:
@@ -55,7 +55,7 @@ def named_hosts(rules: RuleSet) -> frozenset[str]:
 
 
 @lru_cache(maxsize=2048)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     literal = pattern.strip("[]")
     prefix = ""
     if literal.startswith("*."):

@@ -79,7 +79,7 @@ class Anchors:
         key = (anchor, source, behavior)
         result = self._places.get(key)
         if result is None:
-            result = self._places[key] = self._resolved(anchor, source, behavior)
+            result = self._places[key] = self._resolve(anchor, source, behavior)
         return result
 
     def way(self, path: str, place: str) -> tuple[str, ...] | None:
@@ -97,7 +97,7 @@ class Anchors:
             self._ways[key] = None if below is None else tuple(way)
         return self._ways[key]
 
-    def _resolved(
+    def _resolve(
         self, anchor: Anchor, source: RuleSource, behavior: RuleBehavior
     ) -> tuple[str, ...]:
         match anchor:

@@ -68,32 +68,32 @@ class _Known(Struct):
     """Is everything that was asked of the disk noted here?"""
     paths: dict[str, str | None] = field(default_factory=dict)
     entries: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
-    settled: set[str] = field(default_factory=set)
+    plain_paths: set[str] = field(default_factory=set)
     """Paths without links, which resolve to themselves."""
 
 
 class RealFiles:
     """The file system of this machine."""
 
-    _known: _Known | None = None
+    _cache: _Known | None = None
     """None asks the disk each time."""
 
     def for_one_decision(self) -> Self:
         """Return a view that looks at each name once, to be thrown away with the decision."""
-        return self._with(_Known())
+        return self._with_known(_Known())
 
-    def _with(self, known: _Known | None) -> Self:
+    def _with_known(self, known: _Known | None) -> Self:
         view = type(self).__new__(type(self))
         vars(view).update(vars(self))
-        view._known = known
+        view._cache = known
         return view
 
     def is_unchanged(self) -> bool:
         """Would the disk answer every question again as it did? False where that is not known."""
-        known = self._known
+        known = self._cache
         if known is None or not known.is_complete:
             return False
-        disk = self._with(None)
+        disk = self._with_known(None)
         answers: tuple[tuple[Callable[[str], object], Mapping[str, object]], ...] = (
             (os.readlink, known.links),
             (os.path.isdir, known.linked_dirs),
@@ -110,24 +110,24 @@ class RealFiles:
         return True
 
     def _note_incomplete(self) -> None:
-        if self._known is not None:
-            self._known.is_complete = False
+        if self._cache is not None:
+            self._cache.is_complete = False
 
     def realpath(self, path: str) -> str | None:
         """Resolve links before dot-dot, component by component."""
-        known = self._known
+        known = self._cache
         if known is None:
-            return self._resolved(path)
+            return self._resolve(path)
         if path in known.paths:
             return known.paths[path]
-        result = path if self._leads_there(path, known) else self._resolved(path)
+        result = path if self._leads_there(path, known) else self._resolve(path)
         known.paths[path] = result
         return result
 
-    def _resolved(self, path: str) -> str | None:
+    def _resolve(self, path: str) -> str | None:
         resolved = ""
         try:
-            resolved = self._walked(path)[0]
+            resolved = self._walk(path)[0]
             mode = self._mode(resolved)
             # A loop comes back unresolved instead of as an error.
             if stat.S_ISLNK(mode):
@@ -141,11 +141,11 @@ class RealFiles:
     def is_of_process(self, path: str) -> bool:
         """Count a path that cannot be followed as one."""
         try:
-            return self._walked(path)[1]
+            return self._walk(path)[1]
         except (OSError, ValueError):
             return True
 
-    def _walked(self, path: str) -> tuple[str, bool]:
+    def _walk(self, path: str) -> tuple[str, bool]:
         """Do what `os.path.realpath` does, with at most one look at each name.
 
         Returns it with whether the way leads through what belongs to one process.
@@ -154,7 +154,7 @@ class RealFiles:
             self._note_incomplete()
             return os.path.realpath(path), True
         of_process = False
-        settled = set() if self._known is None else self._known.settled
+        settled = set() if self._cache is None else self._cache.plain_paths
         components: list[str] = []
         alive = _MAX_DEPTH
         """Below a name that is missing there is nothing to look at."""
@@ -187,8 +187,8 @@ class RealFiles:
                     self._note_incomplete()
                     return os.path.realpath(path), True
                 link = os.readlink(here)
-                if self._known is not None:
-                    self._known.links[here] = link
+                if self._cache is not None:
+                    self._cache.links[here] = link
                 if link.startswith("/"):
                     components.clear()
                 else:
@@ -200,7 +200,7 @@ class RealFiles:
         """Does the path surely resolve to itself? Looks below the nearest cached name."""
         if not _is_plain(path):
             return False
-        settled, modes = known.settled, known.modes
+        settled, modes = known.plain_paths, known.modes
         ends: list[int] = []
         end = len(path)
         while end > 0 and path[:end] not in settled:
@@ -225,7 +225,7 @@ class RealFiles:
 
     def _mode(self, path: str) -> int:
         """Return the mode of the name itself, `_MISSING`, or `_ODD` for another error."""
-        known = self._known
+        known = self._cache
         if known is not None and path in known.modes:
             return known.modes[path]
         [mode] = _modes((path,))
@@ -240,8 +240,8 @@ class RealFiles:
             if not stat.S_ISLNK(mode):
                 return stat.S_ISDIR(mode)
             result = os.path.isdir(path)
-            if self._known is not None:
-                self._known.linked_dirs[path] = result
+            if self._cache is not None:
+                self._cache.linked_dirs[path] = result
             return result
         except ValueError:
             return False
@@ -255,7 +255,7 @@ class RealFiles:
 
     def entries(self, path: str) -> tuple[str, ...] | None:
         """Stop reading at `MAX_ENTRIES`."""
-        known = self._known
+        known = self._cache
         if known is None:
             return self._read_entries(path)
         if path not in known.entries:

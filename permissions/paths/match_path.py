@@ -77,7 +77,7 @@ class LastNames:
     @cached_property
     def _wild(self) -> tuple[tuple[str, str, str], ...]:
         names = (name for name in self._places if _WILD.search(name))
-        return tuple((name, *_fixed(name)) for name in names if name not in ("*", "**"))
+        return tuple((name, *_fixed_affixes(name)) for name in names if name not in ("*", "**"))
 
     def first_shared(self, pattern: str) -> int | None:
         """Return the place of the first path pattern that could end in a name that fits, too.
@@ -88,7 +88,7 @@ class LastNames:
         wanted = without_brackets(pattern)
         wanted = wanted if len(wanted) <= _LONGEST_PATTERN else "*"
         shared = fnmatch.filter(self._literal, wanted)
-        start, end = _fixed(pattern)
+        start, end = _fixed_affixes(pattern)
         for name, first, last in self._wild:
             starts = start.startswith(first) or first.startswith(start)
             if starts and (end.endswith(last) or last.endswith(end)):
@@ -103,7 +103,7 @@ _LONGEST_PATTERN = 255
 """Characters; `fnmatch` reads brackets in time that grows with the square of their number."""
 
 
-def _fixed(pattern: str) -> tuple[str, str]:
+def _fixed_affixes(pattern: str) -> tuple[str, str]:
     """Return the text before the first and after the last wildcard."""
     first = min((pattern.find(mark) for mark in "*?[" if mark in pattern), default=len(pattern))
     last = max((pattern.rfind(mark) for mark in "*?]" if mark in pattern), default=-1)

@@ -114,7 +114,7 @@ def compiled_pattern(pattern: str, floating: bool) -> re.Pattern[str]:
     """Return the expression for paths below the anchor; `floating` fits at any depth.
 
     It takes time in proportion to the path: the leftmost place for each piece between two wildcards
-    leaves the most room for the rest, so none is tried twice (`_settled`).
+    leaves the most room for the rest, so none is tried twice (`_first_match_only`).
     """
     body = pattern.strip("/")
     if body.startswith("./"):
@@ -131,7 +131,7 @@ def compiled_pattern(pattern: str, floating: bool) -> re.Pattern[str]:
         if index == 0 and components[0] != "**" and not floating:
             pieces.append(names)
         else:
-            pieces.append(_settled(f"(?:[^/]*/)*?{names}", numbers))
+            pieces.append(_first_match_only(f"(?:[^/]*/)*?{names}", numbers))
     # A directory pattern fits the directory too: whether it exists yet must not matter.
     ending = "/.*" if components[-2:] == ["**", "**"] else "(?:/.*)?"
     return re.compile("/".join(pieces) + ending, re.DOTALL)
@@ -149,7 +149,7 @@ def _character_set(component: str, position: int) -> tuple[str, int]:
     return f"(?!/)[{body}]", closing + 1
 
 
-def _settled(expression: str, numbers: Iterator[int]) -> str:
+def _first_match_only(expression: str, numbers: Iterator[int]) -> str:
     """Return what matches as `expression` does first, and never another way.
 
     The text that a lookahead found is repeated: early releases of Python 3.11 match atomic groups
@@ -180,8 +180,8 @@ def _component(component: str, numbers: Iterator[int]) -> str:
             chunks[-1] += re.escape(character)
     first, *others = chunks
     last = f"[^/]*{others.pop()}" if others else ""
-    between = "".join(_settled(f"[^/]*?{chunk}", numbers) for chunk in others if chunk)
-    expression = _settled(f"{first}{between}{last}(?=/|\\Z)", numbers)
+    between = "".join(_first_match_only(f"[^/]*?{chunk}", numbers) for chunk in others if chunk)
+    expression = _first_match_only(f"{first}{between}{last}(?=/|\\Z)", numbers)
     try:
         re.compile(expression)
     except re.error:

@@ -53,7 +53,7 @@ class Protection(Enum):
 
 def protection_of(path: str) -> Protection:
     """Check a path by its components; it is relative to the working directory around it."""
-    names = [_folded(name) for name in path.split("/") if name not in ("", ".")]
+    names = [_fold_name(name) for name in path.split("/") if name not in ("", ".")]
     result = Protection.NONE
     position = 0
     while position < len(names):
@@ -96,7 +96,7 @@ def may_be_protected(path: str) -> bool:
     return not path.isascii() or _SUSPECT.search(path) is not None
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     if name.isascii():
         return name.lower()
     visible = "".join(mark for mark in name if unicodedata.category(mark) != "Cf")

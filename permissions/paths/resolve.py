@@ -13,7 +13,7 @@ from permissions.paths.file_view import FileView, is_of_process
 class Target(Struct, frozen=True):
     """One file or directory that a call touches."""
 
-    written: str
+    raw_text: str
     """As the tool input or the command has it."""
     lexical: str
     """Absolute, dot and dot-dot removed by text alone."""

@@ -60,14 +60,16 @@ class Channel:
             ChannelFailed: it cannot be started, ended with a failure, or printed something else.
         """
         try:
-            return await self._asked(request, pending)
+            return await self._request_decision(request, pending)
         except ChannelFailed as error:
             if str(error) not in self._with_entries:
                 self._with_entries.add(str(error))
                 self._notify(f"The permission channel failed: {error}. You are asked here alone.")
             raise
 
-    async def _asked(self, request: PermissionRequest, pending: Decision) -> Decision | None:
+    async def _request_decision(
+        self, request: PermissionRequest, pending: Decision
+    ) -> Decision | None:
         text = await self._run(json.dumps(request_json(request, pending), default=str) + "\n")
         if not text.strip():
             return None

@@ -26,7 +26,7 @@ class DenialState(Struct, frozen=True):
         """Whether the classifier is skipped and the dialog asked instead."""
         return self.consecutive >= MAX_CONSECUTIVE_DENIALS or self.total >= MAX_TOTAL_DENIALS
 
-    def after(self, decision: Decision) -> DenialState:
+    def with_decision(self, decision: Decision) -> DenialState:
         """Return the state after one final decision.
 
         An allow, and a classifier that was unsure, end the row; a user's own no changes nothing.

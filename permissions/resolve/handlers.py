@@ -51,8 +51,8 @@ class InteractiveHandler:
             eligible_contenders(self._contenders, pending, denials), request, pending, abort
         )
         if result.decision is None or result.winner is None:
-            return denied_without_user(pending, result.undecided)
-        return with_trace(pending, result.decision, result.winner, result.undecided)
+            return denied_without_user(pending, result.undecided_contenders)
+        return with_trace(pending, result.decision, result.winner, result.undecided_contenders)
 
 
 class _InOrder:
@@ -72,7 +72,7 @@ class _InOrder:
             result = await race([contender], request, pending, abort)
             if result.decision is not None:
                 return with_trace(pending, result.decision, contender.name, undecided)
-            undecided.extend(result.undecided)
+            undecided.extend(result.undecided_contenders)
         return denied_without_user(pending, undecided)
 
 

@@ -71,14 +71,14 @@ class WorkerHandler:
             result = await race([classifier], request, pending, abort)
             if result.decision is not None:
                 return with_trace(pending, result.decision, classifier.name, undecided)
-            undecided.extend(result.undecided)
+            undecided.extend(result.undecided_contenders)
         self._mailbox.register(request.request_id)
         try:
             forwarded = await race([_Leader(self._mailbox)], request, pending, abort)
         finally:
             self._mailbox.unregister(request.request_id)
         if forwarded.decision is None:
-            return _cancelled(pending, (*undecided, *forwarded.undecided))
+            return _cancel(pending, (*undecided, *forwarded.undecided_contenders))
         return with_trace(pending, forwarded.decision, DIALOG, undecided)
 
 
@@ -110,7 +110,7 @@ def _may_relay(answer: Decision, pending: Decision) -> bool:
             return pending.is_mode_default_ask
 
 
-def _cancelled(pending: Decision, undecided: tuple[Undecided, ...]) -> Decision:
+def _cancel(pending: Decision, undecided: tuple[Undecided, ...]) -> Decision:
     return replace(
         pending,
         behavior=Behavior.DENY,

@@ -50,7 +50,7 @@ class RaceResult(Struct, frozen=True):
 
     decision: Decision | None
     winner: str | None
-    undecided: tuple[Undecided, ...] = ()
+    undecided_contenders: tuple[Undecided, ...] = ()
     """Who ended before the winner without deciding, in the order of ending."""
 
 

@@ -191,7 +191,7 @@ class RuleSet(Struct, frozen=True):
             warnings.extend(result)
             if rule is not None:
                 rules.append(rule)
-        return cls._indexed(tuple(rules), tuple(warnings), texts), tuple(warnings)
+        return cls._with_indexes(tuple(rules), tuple(warnings), texts), tuple(warnings)
 
     def with_rules(self, entries: Iterable[RuleText]) -> RuleSet:
         """Return a set that has these rules as well."""
@@ -199,14 +199,14 @@ class RuleSet(Struct, frozen=True):
 
     def only(self, rules: Iterable[Rule]) -> RuleSet:
         """Return a set of just these rules of this one, with its warnings."""
-        return self._indexed(tuple(rules), self.warnings, self.texts)
+        return self._with_indexes(tuple(rules), self.warnings, self.texts)
 
     def index(self, behavior: RuleBehavior) -> RuleIndex:
         """Return the rules of one behaviour."""
         return self.indexes.get(behavior, _EMPTY_INDEX)
 
     @classmethod
-    def _indexed(
+    def _with_indexes(
         cls,
         rules: tuple[Rule, ...],
         warnings: tuple[DecisionWarning, ...],

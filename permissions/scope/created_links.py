@@ -48,15 +48,17 @@ class Places(Struct):
 def add_places(scoped: Scoped, outer: CommandFacts, before: Places) -> None:
     """Add the places of a command and those inside it."""
     for one in outer.with_inner():
-        made = [links_made(form.head, form.joined) for form in one.deny_forms if form.joined]
+        made = [
+            links_made(form.head, form.joined_text) for form in one.deny_forms if form.joined_text
+        ]
         kind = next(filter(None, made), None)
         if kind is None:
             continue
-        for path in _written(scoped.scope, one, kind):
+        for path in _written_paths(scoped.scope, one, kind):
             before.places.setdefault(path, Place(path, one, outer.stage, kind))
 
 
-def _written(scope: Scope, one: CommandFacts, kind: Creates) -> Iterable[str]:
+def _written_paths(scope: Scope, one: CommandFacts, kind: Creates) -> Iterable[str]:
     written = [access for access in one.accesses if access.kind is AccessKind.WRITE]
     if kind is Creates.TREE:
         return _work_trees(scope, one)
@@ -96,7 +98,7 @@ def through_created_link(
                 return Floor(
                     Behavior.ASK,
                     Reason.SCOPE_BOUNDS_VIOLATION,
-                    f"{touch.written} may lead through a link that the command makes itself",
+                    f"{touch.raw_text} may lead through a link that the command makes itself",
                 )
     return None
 
@@ -114,13 +116,13 @@ def _leads_through(touch: ResolvedAccess, one: CommandFacts, place: Place) -> bo
     if touch.kind in _NEVER_FOLLOWED or (touch.kind in _READS and place.kind is not Creates.LINK):
         return False
     holds_only = place.kind in (Creates.UNPACK, Creates.TREE)
-    for path in _reached(touch, one):
+    for path in _opened_paths(touch, one):
         if is_below(path, place.path) and not (holds_only and path == place.path):
             return True
     return False
 
 
-def _reached(touch: ResolvedAccess, one: CommandFacts) -> Iterator[str]:
+def _opened_paths(touch: ResolvedAccess, one: CommandFacts) -> Iterator[str]:
     """Yield the paths that an access opens, in all spellings."""
     paths = (path for target in touch.targets for path in target.spellings)
     if _leaves_last_name(touch, one):

@@ -95,10 +95,10 @@ def _spelt_out(rule: Rule, behavior: RuleBehavior, anchors: Anchors) -> list[str
 
 def _skips_hidden(facts: CommandFacts) -> bool | None:
     """Does a command leave out hidden files? None when it reads no directory as a whole."""
-    form = next((one for one in facts.deny_forms if one.head in _WHOLE and one.joined), None)
+    form = next((one for one in facts.deny_forms if one.head in _WHOLE and one.joined_text), None)
     if form is None:
         return None
-    words = form.joined.split(WORD_END)[1:]
+    words = form.joined_text.split(WORD_END)[1:]
     tests = words[:1] if form.head.startswith("7z") else words
     if not any(map(_WHOLE[form.head].match, tests)) or "--files" in words:
         return None
@@ -178,6 +178,6 @@ def _links_followed(scoped: Scoped, facts: CommandFacts) -> Iterator[list[Target
 
 def _follows_links(form: Form) -> bool:
     short, *long = program_named(form.head).follows_links.split() or [""]
-    words = form.joined.split(WORD_END)[1:]
+    words = form.joined_text.split(WORD_END)[1:]
     follows = re.compile(rf"-[A-Za-z]*{short[1:]}") if short else None
     return follows is not None and any(word in long or follows.match(word) for word in words)

@@ -36,7 +36,7 @@ class ResolvedAccess(Struct, frozen=True):
     kind: AccessKind
     targets: tuple[Target, ...]
     floor: Floor | None
-    written: str
+    raw_text: str
     text: str
     """Like `written`, quotes removed."""
 
@@ -71,7 +71,7 @@ def resolve_access(
 ) -> ResolvedAccess | None:
     """Resolve one access; None when there is nothing to check (devices, pipes)."""
     if kind is _INTO:
-        return _into(scope, word, directories)
+        return _resolve_copy(scope, word, directories)
     is_read = kind in _READING
     if _is_device_or_pipe(word, is_read=is_read):
         return None
@@ -102,7 +102,7 @@ def _likely_targets(
     return _targets(scope, likely, known, is_read=is_read) or ()
 
 
-def _into(scope: Scope, word: Word, directories: Directories) -> ResolvedAccess | None:
+def _resolve_copy(scope: Scope, word: Word, directories: Directories) -> ResolvedAccess | None:
     """Resolve a copy that retains its name: a write where the directory is one, else nothing."""
     text = word.text.rpartition("/")[0] or "/"
     parents = _targets(scope, Word(word.raw, text), directories, is_read=False)
@@ -145,7 +145,7 @@ def _targets(
     """Return every file that the word may name; None when that cannot be known."""
     if is_read and word.choices:
         # A loop variable: each word of its list counts.
-        return _joined(
+        return _join_targets(
             _targets(scope, Word(word.raw, choice), directories, is_read=True)
             for choice in word.choices
         )
@@ -166,15 +166,17 @@ def _word_targets(
     if UNKNOWN_DIRECTORY in places:
         return None
     if _has_pattern(text):
-        return _joined(_expand(scope, text, place, is_read=is_read) for place in sorted(places))
-    return _joined(_resolve_all(scope, word.raw, [text], place) for place in sorted(places))
+        return _join_targets(
+            _expand(scope, text, place, is_read=is_read) for place in sorted(places)
+        )
+    return _join_targets(_resolve_all(scope, word.raw, [text], place) for place in sorted(places))
 
 
 def _has_pattern(text: str) -> bool:
     return not text.isascii() and not _GLOBS.isdisjoint(text)
 
 
-def _joined(parts: Iterable[Sequence[Target] | None]) -> tuple[Target, ...] | None:
+def _join_targets(parts: Iterable[Sequence[Target] | None]) -> tuple[Target, ...] | None:
     """Return all targets; None when one part is not known."""
     results: list[Target] = []
     for part in parts:

@@ -87,23 +87,23 @@ class Scope(Struct, frozen=True):
     def check_read(self, target: Target | None, written: str) -> Floor | None:
         """Check a read: free inside, asked about outside."""
         if target is None or target.is_of_process:
-            return _unresolved(written, "read")
+            return _unresolved_floor(written, "read")
         if self.contains(target) or _is_below_one(target.real, self.readable):
             return None
         return Floor(
             Behavior.ASK,
             Reason.SCOPE_BOUNDS_VIOLATION,
-            f"reads {_shown(target)}, outside the working directories",
+            f"reads {_target_text(target)}, outside the working directories",
             lifted_by_allow=True,
         )
 
     def check_write(self, target: Target | None, written: str) -> Floor | None:
         """Check a write: outside a user is asked, on protected paths it asks (or is denied)."""
         if target is None or target.is_of_process:
-            return _unresolved(written, "write")
+            return _unresolved_floor(written, "write")
         if not self.contains(target):
             return self._outside(target, target.real)
-        return self._protected(target)
+        return self._check_protected(target)
 
     def _outside(self, target: Target, place: str) -> Floor:
         """Return the floor of a write outside; `place` is what has to be writable for it."""
@@ -113,7 +113,7 @@ class Scope(Struct, frozen=True):
         return Floor(
             Behavior.DENY if final else Behavior.ASK,
             Reason.SCOPE_BOUNDS_VIOLATION,
-            f"writes {_shown(target)}, outside the working directories",
+            f"writes {_target_text(target)}, outside the working directories",
             write_dirs=(place,),
         )
 
@@ -130,7 +130,7 @@ class Scope(Struct, frozen=True):
         return Floor(
             Behavior.ASK,
             Reason.SCOPE_BOUNDS_VIOLATION,
-            f"lends {_shown(target)}, outside the working directories, to a container",
+            f"lends {_target_text(target)}, outside the working directories, to a container",
         )
 
     def check_remove(self, target: Target | None, written: str) -> Floor | None:
@@ -145,12 +145,12 @@ class Scope(Struct, frozen=True):
             return self._protected_floor(f"removes the working directory {target.real}")
         return self._run_by_others(target, is_removed=True)
 
-    def _protected(self, target: Target) -> Floor | None:
+    def _check_protected(self, target: Target) -> Floor | None:
         results = {self._protection(spelling) for spelling in target.spellings}
         if Protection.OWN in results:
-            return self._protected_floor(f"writes {_shown(target)}, the agent's own settings")
+            return self._protected_floor(f"writes {_target_text(target)}, the agent's own settings")
         if Protection.PROTECTED in results and self.mode is not Mode.BYPASS:
-            return self._protected_floor(f"writes {_shown(target)}, a protected path")
+            return self._protected_floor(f"writes {_target_text(target)}, a protected path")
         return self._run_by_others(target, is_removed=False)
 
     def _run_by_others(self, target: Target, *, is_removed: bool) -> Floor | None:
@@ -161,7 +161,7 @@ class Scope(Struct, frozen=True):
             return None
         what = "removes" if is_removed else "writes"
         return self._protected_floor(
-            f"{what} {_shown(target)}, which a hook, the status line, a server or git runs"
+            f"{what} {_target_text(target)}, which a hook, the status line, a server or git runs"
         )
 
     def _protection(self, path: str) -> Protection:
@@ -277,7 +277,7 @@ def _weight(floor: Floor) -> int:
     return 0 if floor.lifted_by_allow else 1
 
 
-def _unresolved(written: str, verb: str) -> Floor:
+def _unresolved_floor(written: str, verb: str) -> Floor:
     return Floor(
         Behavior.ASK,
         Reason.SCOPE_BOUNDS_VIOLATION,
@@ -285,7 +285,7 @@ def _unresolved(written: str, verb: str) -> Floor:
     )
 
 
-def _shown(target: Target) -> str:
+def _target_text(target: Target) -> str:
     if target.lexical == target.real:
         return target.real
     return f"{target.lexical} (really {target.real})"

@@ -58,8 +58,10 @@ def build_directory_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
 
 def find_target_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
     """Return the floor when find may change the agent's own settings."""
-    form = next((form for form in facts.deny_forms if form.head == "find" and form.joined), None)
-    words = [Word(text, text) for text in form.joined.split(WORD_END)[1:]] if form else []
+    form = next(
+        (form for form in facts.deny_forms if form.head == "find" and form.joined_text), None
+    )
+    words = [Word(text, text) for text in form.joined_text.split(WORD_END)[1:]] if form else []
     if not changes_found(words):
         return None
     scope = scoped.scope
@@ -105,14 +107,14 @@ def _is_met(scope: Scope, own: str, tests: list[str]) -> bool:
 def tree_copy_floor(scope: Scope, facts: CommandFacts) -> Floor | None:
     """Return the floor for the files that a recursive copy would replace."""
     form = next((form for form in facts.deny_forms if form.head in MERGERS), None)
-    if form is None or links_made(form.head, form.joined) is not Creates.COPY:
+    if form is None or links_made(form.head, form.joined_text) is not Creates.COPY:
         return None
     is_whole = any(
         word == "--no-target-directory" or (word[:1] == "-" != word[1:2] and "T" in word)
-        for word in form.spaced.split()
+        for word in form.spaced_text.split()
     )
     floors = [
-        _merged(scope, source, directory)
+        _merge_floor(scope, source, directory)
         for source, directory in _pairs(scope, facts, whole=is_whole)
         if scope.files.is_dir(source) and scope.files.is_dir(directory)
     ]
@@ -121,22 +123,24 @@ def tree_copy_floor(scope: Scope, facts: CommandFacts) -> Floor | None:
 
 def _pairs(scope: Scope, facts: CommandFacts, *, whole: bool) -> Iterator[tuple[str, str]]:
     """Yield each directory that is copied with the one that its files end up in."""
-    places = [target.lexical for _, target in _touched(scope, facts, AccessKind.WRITE)]
-    for word, source in _touched(scope, facts, AccessKind.READ):
+    places = [target.lexical for _, target in _touched_targets(scope, facts, AccessKind.WRITE)]
+    for word, source in _touched_targets(scope, facts, AccessKind.READ):
         text = word.text
         has_source_name = not (whole or text.endswith(("/.", "/")) or text == ".")
         name = f"/{source.lexical.rpartition('/')[2]}" if has_source_name else ""
         yield from ((source.real, f"{place}{name}") for place in places)
 
 
-def _touched(scope: Scope, facts: CommandFacts, kind: AccessKind) -> Iterator[tuple[Word, Target]]:
+def _touched_targets(
+    scope: Scope, facts: CommandFacts, kind: AccessKind
+) -> Iterator[tuple[Word, Target]]:
     for access in facts.accesses:
         if access.kind is kind:
             for target in _targets(scope, facts, kind, access.path):
                 yield access.path, target
 
 
-def _merged(scope: Scope, source: str, directory: str) -> Floor | None:
+def _merge_floor(scope: Scope, source: str, directory: str) -> Floor | None:
     below = entries_below(scope.files, source, MAX_MERGED)
     if below is None:
         message = f"writes more files below {directory} than can be checked"

@@ -100,9 +100,9 @@ def _facts(
     words = simple.words
     if not all(word.text.isascii() for word in words):
         directory = _only(placed.directories)
-        words = tuple(_known(word, script, home, directory) for word in words)
+        words = tuple(_expand_variables(word, script, home, directory) for word in words)
     unwrapped = unwrap(words)
-    stdin = input_text(simple.redirects, placed.piped)
+    stdin = input_text(simple.redirects, placed.piped_text)
     hidden, inner = _shell_texts(placed, script.hides, functions, unwrapped, stdin, home, depth)
     last = unwrapped.layers[-1]
     program = program_of(last.words[0]) if last.words else ""
@@ -110,7 +110,7 @@ def _facts(
     code = stdin if is_here and takes_code(program, last.words[1:]) else None
     if depth < _MAX_NESTING:
         started = chain(texts_started(simple, unwrapped), commands_in_code(program, code or ""))
-        inner.extend(_started(started, placed.directories, home, depth + 1))
+        inner.extend(_started_facts(started, placed.directories, home, depth + 1))
     facts = own_facts(simple, unwrapped, hidden, tuple(inner))
     named = input_accesses(code) if code else ()
     return replace(
@@ -166,7 +166,7 @@ def _shell_texts(
             if not (is_remote or unwrapped.hidden):
                 raise Unparsable(f"code that a shell runs: {nested}")
             continue
-        commands = _nested(nested, placed.directories, home, depth + 1, functions)
+        commands = _nested_facts(nested, placed.directories, home, depth + 1, functions)
         inner.extend(map(_elsewhere, commands) if is_remote else commands)
     return hidden, inner
 
@@ -191,10 +191,10 @@ def _is_read_ahead(placed: Placed, unwrapped: Unwrapped, stdin: str | None) -> b
     """Does a shell run what commands print?"""
     if unwrapped.scripts and any(map(is_printed, placed.simple.words)):
         return True
-    return unwrapped.reader is not None and stdin is not None and placed.piped is not None
+    return unwrapped.reader is not None and stdin is not None and placed.piped_text is not None
 
 
-def _started(
+def _started_facts(
     texts: Iterable[str], directories: Directories, home: str, depth: int
 ) -> Iterator[CommandFacts]:
     """Yield the facts about commands that are started; what is not a command is skipped."""
@@ -203,7 +203,7 @@ def _started(
         if isinstance(script, Unparsable):
             continue
         try:
-            yield from _nested(script, directories, home, depth)
+            yield from _nested_facts(script, directories, home, depth)
         except Unparsable:
             continue
 
@@ -223,13 +223,15 @@ def _redirects(placed: Placed, script: Script, home: str) -> tuple[Redirect, ...
         Redirect(
             item.raw,
             item.kind,
-            None if item.target is None else _known(item.target, script, home, directory),
+            None
+            if item.target is None
+            else _expand_variables(item.target, script, home, directory),
         )
         for item in placed.simple.redirects
     )
 
 
-def _nested(
+def _nested_facts(
     script: Script,
     directories: Directories,
     home: str,
@@ -246,7 +248,7 @@ def _elsewhere(facts: CommandFacts) -> CommandFacts:
     return replace(facts, accesses=(), redirects=(), open_values=(), inner=inner)
 
 
-def _known(word: Word, script: Script, home: str, directory: str | None) -> Word:
+def _expand_variables(word: Word, script: Script, home: str, directory: str | None) -> Word:
     """Put the values of HOME and PWD in, as far as they are known."""
     text = word.text
     if text.isascii() or (HOME_MARK not in text and PWD_MARK not in text):

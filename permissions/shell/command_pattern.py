@@ -31,7 +31,7 @@ class BashPattern(Struct, frozen=True):
     """Against words joined by `WORD_END`."""
     bare: StarPattern | None
     """The pattern without its final ` *`; None without a word boundary."""
-    spaced: StarPattern
+    spaced_pattern: StarPattern
     """Like `full`, against words joined by spaces (deny and ask only)."""
     spaced_bare: StarPattern | None
     needle: str
@@ -48,7 +48,7 @@ class BashPattern(Struct, frozen=True):
 
     def matches_spaced(self, spaced: str) -> bool:
         """Does the text, words joined by single spaces, fit?"""
-        return self.spaced.matches(spaced) or (
+        return self.spaced_pattern.matches(spaced) or (
             self.spaced_bare is not None and self.spaced_bare.matches(spaced)
         )
 
@@ -82,20 +82,20 @@ def bash_pattern(text: str) -> BashPattern:
     head = words[0] if words and _STAR not in words[0] else None
     bare = spaced_bare = None
     if has_boundary:
-        bare = _chunked(WORD_END.join(words[:-1]))
-        spaced_bare = _chunked(" ".join(words[:-1]))
+        bare = _star_pattern(WORD_END.join(words[:-1]))
+        spaced_bare = _star_pattern(" ".join(words[:-1]))
     return BashPattern(
         text=text,
         head=head,
-        full=_chunked(WORD_END.join(words)),
+        full=_star_pattern(WORD_END.join(words)),
         bare=bare,
-        spaced=_chunked(" ".join(words)),
+        spaced_pattern=_star_pattern(" ".join(words)),
         spaced_bare=spaced_bare,
         needle=max((piece for word in words for piece in word.split(_STAR)), key=len, default=""),
     )
 
 
-def _chunked(text: str) -> StarPattern:
+def _star_pattern(text: str) -> StarPattern:
     while _STAR + _STAR in text:
         text = text.replace(_STAR + _STAR, _STAR)
     return StarPattern(tuple(text.split(_STAR)))

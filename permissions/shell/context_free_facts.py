@@ -22,7 +22,7 @@ from permissions.shell.programs.registry import program_named
 from permissions.shell.programs.shell_builtins import GIT_PLACES
 from permissions.shell.rule_spellings import EXPANDED, allow_forms, deny_forms, form_of
 from permissions.shell.syntax import FOUND, GLOB_MARKS, Simple, Word
-from permissions.shell.wrappers.command_options import started, started_by_variables
+from permissions.shell.wrappers.command_options import option_commands, started_by_variables
 from permissions.shell.wrappers.layers import Layer, program_of
 from permissions.shell.wrappers.unwrap import Unwrapped, unwrap
 
@@ -34,7 +34,7 @@ def texts_started(simple: Simple, unwrapped: Unwrapped) -> Iterator[str]:
     yield from started_by_variables(simple)
     for layer in unwrapped.layers:
         if layer.words and not layer.is_elsewhere:
-            yield from started(program_of(layer.words[0]), layer.words[1:])
+            yield from option_commands(program_of(layer.words[0]), layer.words[1:])
 
 
 def own_facts(
@@ -47,7 +47,7 @@ def own_facts(
     layers = [layer for layer in unwrapped.layers if layer.words]
     forms = [form_of(layer.words) for layer in layers]
     clean = not (unsafe or hidden or inner) and _is_seen_through(layers)
-    spelled = _spelled(layers)
+    spelled = _loop_spellings(layers)
     own = _strictest([_programs(one, clean=clean) for one in spelled])
     return CommandFacts(
         text=simple.raw or " ".join(redirect.raw for redirect in simple.redirects),
@@ -107,7 +107,7 @@ _PLAIN_NAME = re.compile(r"[\w./][\w./-]*", re.ASCII)
 """Means a file to every program here, and never an option or an assignment."""
 
 
-def _spelled(layers: list[Layer]) -> list[list[Layer]]:
+def _loop_spellings(layers: list[Layer]) -> list[list[Layer]]:
     """Return the command once for each word that a loop puts into it, where that is certain.
 
     Only file commands that edits may use are spelled out: others give bare words meanings of
@@ -171,7 +171,7 @@ def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
             found.extend(_accesses(_likely_layers(layer)))
             continue
         found.extend(
-            replace(access, path=_moved(access.path, layer.directory))
+            replace(access, path=_rebase(access.path, layer.directory))
             if layer.directory
             else access
             for access in accesses(program_of(layer.words[0]), layer.words[1:])
@@ -199,7 +199,7 @@ def _variables(simple: Simple) -> Iterator[Access]:
             yield Access(AccessKind.PLACE, item.value)
 
 
-def _moved(path: Word, directory: str) -> Word:
+def _rebase(path: Word, directory: str) -> Word:
     """Return a path as the shell's folder sees it."""
     if path.text.startswith("/"):
         return path

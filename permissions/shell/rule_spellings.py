@@ -24,8 +24,8 @@ class Form(Struct, frozen=True):
 
     head: str
     """Its program."""
-    joined: str
-    spaced: str
+    joined_text: str
+    spaced_text: str
     must_name: str = ""
     """How a wildcard must begin to match: a wrapper's has to name the program inside."""
 
@@ -35,10 +35,10 @@ def form_of(words: tuple[Word, ...], program: str | None = None) -> Form:
     texts = [word.plain for word in words]
     if program is not None:
         texts[0] = program
-    return _joined(texts)
+    return _join_form(texts)
 
 
-def _joined(texts: list[str]) -> Form:
+def _join_form(texts: list[str]) -> Form:
     return Form(texts[0], WORD_END.join(texts), " ".join(texts))
 
 
@@ -58,9 +58,9 @@ def allow_forms(
 def _with_assignments(simple: Simple, layers: list[Layer]) -> Form:
     """Return the form that spells the assignments out, as a rule may."""
     if not simple.words:
-        return _joined([item.raw for item in simple.assignments])
+        return _join_form([item.raw for item in simple.assignments])
     texts = [f"{item.name}={item.value.text}" for item in simple.assignments]
-    return _joined([*texts, *(word.plain for word in layers[0].words)])
+    return _join_form([*texts, *(word.plain for word in layers[0].words)])
 
 
 def _open_layers(layers: list[Layer], layer_forms: list[Form]) -> Iterator[Form]:
@@ -79,7 +79,7 @@ def _up_to(outer: Layer, program: Word) -> str:
     """Return a wrapper's form up to the program inside."""
     words = outer.words
     length = next((i for i, word in enumerate(words) if word is program), len(words))
-    return form_of(words[: length + 1]).joined
+    return form_of(words[: length + 1]).joined_text
 
 
 def deny_forms(simple: Simple, layers: list[Layer], layer_forms: list[Form]) -> tuple[Form, ...]:
@@ -87,11 +87,11 @@ def deny_forms(simple: Simple, layers: list[Layer], layer_forms: list[Form]) -> 
     found: list[Form] = []
     if simple.assignments:
         texts = [item.raw for item in simple.assignments]
-        found.append(_joined([*texts, *(word.plain for word in simple.words)]))
+        found.append(_join_form([*texts, *(word.plain for word in simple.words)]))
     for layer, form in zip(layers, layer_forms, strict=True):
         words = layer.words
         found.append(form)
-        if not form.joined.isascii():
+        if not form.joined_text.isascii():
             found.extend(_expanded_forms(words))
         program = program_of(words[0])
         if program != form.head:
@@ -100,7 +100,7 @@ def deny_forms(simple: Simple, layers: list[Layer], layer_forms: list[Form]) -> 
         found.extend(form_of(one, program) for one in shortened)
     distinct: dict[str, Form] = {}
     for one in found:
-        distinct.setdefault(one.joined, one)
+        distinct.setdefault(one.joined_text, one)
     return tuple(distinct.values())
 
 

@@ -115,7 +115,7 @@ def test_any_url_is_judged(url: str, addresses: list[str]) -> None:
     for candidate in (url, f"http://{url}/", f"http://[{url}]/"):
         verdict = check_url(candidate, lambda host: addresses)
         assert verdict.reason
-        assert not verdict.allowed or verdict.addresses
+        assert not verdict.is_allowed or verdict.addresses
 
 
 @pytest.mark.parametrize("pattern", ["*", "https://*/*", "https://a", "a.com", "://", ""])

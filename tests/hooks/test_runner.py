@@ -62,7 +62,7 @@ async def test_an_event_without_hooks_costs_no_process(place: Place) -> None:
     assert runner.has("Stop")
     assert not runner.has("PreToolUse")
     outcome = await runner.run(bash())
-    assert (outcome.outcome, outcome.proceeds, outcome.spawned) == ("skipped", True, 0)
+    assert (outcome.outcome, outcome.proceeds, outcome.spawn_count) == ("skipped", True, 0)
 
 
 async def test_all_handlers_start_together(place: Place) -> None:
@@ -115,7 +115,7 @@ async def test_matchers_and_conditions_keep_handlers_from_being_started(place: P
     runner = place.layered(HookLayer(HookSource.USER, {"hooks": section}))
     assert [s.fires for s in runner.would_fire(bash("git push origin"))] == [False, True, True]
     outcome = await runner.run(bash("git status"))
-    assert outcome.spawned == 1
+    assert outcome.spawn_count == 1
     assert sorted(path.name for path in place.project.iterdir()) == ["any"]
 
 
@@ -195,7 +195,7 @@ async def test_a_copy_in_another_file_does_not_weaken_a_guard(
     )
     for _ in range(2):
         outcome = await runner.run(bash("ls"))
-        assert (outcome.spawned, outcome.decision) == (1, "deny")
+        assert (outcome.spawn_count, outcome.decision) == (1, "deny")
         assert "exit status 1" in (outcome.reason or "")
 
 
@@ -234,7 +234,7 @@ async def test_once_is_once_after_a_success(place: Place) -> None:
         {"type": "command", "command": fails_first, "once": True},
         {"type": "command", "command": "echo again"},
     )
-    spawned = [(await runner.run(UserPromptSubmit(prompt="x"))).spawned for _ in range(4)]
+    spawned = [(await runner.run(UserPromptSubmit(prompt="x"))).spawn_count for _ in range(4)]
     assert spawned == [2, 2, 1, 1]
 
 
@@ -414,8 +414,8 @@ async def test_stats_say_what_a_handler_did(place: Place) -> None:
     for _ in range(2):
         await runner.run(Notification(message="m", notification_type="idle_prompt"))
     good, bad = (runner.stats(spec) for spec in runner.config.all())
-    assert (good.fired, good.last_outcome) == (2, "success")
-    assert (bad.fired, bad.last_outcome, bad.last_error) == (
+    assert (good.fire_count, good.last_outcome) == (2, "success")
+    assert (bad.fire_count, bad.last_outcome, bad.last_error) == (
         2,
         "non_blocking_error",
         "exit status 3",
@@ -436,8 +436,8 @@ async def test_a_session_title_counts_for_new_conversations_only(place: Place) -
 
 async def test_file_changed_is_matched_by_base_name(place: Place) -> None:
     runner = place.runner("FileChanged", "true", matcher=".envrc|.env")
-    assert (await runner.run(FileChanged(file_path="/a/.env", event="change"))).spawned == 1
-    assert (await runner.run(FileChanged(file_path="/.env/x", event="change"))).spawned == 0
+    assert (await runner.run(FileChanged(file_path="/a/.env", event="change"))).spawn_count == 1
+    assert (await runner.run(FileChanged(file_path="/.env/x", event="change"))).spawn_count == 0
 
 
 async def test_every_handler_gets_its_own_copy_of_the_payload(place: Place) -> None:

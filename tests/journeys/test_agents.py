@@ -65,7 +65,7 @@ async def background_turn(journey: Journey) -> list[AgentEvent]:
     while not conversation.hook_signals.is_woken:
         agents = conversation.agents.running
         assert agents, "nothing runs that could report"
-        await agents[0].done.wait()
+        await agents[0].done_event.wait()
     return [event async for event in conversation.run(None)]
 
 

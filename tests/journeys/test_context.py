@@ -323,8 +323,10 @@ async def test_the_picture_of_the_window_adds_up(begin: Begin) -> None:
     await journey.send("hello")
     picture = journey.conversation.view.context_breakdown()
     assert picture.is_measured
-    assert picture.used == sum(part.tokens for part in picture.slices)
-    assert abs(picture.used - journey.conversation.status.context_tokens) <= len(picture.slices)
+    assert picture.used_tokens == sum(part.tokens for part in picture.slices)
+    assert abs(picture.used_tokens - journey.conversation.status.context_tokens) <= len(
+        picture.slices
+    )
     assert {"System prompt", "Tools", "Tool results"} <= {part.name for part in picture.slices}
 
 

@@ -518,7 +518,7 @@ async def test_it_interrupts_and_goes_on(project: Path, fresh_home: Path) -> Non
         program(server, project, fresh_home) as caller,
     ):
         caller.prompt("one")
-        await server.reached("first")
+        await server.wait_for_hold("first")
         caller.request("1", subtype="interrupt")
         assert (await caller.until("result"))["subtype"] == "error_during_execution"
         caller.request("2", subtype="set_permission_mode", mode="plan")

@@ -116,7 +116,7 @@ async def test_esc_keeps_what_was_said(begin: Begin, fresh_home: Path, dialect: 
         setup = replace(at, providers=configured_providers(known, env), env=env)
         journey = await begin(server=server, model_setup=setup)
         sent = asyncio.create_task(journey.send("go"))
-        await server.reached("talking")
+        await server.wait_for_hold("talking")
         journey.conversation.controls.interrupt()
         events = await sent
         assert len(results(events)) == 2

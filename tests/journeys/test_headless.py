@@ -236,7 +236,7 @@ async def test_signals_end_cleanly_with_a_session_to_resume(
     async with ScriptedServer(scenario) as server:
         env = environment(fresh_home, server.base_url)
         process = await start("-p", "count", cwd=project, env=env)
-        await server.reached("silent")
+        await server.wait_for_hold("silent")
         process.send_signal(number)
         _, err = await process.communicate()
         assert process.returncode == expected
@@ -259,7 +259,7 @@ async def test_a_run_under_nohup_outlives_its_terminal(project: Path, fresh_home
             cwd=project, env=environment(fresh_home, server.base_url),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
-        await server.reached("silent")
+        await server.wait_for_hold("silent")
         process.send_signal(signal.SIGHUP)
         server.release("silent")
         out, err = await process.communicate()

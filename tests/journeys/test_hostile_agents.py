@@ -261,7 +261,7 @@ async def test_an_agent_cannot_speak_as_the_user_or_the_conversation(
     }
     journey = await begin(respond=scripted(script))
     await journey.send("go")
-    await journey.conversation.agents.find("victim").done.wait()  # type: ignore[union-attr]
+    await journey.conversation.agents.find("victim").done_event.wait()  # type: ignore[union-attr]
     (said,) = {
         json.dumps(message)
         for request in journey.server.requests

@@ -58,7 +58,7 @@ async def test_interrupting_an_error_that_is_never_finished(begin: Begin) -> Non
     )
     journey = await begin(scenario=scenario)
     sent = asyncio.create_task(journey.send("go"))
-    await journey.server.reached("error")
+    await journey.server.wait_for_hold("error")
     journey.conversation.controls.interrupt()
     assert terminal(await sent).reason == "aborted_streaming"
     assert terminal(await journey.send("go on")).reason == "completed"

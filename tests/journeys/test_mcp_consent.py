@@ -134,7 +134,7 @@ async def test_a_server_that_takes_a_name_over_does_not_inherit_a_rule(
     journey = await begin([], mcp=Person(), allow=("mcp__plain__echo",))
     live = await live_of(journey)
     await until(live, lambda: bool(live.tools.names("plain")))
-    live.rules.stored(["mcp__plain__echo"])
+    live.rules.bind_stored(["mcp__plain__echo"])
 
     def allowed() -> bool:
         texts = journey.assembled.conversation.gate.context.rules.texts

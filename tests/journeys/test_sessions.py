@@ -46,7 +46,7 @@ async def test_a_resume_brings_everything_back(begin: Begin) -> None:
     await conversation.aclose()
 
     second = await begin(resume=conversation.view.session_id, server=first.server)
-    resumed = second.assembled.resumed
+    resumed = second.assembled.resumed_conversation
     again = second.conversation
     assert resumed is not None
     assert resumed.notes == ()
@@ -55,7 +55,7 @@ async def test_a_resume_brings_everything_back(begin: Begin) -> None:
     assert again.view.costs.session().total_usd == pytest.approx(before[2])
     assert [todo.content for todo in again.view.todos] == ["Count"]
     assert again.status.mode is Mode.ACCEPT_EDITS
-    assert (resumed.queued, resumed.draft, resumed.title) == (
+    assert (resumed.queued_prompts, resumed.draft, resumed.title) == (
         ("then this",),
         "half a thou",
         "The plan",
@@ -80,7 +80,7 @@ async def test_a_prompt_that_waited_comes_back_only_until_the_model_has_it(begin
             conversation.prompt_queue.add(Prompt("then this"))
             conversation.prompt_queue.add(Prompt("and that"))
         if event.type == "message_committed":
-            waiting.append(resume.load(conversation.view.transcript_path).queued)
+            waiting.append(resume.load(conversation.view.transcript_path).queued_prompts)
 
     await journey.send("plan it", on_event)
     texts = [message.text for message in conversation.view.messages]
@@ -92,7 +92,7 @@ async def test_a_prompt_that_waited_comes_back_only_until_the_model_has_it(begin
     assert prompt is not None
     async for event in conversation.run(prompt):
         if event.type == "message_committed":
-            assert resume.load(conversation.view.transcript_path).queued == ()
+            assert resume.load(conversation.view.transcript_path).queued_prompts == ()
     assert conversation.prompt_queue.take_next() is None
 
 
@@ -107,9 +107,9 @@ async def test_a_prompt_that_went_back_does_not_come_again(begin: Begin) -> None
     left: tuple[str, ...]
     for left in (("go", "next"), ()):
         again = await begin(resume=session.id, server=first.server)
-        resumed = again.assembled.resumed
+        resumed = again.assembled.resumed_conversation
         assert resumed is not None
-        assert resumed.queued == left
+        assert resumed.queued_prompts == left
         again.conversation.forget_queue(resumed.unfinished_turn)
         await again.conversation.aclose()
 
@@ -129,8 +129,8 @@ async def test_states_survive_a_compaction_and_two_resumes(begin: Begin) -> None
     cost = second.conversation.status.cost_usd
     await second.conversation.aclose()
     third = await begin(resume=first.conversation.view.session_id, server=first.server)
-    assert third.assembled.resumed is not None
-    assert third.assembled.resumed.title == "Long work"
+    assert third.assembled.resumed_conversation is not None
+    assert third.assembled.resumed_conversation.title == "Long work"
     assert "Bash(make test)" in [rule.text for rule in third.conversation.gate.context.rules.rules]
     assert third.conversation.status.cost_usd == pytest.approx(cost, rel=0.5)
     assert terminal(await third.send("on")).reason == "completed"
@@ -245,7 +245,7 @@ async def test_a_second_program_on_a_session_works_on_a_copy(
         _, out, _ = await run("-p", "one", "--output-format", "json", cwd=project, env=env)
         session = str(json.loads(out)["session_id"])
         holder = await start("-p", "two", "-r", session, cwd=project, env=env)
-        await server.reached("slow")
+        await server.wait_for_hold("slow")
         status, out, err = await run(
             "-p", "three", "-r", session, "--output-format", "json", cwd=project, env=env
         )

@@ -131,7 +131,7 @@ async def test_only_the_winner_s_rule_is_stored(engine: Engine) -> None:
     loser.go.set()
     await asyncio.sleep(0)
     assert d.store.stored == [GRANT]
-    assert decision.stored == GRANT.rules
+    assert decision.stored_rules == GRANT.rules
     assert d.log.lines == [(Behavior.ALLOW, "user")]
 
 
@@ -167,7 +167,7 @@ async def test_a_rule_that_cannot_be_stored_allows_this_call_and_says_so(engine:
     d = door(engine, at_once("dialog", replace(YES, grant=GRANT)))
     d.store.problem = PermissionError("read-only file")
     decision = await d.call("git push")
-    assert (decision.behavior, decision.stored) == (Behavior.ALLOW, ())
+    assert (decision.behavior, decision.stored_rules) == (Behavior.ALLOW, ())
     assert "read-only file" in decision.warnings[-1].message
     assert d.told == ["The rule could not be stored: read-only file. This call alone was allowed."]
 

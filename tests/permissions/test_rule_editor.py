@@ -167,4 +167,4 @@ async def test_what_is_no_rule_or_there_already_is_not_added(bench: Bench) -> No
             await bench.editor.add(text, RuleBehavior.ALLOW, RuleSource.USER)
     assert bench.allowed() == ["Bash(a)", "Bash(b)"]
     (finding,) = bench.editor.findings("Bash(c)", RuleBehavior.ALLOW, RuleSource.USER)
-    assert finding.shadowed == "Bash(c)"
+    assert finding.rule == "Bash(c)"

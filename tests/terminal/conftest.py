@@ -38,7 +38,7 @@ class ThreadedServer:
 
     def reached(self, hold: str) -> None:
         """Return once an answer waits at the stall with this name."""
-        self._call(self.server.reached(hold))
+        self._call(self.server.wait_for_hold(hold))
 
     def release(self, hold: str) -> None:
         """Let the answer at the stall go on."""

@@ -45,7 +45,7 @@ from agent.user_prompt import Prompt
 from hooks.config.config import HookConfig
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
-from permissions.base.process.reading_programs import ReadingPrograms, unconfined
+from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 from permissions.confinement import SandboxLevel
 from permissions.context import PermissionContext, SandboxState
 from permissions.decision import Decision
@@ -278,7 +278,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         return f"about {question}"
 
     registry = CommandRegistry([custom.commands, lambda: BUILTIN_COMMANDS], Surface.SCREEN)
-    reading = ReadingPrograms(os.environ, root, unconfined)
+    reading = ReadingPrograms(os.environ, root, launch_unconfined)
     gate = PermissionGate(
         PermissionContext(
             Mode.DEFAULT,

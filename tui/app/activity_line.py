@@ -39,7 +39,7 @@ class ActivityView(Struct, frozen=True):
     activity: Activity
     now_s: float
     frame: int = 0
-    queued: tuple[str, ...] = ()
+    queued_prompts: tuple[str, ...] = ()
     interrupting: bool = False
     stop_key: str = "esc"
     background_key: str = ""
@@ -51,11 +51,11 @@ def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True
     rows: list[Row] = [BLANK] if has_room else []
     if view.activity.is_working:
         rows.append(Row(clip(_spinner(view, width_cells - 1), width_cells - 1), is_copied=False))
-    for text in view.queued[:_QUEUE_SHOWN]:
+    for text in view.queued_prompts[:_QUEUE_SHOWN]:
         line = " ".join(with_image_labels(text).split())
         rows.append(Row(clip([(" › ", FAINT), (line, MUTED)], width_cells - 1), is_copied=False))
-    if view.queued:
-        hidden = len(view.queued) - _QUEUE_SHOWN
+    if view.queued_prompts:
+        hidden = len(view.queued_prompts) - _QUEUE_SHOWN
         more = f"{hidden} more · " if hidden > 0 else ""
         hint = clip([(f"   {more}queued · ↑ to edit", MUTED)], width_cells - 1)
         rows.append(row(*hint, is_copied=False))

@@ -79,7 +79,7 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
         listen(Phase.CAPTURE, parts.keyboard.modes.on_key, (EventKind.KEY,))
         listen(
             Phase.CAPTURE,
-            lambda event: parts.bell.focused(event.kind is EventKind.FOCUS),
+            lambda event: parts.bell.set_focus(event.kind is EventKind.FOCUS),
             (EventKind.FOCUS, EventKind.BLUR),
         )
         listen(Phase.BUBBLE, parts.transcript.on_wheel, (EventKind.SCROLL,))
@@ -106,7 +106,7 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
     async def on_event(self, event: events.Event) -> None:
         """Take every event of the terminal."""
         if isinstance(event, events.Key):
-            self.parts.idle_notification.touched()
+            self.parts.idle_notification.postpone()
         await super().on_event(event)
 
     def on_transcript_widget_copied(self, message: TranscriptWidget.Copied) -> None:

@@ -23,7 +23,7 @@ from tui.status_line.hint import Hint
 from tui.status_line.status_widget import MODE_ROLES, StatusLineState, sandbox_text
 from tui.status_line.user_status_command import UserStatusCommand
 from tui.terminal.title import TerminalTitle
-from tui.transcript.agent_rows import listed
+from tui.transcript.agent_rows import list_agents
 from tui.transcript.transcript_model import TranscriptModel
 
 LOW_SCREEN_ROWS: Final = 10
@@ -100,7 +100,7 @@ class BottomLines:
         runs = self._conversations.workflow_runs
         screen.agents_panel.show(agents, runs)
         is_still = is_asking or not is_working
-        self._count_while(bool(runs or listed(agents)) and is_still)
+        self._count_while(bool(runs or list_agents(agents)) and is_still)
         self._user_status.look()
         screen.status_line.show(self._status())
         self._show_mode()
@@ -147,7 +147,7 @@ class BottomLines:
             activity,
             now_s,
             self._spinner_frame,
-            tuple(prompt.text for prompt in self._runner.queued),
+            tuple(prompt.text for prompt in self._runner.waiting_prompts),
             self._runner.is_interrupting,
             self._chords.keymap.display("chat:cancel").lower(),
             self._background_key(),

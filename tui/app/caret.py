@@ -44,7 +44,7 @@ class CaretControl:
     def on_dialogs(self) -> None:
         """A dialog was opened, changed or closed."""
         self._idle_notification.stop()
-        self._attention.answered()
+        self._attention.clear_question()
         dialog = self._screen.dialogs.current
         if dialog is not None:
             if manners_of(dialog).is_guarded:

@@ -135,7 +135,7 @@ def _with_home(text: str, home: Path) -> str:
 
 
 def _files(settings: Settings, home: Path) -> Iterator[str]:
-    for path in settings.watched:
+    for path in settings.watched_files:
         if DIRECTORY not in path.parts or not os.path.isfile(path):
             continue
         name = str(path)
@@ -147,8 +147,8 @@ def _files(settings: Settings, home: Path) -> Iterator[str]:
             if str(origin.file) == name and _has_effect(key) and key not in _COUNTED
         )
         facts = [
-            *([_counted(rules, "rule")] if rules else []),
-            *([_counted(handlers, "hook")] if handlers else []),
+            *([_count_text(rules, "rule")] if rules else []),
+            *([_count_text(handlers, "hook")] if handlers else []),
             *keys,
         ]
         if facts:
@@ -169,7 +169,7 @@ def _commands(commands: Sequence[Command]) -> Iterator[str]:
         1 for command in commands if command.meta.file and DIRECTORY in command.meta.file.parts
     )
     if count:
-        yield _counted(count, "command")
+        yield _count_text(count, "command")
 
 
 def _agents(agents: Sequence[AgentDefinition]) -> Iterator[str]:
@@ -178,7 +178,7 @@ def _agents(agents: Sequence[AgentDefinition]) -> Iterator[str]:
         yield "1 kind of agent" if count == 1 else f"{count} kinds of agents"
 
 
-def _counted(count: int, what: str) -> str:
+def _count_text(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 

@@ -41,7 +41,7 @@ class IdleNotification:
         """The work is done, and the prompt waits."""
         self._plan("idle_prompt", IDLE_NOTICE_S, "Waiting for your next request.")
 
-    def touched(self) -> None:
+    def postpone(self) -> None:
         """The user types, and needs no notification yet."""
         # No timer is begun anew here: this is called with every key.
         self._touched_s = self._clock()

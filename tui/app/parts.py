@@ -301,8 +301,8 @@ class ScreenParts:
         self.drafts = DraftAutosave(
             lambda: conversations.current, lambda: self.unsent.text, self._runtime.set_timer
         )
-        self.bang_commands.changed.connect(self.drafts.touched)
-        self._text_changed.connect(self.drafts.touched)
+        self.bang_commands.changed.connect(self.drafts.schedule)
+        self._text_changed.connect(self.drafts.schedule)
         self._conversation_changed.connect(self.drafts.conversation_changed)
 
     def _make_presenters(self) -> None:

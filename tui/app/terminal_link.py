@@ -61,7 +61,7 @@ class TerminalLink:
             )
         probe = PROBE
         if inline is not None:
-            inline.started()
+            inline.mark_started()
             # The probe writes to rows that are somebody else's.
             probe = f"{ALTERNATE_SCREEN}{PROBE}{NORMAL_SCREEN}"
         else:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from agent.display import TodoItem
-from tui.text.styled_rows import BLANK, MUTED, TEXT, Row, indented, row
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Row, indent_rows, row
 from tui.transcript.tool_card import todo_rows
 from tui.widgets.rows_widget import RowsWidget
 
@@ -35,7 +35,7 @@ class TodoPanel(RowsWidget):
         open_items = [item for item in self._items if item.status != "completed"]
         shown_items = open_items[:_SHOWN] or list(self._items[-_SHOWN:])
         pad = (("   ", TEXT),)
-        rows = indented(todo_rows(shown_items, max(1, width_cells - 4)), pad, pad)
+        rows = indent_rows(todo_rows(shown_items, max(1, width_cells - 4)), pad, pad)
         count = f"   {done} of {len(self._items)} done"
         hidden = len(open_items) - len(shown_items)
         more = f" · {hidden} more" if hidden > 0 else ""

@@ -99,10 +99,10 @@ def spread(arguments: Sequence[str]) -> list[str]:
 
 def is_word(argument: str) -> bool:
     """Whether a first argument is not a prompt but a word that another program would obey."""
-    return argument in WORDS or argument in WANTS or meant(argument) is not None
+    return argument in WORDS or argument in WANTS or likely_subcommand(argument) is not None
 
 
-def meant(argument: str) -> str | None:
+def likely_subcommand(argument: str) -> str | None:
     """Return the subcommand that one word was probably meant as; None for other prompts."""
     from tui.command_line import SUBCOMMANDS
 

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from tui.command_line import SUBCOMMANDS
-from tui.command_line.foreign_options import INSTEAD, WANTS, WORDS, meant, spread
+from tui.command_line.foreign_options import INSTEAD, WANTS, WORDS, likely_subcommand, spread
 
 SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
@@ -76,7 +76,7 @@ class SectionedCommand(click.Command):
             args = [WANTS.get(first, first)]
         if first in WORDS:
             raise click.UsageError(f"{first}: {WORDS[first]} {_AS_PROMPT.format(first)}", ctx)
-        subcommand = meant(first) if len(args) == 1 else None
+        subcommand = likely_subcommand(first) if len(args) == 1 else None
         if subcommand is not None:
             text = f"There is no {first!r}. Did you mean {subcommand!r}? {_AS_PROMPT.format(first)}"
             raise click.UsageError(text, ctx)

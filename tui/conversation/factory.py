@@ -132,19 +132,19 @@ class ConversationMaker:
             )
         for notice in self.assembled.notices:
             self._front.notice(notice, "warning")
-        resumed = self.assembled.resumed
+        resumed = self.assembled.resumed_conversation
         title = self.options.name or (resumed.title if resumed is not None else None)
         if title:
             self._front.name_window(title)
         conversation = self.assembled.conversation
-        if resumed is not None and (text := self._restore(resumed.draft, resumed.queued)):
+        if resumed is not None and (text := self._restore(resumed.draft, resumed.queued_prompts)):
             # They are in the prompt now: the next resume must not bring them once more, nor lose
             # them should there be a kill before the draft is recorded in its turn.
             conversation.prompt_queue.save_draft(text)
             conversation.forget_queue(resumed.unfinished_turn)
         greeting = asyncio.ensure_future(self._greet(conversation))
         self._background.add(greeting)
-        greeting.add_done_callback(self._greeted)
+        greeting.add_done_callback(self._check_greeting)
         asyncio.get_running_loop().call_later(COLLECT_AFTER_S, resume_collection)
         return conversation
 
@@ -243,7 +243,7 @@ class ConversationMaker:
         self._background.add(showing)
         showing.add_done_callback(self._background.discard)
 
-    def _greeted(self, greeting: asyncio.Future[None]) -> None:
+    def _check_greeting(self, greeting: asyncio.Future[None]) -> None:
         self._background.discard(greeting)
         if not greeting.cancelled() and (error := greeting.exception()) is not None:
             self._front.notice(f"The session could not start: {error}", "error")

@@ -57,7 +57,7 @@ class LateScreen:
             show(front)
         self._attached.set_result((front, ports))
 
-    async def asked(self) -> ScreenPorts:
+    async def wait_for_ports(self) -> ScreenPorts:
         """Return what asks the user, as soon as the screen is there."""
         return (await self._screen())[1]
 
@@ -108,7 +108,7 @@ class _LateContender:
         self._screen = screen
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        return await (await self._screen.asked()).contender.decide(request, pending)
+        return await (await self._screen.wait_for_ports()).contender.decide(request, pending)
 
 
 class _LateUser:
@@ -118,25 +118,25 @@ class _LateUser:
     async def ask(
         self, questions: Sequence[Question], abort: AbortSignal
     ) -> Mapping[str, str] | None:
-        return await (await self._screen.asked()).user.ask(questions, abort)
+        return await (await self._screen.wait_for_ports()).user.ask(questions, abort)
 
     async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
-        return await (await self._screen.asked()).user.approve_plan(plan, abort)
+        return await (await self._screen.wait_for_ports()).user.approve_plan(plan, abort)
 
     async def decide_host(self, request: HostRequest) -> HostAnswer:
-        return await (await self._screen.asked()).user.decide_host(request)
+        return await (await self._screen.wait_for_ports()).user.decide_host(request)
 
     async def decide_refusal(self, request: RefusalRequest) -> RefusalAnswer:
-        return await (await self._screen.asked()).user.decide_refusal(request)
+        return await (await self._screen.wait_for_ports()).user.decide_refusal(request)
 
     async def trust(self, request: TrustRequest) -> bool:
-        return await (await self._screen.asked()).trust(request)
+        return await (await self._screen.wait_for_ports()).trust(request)
 
     async def onboard(self, named: LocalServer | None = None) -> Onboarding | LocalModel:
-        return await (await self._screen.asked()).onboarding(named)
+        return await (await self._screen.wait_for_ports()).onboarding(named)
 
     async def show(self, dialog: AnsweredDialog[AnswerT]) -> AnswerT:
-        return await (await self._screen.asked()).show(dialog)
+        return await (await self._screen.wait_for_ports()).show(dialog)
 
 
 if TYPE_CHECKING:

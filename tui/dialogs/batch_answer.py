@@ -11,7 +11,7 @@ from permissions.base.text.sanitize import reveal
 from permissions.decision import Decision, Reason
 from permissions.explain.decision_history import described_call
 from permissions.request import PermissionRequest
-from tui.text.styled_rows import MUTED, TEXT, Row, Run, indented, row
+from tui.text.styled_rows import MUTED, TEXT, Row, Run, indent_rows, row
 from tui.text.wrap import wrap
 
 MAX_ROWS: Final = 3
@@ -66,7 +66,7 @@ def waiting_rows(others: Sequence[WaitingQuestion], width_cells: int, indent: in
     rows = [row(*pad, (f"Also waiting for the same answer ({len(others)}):", MUTED))]
     for other in others:
         lines = _lines(other, width_cells)
-        rows.extend(indented(lines, (*pad, ("· ", MUTED)), (*pad, ("  ", MUTED))))
+        rows.extend(indent_rows(lines, (*pad, ("· ", MUTED)), (*pad, ("  ", MUTED))))
     return rows
 
 

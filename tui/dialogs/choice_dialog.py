@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
 from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
-from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indented, row
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indent_rows, row
 from tui.text.wrap import wrap
 
 AnswerT = TypeVar("AnswerT")
@@ -53,7 +53,7 @@ class ChoiceDialog(Generic[AnswerT]):
             return
         match action_id:
             case "confirm:yes":
-                self._decide(0 if key == "y" else self._choices.selected)
+                self._decide(0 if key == "y" else self._choices.selected_index)
             case "confirm:no":
                 self._decide(len(self._answers) - 1)
             case "confirm:previous":
@@ -69,7 +69,7 @@ class ChoiceDialog(Generic[AnswerT]):
 
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected answer decides."""
-        if self._choices.selected == choice:
+        if self._choices.selected_index == choice:
             self._decide(choice)
         else:
             self._choices.select(choice)
@@ -81,12 +81,12 @@ class ChoiceDialog(Generic[AnswerT]):
         last = self._choices.choices[-1].label.lower()
         footer = [
             FooterRow(BLANK, is_optional=True),
-            *(FooterRow(line) for line in indented(question, _PAD, _PAD)),
+            *(FooterRow(line) for line in indent_rows(question, _PAD, _PAD)),
             *self._choices.rows(width_cells),
             FooterRow(row(_PAD[0], (f"{_HINT}{last}", MUTED)), is_optional=True),
         ]
         title = ((self._title, Ink(Role.ACCENT, bold=True)),)
-        return DialogView(title, indented(list(self._body(width)), _PAD, _PAD), footer)
+        return DialogView(title, indent_rows(list(self._body(width)), _PAD, _PAD), footer)
 
     def _decide(self, index: int) -> None:
         self._answered.give(self._answers[index])

@@ -12,7 +12,7 @@ from tui.dialogs.dialog import FooterRow
 from tui.editing.edit_keys import EDIT_KEYS
 from tui.editing.text_buffer import TextBuffer
 from tui.screen.width import text_width
-from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indented
+from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indent_rows
 from tui.text.wrap import runs_width, wrap
 
 _INDENT: Final = 6
@@ -45,14 +45,14 @@ class ChoiceList(Struct):
     """State of the list: which answer is selected, and the comments typed so far."""
 
     choices: Sequence[Choice]
-    selected: int = 0
+    selected_index: int = 0
     is_commenting: bool = False
     _comments: dict[int, TextBuffer] = field(default_factory=dict)
 
     def comment(self, index: int) -> str:
         """Return the comment typed for an answer."""
         buffer = self._comments.get(index)
-        return buffer.draft.expanded.strip() if buffer else ""
+        return buffer.draft.expanded_text.strip() if buffer else ""
 
     def take_comments(self, other: ChoiceList) -> None:
         """Take over what was typed at the first and the last answer of a list this one replaces."""
@@ -63,25 +63,25 @@ class ChoiceList(Struct):
     def move(self, step: int) -> None:
         """Select another answer; the list goes round."""
         self.is_commenting = False
-        self.selected = (self.selected + step) % len(self.choices)
+        self.selected_index = (self.selected_index + step) % len(self.choices)
 
     def select(self, index: int) -> None:
         """Select an answer."""
-        if index != self.selected:
+        if index != self.selected_index:
             self.is_commenting = False
-        self.selected = index
+        self.selected_index = index
 
     def open_comment(self) -> bool:
         """Start or end the comment of the selected answer; False if it takes none."""
-        if self.choices[self.selected].comment_hint is None:
+        if self.choices[self.selected_index].comment_hint is None:
             return False
         self.is_commenting = not self.is_commenting
-        self._comments.setdefault(self.selected, TextBuffer())
+        self._comments.setdefault(self.selected_index, TextBuffer())
         return True
 
     def type(self, key: str, text: str) -> bool:
         """Edit the open comment; False if the key is not an edit."""
-        buffer = self._comments[self.selected]
+        buffer = self._comments[self.selected_index]
         edit = EDIT_KEYS.get(key)
         if edit is not None:
             edit(buffer)
@@ -94,16 +94,18 @@ class ChoiceList(Struct):
     def paste(self, text: str) -> None:
         """Paste into the open comment."""
         if self.is_commenting:
-            self._comments[self.selected].insert(text)
+            self._comments[self.selected_index].insert(text)
 
     @property
     def waits_for_comment(self) -> bool:
         """Whether the selected answer still lacks the comment that it needs."""
-        return self.choices[self.selected].needs_comment and not self.comment(self.selected)
+        return self.choices[self.selected_index].needs_comment and not self.comment(
+            self.selected_index
+        )
 
     def chosen(self, index: int | None = None) -> Chosen:
         """Return the selected answer, or the one given, with its comment."""
-        index = self.selected if index is None else index
+        index = self.selected_index if index is None else index
         return Chosen(index, self.comment(index))
 
     def rows(self, width_cells: int) -> list[FooterRow]:
@@ -111,7 +113,7 @@ class ChoiceList(Struct):
         rows: list[FooterRow] = []
         width = max(1, width_cells - _INDENT - 1)
         for index, choice in enumerate(self.choices):
-            is_selected = index == self.selected
+            is_selected = index == self.selected_index
             lines, label_rows = _label_rows(index, choice, is_selected, width)
             rows.extend(
                 FooterRow(line, index, is_selected, is_detail=not is_selected and at >= label_rows)
@@ -146,7 +148,7 @@ def _label_rows(index: int, choice: Choice, is_selected: bool, width: int) -> tu
         if more:
             rows.extend(wrap(more, width))
     pad: Run = (" " * _INDENT, TEXT)
-    return indented(rows, (sign, number), (pad,)), label_rows
+    return indent_rows(rows, (sign, number), (pad,)), label_rows
 
 
 def _comment_row(

@@ -46,7 +46,7 @@ class DialogView(Struct, frozen=True):
     footer: Sequence[FooterRow]
     body_id: str = ""
     """Which body this is: another one is shown from its top."""
-    pinned: Sequence[Row] = ()
+    pinned_rows: Sequence[Row] = ()
     """The end of the body: stays in sight below the rest of it where that has to scroll."""
     first_row: int = 0
     """The row of the body that matters: in sight when another body is shown."""

@@ -20,7 +20,7 @@ from tui.dialogs.dialog import DialogView
 from tui.dialogs.hunks import Hunk, HunkChoice, split_change
 from tui.dialogs.text_area import TextArea
 from tui.text.highlight import Highlighter
-from tui.text.styled_rows import MUTED, Ink, Run, indented
+from tui.text.styled_rows import MUTED, Ink, Run, indent_rows
 from tui.text.wrap import wrap
 
 EditText = Callable[[str, str], str | None]
@@ -85,7 +85,7 @@ class EditedCall:
         return self._call_text.what
 
     @property
-    def typed(self) -> str:
+    def typed_text(self) -> str:
         """What was typed into the editor and not taken yet; empty where it is as it was."""
         if self._area is None or self._area.text == self._call_text.text:
             return ""
@@ -136,7 +136,7 @@ class EditedCall:
         area = self._area
         assert area is not None
         if action_id == "confirm:edit":
-            edited = self._edited(area.text, self._call_text.name)
+            edited = self._run_editor(area.text, self._call_text.name)
             if edited is not None and not TextArea.takes(edited):
                 # Too long to continue with it here: it is read as the editor left it.
                 return self._take_area(edited)
@@ -168,7 +168,7 @@ class EditedCall:
         if self.problem:
             heading = [(self.problem, Ink(Role.WARNING))]
         pad: tuple[Run, ...] = (("   ", MUTED),)
-        body = indented(wrap(heading, width_cells - 4), pad, pad)
+        body = indent_rows(wrap(heading, width_cells - 4), pad, pad)
         return DialogView(title, body, self._area.rows(width_cells), body_id="edit")
 
     # The user's own editor
@@ -177,15 +177,15 @@ class EditedCall:
         """Let the user edit, in their editor, the file as it would be, or the call's text."""
         display = self.display
         if isinstance(display, DiffDisplay) and self._tool in {"Edit", "Write"}:
-            edited = self._edited(display.new, PurePath(display.path).name)
+            edited = self._run_editor(display.new, PurePath(display.path).name)
             if edited is not None:
                 self._take_file(edited)
             return
-        edited = self._edited(self._call_text.text, self._call_text.name)
+        edited = self._run_editor(self._call_text.text, self._call_text.name)
         if edited is not None:
             self._take_area(edited)
 
-    def _edited(self, before: str, name: str) -> str | None:
+    def _run_editor(self, before: str, name: str) -> str | None:
         """Return what the editor made of a text; None where it failed or changed nothing."""
         self.problem = ""
         if self._edit_text is None:

@@ -261,17 +261,17 @@ class DialogHost(Listens, RowsWidget):
         if view.follows_end and self._is_at_end:
             self._scroll = len(view.body)
         limit = self._limit
-        body: Sequence[Row] = SequenceView((view.body, view.pinned))
+        body: Sequence[Row] = SequenceView((view.body, view.pinned_rows))
         footer = list(view.footer)
         air = 1
         if len(body) + len(footer) + 1 + air > limit:
             air = 0
-            footer = _spared(footer, len(body) + 1, limit)
+            footer = _trim_footer(footer, len(body) + 1, limit)
         # What will happen stays in sight beside the answers, however low the window.
         reserved_rows = min(len(body), 2) + (1 if limit > 5 else 0)
         footer = _fitting(footer, max(1, limit - reserved_rows))
         room = max(0, limit - len(footer) - (1 if limit > 5 else 0))
-        pinned = _pinned(view, room) if len(body) > room else []
+        pinned = _pinned_rows(view, room) if len(body) > room else []
         if pinned:
             body, room = view.body, room - len(pinned)
         if is_new and view.first_row:
@@ -331,15 +331,15 @@ def _title_row(
     return Row((*left, ("─" * gap, rule), *tail), is_copied=False)
 
 
-def _pinned(view: DialogView, room: int) -> list[Row]:
+def _pinned_rows(view: DialogView, room: int) -> list[Row]:
     """Return the end of the body where there is room for it and for some of what it is about."""
-    rows = list(view.pinned)
+    rows = list(view.pinned_rows)
     if rows and rows[0] == BLANK:
         del rows[0]
     return rows if len(rows) <= room - _SCROLLING_ROWS else []
 
 
-def _spared(footer: Sequence[FooterRow], above: int, limit: int) -> list[FooterRow]:
+def _trim_footer(footer: Sequence[FooterRow], above: int, limit: int) -> list[FooterRow]:
     """Return the footer without what it can do without: blank rows, then the hint of its keys.
 
     They go before anything of the body does, and so do the details of answers that are not

@@ -35,8 +35,8 @@ class Hunk(Struct, frozen=True):
     """Lines of the old text before it."""
     new_start: int
     """Lines of the new text before it, all pieces taken."""
-    removed: int
-    added: tuple[str, ...]
+    removed_count: int
+    added_lines: tuple[str, ...]
     """With their line breaks."""
     lines: tuple[DiffLine, ...]
     """As shown."""
@@ -75,8 +75,8 @@ def chosen_text(display: DiffDisplay, hunks: Sequence[Hunk], is_taken: Sequence[
     at = 0
     for hunk, is_in in zip(hunks, is_taken, strict=True):
         lines += old[at : hunk.start]
-        lines += hunk.added if is_in else old[hunk.start : hunk.start + hunk.removed]
-        at = hunk.start + hunk.removed
+        lines += hunk.added_lines if is_in else old[hunk.start : hunk.start + hunk.removed_count]
+        at = hunk.start + hunk.removed_count
     lines += old[at:]
     # Only the last line of a text may lack its line break.
     whole = [line if line.endswith("\n") else line + "\n" for line in lines[:-1]]
@@ -167,7 +167,7 @@ class HunkChoice:
         box: Run = ("☑ ", Ink(Role.SUCCESS)) if self._is_taken[index] else ("☐ ", MUTED)
         changed = next((line.text.strip() for line in hunk.lines if line.text.strip()), "")
         number = hunk.start + 1
-        counts = f"line {number}  +{len(hunk.added)} −{hunk.removed}"
+        counts = f"line {number}  +{len(hunk.added_lines)} −{hunk.removed_count}"
         gap = " " * max(2, 22 - text_width(counts))
         ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
         runs = clip([sign, box, (counts, ink), (gap, TEXT), (changed, MUTED)], width_cells - 1)
@@ -178,16 +178,18 @@ class HunkChoice:
         assert isinstance(shown, DiffDisplay)
         hunk = self._hunks[self._at]
         old = shown.old.splitlines()
-        end = hunk.start + hunk.removed
+        end = hunk.start + hunk.removed_count
         language = language_of(shown.path)
         old_lines = self._highlighter.block(shown.old, language)
         new_lines = self._highlighter.block(shown.new, language)
-        digits = len(str(len(old) + len(hunk.added)))
+        digits = len(str(len(old) + len(hunk.added_lines)))
         drift = hunk.new_start - hunk.start
         lines = [
             *_same(old, max(0, hunk.start - CONTEXT_LINES), hunk.start, drift),
             *hunk.lines,
-            *_same(old, end, end + CONTEXT_LINES, drift + len(hunk.added) - hunk.removed),
+            *_same(
+                old, end, end + CONTEXT_LINES, drift + len(hunk.added_lines) - hunk.removed_count
+            ),
         ]
         return [
             part

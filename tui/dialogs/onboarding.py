@@ -12,7 +12,7 @@ from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
 from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
 from tui.text.highlight import Highlighter
-from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indented
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indent_rows
 from tui.text.wrap import wrap
 from tui.transcript.markdown.markdown_rows import code_rows
 
@@ -111,7 +111,7 @@ class OnboardingDialog:
             return
         match action_id:
             case "confirm:yes":
-                self._give(self._choices.selected)
+                self._give(self._choices.selected_index)
             case "confirm:no":
                 self._give(len(self._answers) - 1)
             case "confirm:previous":
@@ -126,7 +126,7 @@ class OnboardingDialog:
 
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected answer decides."""
-        if self._choices.selected == choice:
+        if self._choices.selected_index == choice:
             self._give(choice)
         self._choices.select(choice)
 
@@ -137,7 +137,7 @@ class OnboardingDialog:
         title = (("Welcome", Ink(Role.ACCENT, bold=True)),)
         footer = [FooterRow(BLANK, is_optional=True), *self._choices.rows(width_cells)]
         if self._named is not None:
-            return DialogView(title, indented(_which_of(self._named, width), pad, pad), footer)
+            return DialogView(title, indent_rows(_which_of(self._named, width), pad, pad), footer)
         found = "These are on this machine:" if self._offers else "No model is configured yet."
         rows: list[Row] = [
             *wrap([(found, Ink(bold=True))], width),
@@ -163,7 +163,7 @@ class OnboardingDialog:
             rows += wrap([("Shortcuts:", MUTED)], width)
         for key, does in self._keys:
             rows += wrap([(f"{key:<11}", TEXT), (does, MUTED)], width)
-        return DialogView(title, indented(rows, pad, pad), footer)
+        return DialogView(title, indent_rows(rows, pad, pad), footer)
 
     def _give(self, index: int) -> None:
         self._answered.give(self._answers[index])

@@ -27,7 +27,7 @@ from tui.dialogs.permission_ask import (
     decision_of,
     is_barred,
     still_asked,
-    unjudged,
+    without_judgement,
 )
 from tui.dialogs.permission_rows import (
     INDENT,
@@ -44,7 +44,7 @@ from tui.screen.width import text_width
 from tui.text.highlight import Highlighter
 from tui.text.safe_text import shown_display
 from tui.text.sequence_view import SequenceView
-from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indented, row
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indent_rows, row
 from tui.text.wrap import wrap
 
 
@@ -101,10 +101,10 @@ class PermissionDialog:
             self._answered.give(decision)
 
     @property
-    def typed(self) -> str:
+    def typed_text(self) -> str:
         """What the user typed here and did not send: a comment, or a version of the call."""
         comments = (self._choices.comment(i) for i in range(len(self._choices.choices)))
-        return "\n".join(text for text in (*comments, self._revision.typed) if text)
+        return "\n".join(text for text in (*comments, self._revision.typed_text) if text)
 
     @property
     def edits(self) -> str:
@@ -166,7 +166,7 @@ class PermissionDialog:
             case "confirm:next":
                 choices.move(1)
             case "confirm:nextField":
-                if choices.selected == self._stop:
+                if choices.selected_index == self._stop:
                     choices.select(self._stop + 1)
                 choices.open_comment()
             case "confirm:cycleMode" if self._ask.session_edits and self._ask.offers:
@@ -208,7 +208,7 @@ class PermissionDialog:
             self._answer_all()
         elif choice == _INSIDE:
             self._take_offer()
-        elif self._choices.selected == choice and not self._choices.is_commenting:
+        elif self._choices.selected_index == choice and not self._choices.is_commenting:
             self._confirm()
         else:
             self._choices.select(choice)
@@ -226,7 +226,7 @@ class PermissionDialog:
 
     def _turn_place(self, step: int) -> None:
         """Store the rules of the selected answer in the next place, where there are several."""
-        ask, at = self._ask, self._choices.selected - 1
+        ask, at = self._ask, self._choices.selected_index - 1
         if not 0 <= at < len(ask.offers) or not ask.offers[at].elsewhere:
             return
         offer = ask.offers[at]
@@ -276,7 +276,7 @@ class PermissionDialog:
         else:
             request = replace(self._proposed.request, tool_input=revision.tool_input)
             judged = self._judge(request) if self._judge is not None else None
-            again = unjudged(self._proposed)
+            again = without_judgement(self._proposed)
             if judged is not None:
                 again = still_asked(judged, self._proposed)
             self._ask = replace(
@@ -336,7 +336,7 @@ class PermissionDialog:
         title = title_runs(ask.request, ask.display, ask.pending)
         body = SequenceView((subject, more))
         if not self._is_traced:
-            return DialogView(title, body, footer, pinned=pinned)
+            return DialogView(title, body, footer, pinned_rows=pinned)
         return DialogView(title, body, footer, body_id="trace", first_row=trace_at)
 
     def _problem_rows(self, width: int) -> list[FooterRow]:
@@ -348,7 +348,7 @@ class PermissionDialog:
             lines.extend(wrap([(_BARRED, Ink(bold=True))], width))
         elif self._revision.is_changed:
             lines.extend(wrap([(_CHANGED, Ink(bold=True))], width))
-        return [FooterRow(line) for line in indented(lines, PAD, PAD)]
+        return [FooterRow(line) for line in indent_rows(lines, PAD, PAD)]
 
     def _all_row(self) -> list[FooterRow]:
         if not self._shown_together:

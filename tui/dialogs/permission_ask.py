@@ -151,7 +151,7 @@ def is_barred(ask: PermissionAsk) -> bool:
     return ask.pending.behavior is Behavior.DENY
 
 
-def unjudged(proposed: PermissionAsk) -> PermissionAsk:
+def without_judgement(proposed: PermissionAsk) -> PermissionAsk:
     """Return the ask without what was found out about the model's own call."""
     pending = replace(proposed.pending, parts=(), effects=(), message=_CHANGED, write_dirs=())
     return replace(proposed, offers=(), session_edits=False, pending=pending)

@@ -30,7 +30,7 @@ from themes.theme import Role
 from tui.dialogs.workflow.launch_rows import launch_rows, workflow_title
 from tui.screen.width import text_width
 from tui.text.highlight import Highlighter
-from tui.text.styled_rows import MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.text.styled_rows import MUTED, TEXT, Ink, Row, Run, indent_rows, row
 from tui.text.wrap import chop, wrap
 from tui.transcript.diff.change_rows import change_rows
 from tui.transcript.diff.diff_view import diff_counts
@@ -103,7 +103,7 @@ def _input_rows(request: PermissionRequest, width: int) -> list[Row]:
         lines = chop([(reveal(text), TEXT)], width - INDENT - cells - 1)
         label = name + " " * (cells - text_width(name))
         rest: tuple[Run, ...] = ((" " * (INDENT + cells), TEXT),)
-        rows.extend(indented(lines, (PAD[0], (label, MUTED)), rest))
+        rows.extend(indent_rows(lines, (PAD[0], (label, MUTED)), rest))
     return rows or [row(PAD[0], ("no input", MUTED))]
 
 
@@ -111,12 +111,12 @@ def _command(
     command: str, description: object, width_cells: int, highlighter: Highlighter
 ) -> list[Row]:
     lines = highlighter.block(reveal(command), "bash")
-    rows = indented(command_rows(lines, width_cells - INDENT), PAD, PAD)
+    rows = indent_rows(command_rows(lines, width_cells - INDENT), PAD, PAD)
     if isinstance(description, str) and description.strip():
         # In quotes and one paragraph: these are the model's words, and must not look like ours.
         quote = f"“{reveal(' '.join(description.split()))}”"
         note = wrap([(quote, MUTED)], width_cells - INDENT - 1)
-        rows = [*rows, *indented(note, PAD, PAD)]
+        rows = [*rows, *indent_rows(note, PAD, PAD)]
     return rows
 
 
@@ -154,7 +154,7 @@ def part_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
         head: tuple[Run, ...] = (PAD[0], (f"{behavior.value:<6}", _VERDICTS[behavior]))
         rest: tuple[Run, ...] = ((" " * (INDENT + 6), TEXT),)
         for line in runs:
-            rows.extend(indented(wrap(line, width - 6), head, rest))
+            rows.extend(indent_rows(wrap(line, width - 6), head, rest))
     return rows
 
 
@@ -181,13 +181,13 @@ def effect_rows(pending: Decision, width: int) -> list[Row]:
         return []
     text = reveal(" · ".join(pending.effects))
     lines = wrap([(text, Ink(Role.WARNING))], width - 2)
-    return indented(lines, (PAD[0], ("▲ ", Ink(Role.WARNING))), ((" " * 5, TEXT),))
+    return indent_rows(lines, (PAD[0], ("▲ ", Ink(Role.WARNING))), ((" " * 5, TEXT),))
 
 
 def why_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
     """Return the ground of the ask, its rule, and what is to be known about the rules."""
     text = reveal(reason_text(pending, short)) or "No rule covers this, so it asks."
-    rows = indented(
+    rows = indent_rows(
         wrap([(text, MUTED)], width - 2), (PAD[0], ("◆ ", Ink(Role.WARNING))), ((" " * 5, TEXT),)
     )
     if pending.rule is not None and reveal(pending.rule.text) not in text:
@@ -195,24 +195,24 @@ def why_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
         if pending.source is DecisionSource.HOOK:
             named = f"Without the hook this would decide: {named}"
         rule = wrap([(named, MUTED)], width - 2)
-        rows.extend(indented(rule, ((" " * 5, TEXT),), ((" " * 5, TEXT),)))
+        rows.extend(indent_rows(rule, ((" " * 5, TEXT),), ((" " * 5, TEXT),)))
     for warning in pending.warnings:
         text = warning.message
         if warning.rule is not None and warning.rule not in text:
             # Without it the words would read as if they spoke of the call.
             text = f"rule {warning.rule}: {text}"
         lines = wrap([(reveal(text), Ink(Role.WARNING))], width - 2)
-        rows.extend(indented(lines, (PAD[0], ("! ", Ink(Role.WARNING))), ((" " * 5, TEXT),)))
+        rows.extend(indent_rows(lines, (PAD[0], ("! ", Ink(Role.WARNING))), ((" " * 5, TEXT),)))
     return rows
 
 
 def trace_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
     """Return what every step answered, and which one decided, in words."""
-    rows = indented(wrap([(_HOW_TO_READ, Ink(bold=True))], width), PAD, PAD)
+    rows = indent_rows(wrap([(_HOW_TO_READ, Ink(bold=True))], width), PAD, PAD)
     steps = explain_steps(pending, short)
     for part in steps:
         if part.title:
-            rows.extend(indented(wrap([(reveal(part.title), Ink(bold=True))], width), PAD, PAD))
+            rows.extend(indent_rows(wrap([(reveal(part.title), Ink(bold=True))], width), PAD, PAD))
         for number, step in enumerate(part.steps, part.first):
             look = _ANSWERS.get(step.answer, MUTED)
             mark: Run = ("» ", Ink(Role.ACCENT, bold=True)) if step.decides else ("  ", TEXT)
@@ -220,7 +220,7 @@ def trace_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]
             room = max(1, width - NAME_CELLS - 6)
             lines = wrap([(reveal(step.words), look)], room)
             indent = " " * (INDENT + NAME_CELLS + 6)
-            rows.extend(indented(lines, (PAD[0], mark, name), ((indent, TEXT),)))
+            rows.extend(indent_rows(lines, (PAD[0], mark, name), ((indent, TEXT),)))
     return rows if steps else [*rows, row(PAD[0], ("nothing was recorded", MUTED))]
 
 

@@ -10,7 +10,7 @@ from tui.dialogs.choices import Choice, ChoiceList, Chosen
 from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
 from tui.dialogs.edited_call import EditText
 from tui.text.highlight import Highlighter
-from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, indented, row
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, indent_rows, row
 from tui.transcript.markdown.markdown_rows import markdown_rows
 
 
@@ -90,7 +90,7 @@ class PlanDialog:
 
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected answer decides."""
-        if self._choices.selected == choice:
+        if self._choices.selected_index == choice:
             self._decide(self._choices.chosen())
         else:
             self._choices.select(choice)
@@ -98,7 +98,7 @@ class PlanDialog:
     def view(self, width_cells: int) -> DialogView:
         """Return the dialog at a width."""
         pad = (("   ", TEXT),)
-        body = indented(markdown_rows(self._plan, width_cells - 4, self._highlighter), pad, pad)
+        body = indent_rows(markdown_rows(self._plan, width_cells - 4, self._highlighter), pad, pad)
         edit = " · ctrl+g edit" if self._edit_text is not None else ""
         hint = f"↑↓ enter · tab no, with a comment{edit} · pgup/pgdn · esc reject"
         question = (

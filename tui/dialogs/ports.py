@@ -94,7 +94,7 @@ class DialogContender:
             ask,
             self._highlighter,
             self._edit_text,
-            self._behind,
+            self._waiting_questions,
             self._judge_again,
             offers_inside=offers_inside,
         )
@@ -105,7 +105,7 @@ class DialogContender:
             return None if dialog.wants_inside else answer
         except asyncio.CancelledError:
             # Somebody else was faster, or the turn was interrupted: what was typed is not lost.
-            self._host.give_back(dialog.typed)
+            self._host.give_back(dialog.typed_text)
             raise
         finally:
             self._waiting.remove(waiting)
@@ -125,7 +125,7 @@ class DialogContender:
         decision = self._judge(request)
         return None if decision is None else self._ask(request, decision)
 
-    def _behind(self) -> Sequence[WaitingQuestion]:
+    def _waiting_questions(self) -> Sequence[WaitingQuestion]:
         """Return the questions that wait behind the one on the screen, in their order."""
         return self._waiting[1:]
 
@@ -172,7 +172,7 @@ class DialogUser:
             return await show(self._host, dialog)
         except asyncio.CancelledError:
             # Nothing waits for the answer any more: what was typed is not lost.
-            self._host.give_back(dialog.typed)
+            self._host.give_back(dialog.typed_text)
             raise
 
     async def decide_refusal(self, request: RefusalRequest) -> RefusalAnswer:

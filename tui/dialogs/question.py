@@ -18,7 +18,7 @@ from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow, Manners
 from tui.dialogs.question_step import QuestionStep
 from tui.input.actions import Context
 from tui.text.highlight import Highlighter
-from tui.text.styled_rows import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.text.styled_rows import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, indent_rows, row
 from tui.text.wrap import clip, wrap
 from tui.transcript.markdown.markdown_rows import markdown_rows
 
@@ -80,7 +80,7 @@ class QuestionDialog:
             return
         if key.isdigit() and 0 < int(key) <= len(choices.choices):
             choices.select(int(key) - 1)
-            self._pick(choices.selected)
+            self._pick(choices.selected_index)
         elif text.strip() and text.isprintable() and self._open_own():
             choices.type(key, text)
         elif key in ("left", "right"):
@@ -92,7 +92,7 @@ class QuestionDialog:
         choices = self._choices
         match action_id:
             case "confirm:yes" if key == "enter":
-                self._enter(choices.selected)
+                self._enter(choices.selected_index)
             case "confirm:no" if key == "escape":
                 self._go_back()
             case "confirm:previous":
@@ -100,7 +100,7 @@ class QuestionDialog:
             case "confirm:next":
                 choices.move(1)
             case "confirm:toggle":
-                self._pick(choices.selected)
+                self._pick(choices.selected_index)
             case "tabs:next" | "confirm:nextField":
                 self._turn(1)
             case "tabs:previous" | "confirm:previousField":
@@ -111,14 +111,14 @@ class QuestionDialog:
     def _open_own(self) -> bool:
         """Begin the free answer where it is selected: a user who types there means to write it."""
         step = self._step
-        if step is None or not step.is_other(step.choices.selected):
+        if step is None or not step.is_other(step.choices.selected_index):
             return False
         return step.choices.is_commenting or step.choices.open_comment()
 
     def _press_in_field(self, key: str, text: str) -> bool:
         choices = self._choices
         if key == "enter":
-            self._take(choices.selected)
+            self._take(choices.selected_index)
         elif key in ("escape", "tab"):
             choices.is_commenting = False
         elif key in ("up", "down"):
@@ -220,11 +220,11 @@ class QuestionDialog:
             return self._review_view(body, width_cells)
         step = self._step
         text = wrap([(reveal(step.question.question), Ink(bold=True))], max(1, width_cells - 4))
-        body.extend(indented(text, _PAD, _PAD))
+        body.extend(indent_rows(text, _PAD, _PAD))
         if step.preview:
             bar = (("   │ ", FAINT),)
             shown = markdown_rows(sanitize(step.preview), width_cells - 6, self._highlighter)
-            body += [BLANK, *indented(shown, bar, bar)]
+            body += [BLANK, *indent_rows(shown, bar, bar)]
         keys = "space mark · enter continue" if step.is_multiple else "enter choose"
         more = " · ←→ questions" if len(self._steps) > 1 else ""
         typed = "Type a number, the number of Other and then your own answer, or esc to decline."
@@ -236,19 +236,19 @@ class QuestionDialog:
             self._title(),
             body,
             self._footer(f"↑↓ · {keys}{more} · esc decline", width_cells),
-            body_id=f"{self._at}:{step.choices.selected if step.preview else ''}",
+            body_id=f"{self._at}:{step.choices.selected_index if step.preview else ''}",
             in_lines=typed,
         )
 
     def _review_view(self, body: list[Row], width: int) -> DialogView:
         for step in self._steps:
             rows = wrap([(reveal(step.question.question), MUTED)], max(1, width - 4))
-            body.extend(indented(rows, _PAD, _PAD))
+            body.extend(indent_rows(rows, _PAD, _PAD))
             answer: Run = (reveal(step.answer or ""), TEXT)
             if step.answer is None:
                 answer = ("not answered", Ink(Role.WARNING))
             rows = wrap([answer], max(1, width - 6))
-            body.extend(indented(rows, (("   → ", MUTED),), (("     ", TEXT),)))
+            body.extend(indent_rows(rows, (("   → ", MUTED),), (("     ", TEXT),)))
         hint = "↑↓ enter · ← change an answer · esc back"
         typed = "Type a number, or left to change an answer."
         footer = self._footer(hint, width)

@@ -23,7 +23,7 @@ class QuestionStep:
         """As the model receives it; None until it is answered."""
         self._marked: set[int] = set()
         self._taken: int | None = None
-        self.choices = ChoiceList(self._made())
+        self.choices = ChoiceList(self._make_choices())
 
     @property
     def is_multiple(self) -> bool:
@@ -33,7 +33,7 @@ class QuestionStep:
     @property
     def preview(self) -> str:
         """What the selected answer would look like; empty where it shows nothing."""
-        at = self.choices.selected
+        at = self.choices.selected_index
         return "" if self.is_other(at) else self.question.options[at].preview
 
     @property
@@ -56,7 +56,7 @@ class QuestionStep:
     def toggle(self, index: int) -> None:
         """Mark an answer, or unmark it."""
         self._marked ^= {index}
-        self.choices.choices = self._made()
+        self.choices.choices = self._make_choices()
 
     def take(self, index: int) -> bool:
         """Store the answer; False where there is none yet."""
@@ -72,10 +72,10 @@ class QuestionStep:
         self.answer = ", ".join(labels)
         self._taken = index
         self.choices.is_commenting = False
-        self.choices.choices = self._made()
+        self.choices.choices = self._make_choices()
         return True
 
-    def _made(self) -> list[Choice]:
+    def _make_choices(self) -> list[Choice]:
         options = [
             Choice(
                 reveal(option.label) + self._sign(index),

@@ -31,7 +31,7 @@ class TextArea:
 
     def __init__(self, text: str) -> None:
         """Start with a text of at most `LONG_CHARS` characters, the cursor at its end."""
-        held, chips = _held(text, {})
+        held, chips = _label_unseen(text, {})
         self._buffer = TextBuffer(Draft(held, len(held), chips))
         self._width_cells = 80
 
@@ -43,7 +43,7 @@ class TextArea:
     @property
     def text(self) -> str:
         """The current text."""
-        return self._buffer.draft.expanded
+        return self._buffer.draft.expanded_text
 
     def press(self, key: str, text: str) -> bool:
         """Take a key; False if it is not an edit."""
@@ -66,14 +66,14 @@ class TextArea:
         """Insert a text at the cursor as it is; False, and nothing, where it makes all too long."""
         if not self.takes(self.text + text):
             return False
-        held, chips = _held(text.replace("\r\n", "\n"), self._buffer.draft.chips)
+        held, chips = _label_unseen(text.replace("\r\n", "\n"), self._buffer.draft.chips)
         cursor = self._buffer.cursor
         self._buffer.put(cursor, cursor, DraftPiece(held, chips))
         return True
 
     def replace(self, text: str) -> None:
         """Put another text in the place of all of it."""
-        held, chips = _held(text, {})
+        held, chips = _label_unseen(text, {})
         self._buffer.load(Draft(held, len(held), chips))
 
     def rows(self, width_cells: int) -> list[FooterRow]:
@@ -108,23 +108,23 @@ class TextArea:
             self._buffer.line_end()
 
 
-def _held(text: str, chips: Mapping[str, Chip]) -> tuple[str, dict[str, Chip]]:
+def _label_unseen(text: str, chips: Mapping[str, Chip]) -> tuple[str, dict[str, Chip]]:
     """Return a text in which what is unseen is shown as a label; the labels, old ones included."""
     held = dict(chips)
     known = {chip.content: char for char, chip in held.items()}
     parts: list[str] = []
-    for character, shown in _shown(text):
+    for character, shown in _shown_characters(text):
         if shown is None:
             parts.append(character)
             continue
         if character not in known:
             known[character] = free_chip_char(held)
-            held[known[character]] = Chip(0, character, shown=shown)
+            held[known[character]] = Chip(0, character, label_text=shown)
         parts.append(known[character])
     return "".join(parts), held
 
 
-def _shown(text: str) -> Iterator[tuple[str, str | None]]:
+def _shown_characters(text: str) -> Iterator[tuple[str, str | None]]:
     """Yield each character with what is shown in its place; None where it shows itself."""
     if text.isascii() and text.isprintable():
         yield from ((character, None) for character in text)

@@ -13,7 +13,7 @@ from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
 from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
 from tui.text.safe_text import shown_path
-from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indented, row
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indent_rows, row
 from tui.text.wrap import wrap
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class TrustDialog:
                 Choice("Yes, I trust this folder", "what is listed takes effect"),
                 Choice("No, work without it", "its deny and ask rules still apply"),
             ],
-            selected=1,
+            selected_index=1,
         )
 
     @property
@@ -75,7 +75,7 @@ class TrustDialog:
             return
         match action_id:
             case "confirm:yes":
-                self._answered.give(True if key == "y" else self._choices.selected == 0)
+                self._answered.give(True if key == "y" else self._choices.selected_index == 0)
             case "confirm:no":
                 self._answered.give(False)
             case "confirm:previous" | "confirm:next" | "confirm:nextField":
@@ -88,7 +88,7 @@ class TrustDialog:
 
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected answer decides."""
-        if self._choices.selected == choice:
+        if self._choices.selected_index == choice:
             self._answered.give(choice == 0)
         self._choices.select(choice)
 
@@ -103,7 +103,7 @@ class TrustDialog:
             else "This project has its own settings. They have no effect until you trust it:"
         )
         directory = row((shown_path(request.directory), Ink(bold=True)))
-        body: list[Row] = indented(
+        body: list[Row] = indent_rows(
             [directory, BLANK, *wrap([(lead, TEXT)], width)],
             pad,
             pad,
@@ -130,7 +130,7 @@ def _item_rows(item: TrustLine, width: int) -> list[Row]:
         runs.append((f"  {reveal(item.file)}", MUTED))
     mark = ("new ", Ink(Role.WARNING)) if item.is_new else ("", TEXT)
     rows = wrap([mark, *runs] if mark[0] else runs, width - 2)
-    return indented(rows, (("   • ", MUTED),), (("     ", TEXT),))
+    return indent_rows(rows, (("   • ", MUTED),), (("     ", TEXT),))
 
 
 def trust_request(state: TrustState) -> TrustRequest:

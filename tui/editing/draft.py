@@ -30,14 +30,14 @@ class Chip(Struct, frozen=True):
     content: str
     """What is sent in its place; for an image, the mention of its file."""
     kind: Literal["text", "image"] = "text"
-    shown: str = ""
+    label_text: str = ""
     """The label, where it is not the one of its kind."""
 
     @property
     def label(self) -> str:
         """What stands in its place."""
-        if self.shown:
-            return self.shown
+        if self.label_text:
+            return self.label_text
         if self.kind == "image":
             return f"[Image #{self.number}]"
         lines = self.content.count("\n")
@@ -54,7 +54,7 @@ class Draft(Struct, frozen=True):
     chips: Mapping[str, Chip] = field(default_factory=dict)
 
     @property
-    def expanded(self) -> str:
+    def expanded_text(self) -> str:
         """The text that is sent: chips replaced by what was pasted."""
         if not self.chips:
             return self.text

@@ -281,7 +281,7 @@ ABSENT: Final[Mapping[str, str]] = {
 ACTIONS_BY_ID: Final[dict[str, Action]] = {action.id: action for action in ACTIONS}
 
 
-def described(action_id: str) -> str:
+def describe_action(action_id: str) -> str:
     """Return what an action does, as part of a line; the id of one that is a command."""
     action = ACTIONS_BY_ID.get(action_id)
     if action is None:

@@ -54,7 +54,7 @@ class EarlyPrompt:
         self._shown_fileno = shown_fileno
         self.attributes: Final[list[Any]] = termios.tcgetattr(typed_fileno)
         """The terminal's settings as they were."""
-        self._wanted = _unechoed(typed_fileno, self.attributes)
+        self._wanted = _without_echo(typed_fileno, self.attributes)
         self._typed: list[bytes] = []
         self._is_plain = True
         """Whether all of it could be shown so far."""
@@ -282,7 +282,7 @@ class EarlyPrompt:
         return _STOP not in orders
 
 
-def _unechoed(fileno: int, attributes: list[Any]) -> list[Any]:
+def _without_echo(fileno: int, attributes: list[Any]) -> list[Any]:
     """Return settings under which keys arrive one by one, unseen; Ctrl+C still interrupts."""
     raw_attributes = [*attributes]
     raw_attributes[0] &= ~(termios.IXON | termios.ICRNL | termios.INLCR | termios.IGNCR)

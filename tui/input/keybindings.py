@@ -81,9 +81,9 @@ def load_keybindings(text: str, defaults: Keymap) -> LoadedKeybindings:
     """
     reader = _Reader(text)
     changes = tuple(reader.changes())
-    keymap = defaults.changed(changes)
+    keymap = defaults.with_changes(changes)
     restored_keys = tuple(_restored_keys(keymap, defaults))
-    keymap = keymap.changed(restored_keys)
+    keymap = keymap.with_changes(restored_keys)
     return LoadedKeybindings(
         keymap,
         (

@@ -66,7 +66,7 @@ class Keymap:
             for chord, action_id in chords.items():
                 self._keys[action_id] = (*self._keys.get(action_id, ()), chord)
 
-    def changed(self, changes: Iterable[BindingChange]) -> Keymap:
+    def with_changes(self, changes: Iterable[BindingChange]) -> Keymap:
         """Return the keymap with the changes applied in order; a None action unbinds."""
         bindings = {context: dict(chords) for context, chords in self._bindings.items()}
         for change in changes:

@@ -54,7 +54,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             _items(screen),
             selected=selected,
             contexts=(Context.SETTINGS,),
-            preview=_preview([_about(screen, key) for key in keys]),
+            preview=_preview([_describe_setting(screen, key) for key in keys]),
             hint="type to search · enter change · esc close",
         )
         picked = await screen.show_dialog(panel)
@@ -174,7 +174,7 @@ def _in_line(value: object) -> str:
     return text if len(text) <= _VALUE_CHARS else f"{text[: _VALUE_CHARS - 1]}…"
 
 
-def _about(screen: CommandScreen, key: str) -> str:
+def _describe_setting(screen: CommandScreen, key: str) -> str:
     """Return what a setting is for, its name in files, and where it is set."""
     assert screen.session.commands is not None
     origin = screen.session.commands.context.settings().merged.origins.get(key)

@@ -49,9 +49,9 @@ def context_rows(picture: ContextBreakdown, width: int) -> Sequence[Row]:
         runs.append(("█" * size, Ink(_ROLES[place % len(_ROLES)])))
         used += size
     runs.append(("░" * (cells - used), FAINT))
-    share = 100 * picture.used / window
+    share = 100 * picture.used_tokens / window
     how = "counted by the endpoint" if picture.is_measured else "estimated"
-    total = f"   {picture.used:,} of {picture.window:,} tokens ({share:.0f}%), {how}"
+    total = f"   {picture.used_tokens:,} of {picture.window:,} tokens ({share:.0f}%), {how}"
     rows = [row(*runs), row((total, MUTED)), BLANK]
     # In a narrow window the figures matter more than the ends of the names.
     name_cells = max(4, min(_NAME_CELLS, width - _FIGURE_CELLS - 7))
@@ -59,14 +59,14 @@ def context_rows(picture: ContextBreakdown, width: int) -> Sequence[Row]:
         rows.append(
             row(
                 ("   █ ", Ink(_ROLES[place % len(_ROLES)])),
-                f"{_clipped(part.name, name_cells):<{name_cells}} ",
+                f"{_clip_name(part.name, name_cells):<{name_cells}} ",
                 (f"{part.tokens:>10,} {100 * part.tokens / window:6.1f}%", MUTED),
             )
         )
-    free = max(0, picture.window - picture.used)
+    free = max(0, picture.window - picture.used_tokens)
     rows.append(row(("   ░ ", FAINT), f"{'Free':<{name_cells}} ", (f"{free:>10,}", MUTED)))
     return rows
 
 
-def _clipped(name: str, cells: int) -> str:
+def _clip_name(name: str, cells: int) -> str:
     return "".join(text for text, _ in clip([(name, TEXT)], cells))

@@ -11,7 +11,7 @@ from agent.display import DiffDisplay
 from agent.errors import AgentError
 from agent.files.git_diff import FileDiff, read_diff
 from agent.session.checkpoints.turn_changes import TurnChange
-from agent.tools.files.paths import shown
+from agent.tools.files.paths import display_path
 from themes.theme import Role
 from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
 from tui.ports.command_screen import CommandScreen
@@ -62,7 +62,7 @@ async def _since_commit(screen: CommandScreen) -> Source:
     files = await read_diff(settings.project_root, context.reading)
     if files is None:
         return Source(title, (), "no repository here, or git is not installed")
-    changed = [ChangedFile(_name(f), f.added, f.removed, _git_rows(f)) for f in files]
+    changed = [ChangedFile(_name(f), f.added_count, f.removed_count, _git_rows(f)) for f in files]
     return Source(title, tuple(changed), "no changes since the last commit")
 
 
@@ -92,20 +92,23 @@ async def _per_prompt(screen: CommandScreen) -> list[Source]:
 
 
 def _of_turn(change: TurnChange, root: Path) -> ChangedFile:
-    name = shown(change.path, root)
+    name = display_path(change.path, root)
     if change.note:
         note = row("   ", (change.note, MUTED))
         return ChangedFile(name, 0, 0, lambda _: [note])
-    display = shown_display(DiffDisplay("", change.before or "", change.after or ""))
+    display = shown_display(DiffDisplay("", change.old_text or "", change.new_text or ""))
     assert isinstance(display, DiffDisplay)
     diff = diff_texts(display.old, display.new)
 
     def rows(width: int) -> Sequence[Row]:
         return change_rows(display, width, Highlighter())
 
-    what = "" if change.before is not None else " (new)"
+    what = "" if change.old_text is not None else " (new)"
     return ChangedFile(
-        name + (what if change.after is not None else " (deleted)"), diff.added, diff.removed, rows
+        name + (what if change.new_text is not None else " (deleted)"),
+        diff.added_count,
+        diff.removed_count,
+        rows,
     )
 
 

@@ -36,8 +36,8 @@ class ChangedFile(Struct, frozen=True):
     """One file of a source."""
 
     path: str
-    added: int
-    removed: int
+    added_count: int
+    removed_count: int
     rows: Callable[[int], Sequence[Row]]
     """Its change, for a width in cells."""
 
@@ -178,9 +178,9 @@ class DiffPanel:
                 *clip([(names[index], ink)], column),
                 (" " * max(2, column - text_width(names[index])), TEXT),
             ]
-            if file.added or file.removed:
-                runs.append((f"+{file.added}", Ink(Role.DIFF_ADDED_SIGN)))
-                runs.append((f" −{file.removed}", Ink(Role.DIFF_REMOVED_SIGN)))
+            if file.added_count or file.removed_count:
+                runs.append((f"+{file.added_count}", Ink(Role.DIFF_ADDED_SIGN)))
+                runs.append((f" −{file.removed_count}", Ink(Role.DIFF_REMOVED_SIGN)))
             rows.append(FooterRow(row(*clip(runs, width - 1)), index, is_selected))
         hidden = len(self._files) - len(rows)
         if hidden:

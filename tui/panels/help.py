@@ -46,7 +46,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     registry = screen.session.registry
     commands = [
         (f"/{c.meta.name} {c.meta.argument_hint}".rstrip(), c.meta.description)
-        for c in registry.listed()
+        for c in registry.list_commands()
     ]
 
     def rows(width: int) -> Sequence[Row]:

@@ -44,7 +44,7 @@ _ENDINGS: Final = {
 class DryRun(Struct, frozen=True):
     """What would happen to one call or event."""
 
-    asked: str
+    question: str
     verdicts: Mapping[int, tuple[bool, str]]
     """By the handler's position; handlers of other events are absent."""
 
@@ -106,7 +106,7 @@ def _dry_run(screen: CommandScreen, runner: HookRunner, asked: str) -> DryRun | 
 def _question(runner: HookRunner, specs: Sequence[HandlerSpec], dry: DryRun | None) -> str:
     if dry is not None:
         firing = sum(fires for fires, _ in dry.verdicts.values())
-        return f"{shown_line(dry.asked)} would fire {firing} of {len(dry.verdicts)} (✓)"
+        return f"{shown_line(dry.question)} would fire {firing} of {len(dry.verdicts)} (✓)"
     counts = Counter(spec.event for spec in specs)
     parts = [f"{event} {count}" for event, count in counts.items()]
     if runner.config.switched_off and specs:
@@ -125,7 +125,7 @@ def _item(
     if dry is not None:
         fires, _ = dry.verdicts.get(spec.position, (False, ""))
         sign = "✓ " if fires else "  "
-    fired = f"{stats.fired}× " if stats.fired else ""
+    fired = f"{stats.fire_count}× " if stats.fire_count else ""
     return Item(
         f"{sign}{spec.event}{matcher}",
         f"[{spec.handler.type}] {fired}{spec.label}",
@@ -135,9 +135,9 @@ def _item(
 
 def _history(stats: HandlerStats) -> str:
     """Return how often it fired, and how the last time ended."""
-    if not stats.fired:
+    if not stats.fire_count:
         return "has not fired yet"
-    times = "once" if stats.fired == 1 else f"{stats.fired} times"
+    times = "once" if stats.fire_count == 1 else f"{stats.fire_count} times"
     if stats.last_outcome is None:
         return f"fired {times}, still running"
     ms = stats.last_duration_ms

@@ -105,12 +105,12 @@ class ListPanel:
         return self._answered.is_done
 
     @property
-    def selected(self) -> int | None:
+    def selected_item(self) -> int | None:
         """The item under the sign; None where nothing is found."""
         return self._found[self._at] if self._found else None
 
     @property
-    def found(self) -> Sequence[int]:
+    def matching_items(self) -> Sequence[int]:
         """The items that the search found, in the order in which they are shown."""
         return self._found
 
@@ -149,8 +149,8 @@ class ListPanel:
             self._go_back()
         elif own is None and key != "enter" and action_id not in _ACCEPTS:
             return False
-        elif self.selected is not None:
-            self._answered.give(Picked(self.selected, own or "enter"))
+        elif self.selected_item is not None:
+            self._answered.give(Picked(self.selected_item, own or "enter"))
         elif own is not None and own in self._list_keys and not self._items:
             self._answered.give(Picked(NOTHING, own))
         return True
@@ -198,7 +198,7 @@ class ListPanel:
 
     def extend(self, items: Sequence[Item]) -> None:
         """Take items that came later; what is selected stays selected."""
-        selected = self.selected
+        selected = self.selected_item
         self._items = [*self._items, *items]
         self._search(self._query)
         if selected in self._found:
@@ -221,7 +221,7 @@ class ListPanel:
 
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected one picks it."""
-        if self.selected == choice:
+        if self.selected_item == choice:
             self._answered.give(Picked(choice, "enter"))
         elif choice in self._found:
             self._at = self._found.index(choice)
@@ -233,8 +233,8 @@ class ListPanel:
         body: list[Row] = []
         if self.question:
             body += [row("   ", *line.runs) for line in wrap([(self.question, TEXT)], width)]
-        if self._preview is not None and self.selected is not None:
-            body += self._preview(self.selected, width_cells)
+        if self._preview is not None and self.selected_item is not None:
+            body += self._preview(self.selected_item, width_cells)
         title = ((self._title, Ink(Role.ACCENT, bold=True)),)
         return DialogView(title, body, [*self._rows(width_cells), self._foot(width_cells)])
 
@@ -253,11 +253,11 @@ class ListPanel:
                 rows.append(FooterRow(row("  ", (index, Ink(Role.HEADING, bold=True)))))
                 continue
             runs = self._item_runs(index, labels[index], column)
-            rows.append(FooterRow(row(*clip(runs, width - 1)), index, index == self.selected))
+            rows.append(FooterRow(row(*clip(runs, width - 1)), index, index == self.selected_item))
         return rows
 
     def _item_runs(self, index: int, text: str, column: int) -> list[Run]:
-        item, is_selected = self._items[index], index == self.selected
+        item, is_selected = self._items[index], index == self.selected_item
         ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
         sign: Run = (" ❯ " if is_selected else "   ", Ink(Role.ACCENT))
         mark: Run = ("● " if item.is_current else "", Ink(Role.SUCCESS))
@@ -277,7 +277,7 @@ class ListPanel:
         for index in self._found:
             if self._items[index].group != group:
                 lines.append(group := self._items[index].group)
-            if index == self.selected:
+            if index == self.selected_item:
                 at = len(lines)
             lines.append(index)
         first = max(0, min(at - self._shown_items // 2, len(lines) - self._shown_items))

@@ -17,7 +17,7 @@ from tui.panels.server_sign_in import sign_in
 from tui.panels.text_panel import TextPanel
 from tui.ports.command_screen import CommandScreen
 from tui.text.safe_text import shown_line
-from tui.text.styled_rows import MUTED, TEXT, Ink, Row, indented
+from tui.text.styled_rows import MUTED, TEXT, Ink, Row, indent_rows
 from tui.text.wrap import wrap
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class _ServerList:
         if index < len(self._views):
             return _server_rows(self._live, self._views[index], width)
         warning = self._live.configured.bad[index - len(self._views)].warning()
-        return _muted(str(warning), width)
+        return _muted_rows(str(warning), width)
 
 
 async def _order(screen: CommandScreen, live: LiveServers, words: Sequence[str]) -> None:
@@ -137,14 +137,14 @@ async def _open_server(screen: CommandScreen, live: LiveServers, name: str) -> N
             preview=_details(live, view),
         )
         asked = asyncio.ensure_future(screen.show_dialog(panel))
-        changed = asyncio.ensure_future(_changed(live, view))
+        changed = asyncio.ensure_future(_await_change(live, view))
         try:
             await asyncio.wait((asked, changed), return_when=asyncio.FIRST_COMPLETED)
         finally:
             for one in (asked, changed):
                 one.cancel()
             await asyncio.wait((asked, changed))
-        selected = panel.selected or 0
+        selected = panel.selected_item or 0
         if asked.cancelled():
             continue
         picked = asked.result()
@@ -154,7 +154,7 @@ async def _open_server(screen: CommandScreen, live: LiveServers, name: str) -> N
         await actions[picked.index][1]()
 
 
-async def _changed(live: LiveServers, shown: ServerView) -> None:
+async def _await_change(live: LiveServers, shown: ServerView) -> None:
     """Return once a server is not what is shown of it any more."""
     changed = asyncio.Event()
     end = live.servers.on_change(lambda _view: changed.set())
@@ -273,11 +273,11 @@ def _server_rows(live: LiveServers, view: ServerView, width: int) -> list[Row]:
         texts.append(f"{_count(len(view.tools), 'tool')}{known}")
     texts.extend(view.offer.problems[:3])
     texts.extend(view.detail.splitlines()[-5:])
-    return [line for text in texts for line in _muted(text, width)]
+    return [line for text in texts for line in _muted_rows(text, width)]
 
 
-def _muted(text: str, width: int) -> list[Row]:
-    return indented(wrap([(shown_line(text), MUTED)], max(1, width - 4)), _PAD, _PAD)
+def _muted_rows(text: str, width: int) -> list[Row]:
+    return indent_rows(wrap([(shown_line(text), MUTED)], max(1, width - 4)), _PAD, _PAD)
 
 
 def _count(number: int, word: str) -> str:

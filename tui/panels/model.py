@@ -59,7 +59,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         on_adjust=adjust,
         hint="enter use and save · s this session only · ←→ effort · / search · esc close",
     )
-    listing = asyncio.ensure_future(_offered(screen, items, panel))
+    listing = asyncio.ensure_future(_add_offered(screen, items, panel))
     try:
         picked = await screen.show_dialog(panel)
     finally:
@@ -95,7 +95,7 @@ async def _apply(
             await screen.workspace.save_setting("effortLevel", effort)
 
 
-async def _offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -> None:
+async def _add_offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -> None:
     """Add what the endpoint offers once it has answered: the panel does not wait for it.
 
     Where it does not answer, the short names of the models it most likely has.
@@ -103,7 +103,7 @@ async def _offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -
     conversation, center = screen.session.conversation, screen.session.commands
     if conversation is None or center is None:
         return
-    found = dict.fromkeys(await _listed(center), "offered by the endpoint")
+    found = dict.fromkeys(await _list_models(center), "offered by the endpoint")
     if not found and not conversation.view.is_demo:
         found = {name: f"short: {alias}" for alias, name in ALIASES.items()}
     known = {item.label for item in items}
@@ -121,14 +121,14 @@ async def _is_wanted(screen: CommandScreen, argument: str) -> bool:
     if conversation is None or center is None or conversation.view.is_demo:
         return True
     name = expand_alias(argument)
-    names = await _listed(center)
+    names = await _list_models(center)
     # Short names of dated models are listed with their date.
     if not names or any(listed.startswith(name) for listed in names):
         return True
-    return await screen.show_dialog(_unlisted(name, conversation.status.model, names))
+    return await screen.show_dialog(_unlisted_dialog(name, conversation.status.model, names))
 
 
-def _unlisted(name: str, current: str, names: Sequence[str]) -> ChoiceDialog[bool]:
+def _unlisted_dialog(name: str, current: str, names: Sequence[str]) -> ChoiceDialog[bool]:
     has = ", ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
     text = reveal(f"The endpoint does not list {name}. It has: {has}.")
 
@@ -142,7 +142,7 @@ def _unlisted(name: str, current: str, names: Sequence[str]) -> ChoiceDialog[boo
     return ChoiceDialog("Model", body, "Use it anyway?", answers)
 
 
-async def _listed(center: CommandService) -> Sequence[str]:
+async def _list_models(center: CommandService) -> Sequence[str]:
     """Return what the endpoint offers; empty where it does not answer."""
     try:
         async with asyncio.timeout(_LIST_S):

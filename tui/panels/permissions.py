@@ -10,7 +10,7 @@ from typing import Final
 from permissions.explain.decision_history import RuleKey, RuleRow, RuleUse, read_usage
 from permissions.explain.explain_decision import Shorten, home_relative, source_name
 from permissions.lint.lint import lint
-from permissions.mode import named
+from permissions.mode import mode_name
 from permissions.rule import Rule, RuleSource, RuleText
 from permissions.rule_editor import MOVABLE, NothingKept, RuleChangeError, RuleEditor, RuleKeeper
 from permissions.rules.rule_set import RuleSet
@@ -50,7 +50,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             continue
         idle = {(str(rule.source), rule.text) for rule in gate.stripped_rules}
         panel = ListPanel(
-            f"Permissions · {named(conversation.status.mode)}",
+            f"Permissions · {mode_name(conversation.status.mode)}",
             [
                 _item(line, short, is_idle=(line.source, line.rule) in idle)
                 for line in gate.rule_table(usage)
@@ -125,11 +125,11 @@ def _item(line: RuleRow, short: Shorten, *, is_idle: bool = False) -> Item:
     number = f":{line.line}" if line.line else ""
     place = f"{short(line.file)}{number}" if line.file else source_name(line.source)
     keywords = f"{line.source} {source_name(line.source)}"
-    use = "not used in auto mode" if is_idle else _used(line)
+    use = "not used in auto mode" if is_idle else _usage_text(line)
     return Item(f"{line.behavior:<5} {line.rule}", f"{place} · {use}", keywords=keywords)
 
 
-def _used(line: RuleRow) -> str:
+def _usage_text(line: RuleRow) -> str:
     if not line.hits or line.last_used is None:
         return "never used"
     return f"used {line.hits}×, {ago(line.last_used)}"
@@ -142,7 +142,7 @@ def _preview(rules: Sequence[Rule], known: RuleSet) -> Callable[[int, int], list
         found[index] = [
             warning.notice_text
             for warning in warnings
-            if warning.shadowed == rule.text and warning.source == str(rule.source)
+            if warning.rule == rule.text and warning.source == str(rule.source)
         ]
 
     def rows(index: int, width: int) -> list[Row]:

@@ -30,7 +30,7 @@ _DECIDED_HINT: Final = "enter why · tab rules · / find · esc close"
 
 async def show_recent(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
     """Show what was denied, then all that was decided; False when the panel was left."""
-    return await _denied(screen, gate, short) and await _decided(screen, gate, short)
+    return await _retry_denied(screen, gate, short) and await _explain_any(screen, gate, short)
 
 
 def ago(moment: datetime) -> str:
@@ -42,7 +42,7 @@ def ago(moment: datetime) -> str:
     return "just now"
 
 
-async def _denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
+async def _retry_denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
     """Let a denied call through once, where the user wants that and may."""
     selected = 0
     while True:
@@ -50,7 +50,7 @@ async def _denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -
         panel = ListPanel(
             "Permissions · recently denied",
             [
-                Item(denial.call, f"{ago(denial.at)} · {_by(denial.decision, short)}")
+                Item(denial.call, f"{ago(denial.time)} · {_decider(denial.decision, short)}")
                 for denial in denials
             ],
             selected=selected,
@@ -77,7 +77,7 @@ async def _denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -
         return False
 
 
-async def _decided(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
+async def _explain_any(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
     """Explain a decision, whatever it was."""
     selected = 0
     while True:
@@ -98,10 +98,10 @@ async def _decided(screen: CommandScreen, gate: PermissionGate, short: Shorten) 
         if picked.key == "tab":
             return True
         selected = picked.index
-        await screen.show_dialog(TextPanel("Why", _explained(calls[selected], gate, short)))
+        await screen.show_dialog(TextPanel("Why", _explain_call(calls[selected], gate, short)))
 
 
-def _explained(
+def _explain_call(
     call: RecentCall, gate: PermissionGate, short: Shorten
 ) -> Callable[[int], list[Row]]:
     decision = with_rules(call.decision, gate.context.rules)
@@ -121,11 +121,11 @@ def _explained(
 
 def _decided_item(call: RecentCall, short: Shorten) -> Item:
     decision = call.decision
-    detail = f"{ago(call.at)} · {_by(decision, short)}"
+    detail = f"{ago(call.time)} · {_decider(decision, short)}"
     return Item(f"{decision.behavior:<5} {call.call}", detail)
 
 
-def _by(decision: Decision, short: Shorten) -> str:
+def _decider(decision: Decision, short: Shorten) -> str:
     """Return who decided: a rule with its place, or a step."""
     if decision.rule is not None and str(decision.source) == decision.rule.source:
         rule = decision.rule

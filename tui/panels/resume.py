@@ -69,7 +69,7 @@ async def _choose(screen: CommandScreen, context: CommandContext, store: Session
         if not summaries and not everywhere:
             everywhere = True
             continue
-        picked = await _picked(screen, actions, unread, summaries, everywhere)
+        picked = await _pick(screen, actions, unread, summaries, everywhere)
         if picked is None:
             return
         if picked.key == "enter":
@@ -93,7 +93,7 @@ async def _others(
     return [info for info in infos[:MAX_SESSIONS] if info.id != context.session.session_id]
 
 
-async def _picked(
+async def _pick(
     screen: CommandScreen,
     actions: SessionActions,
     unread: list[SessionInfo],

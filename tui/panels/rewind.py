@@ -44,7 +44,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     ]
     if undo is not None:
         items.append(
-            Item("Undo the last restore", f"{_counted(len(undo.changes))} will change again")
+            Item("Undo the last restore", f"{_count_text(len(undo.changes))} will change again")
         )
     panel = ListPanel(
         "Rewind",
@@ -58,7 +58,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     if picked is None:
         return
     if undo is not None and picked.index == len(newest_first):
-        restored = await _restored(screen, conversation, undo.turn_id)
+        restored = await _restore(screen, conversation, undo.turn_id)
         if restored is not None:
             _report(screen, restored, "changed back")
         return
@@ -79,7 +79,7 @@ async def _go_back(
     """Restore what was chosen: the files, the conversation or both; nothing for None."""
     restored = None
     if what in ("both", "files"):
-        restored = await _restored(screen, conversation, point.turn_id)
+        restored = await _restore(screen, conversation, point.turn_id)
         if restored is None:
             return
     if what in ("both", "conversation"):
@@ -103,7 +103,7 @@ def _put_back(screen: CommandScreen, text: str) -> None:
     """Put a message's text into the prompt, before what was typed there meanwhile."""
 
     def put(buffer: TextBuffer) -> None:
-        typed = buffer.draft.expanded
+        typed = buffer.draft.expanded_text
         buffer.set_text(f"{text}\n{typed}" if typed.strip() else text)
 
     screen.composer.edit(put)
@@ -119,7 +119,7 @@ async def _restore_to_undo(conversation: ConversationPort) -> Preview | None:
     return preview if preview is not None and preview.changes else None
 
 
-async def _restored(
+async def _restore(
     screen: CommandScreen, conversation: ConversationPort, turn_id: str
 ) -> RestoreResult | None:
     """Put files back; None where that was not possible, which is reported to the user."""
@@ -131,9 +131,9 @@ async def _restored(
 
 
 def _report(screen: CommandScreen, restored: RestoreResult, how: str) -> None:
-    if restored.done or restored.failed:
-        screen.notice(f"{_counted(len(restored.done))} {how}")
-    for change, reason in restored.failed:
+    if restored.done_changes or restored.failures:
+        screen.notice(f"{_count_text(len(restored.done_changes))} {how}")
+    for change, reason in restored.failures:
         screen.notice(f"{change.path} could not be restored: {reason}", "warning")
 
 
@@ -156,13 +156,15 @@ async def _ask_what(screen: CommandScreen, point: RewindPoint, preview: Preview 
         lines = [_change(screen, change.path, change.action) for change in changes]
         hidden = len(lines) - MAX_SHOWN
         if hidden > 0:
-            lines = [*lines[:MAX_SHOWN], f"and {_counted(hidden)} more"]
+            lines = [*lines[:MAX_SHOWN], f"and {_count_text(hidden)} more"]
         lines += [f"not restored: {text}" for text in (preview.not_covered[:3] if preview else ())]
         return [row(*clip([("   " + shown_line(line), MUTED)], width - 1)) for line in lines]
 
     name = _line(point)[:_NAME_CHARS]
     count = (
-        f"{_counted(len(changes))} will be restored:" if changes else "No files were changed since."
+        f"{_count_text(len(changes))} will be restored:"
+        if changes
+        else "No files were changed since."
     )
     panel = ListPanel(
         "Rewind",
@@ -175,7 +177,7 @@ async def _ask_what(screen: CommandScreen, point: RewindPoint, preview: Preview 
     return choices[picked.index][0] if picked is not None else ""
 
 
-def _counted(count: int) -> str:
+def _count_text(count: int) -> str:
     return f"{count} file" if count == 1 else f"{count} files"
 
 

@@ -130,10 +130,10 @@ def _directories(
     items = [Item(short(one), "writable", group="Directories") for one in policy.write_roots]
     as_tmp = "writable, as /tmp" if is_full else "writable"
     items.append(Item(short(policy.temp_dir), as_tmp, group="Directories"))
-    items += _many("protected", _protected(shared if not is_full else policy), short)
-    items += _many("closed to new files", shared.closed, short)
+    items += _many("protected", _protected_names(shared if not is_full else policy), short)
+    items += _many("closed to new files", shared.closed_directories, short)
     if is_full:
-        items += _many("hidden", (*policy.secret, *policy.denied), short)
+        items += _many("hidden", (*policy.secret, *policy.denied_paths), short)
     return items + _many("package caches, for allow rules", shared.caches, short)
 
 
@@ -162,9 +162,9 @@ def _policies(context: CommandContext) -> tuple[SandboxPolicy, SandboxPolicy]:
     return project, context.sandbox.policy(RunRequest(Confinement.PROJECT_FILES), program)
 
 
-def _protected(policy: SandboxPolicy) -> tuple[str, ...]:
+def _protected_names(policy: SandboxPolicy) -> tuple[str, ...]:
     names = (*policy.read_only, *policy.missing_directories)
-    return tuple(dict.fromkeys((*names, *policy.watched)))
+    return tuple(dict.fromkeys((*names, *policy.watched_names)))
 
 
 def _many(what: str, paths: Sequence[str], short: Shorten) -> list[Item]:

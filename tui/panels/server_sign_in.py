@@ -40,7 +40,7 @@ class ScreenSignIn:
             self._address.set_result(url)
         open_address(url)
 
-    async def pasted(self) -> str:
+    async def read_pasted_address(self) -> str:
         """Return the address that the browser ended at, where the user pastes it."""
         url = await self._address
         text = f"Open this address to sign in:\n{url}\n{_HOW}"

@@ -36,9 +36,9 @@ async def open_tool_detail(
         ]
 
     def adjust(step: int) -> None:
-        if panel.selected is None:
+        if panel.selected_item is None:
             return
-        tool = tools[panel.selected]
+        tool = tools[panel.selected_item]
         at = LEVELS.index(chosen.get(tool, "short")) + step
         chosen[tool] = LEVELS[max(0, min(at, len(LEVELS) - 1))]
         panel.replace(items())

@@ -114,7 +114,7 @@ async def _look(
             return
         if now is None:
             return
-        at = panel.selected
+        at = panel.selected_item
         selected = (view.steps[at].key, view.steps[at].occurrence) if at is not None else None
         view.run, view.steps = now.run, now.steps
         panel.question = view.question()

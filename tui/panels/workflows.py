@@ -72,7 +72,7 @@ async def _shown_live(
     async def renew() -> None:
         now = await runs.all()
         # Only now: the user may have moved meanwhile.
-        at = panel.selected
+        at = panel.selected_item
         selected = shown[at].record.id if at is not None else ""
         shown[:] = now
         panel.renew([_item(run) for run in shown], _index(shown, selected))

@@ -15,7 +15,13 @@ from tui.prompt.completion_menu import CompletionMenu
 from tui.prompt.composer import Composer
 from tui.prompt.file_completion import FileCompletion
 from tui.prompt.prompt_history import PromptHistory
-from tui.prompt.word_completion import Completion, candidates, complete, complete_shell, mentioned
+from tui.prompt.word_completion import (
+    Completion,
+    candidates,
+    complete,
+    complete_shell,
+    mention_prefix,
+)
 
 if TYPE_CHECKING:
     from agent.commands.command_registry import CommandRegistry
@@ -60,7 +66,7 @@ class PromptCompletions:
         if proposed := self._arguments.look(draft.text, draft.cursor):
             self._menu.show(proposed)
             return
-        query = mentioned(draft.text, draft.cursor)
+        query = mention_prefix(draft.text, draft.cursor)
         files = self._files.look(query) if query is not None else []
         offers = candidates(self._registry()) if draft.text.startswith("/") else ()
         self._menu.show(complete(draft.text, draft.cursor, offers, files))
@@ -125,7 +131,7 @@ class PromptCompletions:
             self._submit()
 
     def _accept(self, completion: Completion) -> None:
-        text, cursor = completion.applied(self._composer.buffer.text, self._menu.selected or 0)
+        text, cursor = completion.apply_to(self._composer.buffer.text, self._menu.selected or 0)
         chips = self._composer.buffer.draft.chips
         self._composer.load(Draft(text, cursor, chips))
         if completion.kind != "file" or not text[:cursor].endswith("/"):

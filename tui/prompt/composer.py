@@ -301,7 +301,7 @@ class PromptMarker:
         composer = self._composer
         match event.message:
             case events.MouseDown(button=1) as message:
-                composer.buffer.move_to(_pointed(composer, message))
+                composer.buffer.move_to(_mouse_place(composer, message))
                 self._is_dragging = True
                 composer.capture_mouse()
             case events.MouseMove(button=0) | events.MouseUp() if self._is_dragging:
@@ -309,7 +309,7 @@ class PromptMarker:
                 self._is_dragging = False
                 composer.release_mouse()
             case events.MouseMove() as message if self._is_dragging:
-                place = _pointed(composer, message)
+                place = _mouse_place(composer, message)
                 self._selection.extend(lambda: composer.buffer.move_to(place))
             case _:
                 return
@@ -333,7 +333,7 @@ def leave_shell(buffer: TextBuffer) -> None:
     buffer.move_to(cursor - 1)
 
 
-def _pointed(composer: Composer, message: events.MouseEvent) -> int:
+def _mouse_place(composer: Composer, message: events.MouseEvent) -> int:
     return composer.place_at(int(message.screen_x), int(message.screen_y))
 
 

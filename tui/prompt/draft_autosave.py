@@ -32,7 +32,7 @@ class DraftAutosave:
         self._set_timer = set_timer
         self._timer: Timer | None = None
 
-    def touched(self) -> None:
+    def schedule(self) -> None:
         """The draft has changed."""
         if self._timer is None and self._conversation() is not None:
             wait_s = DRAFT_S if len(self._draft()) < LONG_DRAFT else LONG_DRAFT_S
@@ -41,7 +41,7 @@ class DraftAutosave:
     def conversation_changed(self) -> None:
         """Have recorded soon what was typed before there was a conversation."""
         if self._draft():
-            self.touched()
+            self.schedule()
 
     def settle(self) -> None:
         """Record now what would be recorded soon: the conversation is about to go."""

@@ -57,7 +57,7 @@ def edit_file(command: list[str], file: Path, env: Mapping[str, str]) -> None:
     except OSError as error:
         raise EditorFailed(f"{command[0]}: {error.strerror}") from error
     if done != 0:
-        raise EditorFailed(f"{command[0]} {_ended(done)}; nothing was changed")
+        raise EditorFailed(f"{command[0]} {_status_text(done)}; nothing was changed")
 
 
 def edit_text(command: list[str], text: str, name: str, env: Mapping[str, str]) -> str:
@@ -73,7 +73,7 @@ def edit_text(command: list[str], text: str, name: str, env: Mapping[str, str]) 
             file.write_text(text, "utf-8", "surrogateescape")
             done = run_in_foreground([*command, str(file)], env)
             if done != 0:
-                raise EditorFailed(f"{command[0]} {_ended(done)}; nothing was changed")
+                raise EditorFailed(f"{command[0]} {_status_text(done)}; nothing was changed")
             return file.read_text("utf-8", "replace")
     except UnicodeEncodeError as error:
         raise EditorFailed(
@@ -83,7 +83,7 @@ def edit_text(command: list[str], text: str, name: str, env: Mapping[str, str]) 
         raise EditorFailed(f"{command[0]}: {error.strerror}") from error
 
 
-def _ended(status: int) -> str:
+def _status_text(status: int) -> str:
     if status < 0:
         return f"was ended by {signal.Signals(-status).name}"
     return f"ended with status {status}"

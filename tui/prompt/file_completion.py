@@ -40,10 +40,10 @@ class FilesBelow:
         if self._own is None:
             # With the first `@`.
             from agent.files.file_index import FileIndex
-            from permissions.base.process.reading_programs import ReadingPrograms, unconfined
+            from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 
             directory = self._directory()
-            programs = ReadingPrograms(self._env, directory, unconfined)
+            programs = ReadingPrograms(self._env, directory, launch_unconfined)
             self._own = FileIndex(directory, programs)
         return self._own
 
@@ -89,7 +89,7 @@ class FileCompletion:
             if self._search is not None and not self._search.step():
                 self._go_on_later()
         named = _fitting(self._resources(), query)
-        return [*named, *(self._search.found if self._search is not None else ())]
+        return [*named, *(self._search.matches if self._search is not None else ())]
 
     async def aclose(self) -> None:
         """Let go of the files."""
@@ -112,9 +112,9 @@ class FileCompletion:
             # Another query came, and this search has no use any more.
             if search is None or search is not self._search:
                 return
-            before = len(search.found)
+            before = len(search.matches)
             is_done = search.step()
-            if len(search.found) != before:
+            if len(search.matches) != before:
                 self._on_found()
             if not is_done:
                 self._next_frame(go_on)

@@ -32,7 +32,7 @@ class PastedImage(Struct, frozen=True):
     """An image that goes with the prompt."""
 
     mention: str
-    about: str
+    label: str
     """What stands for it, with its size and type."""
 
 

@@ -30,7 +30,7 @@ class PromptHistory:
     def extend_older(self, texts: Sequence[str]) -> None:
         """Take over what was typed before this start, newest first."""
         self._shell_commands = None
-        known = {entry.expanded for entry in self._entries}
+        known = {entry.expanded_text for entry in self._entries}
         older = [Draft.of_text(text) for text in reversed(texts) if text not in known]
         self._entries = [*older, *self._entries][-_MAX_ENTRIES:]
         if self._at is not None:
@@ -51,7 +51,7 @@ class PromptHistory:
         self._shell_commands = None
         if not draft.text.strip():
             return
-        if not self._entries or self._entries[-1].expanded != draft.expanded:
+        if not self._entries or self._entries[-1].expanded_text != draft.expanded_text:
             self._entries.append(Draft(draft.text, len(draft.text), draft.chips))
             self._session_count += 1
             del self._entries[:-_MAX_ENTRIES]
@@ -85,7 +85,7 @@ class PromptHistory:
     def shell_commands(self) -> list[str]:
         """Return the commands typed after `!`, newest first, each once."""
         if self._shell_commands is None:
-            texts = (entry.expanded for entry in reversed(self._entries))
+            texts = (entry.expanded_text for entry in reversed(self._entries))
             found = (text[1:].strip() for text in texts if text.startswith("!"))
             self._shell_commands = list(dict.fromkeys(command for command in found if command))
         return self._shell_commands
@@ -102,13 +102,13 @@ class PromptHistory:
         """Yield the entries that contain the text, newest first, each text once."""
         needle = query.casefold()
         seen: set[str] = set()
-        for entry in reversed(self._in(scope)):
-            text = entry.expanded
+        for entry in reversed(self._entries_in(scope)):
+            text = entry.expanded_text
             if needle in text.casefold() and text not in seen:
                 seen.add(text)
                 yield entry
 
-    def _in(self, scope: HistoryScope) -> Sequence[Draft]:
+    def _entries_in(self, scope: HistoryScope) -> Sequence[Draft]:
         match scope:
             case "session":
                 return self._entries[max(0, len(self._entries) - self._session_count) :]

@@ -53,7 +53,7 @@ def marked_row(
 ) -> Row:
     """Return a row with what is marked in it; colours of words give way to the mark."""
     runs: list[Run] = [sign(prefix) if is_first else ("   ", FAINT)]
-    marked = TEXT.on(Role.SELECTION)
+    marked = TEXT.with_ground(Role.SELECTION)
     start, end = part
     for place in range(line.start, line.end):
         chip = draft.chips.get(draft.text[place])

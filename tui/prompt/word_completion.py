@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
-from agent.files.mention_text import mention_of, unquoted
+from agent.files.mention_text import mention_of, unquote
 
 if TYPE_CHECKING:
     # Nothing of a command is imported before the first `/` is typed.
@@ -43,7 +43,7 @@ class Completion(Struct, frozen=True):
     candidates: tuple[Candidate, ...]
     kind: CompletionKind
 
-    def applied(self, text: str, index: int) -> tuple[str, int]:
+    def apply_to(self, text: str, index: int) -> tuple[str, int]:
         """Return the text with the word replaced by an offer, and the new cursor."""
         label = self.candidates[index].label
         is_directory = self.kind == "file" and label.endswith("/")
@@ -98,12 +98,12 @@ def complete_shell(
     return _completion(0, cursor, found, "shell")
 
 
-def mentioned(text: str, cursor: int) -> str | None:
+def mention_prefix(text: str, cursor: int) -> str | None:
     """Return what was typed after the `@` of the word before the cursor; None without one."""
     word = text[_word_start(text, cursor) : cursor]
     if not word.startswith("@"):
         return None
-    return unquoted(word[2:]) if word.startswith('@"') else word[1:]
+    return unquote(word[2:]) if word.startswith('@"') else word[1:]
 
 
 def _word_start(text: str, cursor: int) -> int:
@@ -174,5 +174,5 @@ def candidates(registry: CommandRegistry) -> tuple[Candidate, ...]:
             command.meta.argument_hint,
             command.meta.aliases,
         )
-        for command in registry.listed()
+        for command in registry.list_commands()
     )

@@ -26,12 +26,12 @@ class CrashReport(App[ReturnType], Generic[ReturnType]):
         """Leave the exception that is being handled on the normal screen."""
         from rich.text import Text  # only ever needed once
 
-        report = "".join(map(_shown, traceback.format_exc()))
+        report = "".join(map(_printable, traceback.format_exc()))
         lines = f"agent-tui crashed. Please report this:\n\n{report.rstrip()}"
         self._exit_renderables.append(Text(lines, overflow="fold"))
         self._close_messages_no_wait()
 
 
-def _shown(character: str) -> str:
+def _printable(character: str) -> str:
     """Return a character, or how Python writes it where the terminal could obey it."""
     return character if character.isprintable() or character == "\n" else repr(character)[1:-1]

@@ -121,7 +121,7 @@ class UncoveredRows:
         visible = screen._compositor.visible_widgets
         if visible is not self._visible:
             self._visible = visible
-            self._regions = _uncovered(visible)
+            self._regions = _uncovered_widgets(visible)
         return self._regions.get(widget)
 
 
@@ -244,7 +244,7 @@ def is_settling(screen: Screen[Any]) -> bool:
     )
 
 
-def _uncovered(visible: dict[Widget, tuple[Region, Region]]) -> dict[Widget, Region]:
+def _uncovered_widgets(visible: dict[Widget, tuple[Region, Region]]) -> dict[Widget, Region]:
     """Return the widgets that are wholly in view, with nothing but their screen behind them.
 
     `visible` is in the order of painting, front to back.

@@ -68,14 +68,14 @@ class FrameWriter:
             app._driver.write(data)
             app._driver.flush()
             if self._pace.is_slow:
-                self._pace.sent(len(data.encode("utf-8", "replace")))
+                self._pace.record_sent(len(data.encode("utf-8", "replace")))
             if output is not None:
                 output.meter.frame()
 
     def _wait(self, output: TerminalOutput | None, wait_s: float) -> None:
         if self._is_waiting:
             if output is not None:
-                output.meter.coalesced()
+                output.meter.count_coalesced()
             return
         self._is_waiting = True
         if wait_s > 0:

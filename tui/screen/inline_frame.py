@@ -152,7 +152,7 @@ class InlineFrame(CellFrame):
         """Show rows from the first one on; those that are finished stay above from now on."""
         data = self._erase() if self._is_resized else ""
         state, width = self._terminal, self.back.width
-        rows = [*self._painted(finished), *live]
+        rows = [*self._paint(finished), *live]
         for y, row in enumerate(rows):
             data += self._change_row(y, row)
         if len(rows) < len(self._shown):
@@ -179,7 +179,7 @@ class InlineFrame(CellFrame):
         runs = tuple(row_runs(y, before, row))
         return data + emit_escape_codes(Diff(None, runs), self._terminal, self.styles)
 
-    def _painted(self, strips: Sequence[Strip]) -> list[Row]:
+    def _paint(self, strips: Sequence[Strip]) -> list[Row]:
         buffer = ScreenBuffer(self.back.width, len(strips))
         for y, strip in enumerate(strips):
             paint_strip(strip, buffer.width, y, 0, buffer, self.styles, self.maker)

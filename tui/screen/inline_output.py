@@ -37,7 +37,7 @@ class InlineOutput:
         )
         app.use_frame(self._frame, lambda: self.use_whole_window(True))
 
-    def started(self) -> None:
+    def mark_started(self) -> None:
         """The app runs."""
         # A suspension leaves the alternate screen.
         self._app.app_resume_signal.subscribe(

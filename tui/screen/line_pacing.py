@@ -31,7 +31,7 @@ class LinePacing:
         """How long until the line is free; 0 when it is."""
         return max(0.0, self._free_at_s - self._clock())
 
-    def sent(self, size_bytes: int) -> None:
+    def record_sent(self, size_bytes: int) -> None:
         """Note what was just sent."""
         if self._bytes_per_s is not None:
             start_s = max(self._free_at_s, self._clock())

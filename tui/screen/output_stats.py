@@ -61,7 +61,7 @@ class OutputMeasure:
         self._total_frames += 1
         self._frames.append(self._clock())
 
-    def coalesced(self) -> None:
+    def count_coalesced(self) -> None:
         """Note a frame that waits to be overtaken."""
         self._coalesced_frames += 1
 

@@ -118,8 +118,10 @@ def dialog_lines(dialog: Dialog) -> list[str]:
     want_split(False)
     view = dialog.view(WIDTH_CELLS)
     title = readable_text(view.title)
-    rows = [*view.body, *view.pinned]
-    body = [_changed(row) if _COUNTS.search(title) else readable_text(row.runs) for row in rows]
+    rows = [*view.body, *view.pinned_rows]
+    body = [
+        _diff_row_text(row) if _COUNTS.search(title) else readable_text(row.runs) for row in rows
+    ]
     mark = "" if title.endswith("?") else ":"
     return [f"{title}{mark}", *(line for line in body if line), *_answers(view.footer)]
 
@@ -131,7 +133,7 @@ def question_lines(dialog: Dialog) -> list[str]:
     return [readable_text(view.title), *answers]
 
 
-def _changed(row: Row) -> str:
+def _diff_row_text(row: Row) -> str:
     """Return a row of a diff in words, any other as it is."""
     match = _CHANGED.fullmatch(row.text)
     if match is None:
@@ -223,7 +225,7 @@ def _choose(dialog: Dialog, index: int, comment: str) -> LineEffect:
 
 
 def _choose_in_list(panel: ListPanel, index: int, key: str) -> LineEffect:
-    if panel.selected != index:
+    if panel.selected_item != index:
         panel.choose(index)
     if key:
         return LineEffect.APPLIED if press_own_key(panel, key) else LineEffect.NOT_APPLIED
@@ -232,10 +234,10 @@ def _choose_in_list(panel: ListPanel, index: int, key: str) -> LineEffect:
 
 
 def _choose_answer(dialog: Dialog, index: int) -> LineEffect:
-    before, was_selected = _unmarked(dialog), _selected(dialog) == index
+    before, was_selected = _unmarked_lines(dialog), _selected_choice(dialog) == index
     dialog.choose(index)
     is_open = not (dialog.is_done or was_selected or _has_field(dialog))
-    if is_open and _unmarked(dialog) == before:
+    if is_open and _unmarked_lines(dialog) == before:
         # As with a mouse the first click may only select; then the second one decides.
         dialog.choose(index)
     return LineEffect.APPLIED
@@ -243,10 +245,10 @@ def _choose_answer(dialog: Dialog, index: int) -> LineEffect:
 
 def _comment_on(dialog: Dialog, index: int, comment: str) -> LineEffect:
     for _ in _choices(dialog):
-        if _selected(dialog) != index:
+        if _selected_choice(dialog) != index:
             dialog.press("down", "", "confirm:next")
     dialog.press("tab", "", "confirm:nextField")
-    if _selected(dialog) != index or not _has_field(dialog):
+    if _selected_choice(dialog) != index or not _has_field(dialog):
         # This answer takes no comment: nothing is decided.
         dialog.press("tab", "", "confirm:nextField")
         return LineEffect.NOT_APPLIED
@@ -255,19 +257,19 @@ def _comment_on(dialog: Dialog, index: int, comment: str) -> LineEffect:
     return LineEffect.APPLIED
 
 
-def _unmarked(dialog: Dialog) -> list[str]:
+def _unmarked_lines(dialog: Dialog) -> list[str]:
     return [line.removesuffix(_SELECTED) for line in dialog_lines(dialog)]
 
 
 def _choices(dialog: Dialog) -> list[int]:
     if isinstance(dialog, ListPanel):
         # Also those that were not written: users know their number from before.
-        return list(dialog.found)
+        return list(dialog.matching_items)
     footer = dialog.view(WIDTH_CELLS).footer
     return list(dict.fromkeys(row.choice for row in footer if row.choice is not None))
 
 
-def _selected(dialog: Dialog) -> int | None:
+def _selected_choice(dialog: Dialog) -> int | None:
     footer = dialog.view(WIDTH_CELLS).footer
     return next((row.choice for row in footer if row.is_selected), None)
 

@@ -188,20 +188,20 @@ def _result(event: ToolResult, size: str, *, was_asked: bool) -> Iterator[str]:
     if isinstance(display, DiffDisplay) and was_asked:
         lines = lines[:1]
     if event.outcome == "ok" and not lines:
-        yield f"{who}result: {size or _counted(len(event.text.splitlines()), 'line')}"
+        yield f"{who}result: {size or _count_text(len(event.text.splitlines()), 'line')}"
     if isinstance(display, CommandDisplay):
         # Its status, and the end of its output, where the result usually is.
         status = lines[: display.exit_code is not None]
-        yield from (*status, *limited(lines[len(status) :], from_end=True))
+        yield from (*status, *limit_lines(lines[len(status) :], from_end=True))
     else:
-        yield from limited(lines)
+        yield from limit_lines(lines)
 
 
-def _counted(count: int, what: str) -> str:
+def _count_text(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def limited(lines: Sequence[str], *, from_end: bool = False) -> Iterator[str]:
+def limit_lines(lines: Sequence[str], *, from_end: bool = False) -> Iterator[str]:
     """Yield the first lines, and how many were left out; or that number and the last lines."""
     # One more line is written: a note that it is missing takes a line as well.
     count = len(lines) if len(lines) <= MAX_RESULT_LINES + 1 else MAX_RESULT_LINES
@@ -233,7 +233,7 @@ def display_lines(display: Display) -> list[str]:
 def _change(display: DiffDisplay) -> Iterator[str]:
     diff = diff_texts(display.old, display.new, 0)
     what = "new file" if display.is_new else "change"
-    yield f"{what}: {display.path}, {_counted(diff.added, 'line')} added, {diff.removed} removed"
+    yield f"{what}: {display.path}, {_count_text(diff.added_count, 'line')} added, {diff.removed_count} removed"
     for hunk in diff.hunks:
         for line in hunk:
             match line.kind:

@@ -22,7 +22,7 @@ from agent.user_prompt import Prompt
 from permissions.base.process.child_environment import child_environment
 from permissions.base.process.worker_threads import run_to_end
 from permissions.explain.explain_decision import home_relative
-from permissions.mode import named
+from permissions.mode import mode_name
 from tui.app.claude_settings_notice import notes_of_start
 from tui.commands import meant_by
 from tui.conversation.factory import ConversationMaker
@@ -115,7 +115,7 @@ class _LineSession:
             [
                 f"folder: {conversation.view.launch_dir}",
                 f"model: {conversation.status.model}{demo}",
-                f"mode: {named(conversation.status.mode)}",
+                f"mode: {mode_name(conversation.status.mode)}",
                 WELCOME,
             ]
         )
@@ -180,7 +180,7 @@ class _LineSession:
                 text = self._waiting.pop(0)
                 self.output.write([f"you: {text}"])
             else:
-                typed_text = await self._typed()
+                typed_text = await self._read_typed()
                 if typed_text is None:
                     self.leave()
                     return
@@ -188,7 +188,7 @@ class _LineSession:
             if text.strip():
                 await self.handle(text.strip())
 
-    async def _typed(self) -> str | None:
+    async def _read_typed(self) -> str | None:
         """Return what the user types, several lines where each ends with a backslash."""
         self.output.mark(PROMPT_STARTS)
         text = await self.reader.line("you: ")

@@ -55,7 +55,7 @@ class _HeadlessRun:
 
     async def texts(self, texts: Sequence[str]) -> int:
         """Run prompts that are there."""
-        assembled = await self._assembled(None)
+        assembled = await self._assemble(None)
 
         async def prompts() -> AsyncIterator[Prompt]:
             for text in texts:
@@ -72,7 +72,7 @@ class _HeadlessRun:
         begun: tuple[Mapping[str, object], Introduction] | None = None
         if self._options.prompt is None and (begun := await lines.introduction()) is not None:
             self._options = begun[1].applied_to(self._options)
-        assembled = await self._assembled(control)
+        assembled = await self._assemble(control)
         first = Prompt(self._options.prompt) if self._options.prompt else None
         conversation = assembled.conversation
         try:
@@ -83,7 +83,7 @@ class _HeadlessRun:
             raise
         return await self._run(assembled, lines.prompts(conversation, first), control, lines)
 
-    async def _assembled(self, control: Control | None) -> Assembled:
+    async def _assemble(self, control: Control | None) -> Assembled:
         options = self._options
         environment = environment_from(os.environ, self._launch_dir, version=version())
         if options.demo:

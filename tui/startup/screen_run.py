@@ -169,7 +169,7 @@ class ScreenRun:
 
     async def _store_unsent(self) -> str:
         """Store what was typed before there was a conversation; return the message about it."""
-        sent = [prompt.text for prompt in self.app.parts.runner.queued]
+        sent = [prompt.text for prompt in self.app.parts.runner.waiting_prompts]
         draft = self.app.parts.unsent.text
         options = self.maker.options
         if self.maker.assembled is not None or options.demo or not (sent or draft):

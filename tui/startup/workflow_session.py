@@ -157,7 +157,7 @@ def _heed_signals(stop: Callable[[str], object]) -> list[int]:
 
 class _Shown(Struct):
     states: dict[tuple[str, int], tuple[str, int]]
-    logged: int = 0
+    log_count: int = 0
     phase: str = ""
     pause: str = ""
 
@@ -173,7 +173,7 @@ class _Watch:
         conversation.agents.between_turns = self._see
 
     async def to_the_end(self, run: WorkflowRun) -> RunEnd:
-        self._workflows.on_change = lambda: self._changed(run)
+        self._workflows.on_change = lambda: self._show_changes(run)
         run.on_log = lambda text: _tell(text)
         end = await self._workflows.to_the_end(run.record.id)
         assert end is not None, "it was begun here"
@@ -188,7 +188,7 @@ class _Watch:
             if decision.behavior is Behavior.DENY and was_asked:
                 self.denied = self.denied or decision.source not in _BY_SOMEBODY
 
-    def _changed(self, run: WorkflowRun) -> None:
+    def _show_changes(self, run: WorkflowRun) -> None:
         shown = self._shown
         if run.phase != shown.phase:
             shown.phase = run.phase

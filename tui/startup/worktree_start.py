@@ -45,14 +45,14 @@ def run_in_worktree(
         )
     environment = environment_from(os.environ, launch_dir, version=version())
     settings = settings_for(options, environment)
-    tree = asyncio.run(_opened(options, environment, settings, name))
+    tree = asyncio.run(_open_worktree(options, environment, settings, name))
     _trust_as(settings.trust, TrustStore(environment.agent_home / "trust.json"), tree)
     os.chdir(tree.path)
     try:
         return run(replace(options, worktree=None), tree.path)
     finally:
         os.chdir(launch_dir)
-        said = asyncio.run(_ended(options, environment, settings, name, tree))
+        said = asyncio.run(_finish(options, environment, settings, name, tree))
         where = ""
         if tree.path.exists():
             branch = f", {tree.branch}" if tree.branch else ""
@@ -60,7 +60,7 @@ def run_in_worktree(
         sys.stderr.write(f"agent-tui: worktree {sanitize(str(said['worktree']))}{where}\n")
 
 
-async def _opened(
+async def _open_worktree(
     options: RunOptions, environment: Environment, settings: Settings, name: str
 ) -> AgentWorktree:
     with session_worktrees(options, environment, settings) as (worktrees, hooks):
@@ -69,7 +69,7 @@ async def _opened(
     return tree
 
 
-async def _ended(
+async def _finish(
     options: RunOptions,
     environment: Environment,
     settings: Settings,

@@ -59,8 +59,8 @@ class StatusCounts:
         for change in self._changes:
             # Each once: a long conversation has many, and this is asked for again and again.
             diff = diff_texts(change.old, change.new)
-            self._lines_added += diff.added
-            self._lines_removed += diff.removed
+            self._lines_added += diff.added_count
+            self._lines_removed += diff.removed_count
         self._changes.clear()
         return StatusFacts(
             columns=columns,

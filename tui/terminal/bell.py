@@ -62,7 +62,7 @@ class TerminalBell:
         self._timer: Timer | None = None
         self._is_focused: bool | None = None
 
-    def focused(self, is_focused: bool) -> None:
+    def set_focus(self, is_focused: bool) -> None:
         """Take the focus that the terminal reports."""
         self._is_focused = is_focused
 
@@ -91,15 +91,15 @@ class TerminalBell:
 
         Without reports of the focus only keys show that somebody is there.
         """
-        self.answered()
+        self.clear_question()
         if not self.call(text) and self._is_focused is None:
 
-            def again() -> None:
+            def repeat_bell() -> None:
                 self.call(text)
 
-            self._timer = self._set_timer(max(0.0, AWAY_S - self._idle_s()), again)
+            self._timer = self._set_timer(max(0.0, AWAY_S - self._idle_s()), repeat_bell)
 
-    def answered(self) -> None:
+    def clear_question(self) -> None:
         """The question is no longer open."""
         if self._timer is not None:
             self._timer.stop()

@@ -32,13 +32,13 @@ class Ink(Struct, frozen=True):
     image: int = 0
     """Number of the image whose cells these are, which is their color; 0 for text."""
 
-    def on(self, ground: Role | None) -> Ink:
+    def with_ground(self, ground: Role | None) -> Ink:
         """Return the ink over another ground, unless it has one of its own."""
-        return self if ground is None or self.ground is not None else _on(self, ground)
+        return self if ground is None or self.ground is not None else _with_ground(self, ground)
 
 
 @lru_cache(maxsize=1024)
-def _on(ink: Ink, ground: Role) -> Ink:
+def _with_ground(ink: Ink, ground: Role) -> Ink:
     return replace(ink, ground=ground)
 
 
@@ -91,14 +91,14 @@ def on_ground(rows: Iterable[Row], ground: Role) -> list[Row]:
     return [
         replace(
             line,
-            runs=tuple((text, ink.on(ground)) for text, ink in line.runs),
+            runs=tuple((text, ink.with_ground(ground)) for text, ink in line.runs),
             fill=line.fill or ground,
         )
         for line in rows
     ]
 
 
-def indented(rows: Iterable[Row], first: Sequence[Run], rest: Sequence[Run]) -> list[Row]:
+def indent_rows(rows: Iterable[Row], first: Sequence[Run], rest: Sequence[Run]) -> list[Row]:
     """Return the rows with a decoration before the first and another before all others."""
     result: list[Row] = []
     for line in rows:

@@ -55,7 +55,7 @@ class Palette:
         for text, ink in line.runs:
             used += text_width(text)
             # Cells leave them out as well; Textual, where it writes in our place, would not.
-            segments.append(Segment(without_controls(text), style(ink.on(line.fill))))
+            segments.append(Segment(without_controls(text), style(ink.with_ground(line.fill))))
         if used > width_cells:
             return self.strip(replace(line, runs=clip(line.runs, width_cells)), width_cells)
         if used < width_cells:

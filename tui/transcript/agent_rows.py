@@ -41,7 +41,7 @@ _COLORS: Final = {
 _WORDS: Final = {"asking": "needs you", "waiting": "waits for a slot"}
 
 
-def listed(agents: Sequence[RunningAgent]) -> list[RunningAgent]:
+def list_agents(agents: Sequence[RunningAgent]) -> list[RunningAgent]:
     """Return those to show now: what runs, who needs the user first, and what failed just now.
 
     Those of a workflow are part of its row, unless they need the user.
@@ -57,7 +57,7 @@ def listed(agents: Sequence[RunningAgent]) -> list[RunningAgent]:
 
 def agent_rows(agents: Sequence[RunningAgent], width_cells: int) -> list[Row]:
     """Return the rows of the list; the last one counts those that have no room."""
-    shown = listed(agents)
+    shown = list_agents(agents)
     rows = [Row(_runs(agent, width_cells), is_copied=False) for agent in shown[:MAX_ROWS]]
     if len(shown) > MAX_ROWS:
         more = f"   and {len(shown) - MAX_ROWS} more · /tasks"

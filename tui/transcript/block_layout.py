@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from tui.images.inline_images import InlineImages
 from tui.text.highlight import Highlighter
-from tui.text.styled_rows import MUTED, Row, Run, indented
+from tui.text.styled_rows import MUTED, Row, Run, indent_rows
 from tui.transcript.block_rows import GUTTER_CELLS, block_rows
 from tui.transcript.blocks import AssistantText, Block
 from tui.transcript.markdown.markdown_stream import MarkdownStream
@@ -64,7 +64,7 @@ class FixedLayout:
         if images is not None and level != "line":
             for image in shown_images(block):
                 width = width_cells - GUTTER_CELLS - 1
-                self._rows += indented(images.rows(image, width), _GUTTER, _GUTTER)
+                self._rows += indent_rows(images.rows(image, width), _GUTTER, _GUTTER)
         self._unready = highlighter.take_unready()
 
     @property
@@ -126,14 +126,14 @@ class AnswerLayout:
         self._taken_chars = len(block.text)
         if not block.is_streaming:
             self._stream.finish()
-        self._finished.extend(indented(self._stream.take_finished(), _GUTTER, _GUTTER))
+        self._finished.extend(indent_rows(self._stream.take_finished(), _GUTTER, _GUTTER))
         self._take_tail(self._stream.tail())
         return True
 
     def repaint(self) -> bool:
         """Put new colours where there are any."""
         for start, rows in self._stream.take_repainted():
-            self._finished[start : start + len(rows)] = indented(rows, _GUTTER, _GUTTER)
+            self._finished[start : start + len(rows)] = indent_rows(rows, _GUTTER, _GUTTER)
         self._take_tail(self._stream.tail())
         return True
 
@@ -145,7 +145,7 @@ class AnswerLayout:
             if before is not now:
                 break
             unchanged += 1
-        self._tail[unchanged:] = indented(rows[unchanged:], _GUTTER, _GUTTER)
+        self._tail[unchanged:] = indent_rows(rows[unchanged:], _GUTTER, _GUTTER)
         self._tail_source = rows
 
 

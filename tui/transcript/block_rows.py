@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from themes.theme import Role
 from tui.text.highlight import Highlighter
-from tui.text.styled_rows import BLANK, FAINT, MUTED, Ink, Row, Run, indented, on_ground, row
+from tui.text.styled_rows import BLANK, FAINT, MUTED, Ink, Row, Run, indent_rows, on_ground, row
 from tui.text.wrap import clip, wrap
 from tui.transcript.blocks import (
     AssistantText,
@@ -47,7 +47,7 @@ def block_rows(
             return _user_message(block, width, is_detailed)
         case AssistantText():
             # Drawn by `MarkdownStream`; this is its plain form, for callers without one.
-            return indented(wrap([(block.text, Ink())], width), _NO_SIGN, _NO_SIGN)
+            return indent_rows(wrap([(block.text, Ink())], width), _NO_SIGN, _NO_SIGN)
         case ThinkingText():
             return _thinking(block, width, is_detailed)
         case ToolCard():
@@ -56,7 +56,7 @@ def block_rows(
             )
         case NoticeLine():
             sign, ink = _NOTICE_SIGNS[block.level]
-            return _signed(sign, ink, wrap([(block.text, _NOTICE_TEXT[block.level])], width))
+            return _sign_rows(sign, ink, wrap([(block.text, _NOTICE_TEXT[block.level])], width))
         case HookLine():
             return _hook(block, width)
         case ErrorBlock():
@@ -65,9 +65,9 @@ def block_rows(
             return _compaction(block, width_cells, is_detailed)
         case EndLine(reason="completed"):
             sign = "✗" if " failed" in block.detail else "✓"
-            return _signed(sign, MUTED, wrap([(block.detail, MUTED)], width))
+            return _sign_rows(sign, MUTED, wrap([(block.detail, MUTED)], width))
         case EndLine():
-            return _signed("■", Ink(Role.WARNING), wrap([(_end_text(block), MUTED)], width))
+            return _sign_rows("■", Ink(Role.WARNING), wrap([(_end_text(block), MUTED)], width))
         case _:
             assert_never(block)
 
@@ -94,8 +94,8 @@ _NOTICE_SIGNS: Final = {
 _NOTICE_TEXT: Final = {"info": MUTED, "warning": Ink(Role.WARNING), "error": Ink(Role.ERROR)}
 
 
-def _signed(sign: str, ink: Ink, rows: list[Row]) -> list[Row]:
-    return indented(rows, ((f" {sign} ", ink),), _NO_SIGN)
+def _sign_rows(sign: str, ink: Ink, rows: list[Row]) -> list[Row]:
+    return indent_rows(rows, ((f" {sign} ", ink),), _NO_SIGN)
 
 
 def _user_message(block: UserMessage, width: int, is_detailed: bool) -> list[Row]:
@@ -107,11 +107,11 @@ def _user_message(block: UserMessage, width: int, is_detailed: bool) -> list[Row
     text = block.text.removeprefix("!" if block.kind == "shell" else "").strip("\n")
     if block.kind == "command":
         text = text.removeprefix("/")
-    lines = wrap([(text, Ink())], width) if is_detailed else _folded(text, width)
-    return on_ground(_signed(sign, ink, lines), Role.SURFACE)
+    lines = wrap([(text, Ink())], width) if is_detailed else _fold_prompt(text, width)
+    return on_ground(_sign_rows(sign, ink, lines), Role.SURFACE)
 
 
-def _folded(text: str, width: int) -> list[Row]:
+def _fold_prompt(text: str, width: int) -> list[Row]:
     """Return the first rows of a prompt; the rest is not even wrapped, for a paste may be huge."""
     end = -1
     for _ in range(_PROMPT_FOLD_LINES + 1):
@@ -144,9 +144,9 @@ def _thinking(block: ThinkingText, width: int, is_detailed: bool) -> list[Row]:
         # One line of Markdown, without the marks that are for laying it out.
         preview = _MARKS.sub(r"\2", preview.lstrip("# ")[: 4 * width])
         runs = clip([(head, sign_ink), ("  ", FAINT), (preview, MUTED)], width)
-        return _signed("✻", MUTED, [row(*runs)])
+        return _sign_rows("✻", MUTED, [row(*runs)])
     body = wrap([(block.text.strip(), sign_ink)], width)
-    return _signed("✻", MUTED, [row((head, sign_ink)), *body])
+    return _sign_rows("✻", MUTED, [row((head, sign_ink)), *body])
 
 
 _MARKS: Final = re.compile(r"(\*\*|`)(\S|\S.*?\S)\1")
@@ -157,14 +157,14 @@ def _hook(block: HookLine, width: int) -> list[Row]:
     head = [(f"{block.event} hook", MUTED), (f"  {block.outcome}", MUTED)]
     heading = wrap(head, width) if block.needs_heading else []
     text = "\n".join(block.notices)
-    return _signed("↳", MUTED, [*heading, *wrap([(text, MUTED)], width)])
+    return _sign_rows("↳", MUTED, [*heading, *wrap([(text, MUTED)], width)])
 
 
 def _error(block: ErrorBlock, width: int) -> list[Row]:
     rows = wrap([(block.message or block.kind, Ink(Role.ERROR))], width)
     if block.request_id:
         rows.append(row(*clip([(f"request {block.request_id}", MUTED)], width)))
-    return _signed("✗", Ink(Role.ERROR, bold=True), rows)
+    return _sign_rows("✗", Ink(Role.ERROR, bold=True), rows)
 
 
 def _compaction(block: CompactionLine, width_cells: int, is_detailed: bool) -> list[Row]:
@@ -183,7 +183,7 @@ def _compaction(block: CompactionLine, width_cells: int, is_detailed: bool) -> l
     if not block.summary or (block.means == "summary" and not is_detailed):
         return [line]
     body = wrap([(block.summary, MUTED)], width_cells - GUTTER_CELLS - 1)
-    return [line, BLANK, *indented(body, _NO_SIGN, _NO_SIGN)]
+    return [line, BLANK, *indent_rows(body, _NO_SIGN, _NO_SIGN)]
 
 
 def _end_text(block: EndLine) -> str:

@@ -149,7 +149,7 @@ def past_blocks(page: HistoryPage, directory: str = "") -> tuple[BlockList, str]
                 found.append(NoticeLine(key, _level(item.level), sanitize(item.text)))
     for place, block in enumerate(found.blocks):
         if isinstance(block, ToolCard):
-            found.put(place, _ended(block, page))
+            found.put(place, _to_block(block, page))
     return found, last_answer
 
 
@@ -162,7 +162,7 @@ def _show_words(found: BlockList, message: Message) -> None:
         found.append(EndLine(message.uid, "aborted_streaming", ""))
 
 
-def _ended(card: ToolCard, page: HistoryPage) -> Block:
+def _to_block(card: ToolCard, page: HistoryPage) -> Block:
     """Return a card of a call that is over, as it was shown then."""
     call = page.calls.get(card.key)
     if call is None:

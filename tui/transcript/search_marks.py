@@ -24,7 +24,7 @@ def row_with_hits(line: Row, needle: str, *, is_current: bool = False) -> Row:
     if not needle or needle not in folded or len(folded) != len(text):
         return line
     places = list(_places(folded, needle))
-    return replace(line, runs=tuple(_marked(line.runs, places, is_current)))
+    return replace(line, runs=tuple(_mark_runs(line.runs, places, is_current)))
 
 
 def _places(folded: str, needle: str) -> Iterator[tuple[int, int]]:
@@ -34,7 +34,7 @@ def _places(folded: str, needle: str) -> Iterator[tuple[int, int]]:
         at = folded.find(needle, at + len(needle))
 
 
-def _marked(
+def _mark_runs(
     runs: tuple[Run, ...], places: list[tuple[int, int]], is_current: bool
 ) -> Iterator[Run]:
     start = 0

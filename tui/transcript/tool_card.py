@@ -22,7 +22,7 @@ from agent.tools.declined import DECLINED, comment_in
 from agent.tools.search.hidden_words import hidden_part
 from themes.theme import Role
 from tui.text.highlight import Highlighter
-from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indent_rows, row
 from tui.text.wrap import chop, clip, runs_width, spread, wrap
 from tui.transcript.blocks import ToolCard, ToolState
 from tui.transcript.diff.change_rows import diff_rows
@@ -70,7 +70,7 @@ def tool_card_rows(
         return _head(card, width_cells, is_detailed)
     head = _head(card, width_cells, is_detailed)
     body = _body(card, width, width_cells, is_detailed, highlighter)
-    return [*head, *(_fitted(line, width_cells) for line in body)]
+    return [*head, *(_fit_row(line, width_cells) for line in body)]
 
 
 def todo_rows(items: Sequence[TodoItem], width_cells: int) -> list[Row]:
@@ -88,7 +88,7 @@ def todo_rows(items: Sequence[TodoItem], width_cells: int) -> list[Row]:
                 assert_never(item.status)
         text = item.active_form if item.status == "in_progress" and item.active_form else ""
         lines = wrap([(text or item.content, ink)], max(1, width_cells - 2))
-        rows.extend(indented(lines, (sign, (" ", TEXT)), (("  ", TEXT),)))
+        rows.extend(indent_rows(lines, (sign, (" ", TEXT)), (("  ", TEXT),)))
     return rows
 
 
@@ -123,7 +123,7 @@ def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
     # What was refused is read before it is asked for in another way: nothing of it is cut.
     if is_detailed or (card.state == "denied" and card.name == "Bash"):
         lines = wrap(title, width_cells - _INDENT - 1)
-        return indented(lines, (sign,), _BODY_REST)
+        return indent_rows(lines, (sign,), _BODY_REST)
     if right:
         right.append((" ", TEXT))
     line = spread(title, right, width_cells - _INDENT)
@@ -166,20 +166,22 @@ def _body(
         case "writing":
             return []
         case "asking":
-            return _nested([row(("waiting for your answer", Ink(Role.WARNING)), is_copied=False)])
+            return _nest_rows(
+                [row(("waiting for your answer", Ink(Role.WARNING)), is_copied=False)]
+            )
         case "running":
-            live = _nested(_live_rows(card, width))
-            return [*_comment(card, width), *_below(_agent(card, width), live)]
+            live = _nest_rows(_live_rows(card, width))
+            return [*_comment(card, width), *_join_nested(_agent(card, width), live)]
         case "denied":
-            return _denied(card, width, is_detailed)
+            return _denial_rows(card, width, is_detailed)
         case "interrupted":
-            return _nested([*_live_rows(card, width), row(("Interrupted", Ink(Role.WARNING)))])
+            return _nest_rows([*_live_rows(card, width), row(("Interrupted", Ink(Role.WARNING)))])
         case "failed" | "invalid":
             rows = _failure(card, width, is_detailed)
-            return [*_comment(card, width), *_below(_agent(card, width), _nested(rows))]
+            return [*_comment(card, width), *_join_nested(_agent(card, width), _nest_rows(rows))]
         case "ok":
             rows = _result(card, width, width_cells, is_detailed, highlighter)
-            return [*_comment(card, width), *_below(_agent(card, width), rows)]
+            return [*_comment(card, width), *_join_nested(_agent(card, width), rows)]
         case _:
             assert_never(card.state)
 
@@ -204,18 +206,18 @@ def _result(
             max_rows = None if is_detailed else DIFF_ROWS
             return diff_rows(display, width_cells, highlighter=highlighter, max_rows=max_rows)
         case CommandDisplay():
-            return _nested(_command(display, width, limit))
+            return _nest_rows(_command(display, width, limit))
         case TodoDisplay():
-            return _nested(todo_rows(display.items, width)) if is_detailed else []
+            return _nest_rows(todo_rows(display.items, width)) if is_detailed else []
         case PlanDisplay():
-            return _nested(_plan(display.plan, width, limit, highlighter))
+            return _nest_rows(_plan(display.plan, width, limit, highlighter))
         case TextDisplay() if display.language and is_detailed:
             lines = highlighter.block(display.text, display.language)
-            return _nested([part for line in lines for part in chop(line, width)])
+            return _nest_rows([part for line in lines for part in chop(line, width)])
         case TextDisplay():
-            return _nested(_summary(card.name, display.text, width, limit))
+            return _nest_rows(_summary(card.name, display.text, width, limit))
         case None | WorkflowDisplay():
-            return _nested(_summary(card.name, card.result, width, limit))
+            return _nest_rows(_summary(card.name, card.result, width, limit))
         case _:
             assert_never(display)
 
@@ -256,7 +258,7 @@ def _count(card: ToolCard) -> str:
     return result_size(card.name, card.input, text)
 
 
-def _denied(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
+def _denial_rows(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
     from permissions.decision import DecisionSource  # with the first denial, not at the start
 
     decision = card.decision
@@ -275,7 +277,7 @@ def _denied(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
     if feedback:
         runs.append((f" “{feedback}”", TEXT))
     rows = wrap(runs, width)[: None if is_detailed else 4]
-    return _nested(rows)
+    return _nest_rows(rows)
 
 
 def _is_write_outside(reason: Reason, message: str) -> bool:
@@ -287,7 +289,7 @@ def _comment(card: ToolCard, width: int) -> list[Row]:
     feedback = card.decision.feedback if card.decision else None
     if not feedback:
         return []
-    return indented(wrap([(feedback, TEXT)], width), ((" ❯ ", MUTED),), _BODY_REST)
+    return indent_rows(wrap([(feedback, TEXT)], width), ((" ❯ ", MUTED),), _BODY_REST)
 
 
 def _agent(card: ToolCard, width: int) -> list[Row]:
@@ -298,7 +300,7 @@ def _agent(card: ToolCard, width: int) -> list[Row]:
     runs: list[Run] = [(calls, MUTED)]
     if agent.last_line and card.state == "running":
         runs.append((f" · {agent.last_line}", MUTED))
-    return _nested([Row(clip(runs, width), is_copied=False)])
+    return _nest_rows([Row(clip(runs, width), is_copied=False)])
 
 
 def _live_rows(card: ToolCard, width: int) -> list[Row]:
@@ -359,18 +361,18 @@ def _left_out(count: int, where: str) -> str:
     return f"… {count} {where} line{'' if count == 1 else 's'} (ctrl+o)"
 
 
-def _nested(rows: list[Row]) -> list[Row]:
-    return indented(rows, _BODY_FIRST, _BODY_REST)
+def _nest_rows(rows: list[Row]) -> list[Row]:
+    return indent_rows(rows, _BODY_FIRST, _BODY_REST)
 
 
-def _below(first: list[Row], rest: list[Row]) -> list[Row]:
+def _join_nested(first: list[Row], rest: list[Row]) -> list[Row]:
     """Return nested rows in one: the sign of the second part goes."""
     if first and rest and rest[0].runs[:1] == _BODY_FIRST:
         rest = [replace(rest[0], runs=(*_BODY_REST, *rest[0].runs[1:])), *rest[1:]]
     return [*first, *rest]
 
 
-def _fitted(line: Row, width_cells: int) -> Row:
+def _fit_row(line: Row, width_cells: int) -> Row:
     if runs_width(line.runs) <= width_cells:
         return line
     return replace(line, runs=clip(line.runs, width_cells))

@@ -299,7 +299,7 @@ class TranscriptModel:
     def _grow_text(self, event: TextDelta) -> None:
         key = f"{event.message_uid}:{event.block_index}"
         block = self._list.get(key)
-        text = self._cleaned(key, event.text)
+        text = self._clean_text(key, event.text)
         if block is None:
             from tui.transcript.streaming_answer import (
                 StreamingAnswer,  # with the first answer, not the first frame
@@ -314,14 +314,14 @@ class TranscriptModel:
     def _grow_thinking(self, event: ThinkingDelta) -> None:
         key = f"{event.message_uid}:{event.block_index}"
         block = self._list.get(key)
-        text = self._cleaned(key, event.text)
+        text = self._clean_text(key, event.text)
         if isinstance(block, ThinkingText):
             self._list.replace(replace(block, text=block.text + text))
         elif block is None:
             self._list.remember(event.message_uid, key)
             self._list.append(ThinkingText(key, text, is_streaming=True))
 
-    def _cleaned(self, key: str, text: str) -> str:
+    def _clean_text(self, key: str, text: str) -> str:
         """Return the text as it may be shown; a control sequence may span several deltas."""
         return self._cleaners.setdefault(key, Sanitizer()).feed(text)
 

@@ -280,7 +280,7 @@ class TranscriptWidget(Listens, DrawsRows):
         self._painted_size = (width, height)
         self.viewport.resize(min(width, self._reading_cells or width), height, width)
         if self.inline is not None:
-            self.inline.scrollback.resized()
+            self.inline.scrollback.handle_resize()
         self._painted = self._screen_rows(size)
         return True
 
@@ -295,7 +295,7 @@ class TranscriptWidget(Listens, DrawsRows):
         if not self._painted:
             self._painted = self._screen_rows(size)
         if self.inline is not None and 0 in rows:
-            self.inline.painted(self._painted[0][0] if self._painted else None)
+            self.inline.record_paint(self._painted[0][0] if self._painted else None)
         width, height = self._painted_size
         palette, limit = self.palette, 4 * max(1, height)
         lines = [self._painted[y][1] if y < len(self._painted) else BLANK for y in rows]

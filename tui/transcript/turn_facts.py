@@ -32,8 +32,8 @@ class TurnFacts:
             case DiffDisplay():
                 diff = diff_texts(display.old, display.new)
                 self._files.add(display.path)
-                self._added += diff.added
-                self._removed += diff.removed
+                self._added += diff.added_count
+                self._removed += diff.removed_count
             case CommandDisplay():
                 self._tests = count_tests(display.output) or self._tests
             case _:

@@ -192,7 +192,7 @@ class Viewport(Struct):
 
     def refresh_highlights(self) -> None:
         """Make layouts again where the highlighter has something better by now."""
-        for index in range(*self._near()):
+        for index in range(*self._cached_range()):
             entry = self._entries[index]
             if entry.layout is None or entry.generation == self.highlighter.generation:
                 continue
@@ -374,7 +374,7 @@ class Viewport(Struct):
         if (end.block, end.line) < (block, line):
             self.top = end
 
-    def _near(self) -> tuple[int, int]:
+    def _cached_range(self) -> tuple[int, int]:
         return (
             max(0, self.top.block - _CACHED_LAYOUTS),
             min(len(self._entries), self.top.block + _CACHED_LAYOUTS),
@@ -389,7 +389,7 @@ class Viewport(Struct):
 
     def _drop_far_layouts(self) -> None:
         """Bound memory: each call drops the rows of a few blocks at the far ends."""
-        first, end = self._near()
+        first, end = self._cached_range()
         for index in (first - 1, first - 2, end, end + 1):
             if 0 <= index < len(self._entries) - 1:
                 entry = self._entries[index]

@@ -112,10 +112,10 @@ def build_agents(
         caps,
     )
     orchestration = OrchestrationMode(
-        model.used,
+        model.model_in_use,
         is_on=start.options.orchestrate or start.settings.values.orchestration is True,
     )
-    if start.resumed is not None:
+    if start.resumed_conversation is not None:
         _take_up(start, supervisor, recording)
     return AgentParts(
         catalog,
@@ -136,13 +136,13 @@ def _take_up(start: StartContext, supervisor: AgentSupervisor, recording: Record
             f"Agents were cut off when the program ended: {names}. Ask the model to continue "
             "those you still need."
         )
-    if left.undelivered:
-        names = ", ".join(record.agent_id for record, _, _ in left.undelivered[:10])
+    if left.undelivered_reports:
+        names = ", ".join(record.agent_id for record, _, _ in left.undelivered_reports[:10])
         start.notes.append(
             f"Agents ended before the program did, and their reports come with your next prompt: "
             f"{names}."
         )
-        supervisor.reports.again(left.undelivered)
+        supervisor.reports.redeliver(left.undelivered_reports)
 
 
 class AgentKinds(Struct, frozen=True):

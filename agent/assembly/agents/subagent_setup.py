@@ -74,7 +74,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
     start: StartContext
     parent: Callable[[], LoopPorts]
     dispatch: HookDispatch
-    used: ModelInUse
+    model_in_use: ModelInUse
     policy: Callable[[RequestSource], RetryPolicy]
     context: Callable[[], PromptContext]
     instructions: Instructions
@@ -149,7 +149,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             failures=RepeatedFailures(),
             agent_type=definition.name,
         )
-        built = await self._built(agent, above, tools, calls, services)
+        built = await self._build(agent, above, tools, calls, services)
         owner = register_hooks(agent, self.dispatch)
 
         async def close() -> None:
@@ -196,7 +196,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         }
         return tree
 
-    async def _built(
+    async def _build(
         self,
         agent: RunningAgent,
         above: LoopPorts,
@@ -219,20 +219,22 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         form = AnswerSchema(agent.task.answer_schema) if agent.task.answer_schema else None
         system = self._system(definition, services, form)
         wire = tools.registry.to_wire()
-        deferred = _own_deferred_tools(tools.registry, definition, services.deferred)
+        deferred = _own_deferred_tools(tools.registry, definition, services.deferred_tools)
         model = self._model(agent, above)
         effort: Effort | None = definition.effort
         if agent.task.effort is not None:
             effort = agent.task.effort  # type: ignore[assignment]
         request = request_builder(
-            self.used, system, wire, loaded=deferred.definitions, model=model, effort=effort
+            self.model_in_use, system, wire, loaded=deferred.definitions, model=model, effort=effort
         )
         recovery = replace(above.recovery, policy=self.policy(RequestSource.SUB_AGENT))
         nested = PathInstructions(hooks, self.instructions.for_another_agent(), cwd)
         ports = replace(
             above,
             recovery=recovery,
-            calls=replace(calls, hooks=hooks.tools, services=replace(services, deferred=deferred)),
+            calls=replace(
+                calls, hooks=hooks.tools, services=replace(services, deferred_tools=deferred)
+            ),
             hooks=hooks,
             request=request,
             reports=list,
@@ -267,7 +269,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         if wanted:
             return expand_alias(wanted)
         inherited = above.request(()).model
-        return inherited if inherited != self.used.model else None
+        return inherited if inherited != self.model_in_use.model else None
 
     async def _skills(
         self, agent: RunningAgent, gate: PermissionGate, services: ToolServices
@@ -321,12 +323,12 @@ def _after_calls(agent: RunningAgent, then: AfterCalls | None) -> AfterCalls | N
     if agent.task.answer is None:
         return then
 
-    async def after(calls: Sequence[tuple[ToolUse, CallOutcome]]) -> list[str]:
+    async def handle_calls(calls: Sequence[tuple[ToolUse, CallOutcome]]) -> list[str]:
         if agent.handed_in is not None:
             agent.controller.abort("it handed in its answer")
         return await then(calls) if then is not None else []
 
-    return after
+    return handle_calls
 
 
 def subagent_setup(
@@ -345,7 +347,7 @@ def subagent_setup(
         start=start,
         parent=late.ports,
         dispatch=dispatch,
-        used=model.used,
+        model_in_use=model.model_in_use,
         policy=model.policy,
         context=prompt.context,
         instructions=prompt.instructions,
@@ -372,5 +374,5 @@ def _own_deferred_tools(
     definition names, are loaded."""
     deferred = DeferredTools(registry)
     named = [] if definition.tools is None else [tool.name for tool in registry.all()]
-    deferred.load([*(parent.loaded if parent is not None else ()), *named])
+    deferred.load([*(parent.loaded_names if parent is not None else ()), *named])
     return deferred

@@ -133,7 +133,7 @@ class _SessionAgents:
             limits=CALL_LIMITS if order.reports_findings else None,
             answer_schema=json.dumps(order.schema) if order.schema is not None else None,
         )
-        begun = await self._stagger.wait(tuple(map(str, order.keyed().items())))
+        begun = await self._stagger.wait(tuple(map(str, order.key_options().items())))
         failure = _Failure(begun)
         try:
             agent = await self._supervisor.start(task, None, definition=self._definition(order))

@@ -82,7 +82,7 @@ def live_servers(
 
     def room_tokens() -> int:
         percent = share_of_window(environment.env, _mcp_section(start).toolSearch)
-        return model.used.capabilities.context_window * percent // 100
+        return model.model_in_use.capabilities.context_window * percent // 100
 
     seat = late.seat()
     # A leader only coordinates, and a worker has the tools of its subtask.
@@ -110,7 +110,7 @@ def live_servers(
         ),
         tools=OfferedTools(
             seat.for_workers if isinstance(seat, LeaderSeat) else tools.registry,
-            tools.deferred,
+            tools.deferred_tools,
             build_own,
             room_tokens,
             is_for_workers=isinstance(seat, LeaderSeat),
@@ -135,7 +135,7 @@ class _AskedModel:
         self._late = late
         self._user = user
         self._store = ConsentStore(start.settings.agent_home)
-        name = model.used
+        name = model.model_in_use
         self._sampling = Sampling(
             model.small, lambda: name.model, user, self._consents, self._allow_always
         )

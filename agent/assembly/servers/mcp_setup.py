@@ -101,7 +101,7 @@ class McpSetup:
 
     def begin(self, grants: Grants) -> None:
         """Load and start what is configured, in the background; `grants` stores rules."""
-        grants.on_allowed = self._stored
+        grants.on_allowed = self._bind_stored
         self._start.current_settings.on_change(self._follow)
         if self._is_wanted:
             self._begin_making()
@@ -128,10 +128,10 @@ class McpSetup:
         except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation continues
             self._start.warn(f"MCP servers are not started: {error}")
 
-    def _stored(self, rules: Sequence[str]) -> None:
+    def _bind_stored(self, rules: Sequence[str]) -> None:
         live = self._late.servers_or_none()
         if live is not None:
-            live.rules.stored(rules)
+            live.rules.bind_stored(rules)
 
     def _follow(self) -> None:
         if self._late.mcp.is_bound:
@@ -145,16 +145,16 @@ class McpSetup:
         Raises:
             AgentError: MCP cannot be used here.
         """
-        return await (await self._made()).open(own_servers(definition))
+        return await (await self._make_servers()).open(own_servers(definition))
 
     async def ask_about(self, definition: AgentDefinition) -> Sequence[str]:
         """Ask the user about the servers of a kind of worker, which starts them itself; return why
         some are not started. Raises AgentError as `open_for` does."""
         if not definition.own_servers:
             return ()
-        return await (await self._made()).refusals(own_servers(definition))
+        return await (await self._make_servers()).refusals(own_servers(definition))
 
-    async def _made(self) -> AgentServers:
+    async def _make_servers(self) -> AgentServers:
         if self._making is None:
             self._begin_making()
         await self._late.servers_made()

@@ -72,7 +72,7 @@ async def run_member(
     lease = Lease.take(config.place.lease(config.name), config.agent_id)
     try:
         assembled = await assemble(
-            _resumed(config.options, environment.version),
+            _resume_options(config.options, environment.version),
             replace(environment, launch_dir=config.cwd),
             settings,
             setup,
@@ -109,7 +109,7 @@ async def run_alone(
         await watch.aclose()
 
 
-def _resumed(options: RunOptions, version: str) -> RunOptions:
+def _resume_options(options: RunOptions, version: str) -> RunOptions:
     """Return the options that continue the worker's session where there is one already."""
     assert options.session_home is not None
     assert options.session_id is not None

@@ -143,7 +143,7 @@ def _leader_seat(
         options=lambda entry: _member_options(start, late, place, model, kinds.catalog, entry),
         cwd=start.environment.launch_dir,
         grace_s=GRACE_S if grace_s is None else grace_s,
-        lost=leader.lost,
+        fail_member=leader.mark_failed,
         notify=start.user.notify,
     )
     staff = Staff(post, open_team(place, start.session.id), ports)
@@ -167,7 +167,7 @@ def _leader_seat(
             waiting=lambda: desk.waiting,
             emit=shared.stream.emit,
             add=count,
-            counted=staff.counted,
+            record_usage=staff.record_usage,
             check=leader.check,
         ),
     )
@@ -261,7 +261,7 @@ def _member_options(
         team=None,
         agent=entry.agent_type,
         session_home=place.member_dir(entry.name),
-        model=(kind.model if kind is not None else None) or model.used.model,
+        model=(kind.model if kind is not None else None) or model.model_in_use.model,
         max_turns=min(turns, default=None),
         tools=entry.tools,
         skills=None,

@@ -41,7 +41,7 @@ def total(cost_usd: float, *, is_complete: bool) -> str:
 def _of_model(name: str, cost: ModelCost) -> str:
     usage = cost.usage
     written = usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
-    price = f"${cost.cost_usd:.4f}" if cost.priced else "no price"
+    price = f"${cost.cost_usd:.4f}" if cost.is_priced else "no price"
     return (
         f"  {name}: {price} · {usage.input_tokens:,} in · {usage.output_tokens:,} out · "
         f"{usage.cache_read_tokens:,} read from cache · {written:,} written to it · "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.commands.command_context import CommandContext
 from agent.commands.command_results import CommandResult, ShowText
 from permissions.gate import PermissionGate
-from permissions.mode import Mode, named, parse_mode
+from permissions.mode import Mode, mode_name, parse_mode
 
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
@@ -13,14 +13,14 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     wanted = arguments.strip()
     names = ", ".join(str(mode) for mode in _open_modes(context.gate))
     if not wanted:
-        return ShowText(f"{named(context.gate.mode)}; available: {names}")
+        return ShowText(f"{mode_name(context.gate.mode)}; available: {names}")
     mode = parse_mode(wanted)
     if mode is None:
         return ShowText(f"Unknown mode {wanted!r}. Known: {names}.", "warning")
     warnings = context.gate.set_mode(mode)
     if warnings:
         return ShowText("\n".join(warning.message for warning in warnings), "warning")
-    return ShowText(named(mode))
+    return ShowText(mode_name(mode))
 
 
 def _open_modes(gate: PermissionGate) -> list[Mode]:

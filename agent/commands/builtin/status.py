@@ -9,7 +9,7 @@ from agent.commands.command_results import CommandResult, ShowText
 from agent.settings.start_notices import warning_line
 from agent.settings.trust import TrustState
 from permissions.explain.explain_decision import place_relative
-from permissions.mode import named
+from permissions.mode import mode_name
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
@@ -19,14 +19,14 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
     effort = f", effort {status.effort}" if status.effort else ""
     short = place_relative(str(settings.project_root), str(settings.home))
     files = [short(str(file.path)) for file in context.instructions()]
-    read = [short(str(path)) for path in settings.watched if os.path.exists(path)]
+    read = [short(str(path)) for path in settings.watched_files if os.path.exists(path)]
     trust = settings.trust
     lines = [
         f"agent-tui {context.version}",
         f"session {session.session_id}",
         f"model {status.model}{demo}{effort}",
         f"endpoint {context.endpoint()}",
-        named(status.mode),
+        mode_name(status.mode),
         f"folder {session.launch_dir}",
         *([f"shell in {session.cwd}"] if session.cwd != session.launch_dir else []),
         *(f"also {directory}" for directory in context.gate.context.additional_dirs),

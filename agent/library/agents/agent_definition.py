@@ -16,7 +16,7 @@ from agent.library.agents.guards import InputGuardrail, OutputGuardrail
 from agent.library.agents.handoffs import Handoff, handoff
 from agent.library.agents.late_runner import run_agent_tool
 from agent.library.agents.run_hooks import AgentHooks
-from agent.library.base.awaiting import MaybeAwaitable, resolved
+from agent.library.base.awaiting import MaybeAwaitable, resolve_value
 from agent.library.base.model_options import ModelOptions, model_options
 from agent.library.base.raw_items import RawItem
 from agent.library.context.call_context import CallContext
@@ -205,13 +205,13 @@ class Agent(AgentBase[TContext]):
                 "'instructions' callable must accept exactly 2 arguments (context, agent), "
                 f"but got {len(names)}: {names}"
             )
-        return await resolved(given(run_context, self))
+        return await resolve_value(given(run_context, self))
 
     async def get_prompt(self, run_context: RunContextWrapper[TContext]) -> RawItem:
         """Return the prompt that the endpoint stores, if there is one."""
         if not callable(self.prompt):
             return self.prompt
-        return await resolved(self.prompt(run_context))
+        return await resolve_value(self.prompt(run_context))
 
     def as_tool(
         self,
@@ -284,7 +284,7 @@ async def enabled_handoffs(agent: Agent, context: RunContextWrapper) -> list[Han
 
 async def _is_enabled(what: RawItem, context: RunContextWrapper, agent: RawItem) -> bool:
     answer = getattr(what, "is_enabled", True)
-    return bool(await resolved(answer(context, agent)) if callable(answer) else answer)
+    return bool(await resolve_value(answer(context, agent)) if callable(answer) else answer)
 
 
 def _mcp_tool(server: RawItem, tool: RawItem) -> FunctionTool:

@@ -61,7 +61,7 @@ class AgentOutputSchema(AgentOutputSchemaBase):
         if self.is_plain_text():
             self.is_wrapped = False
             return
-        kind = _wrapped(output_type) if self.is_wrapped else output_type
+        kind = _wrap(output_type) if self.is_wrapped else output_type
         self._adapter: TypeAdapter[RawItem] = TypeAdapter(kind)
         self._schema = self._adapter.json_schema()
         if strict_json_schema:
@@ -124,7 +124,7 @@ def output_schema_of(output_type: RawItem) -> AgentOutputSchemaBase | None:
     return AgentOutputSchema(output_type)
 
 
-def _wrapped(kind: RawItem) -> RawItem:
+def _wrap(kind: RawItem) -> RawItem:
     make: RawItem = TypedDict
     return make("OutputType", {_WRAPPED: kind})
 

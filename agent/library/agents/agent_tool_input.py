@@ -9,7 +9,7 @@ from typing import Final, TypedDict
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from agent.library.base.awaiting import MaybeAwaitable, resolved
+from agent.library.base.awaiting import MaybeAwaitable, resolve_value
 from agent.library.base.raw_items import InputItem, RawItem
 from agent.library.base.run_exceptions import ModelBehaviorError
 from agent.library.base.strict_schema import ensure_strict_json_schema
@@ -63,7 +63,7 @@ class AgentToolInput:
         params = self._adapter.dump_python(value, mode="json")
         if self._is_text:
             return str(params["input"])
-        given: str | list[InputItem] = await resolved(
+        given: str | list[InputItem] = await resolve_value(
             self._builder(
                 {
                     "params": params,

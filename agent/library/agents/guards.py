@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import overload
 
-from agent.library.base.awaiting import MaybeAwaitable, resolved
+from agent.library.base.awaiting import MaybeAwaitable, resolve_value
 from agent.library.base.raw_items import InputItem, RawItem
 from agent.library.base.run_exceptions import UserError
 from agent.library.context.run_context import RunContextWrapper
@@ -48,7 +48,7 @@ class InputGuardrail:
             UserError: it is none.
         """
         _check(self.guardrail_function)
-        output = await resolved(self.guardrail_function(context, agent, input))
+        output = await resolve_value(self.guardrail_function(context, agent, input))
         return InputGuardrailResult(guardrail=self, output=output)
 
 
@@ -72,7 +72,7 @@ class OutputGuardrail:
             UserError: it is none.
         """
         _check(self.guardrail_function)
-        output = await resolved(self.guardrail_function(context, agent, agent_output))
+        output = await resolve_value(self.guardrail_function(context, agent, agent_output))
         return OutputGuardrailResult(self, agent_output, agent, output)
 
 

@@ -89,13 +89,13 @@ def nest_handoff_history(
     earlier = input_list(
         data.input_history if isinstance(data.input_history, str) else list(data.input_history)
     )
-    transcript = _flattened(earlier)
+    transcript = _flatten(earlier)
     items = [(each, True) for each in _plain(data.pre_handoff_items)]
     items += [(each, False) for each in _plain(data.new_items)]
     if history_mapper is not None:
         history = history_mapper([*transcript, *(each for each, _ in items)])
     else:
-        history = _nested(transcript, items)
+        history = _nest(transcript, items)
     return data.clone(
         input_history=tuple(copy.deepcopy(history)), pre_handoff_items=(), input_items=()
     )
@@ -117,7 +117,7 @@ def _plain(items: tuple[RunItem, ...]) -> list[InputItem]:
     ]
 
 
-def _nested(transcript: list[InputItem], items: list[tuple[InputItem, bool]]) -> list[InputItem]:
+def _nest(transcript: list[InputItem], items: list[tuple[InputItem, bool]]) -> list[InputItem]:
     history: list[InputItem] = []
     pending = list(transcript)
     for item, is_earlier in items:
@@ -158,7 +158,7 @@ def _line(item: InputItem) -> str:
         return str(shown)
 
 
-def _flattened(items: list[InputItem]) -> list[InputItem]:
+def _flatten(items: list[InputItem]) -> list[InputItem]:
     """Return the items with summaries of earlier handoffs taken apart again."""
     flat: list[InputItem] = []
     for item in items:

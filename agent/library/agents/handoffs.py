@@ -12,7 +12,7 @@ from typing import Protocol
 
 from pydantic import TypeAdapter, ValidationError
 
-from agent.library.base.awaiting import MaybeAwaitable, resolved
+from agent.library.base.awaiting import MaybeAwaitable, resolve_value
 from agent.library.base.raw_items import InputItem, RawItem
 from agent.library.base.run_exceptions import ModelBehaviorError, UserError
 from agent.library.base.strict_schema import ensure_strict_json_schema
@@ -114,9 +114,9 @@ def handoff(
 
     async def invoke(context: RunContextWrapper, arguments: str) -> RawItem:
         if adapter is not None and on_handoff is not None:
-            await resolved(on_handoff(context, _validated(adapter, arguments)))
+            await resolve_value(on_handoff(context, _validate(adapter, arguments)))
         elif on_handoff is not None:
-            await resolved(on_handoff(context))
+            await resolve_value(on_handoff(context))
         return agent
 
     return Handoff(
@@ -146,7 +146,7 @@ def _check_callback(on_handoff: Callable[..., RawItem] | None, input_type: RawIt
         raise UserError("on_handoff must take one argument: context")
 
 
-def _validated(adapter: TypeAdapter[RawItem], arguments: str | None) -> RawItem:
+def _validate(adapter: TypeAdapter[RawItem], arguments: str | None) -> RawItem:
     if arguments is None:
         raise ModelBehaviorError("Handoff function expected non-null input, but got None")
     try:

@@ -11,7 +11,7 @@ T = TypeVar("T")
 MaybeAwaitable: TypeAlias = Awaitable[T] | T
 
 
-async def resolved(value: Awaitable[T] | T) -> T:
+async def resolve_value(value: Awaitable[T] | T) -> T:
     """Return a value, awaited where it has to be."""
     if inspect.isawaitable(value):
         return await value

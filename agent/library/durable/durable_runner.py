@@ -61,10 +61,10 @@ class _DurableStep:
         self._name = name
 
     async def run(self, work: Callable[[], Awaitable[RawItem]]) -> RawItem:
-        async def recorded() -> RawItem:
+        async def run_as_json() -> RawItem:
             return as_json(await work())
 
-        return await self._reservation.run_async({"name": self._name}, recorded)
+        return await self._reservation.run_async({"name": self._name}, run_as_json)
 
 
 class _DurableSteps:
@@ -314,12 +314,12 @@ class DurableRunner:
                 state = result.to_state()
                 if not state.is_interrupted:
                     break
-                await self._answered(state)
+                await self._await_answer(state)
         except AgentsException as error:
             return json.dumps({"error": type(error).__name__, "message": str(error)})
         return state.to_string()
 
-    async def _answered(self, state: RunState) -> None:
+    async def _await_answer(self, state: RunState) -> None:
         """Wait for one answer, for as long as it takes, and put it into the state."""
         await self._dbos.set_event_async(WAITING, state.to_string())
         text = None

@@ -85,12 +85,12 @@ class ItemHelpers:
     @classmethod
     def extract_text(cls, message: RawItem) -> str | None:
         """Return all text of a message; None without any."""
-        return _joined(message, "output_text", "text")
+        return _join_texts(message, "output_text", "text")
 
     @classmethod
     def extract_refusal(cls, message: RawItem) -> str | None:
         """Return the refusal of a message; None without any."""
-        return _joined(message, "refusal", "refusal")
+        return _join_texts(message, "refusal", "refusal")
 
     @classmethod
     def input_to_new_input_list(cls, input: str | list[InputItem]) -> list[InputItem]:
@@ -114,7 +114,7 @@ class ItemHelpers:
         """Return the output of a call in the format of the Responses API."""
         item: InputItem = {
             "call_id": read(tool_call, "call_id"),
-            "output": _converted(output),
+            "output": _convert_output(output),
             "type": "function_call_output",
         }
         return item
@@ -127,7 +127,7 @@ def _last(message: RawItem) -> RawItem:
     return content[-1] if isinstance(content, list) and content else None
 
 
-def _joined(message: RawItem, kind: str, name: str) -> str | None:
+def _join_texts(message: RawItem, kind: str, name: str) -> str | None:
     if item_type(message) != "message":
         return None
     content = read(message, "content")
@@ -137,20 +137,20 @@ def _joined(message: RawItem, kind: str, name: str) -> str | None:
     return "".join(texts) or None
 
 
-def _converted(output: RawItem) -> RawItem:
+def _convert_output(output: RawItem) -> RawItem:
     if isinstance(output, str):
         return output
-    single = _structured(output)
+    single = _to_structured(output)
     if single is not None:
         return [_content(single)]
     if isinstance(output, list | tuple) and output:
-        several = [_structured(each) for each in output]
+        several = [_to_structured(each) for each in output]
         if all(each is not None for each in several):
             return [_content(each) for each in several if each is not None]
     return str(output)
 
 
-def _structured(value: RawItem) -> _Structured | None:
+def _to_structured(value: RawItem) -> _Structured | None:
     if isinstance(value, _Structured):
         return value
     if not isinstance(value, dict) or value.get("type") not in _STRUCTURED:

@@ -28,7 +28,7 @@ class RunItemBase:
 
     def to_input_item(self) -> InputItem:
         """Return the item as a model takes it."""
-        return _sent(as_input(self.raw_item))
+        return _to_input(as_input(self.raw_item))
 
     def release_agent(self) -> None:
         """Let go of the agent: it can be read for as long as something else holds it."""
@@ -229,10 +229,10 @@ class ModelResponse:
 
     def to_input_items(self) -> list[InputItem]:
         """Return the output as a model takes it."""
-        return [_sent(as_input(item)) for item in self.output]
+        return [_to_input(as_input(item)) for item in self.output]
 
 
-def _sent(item: InputItem) -> InputItem:
+def _to_input(item: InputItem) -> InputItem:
     """Return an item without what endpoints write but do not read."""
     kind = item.get("type")
     drop = {name for name, types in _NOT_SENT.items() if kind in types}

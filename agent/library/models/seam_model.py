@@ -71,7 +71,7 @@ class SeamModel(Model):
         request = await self.request(
             system_instructions, input, model_settings, [*tools, *handoffs], output_schema
         )
-        return await self._traced(request, tracing, input, None)
+        return await self._call_traced(request, tracing, input, None)
 
     async def stream_response(
         self,
@@ -92,7 +92,7 @@ class SeamModel(Model):
             system_instructions, input, model_settings, [*tools, *handoffs], output_schema
         )
         deltas: asyncio.Queue[DictItem | None] = asyncio.Queue()
-        task = asyncio.ensure_future(self._traced(request, tracing, input, deltas))
+        task = asyncio.ensure_future(self._call_traced(request, tracing, input, deltas))
         task.add_done_callback(lambda _task: deltas.put_nowait(None))
         try:
             yield DictItem(type="response.created", response=DictItem(model=self.name))
@@ -147,7 +147,7 @@ class SeamModel(Model):
             output_schema=schema.json_schema() if schema and not schema.is_plain_text() else None,
         )
 
-    async def _traced(
+    async def _call_traced(
         self,
         request: ModelRequest,
         tracing: ModelTracing,

@@ -100,7 +100,7 @@ class MCPServer:
 
     async def list_tools(self, run_context: RawItem = None, agent: RawItem = None) -> list[RawItem]:
         """Return the tools there are now. Raises UserError without a connection."""
-        view = self._connected().view(self.name)
+        view = self._require_servers().view(self.name)
         return [
             DictItem(
                 name=tool.name,
@@ -114,13 +114,13 @@ class MCPServer:
     async def call_tool(self, tool_name: str, arguments: Mapping[str, RawItem] | None) -> RawItem:
         """Return a tool's result, with `content` and `isError`. Raises UserError."""
         try:
-            result = await self._connected().call_tool(self.name, tool_name, arguments or {})
+            result = await self._require_servers().call_tool(self.name, tool_name, arguments or {})
         except McpError as error:
             raise UserError(f"{tool_name} of the MCP server {self.name!r}: {error}") from error
         content = [DictItem(block) for block in result.content]
         return DictItem(content=content, isError=result.is_error)
 
-    def _connected(self) -> McpServers:
+    def _require_servers(self) -> McpServers:
         if self._servers is None:
             raise UserError(f"The MCP server {self.name!r} is not connected: use `async with`.")
         return self._servers

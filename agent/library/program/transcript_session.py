@@ -84,7 +84,7 @@ class TranscriptSession(SessionABC):
         if items:
             await asyncio.to_thread(self._write, _records(messages_of(items)))
 
-    async def compacted(self, messages: Sequence[Message], event: Compacted) -> None:
+    async def record_compaction(self, messages: Sequence[Message], event: Compacted) -> None:
         """Begin with a shorter history; the file keeps what was. Raises as `add_items`."""
         record = CompactionRecord(
             tuple(messages), event.summary, event.trigger, event.tokens_before, event.tokens_after

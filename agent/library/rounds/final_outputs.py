@@ -6,7 +6,7 @@ from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 
 from agent.library.agents.agent_definition import Agent, ToolsToFinalOutputResult
 from agent.library.agents.agent_output import AgentOutputSchemaBase, output_schema_of
-from agent.library.base.awaiting import resolved
+from agent.library.base.awaiting import resolve_value
 from agent.library.base.raw_items import HANDLER_MESSAGE_ID, DictItem, RawItem, input_list
 from agent.library.base.run_exceptions import (
     AgentsException,
@@ -72,24 +72,24 @@ async def tools_output(
     if not results or behavior == "run_llm_again":
         return ToolsToFinalOutputResult(False)
     if behavior == "stop_on_first_tool":
-        return ToolsToFinalOutputResult(True, _typed(agent, results[0].output))
+        return ToolsToFinalOutputResult(True, _to_output_type(agent, results[0].output))
     if isinstance(behavior, dict):
         names = behavior.get("stop_at_tool_names", [])
         found = next((each for each in results if each.tool.name in names), None)
-        output = _typed(agent, found.output) if found is not None else None
+        output = _to_output_type(agent, found.output) if found is not None else None
         return ToolsToFinalOutputResult(found is not None, output)
     if callable(behavior):
-        answer = await resolved(behavior(scope.context, results))
+        answer = await resolve_value(behavior(scope.context, results))
         if isinstance(answer, ToolsToFinalOutputResult):
             return answer
     raise UserError(f"Invalid tool_use_behavior: {behavior}")
 
 
-def _typed(agent: Agent, output: RawItem) -> RawItem:
+def _to_output_type(agent: Agent, output: RawItem) -> RawItem:
     return str(output) if output_schema_of(agent.output_type) is None else output
 
 
-async def handled(
+async def handle_error(
     scope: RunScope, kind: str, error: AgentsException
 ) -> RunErrorHandlerResult | None:
     """Return what the caller's handler gives for an error; None where it is to be raised.
@@ -110,11 +110,11 @@ async def handled(
         raw_responses=list(state.model_responses),
         last_agent=state.current_agent,
     )
-    answer = await resolved(handler(RunErrorHandlerInput(error, scope.context, data)))
+    answer = await resolve_value(handler(RunErrorHandlerInput(error, scope.context, data)))
     if answer is None:
         return None
     result = _handler_result(answer)
-    result.final_output = _validated(state.current_agent, result.final_output)
+    result.final_output = _validate(state.current_agent, result.final_output)
     return result
 
 
@@ -128,7 +128,7 @@ def _handler_result(answer: RawItem) -> RunErrorHandlerResult:
     return RunErrorHandlerResult(answer)
 
 
-def _validated(agent: Agent, output: RawItem) -> RawItem:
+def _validate(agent: Agent, output: RawItem) -> RawItem:
     schema = output_schema_of(agent.output_type)
     if schema is None or schema.is_plain_text():
         return output

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agent.library.agents.agent_definition import Agent
 from agent.library.agents.handoff_history import nest_handoff_history
 from agent.library.agents.handoffs import HandoffInputData
-from agent.library.base.awaiting import resolved
+from agent.library.base.awaiting import resolve_value
 from agent.library.base.raw_items import read
 from agent.library.base.run_exceptions import UserError
 from agent.library.items.item_helpers import ItemHelpers
@@ -93,7 +93,7 @@ async def filter_history(
     else:
         if not callable(wanted):
             raise UserError(f"Invalid input filter: {wanted}")
-        data = await resolved(wanted(data))
+        data = await resolve_value(wanted(data))
         if not isinstance(data, HandoffInputData):
             raise UserError(f"Invalid input filter result: {data}")
     history = data.input_history

@@ -64,21 +64,19 @@ class InputCompaction:
         self._fitting.request = request
         agent, tokens = self._measured
         tokens = tokens if agent is self._scope.state.current_agent else 0
-        return await self._compacted(self._fitting, tokens, is_refused=False)
+        return await self._compact(self._fitting, tokens, is_refused=False)
 
     async def after_refusal(self) -> bool:
         """Compact after the endpoint found a request too long; return whether that was done."""
-        return self._fitting is not None and await self._compacted(
-            self._fitting, 0, is_refused=True
-        )
+        return self._fitting is not None and await self._compact(self._fitting, 0, is_refused=True)
 
-    def answered(self, response: ModelResponse) -> None:
+    def record_response(self, response: ModelResponse) -> None:
         """Take the endpoint's count of what the history is now."""
         usage = response.usage
         tokens = usage.input_tokens + usage.output_tokens if usage.requests == 1 else 0
         self._measured = (self._scope.state.current_agent, tokens)
 
-    async def _compacted(self, fitting: _Fitting, measured: int, *, is_refused: bool) -> bool:
+    async def _compact(self, fitting: _Fitting, measured: int, *, is_refused: bool) -> bool:
         # Reserved each time: whether it runs may depend on what the endpoint says of itself.
         step = self._scope.steps.reserve("compaction")
         if not is_refused and not fitting.is_nearly_full(measured):
@@ -164,7 +162,7 @@ class _Fitting:
         """Have a session of the program begin with the summary from now on."""
         _LOG.info("compacted from %d to %d tokens", event.tokens_before, event.tokens_after)
         if isinstance(self._session, TranscriptSession):
-            await self._session.compacted(messages, event)
+            await self._session.record_compaction(messages, event)
 
     def _prefix_tokens(self) -> int:
         return prefix_tokens(self.request.system, self.request.tools)

@@ -97,7 +97,7 @@ class ItemRounds:
             await input_with_session(scope)
         return LoopState()
 
-    async def before(self, state: LoopState) -> LoopState | None:
+    async def prepare_round(self, state: LoopState) -> LoopState | None:
         """Count the turn; end where there may be no more."""
         if _continues_turn(state):
             return state
@@ -105,7 +105,7 @@ class ItemRounds:
         if self._is_stopping():
             return None
         if run.max_turns is not None and run.current_turn >= run.max_turns:
-            await self._endings.exceeded()
+            await self._endings.end_at_limit()
             return None
         run.current_turn += 1
         self._begun = ""
@@ -116,9 +116,9 @@ class ItemRounds:
         """Await a step; in the first turn the guardrails on the input stand beside it."""
         run = self._state
         if run.current_turn == 1 and not run.input_guardrail_results:
-            found = await self._guarded(lambda: self._traced(state, step))
+            found = await self._run_guarded(lambda: self._run_traced(state, step))
         else:
-            found = await self._traced(state, step)
+            found = await self._run_traced(state, step)
         if self._after_turn is not None and (found is None or not _continues_turn(found)):
             await self._after_turn()
         return found
@@ -151,7 +151,7 @@ class ItemRounds:
         """Run tools and handoffs; stop where one of them has to be approved."""
         run, scope = self._state, self._scope
         agent = run.current_agent
-        answered = self._answered()
+        answered = self._outputs_by_call()
         waiting = [each for each in answer.tool_runs if each.call_id not in answered]
         outcome = await run_tools(scope, agent, waiting)
         unknown = [
@@ -234,7 +234,7 @@ class ItemRounds:
             run.used_tools.add(agent.name)
         return await self.run_calls(LoopState(), found)
 
-    async def _traced(self, state: LoopState, step: Step) -> LoopState | None:
+    async def _run_traced(self, state: LoopState, step: Step) -> LoopState | None:
         run, scope = self._state, self._scope
         agent = run.current_agent
         self._tools = await turn_tools(scope, agent)
@@ -244,7 +244,9 @@ class ItemRounds:
         with run_span("turn", disabled=disabled, turn=run.current_turn, agent_name=agent.name):
             return await step(state)
 
-    async def _guarded(self, step: Callable[[], Awaitable[LoopState | None]]) -> LoopState | None:
+    async def _run_guarded(
+        self, step: Callable[[], Awaitable[LoopState | None]]
+    ) -> LoopState | None:
         """Await a step with the guardrails on the input before and beside it."""
         run, scope = self._state, self._scope
         agent, given = run.current_agent, run.original_input
@@ -294,7 +296,7 @@ class ItemRounds:
         self, state: LoopState, agent: Agent, runs: list[ToolRun]
     ) -> LoopState | None:
         """End with what tools returned, those that ran before an interruption included."""
-        answered = self._answered()
+        answered = self._outputs_by_call()
         results = [
             FunctionToolResult(run.tool, answered[run.call_id].output, answered[run.call_id])
             for run in runs
@@ -306,7 +308,7 @@ class ItemRounds:
         await save_turn(self._scope)
         return state.advance("next_turn")
 
-    def _answered(self) -> dict[str | None, ToolCallOutputItem]:
+    def _outputs_by_call(self) -> dict[str | None, ToolCallOutputItem]:
         """Return the outputs of the turn's calls, by call."""
         turn: list[RunItem] = self._state.generated_items[self._state.turn_start :]
         return {each.call_id: each for each in turn if isinstance(each, ToolCallOutputItem)}

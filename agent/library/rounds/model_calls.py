@@ -8,7 +8,7 @@ import dataclasses
 from agent.library.agents.agent_definition import Agent, enabled_handoffs
 from agent.library.agents.agent_output import output_schema_of
 from agent.library.agents.handoffs import Handoff
-from agent.library.base.awaiting import resolved
+from agent.library.base.awaiting import resolve_value
 from agent.library.base.model_options import ModelOptions
 from agent.library.base.raw_items import (
     HANDLER_MESSAGE_ID,
@@ -81,23 +81,25 @@ async def call_model(
     if agent.reset_tool_choice and agent.name in scope.state.used_tools:
         options = dataclasses.replace(options, tool_choice=None)
 
-    async def made() -> _Request:
-        filtered = await _filtered(scope, agent, ModelInputData(model_input(scope), instructions))
+    async def make_request() -> _Request:
+        filtered = await _filter_input(
+            scope, agent, ModelInputData(model_input(scope), instructions)
+        )
         return _Request(filtered.instructions, filtered.input, options, tools, prompt)
 
-    request = await made()
+    request = await make_request()
     model = scope.find_model(agent)
     if isinstance(model, SeamModel):
         schema = output_schema_of(agent.output_type)
         wanted = [*tools.tools, *tools.handoffs]
         size = await model.request(request.instructions, request.input, options, wanted, schema)
         if await compaction.before_call(model, size):
-            request = await made()
+            request = await make_request()
     await scope.hooks.on_llm_start(scope.context, agent, request.instructions, request.input)
     if agent.hooks is not None:
         await agent.hooks.on_llm_start(scope.context, agent, request.instructions, request.input)
     response = await _within(options.timeout, _answer(scope, model, agent, request))
-    compaction.answered(response)
+    compaction.record_response(response)
     scope.context.usage.add(response.usage)
     scope.state.model_responses.append(response)
     if agent.hooks is not None:
@@ -106,7 +108,7 @@ async def call_model(
     return response
 
 
-async def _filtered(scope: RunScope, agent: Agent, data: ModelInputData) -> ModelInputData:
+async def _filter_input(scope: RunScope, agent: Agent, data: ModelInputData) -> ModelInputData:
     function = scope.config.call_model_input_filter
     if function is None:
         return data
@@ -114,7 +116,7 @@ async def _filtered(scope: RunScope, agent: Agent, data: ModelInputData) -> Mode
         ModelInputData(list(data.input), data.instructions), agent, scope.context.context
     )
     try:
-        found = await resolved(function(given))
+        found = await resolve_value(function(given))
         if not isinstance(found, ModelInputData):
             raise UserError("call_model_input_filter must return a ModelInputData instance")
     except Exception as error:
@@ -162,7 +164,7 @@ async def _within(
 async def _answer(scope: RunScope, model: Model, agent: Agent, request: _Request) -> ModelResponse:
     call = _arguments(scope, agent, request)
     if scope.emit is not None:
-        return await _streamed(scope, model, call)
+        return await _stream(scope, model, call)
     step = scope.steps.reserve(f"model {len(scope.state.model_responses) + 1}")
     if not scope.steps.is_recorded:
         return await model.get_response(**call)
@@ -209,7 +211,7 @@ def _tracing(scope: RunScope) -> ModelTracing:
     return ModelTracing.ENABLED_WITHOUT_DATA
 
 
-async def _streamed(scope: RunScope, model: Model, call: dict[str, RawItem]) -> ModelResponse:
+async def _stream(scope: RunScope, model: Model, call: dict[str, RawItem]) -> ModelResponse:
     """Pass the events on, and return the answer that the last one carries."""
     final: RawItem = None
     done: list[RawItem] = []

@@ -11,7 +11,7 @@ from agent.library.base.run_exceptions import (
 )
 from agent.library.items.run_items import RunItem
 from agent.library.rounds.agent_spans import AgentSpans
-from agent.library.rounds.final_outputs import handled, handler_message
+from agent.library.rounds.final_outputs import handle_error, handler_message
 from agent.library.rounds.guard_runs import run_output_guardrails
 from agent.library.rounds.run_hook_events import RunHookEvents
 from agent.library.rounds.session_turns import save_turn
@@ -44,7 +44,7 @@ class RunEndings:
         await self._store(agent, output, [])
         return None
 
-    async def exceeded(self) -> None:
+    async def end_at_limit(self) -> None:
         """End after the last turn that there may be.
 
         Raises:
@@ -61,7 +61,7 @@ class RunEndings:
         Raises:
             AgentsException: the error, where there is no handler or it gives nothing.
         """
-        found = await handled(self._scope, kind, error)
+        found = await handle_error(self._scope, kind, error)
         if found is None:
             raise error
         message: list[RunItem] = []

@@ -136,7 +136,7 @@ class RunHookEvents:
             self.admit(agent, [feedback])
         return bool(feedback)
 
-    async def failed(self, error: ModelError) -> None:
+    async def fire_stop_failure(self, error: ModelError) -> None:
         """Fire StopFailure."""
         await self._gate.dispatch.stop_failure(error.kind, str(error))
 

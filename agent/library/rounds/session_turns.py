@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.library.base.awaiting import resolved
+from agent.library.base.awaiting import resolve_value
 from agent.library.base.raw_items import InputItem, as_input, input_list
 from agent.library.base.run_exceptions import UserError
 from agent.library.items.run_items import ToolApprovalItem
@@ -22,22 +22,22 @@ async def input_with_session(scope: RunScope) -> None:
     settings = getattr(session, "session_settings", None) or SessionSettings()
     limit = settings.resolve(scope.config.session_settings).limit
     history = await (session.get_items() if limit is None else session.get_items(limit=limit))
-    history = _paired([as_input(each) for each in history])
+    history = _drop_unpaired([as_input(each) for each in history])
     new = input_list(state.original_input)
     merged, added = [*history, *new], new
     function = scope.config.session_input_callback
     if function is not None:
         known = {id(each) for each in history}
-        merged = await resolved(function(list(history), list(new)))
+        merged = await resolve_value(function(list(history), list(new)))
         if not isinstance(merged, list):
             raise UserError("session_input_callback must return a list of input items.")
-        added = _added(merged, history, known)
+        added = _find_added(merged, history, known)
     state.original_input = merged
     if added:
         await session.add_items(added)
 
 
-def _paired(items: list[InputItem]) -> list[InputItem]:
+def _drop_unpaired(items: list[InputItem]) -> list[InputItem]:
     """Return items without calls that have no output and outputs that have no call."""
     ids = [
         {each.get("call_id") for each in items if each.get("type") == kind}
@@ -48,7 +48,9 @@ def _paired(items: list[InputItem]) -> list[InputItem]:
     return [each for each in items if each.get("type") not in kinds or each.get("call_id") in both]
 
 
-def _added(merged: list[InputItem], history: list[InputItem], known: set[int]) -> list[InputItem]:
+def _find_added(
+    merged: list[InputItem], history: list[InputItem], known: set[int]
+) -> list[InputItem]:
     """Return what of a merged list was not in the history, each item of it as often as it is."""
     left = [each for each in history if not any(each is kept for kept in merged)]
     added: list[InputItem] = []

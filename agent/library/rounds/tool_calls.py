@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agent.library.agents.agent_definition import Agent
-from agent.library.base.awaiting import resolved
+from agent.library.base.awaiting import resolve_value
 from agent.library.base.raw_items import RawItem, read
 from agent.library.base.run_exceptions import (
     ModelBehaviorError,
@@ -77,11 +77,11 @@ async def _run_all(scope: RunScope, calls: list[_CallRun]) -> ToolRunsOutcome:
         limit = 1  # The steps of two agents at once would have no order.
     places = asyncio.Semaphore(limit) if limit is not None else contextlib.nullcontext()
 
-    async def placed(call: _CallRun) -> FunctionToolResult | ToolApprovalItem:
+    async def run_call(call: _CallRun) -> FunctionToolResult | ToolApprovalItem:
         async with places:
             return await call.run()
 
-    tasks = [asyncio.ensure_future(placed(call)) for call in calls]
+    tasks = [asyncio.ensure_future(run_call(call)) for call in calls]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION) if tasks else None
     finally:
@@ -139,7 +139,7 @@ class _CallRun:
             if config.trace_include_sensitive_data:
                 span.span_data.__dict__["input"] = self._context.tool_arguments
             try:
-                return await self._permitted(span)
+                return await self._run_permitted(span)
             except Exception as error:
                 span.set_error(
                     {
@@ -149,7 +149,7 @@ class _CallRun:
                 )
                 raise
 
-    async def _permitted(self, span: TraceSpan) -> FunctionToolResult | ToolApprovalItem:
+    async def _run_permitted(self, span: TraceSpan) -> FunctionToolResult | ToolApprovalItem:
         asked = await self._approval()
         if isinstance(asked, ToolApprovalItem):
             return asked
@@ -158,7 +158,7 @@ class _CallRun:
         rejected = await self._input_guardrails()
         if rejected is not None:
             return self._result(rejected)
-        return await self._gated(span)
+        return await self._run_gated(span)
 
     async def _approval(self) -> ToolApprovalItem | str | None:
         """Return what has to be approved, the text of a rejection, or None to continue."""
@@ -166,12 +166,12 @@ class _CallRun:
         if callable(needs):
             try:
                 given = parse_arguments(self._tool.name, self._context.tool_arguments)
-                needs = await resolved(needs(self._context, given, self._context.tool_call_id))
+                needs = await resolve_value(needs(self._context, given, self._context.tool_call_id))
             except ModelBehaviorError:
                 needs = True
-        return await self._decided() if needs else None
+        return await self._check_approval() if needs else None
 
-    async def _decided(self, reason: str = "") -> ToolApprovalItem | str | None:
+    async def _check_approval(self, reason: str = "") -> ToolApprovalItem | str | None:
         item = ToolApprovalItem(self._agent, self._call, self._tool.name, reason=reason)
         call_id = self._context.tool_call_id
         status = self._scope.context.get_approval_status(
@@ -186,9 +186,9 @@ class _CallRun:
         )
         return told if told is not None else await rejection_text(self._scope, self._context)
 
-    async def _gated(self, span: TraceSpan) -> FunctionToolResult | ToolApprovalItem:
+    async def _run_gated(self, span: TraceSpan) -> FunctionToolResult | ToolApprovalItem:
         """Run the call as the program runs its own; an ask is an approval like any other."""
-        given = self._given()
+        given = self._call_arguments()
         ran: list[RawItem] = []
         errors: list[Exception] = []
 
@@ -196,7 +196,7 @@ class _CallRun:
             if arguments != given:
                 self._context.tool_arguments = json.dumps(dict(arguments))
             try:
-                output = await self._invoked(span)
+                output = await self._invoke(span)
             except Exception as error:
                 errors.append(error)
                 raise ToolError(str(error)) from error
@@ -209,7 +209,7 @@ class _CallRun:
         gate = self._scope.gate
         assert gate is not None, "a run has a gate"
         try:
-            outcome = await gate.run(use, work, self._decided)
+            outcome = await gate.run(use, work, self._check_approval)
         except CallStopped as stopped:
             found: FunctionToolResult | ToolApprovalItem | str = stopped.found
             return self._result(found) if isinstance(found, str) else found
@@ -241,7 +241,7 @@ class _CallRun:
                     return output.behavior["message"]
         return result
 
-    async def _invoked(self, span: TraceSpan) -> RawItem:
+    async def _invoke(self, span: TraceSpan) -> RawItem:
         hooks, own = self._scope.hooks, self._agent.hooks
         starts = [hooks.on_tool_start(self._context, self._agent, self._tool)]
         if own is not None:
@@ -281,7 +281,7 @@ class _CallRun:
         notes = outcome.additional_context
         return "\n\n".join([text, *notes]) if notes or text != given else output
 
-    def _given(self) -> dict[str, RawItem]:
+    def _call_arguments(self) -> dict[str, RawItem]:
         """Return the arguments for rules and hooks; none where the model wrote no JSON object."""
         try:
             return parse_arguments(self._tool.name, self._context.tool_arguments)
@@ -299,15 +299,15 @@ class _CallRun:
 
 async def rejection_text(scope: RunScope, context: CallContext) -> str:
     """Return what the model is given for a call that was rejected."""
-    return await formatted(scope, "approval_rejected", context, NOT_APPROVED)
+    return await format_error(scope, "approval_rejected", context, NOT_APPROVED)
 
 
-async def formatted(scope: RunScope, kind: RawItem, context: CallContext, default: str) -> str:
+async def format_error(scope: RunScope, kind: RawItem, context: CallContext, default: str) -> str:
     """Return a text as the run's `tool_error_formatter` wants it."""
     formatter = scope.config.tool_error_formatter
     if formatter is None:
         return default
-    text = await resolved(
+    text = await resolve_value(
         formatter(
             ToolErrorFormatterArgs(
                 kind=kind,
@@ -329,5 +329,5 @@ async def unknown_call_output(scope: RunScope, agent: Agent, call: RawItem) -> R
         raise UserError("A call of an unknown tool has no id.")
     context = CallContext.from_agent_context(scope.context, call_id, call, agent)
     default = f"Tool '{context.tool_name}' not found."
-    text = await formatted(scope, "tool_not_found", context, default)
+    text = await format_error(scope, "tool_not_found", context, default)
     return ToolCallOutputItem(agent, ItemHelpers.tool_call_output_item(call, text), text)

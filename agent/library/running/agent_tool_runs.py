@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from agent.library.agents.agent_definition import Agent, AgentToolStreamEvent
-from agent.library.base.awaiting import resolved
+from agent.library.base.awaiting import resolve_value
 from agent.library.base.raw_items import InputItem, RawItem
 from agent.library.context.call_context import CallContext
 from agent.library.items.item_helpers import ItemHelpers
@@ -54,7 +54,7 @@ class AgentToolRuns:
         if options["on_stream"] is None:
             result: RunResultBase = await self._run(agent, given, **run_options)
         else:
-            result = await self._streamed(agent, given, context, options["on_stream"], run_options)
+            result = await self._stream(agent, given, context, options["on_stream"], run_options)
         interruptions = getattr(result, "interruptions", [])
         if interruptions:
             nested = (
@@ -67,10 +67,10 @@ class AgentToolRuns:
             return None
         extract = options["custom_output_extractor"]
         if extract is not None:
-            return await resolved(extract(result))
+            return await resolve_value(extract(result))
         return _tool_output(result)
 
-    async def _streamed(
+    async def _stream(
         self,
         agent: Agent,
         given: RunInput,
@@ -83,7 +83,7 @@ class AgentToolRuns:
             payload = AgentToolStreamEvent(
                 event=event, agent=result.current_agent, tool_call=context.tool_call
             )
-            await resolved(on_stream(payload))
+            await resolve_value(on_stream(payload))
         return result
 
 

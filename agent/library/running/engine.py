@@ -47,7 +47,7 @@ class RunEngine:
             error.run_data = self._error_details()
             raise
         except ModelError as error:
-            await self._events.failed(error)
+            await self._events.fire_stop_failure(error)
             raise
         finally:
             self._spans.leave()

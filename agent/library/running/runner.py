@@ -40,7 +40,7 @@ class AgentRunner:
         self, starting_agent: Agent, input: RunInput, **options: Unpack[RunArguments]
     ) -> RunResult:
         """Run an agent as `Runner.run` says. Raises as that."""
-        state, config, models = _begun(starting_agent, input, options)
+        state, config, models = _begin_run(starting_agent, input, options)
         try:
             with _trace(config):
                 await RunEngine(_scope(state, config, models, options)).run()
@@ -78,7 +78,7 @@ class AgentRunner:
         self, starting_agent: Agent, input: RunInput, **options: Unpack[RunArguments]
     ) -> RunResultStreaming:
         """Begin a run as `Runner.run_streamed` says."""
-        state, config, models = _begun(starting_agent, input, options)
+        state, config, models = _begin_run(starting_agent, input, options)
         result = streaming_result(state)
         current = _trace(config)
         result.trace = current if isinstance(current, RunTrace) else None
@@ -169,7 +169,7 @@ def _retrieve(task: asyncio.Task[None]) -> None:
         task.exception()
 
 
-def _begun(
+def _begin_run(
     agent: Agent, input: RunInput, options: RunArguments
 ) -> tuple[RunState, RunConfig, StandardModels]:
     """Return what a run begins with. Raises UserError and TypeError for arguments."""

@@ -290,7 +290,7 @@ class RunResultStreaming(RunResultBase):
         finally:
             reader.leave()
             if not is_cancelled:
-                await self._ended()
+                await self._await_end()
             self._drain()
         if self._cancel_mode != "immediate" and self.run_loop_task is not None:
             self.run_loop_task.result()
@@ -308,7 +308,7 @@ class RunResultStreaming(RunResultBase):
             for item in self.new_items:
                 item.release_agent()
 
-    async def _ended(self) -> None:
+    async def _await_end(self) -> None:
         if self.run_loop_task is not None:
             await asyncio.wait({self.run_loop_task})
 
@@ -343,7 +343,7 @@ class _Reader:
         task = asyncio.current_task()
         if task is not None and task is not self._task:
             self._task = task
-            task.add_done_callback(self._ended)
+            task.add_done_callback(self._handle_end)
 
     def leave(self) -> None:
         """Have the run wait no more."""
@@ -351,6 +351,6 @@ class _Reader:
             self._is_here = False
             self._result.reader_left()
 
-    def _ended(self, task: asyncio.Task[object]) -> None:
+    def _handle_end(self, task: asyncio.Task[object]) -> None:
         if task is self._task and (task.cancelled() or task.exception() is not None):
             self.leave()

@@ -61,7 +61,7 @@ def state_to_json(
         "current_turn": state.current_turn,
         "generated_items": [_item_json(each) for each in state.generated_items],
         "session_items": [_item_json(each) for each in state.session_items],
-        "shared_items": _shared(state),
+        "shared_items": _shared_positions(state),
         "compacted": as_json(state.compacted),
         "turn_start": state.turn_start,
         "saved_count": state.saved_count,
@@ -137,9 +137,12 @@ def read_state(
     agents = agents_by_name(initial_agent)
     context = _context(data["context"], context_override, context_deserializer)
     state = kind(
-        context, data["original_input"], _named(agents, data["starting_agent"]), data["max_turns"]
+        context,
+        data["original_input"],
+        _find_agent(agents, data["starting_agent"]),
+        data["max_turns"],
     )
-    state.current_agent = _named(agents, data["current_agent"])
+    state.current_agent = _find_agent(agents, data["current_agent"])
     for name in ("current_turn", "turn_start", "saved_count", "is_interrupted", "has_finished"):
         setattr(state, name, data[name])
     state.has_started_agent = data["has_started_agent"]
@@ -186,13 +189,13 @@ def agents_by_name(initial: Agent) -> dict[str, Agent]:
     return found
 
 
-def _named(agents: Mapping[str, Agent], name: str) -> Agent:
+def _find_agent(agents: Mapping[str, Agent], name: str) -> Agent:
     if name not in agents:
         raise UserError(f"Agent {name} not found in agent map")
     return agents[name]
 
 
-def _shared(state: RunProgress) -> list[int | None]:
+def _shared_positions(state: RunProgress) -> list[int | None]:
     """Return which of the model's items are those of the session, by position."""
     positions = {id(each): index for index, each in enumerate(state.session_items)}
     return [positions.get(id(each)) for each in state.generated_items]
@@ -219,11 +222,11 @@ def _item(data: Mapping[str, RawItem], agents: Mapping[str, Agent]) -> RunItem:
     if kind is None:
         raise UserError(f"A run state has an item of unknown type {data['type']!r}.")
     extras = {
-        name: _named(agents, value) if name.endswith("_agent") else value
+        name: _find_agent(agents, value) if name.endswith("_agent") else value
         for name, value in data.items()
         if name not in ("type", "agent", "raw_item")
     }
-    return kind(_named(agents, data["agent"]), DictItem(data["raw_item"]), **extras)
+    return kind(_find_agent(agents, data["agent"]), DictItem(data["raw_item"]), **extras)
 
 
 def _guardrail(data: Mapping[str, RawItem], agent: Agent) -> InputGuardrailResult:

@@ -12,7 +12,7 @@ from typing import Generic, Literal, TypedDict, Unpack, overload
 
 from pydantic import ValidationError
 
-from agent.library.base.awaiting import MaybeAwaitable, resolved
+from agent.library.base.awaiting import MaybeAwaitable, resolve_value
 from agent.library.base.docstring_fields import DocstringStyle
 from agent.library.base.raw_items import RawItem
 from agent.library.base.run_exceptions import (
@@ -128,7 +128,7 @@ async def invoke_function_tool(
     if function_tool.timeout_behavior == "raise_exception":
         raise error
     if function_tool.timeout_error_function is not None:
-        return await resolved(function_tool.timeout_error_function(context, error))
+        return await resolve_value(function_tool.timeout_error_function(context, error))
     return str(error)
 
 
@@ -276,7 +276,7 @@ class _Invocation:
         if self.is_async:
             return await self._function(*positional, **keywords)
         returned = await asyncio.to_thread(self._function, *positional, **keywords)
-        return await resolved(returned)
+        return await resolve_value(returned)
 
 
 async def tool_failure_text(
@@ -288,13 +288,13 @@ async def tool_failure_text(
     """
     if isinstance(context, CallContext):
         context.failure = f"{type(error).__name__}: {error}"
-    text = await resolved(on_failure(context, error))
+    text = await resolve_value(on_failure(context, error))
     formatter = getattr(getattr(context, "run_config", None), "tool_error_formatter", None)
     if on_failure is not default_tool_error_function or formatter is None:
         return text
     if not isinstance(context, CallContext):
         return text
-    replaced = await resolved(
+    replaced = await resolve_value(
         formatter(
             ToolErrorFormatterArgs(
                 kind="tool_exception",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypedDict, TypeVar, overload
 
-from agent.library.base.awaiting import MaybeAwaitable, resolved
+from agent.library.base.awaiting import MaybeAwaitable, resolve_value
 from agent.library.base.raw_items import RawItem
 from agent.library.base.run_exceptions import UserError
 from agent.library.context.call_context import CallContext
@@ -80,7 +80,7 @@ class _ToolGuardrail(Generic[DataT]):
         """
         if not callable(self.guardrail_function):
             raise UserError(f"Guardrail function must be callable, got {self.guardrail_function}")
-        return await resolved(self.guardrail_function(data))
+        return await resolve_value(self.guardrail_function(data))
 
 
 class ToolInputGuardrail(_ToolGuardrail[ToolInputGuardrailData]):

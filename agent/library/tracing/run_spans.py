@@ -113,7 +113,7 @@ class _Tracing:
         self.processors: list[TracingProcessor] = []
         self.is_off: bool | None = None
 
-    def disabled(self) -> bool:
+    def is_disabled(self) -> bool:
         if self.is_off is not None:
             return self.is_off
         return os.environ.get(DISABLE_VARIABLE, "").lower() in ("1", "true")
@@ -248,7 +248,7 @@ def trace(
         trace_id or gen_trace_id(),
         group_id,
         metadata,
-        is_off=disabled or _TRACING.disabled(),
+        is_off=disabled or _TRACING.is_disabled(),
     )
 
 

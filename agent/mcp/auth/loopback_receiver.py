@@ -41,7 +41,7 @@ class LoopbackReceiver:
             self._servers.append(server)
             self.port = int(server.sockets[0].getsockname()[1])
 
-    async def received(self) -> str:
+    async def receive(self) -> str:
         """Return the next address that the browser asks for."""
         return await self._urls.get()
 

@@ -20,7 +20,7 @@ class SignInSurface(Protocol):
         """Open an address in the browser, or show it. Only http and https arrive here."""
         ...
 
-    async def pasted(self) -> str:
+    async def read_pasted_address(self) -> str:
         """Return the address that the browser ended at, where the user pastes it; else wait."""
         ...
 
@@ -52,11 +52,11 @@ class SignInAttempt:
             raise ConnectFailed(f"signing in was stopped: {url[:200]!r} is not a web address")
         await self._surface.show(url)
 
-    async def returned(self) -> Returned:
+    async def wait_for_return(self) -> Returned:
         """Return what the browser came back with, to the receiver or pasted."""
-        waiting: list[Awaitable[str]] = [self._surface.pasted()]
+        waiting: list[Awaitable[str]] = [self._surface.read_pasted_address()]
         if self._receiver is not None:
-            waiting.append(self._receiver.received())
+            waiting.append(self._receiver.receive())
         tasks = [asyncio.ensure_future(one) for one in waiting]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -56,7 +56,7 @@ def resource_tools(servers: McpServers) -> tuple[AnyTool, ...]:
     """Return both tools."""
 
     async def list_resources(tool_input: ListResourcesInput, _: ToolContext) -> ToolOutcome:
-        return ToolOutcome(_listed(servers, tool_input.server))
+        return ToolOutcome(_list_resources(servers, tool_input.server))
 
     async def read_resource(tool_input: ReadResourceInput, context: ToolContext) -> ToolOutcome:
         try:
@@ -96,7 +96,7 @@ def resource_tools(servers: McpServers) -> tuple[AnyTool, ...]:
     )
 
 
-def _listed(servers: McpServers, server: str | None) -> str:
+def _list_resources(servers: McpServers, server: str | None) -> str:
     """Return the resources, one JSON object a line."""
     views = [view for view in servers.views() if server is None or view.name == server]
     if not views:
@@ -108,13 +108,13 @@ def _listed(servers: McpServers, server: str | None) -> str:
         for view in views
         if view.state not in {ServerState.CONNECTED, ServerState.DISABLED}
     ]
-    lines = [json.dumps(_shown(one), ensure_ascii=False) for one in found[:MAX_LISTED]]
+    lines = [json.dumps(_to_json(one), ensure_ascii=False) for one in found[:MAX_LISTED]]
     if len(found) > MAX_LISTED:
         notes.append(f"{len(found) - MAX_LISTED} more are not listed.")
     return "\n".join([*lines, *notes]) or "There are no resources."
 
 
-def _shown(one: RemoteResource) -> dict[str, object]:
+def _to_json(one: RemoteResource) -> dict[str, object]:
     address = "uriTemplate" if one.is_template else "uri"
     shown: dict[str, object] = {
         "server": one.server,

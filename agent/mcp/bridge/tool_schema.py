@@ -62,14 +62,14 @@ class _Resolver:
                 return self.resolve(rest, path, depth + 1)
             return self.resolve({**target, **rest}, (*path, reference), depth + 1)
         return {
-            key: self._named(value, path, depth)
+            key: self._resolve_fields(value, path, depth)
             if key == "properties"
             else self.resolve(value, path, depth + 1)
             for key, value in node.items()
             if key not in _DROPPED
         }
 
-    def _named(self, node: object, path: tuple[str, ...], depth: int) -> object:
+    def _resolve_fields(self, node: object, path: tuple[str, ...], depth: int) -> object:
         """Resolve the fields of an object: their names mean nothing here."""
         fields = node if isinstance(node, Mapping) else {}
         return {name: self.resolve(value, path, depth + 1) for name, value in fields.items()}

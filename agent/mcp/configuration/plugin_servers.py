@@ -35,7 +35,7 @@ def plugin_servers(root: Path, data_home: Path) -> PluginServers:
         data_home: Where each plugin has a directory for what it stores.
     """
     root = root.resolve()
-    manifest = _parsed(root / MANIFEST)
+    manifest = _parse_file(root / MANIFEST)
     named = manifest.get("name") if isinstance(manifest, JsonNode) else None
     name = str(named.value) if named is not None and named.value else root.name
     place = PluginPlace(name, root, data_home / name)
@@ -50,21 +50,21 @@ def plugin_servers(root: Path, data_home: Path) -> PluginServers:
 
 
 def _all(root: Path, manifest: JsonNode | McpEntries | None) -> Iterator[McpEntries]:
-    own = _parsed(root / FILE)
+    own = _parse_file(root / FILE)
     if own is not None:
         yield _entries_of_file(own, root / FILE)
     if isinstance(manifest, McpEntries):
         yield manifest
         return
     declared = manifest.get("mcpServers") if manifest is not None else None
-    for node in _listed(declared):
+    for node in _list_parts(declared):
         if isinstance(node.value, str):
             yield _of_named_file(root, node, node.value)
         else:
             yield _entries(node, root / MANIFEST)
 
 
-def _listed(declared: JsonNode | None) -> Iterator[JsonNode]:
+def _list_parts(declared: JsonNode | None) -> Iterator[JsonNode]:
     """Yield each part of `mcpServers` in a manifest: servers, the name of a file, or several."""
     if declared is None:
         return
@@ -80,29 +80,29 @@ def _listed(declared: JsonNode | None) -> Iterator[JsonNode]:
 def _of_named_file(root: Path, node: JsonNode, name: str) -> McpEntries:
     path = (root / name).resolve()
     if not is_below(str(path), str(root)):
-        return _warned(f"{name} is not in the plugin", root / MANIFEST, node.line)
+        return _warning(f"{name} is not in the plugin", root / MANIFEST, node.line)
     if path == root / FILE:
         return McpEntries()
-    found = _parsed(path)
+    found = _parse_file(path)
     if found is None:
-        return _warned(f"{name} does not exist", root / MANIFEST, node.line)
+        return _warning(f"{name} does not exist", root / MANIFEST, node.line)
     return _entries_of_file(found, path)
 
 
-def _parsed(path: Path) -> JsonNode | McpEntries | None:
+def _parse_file(path: Path) -> JsonNode | McpEntries | None:
     """Return the text of a file as JSON, what is wrong with it, or None where there is none."""
     try:
         text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        return _warned(f"cannot be read: {reason}", path, None)
+        return _warning(f"cannot be read: {reason}", path, None)
     if text is None:
         return None
     parsed = parse(text)
     if parsed.error is not None or parsed.root is None:
         reason = parsed.error.message if parsed.error is not None else "it is empty"
         line = parsed.error.line if parsed.error is not None else 1
-        return _warned(f"not valid JSON: {reason}; its servers are ignored", path, line)
+        return _warning(f"not valid JSON: {reason}; its servers are ignored", path, line)
     return parsed.root
 
 
@@ -115,9 +115,9 @@ def _entries_of_file(found: JsonNode | McpEntries, path: Path) -> McpEntries:
 
 def _entries(listed: JsonNode, path: Path) -> McpEntries:
     if not isinstance(listed.value, dict):
-        return _warned('expected {"mcpServers": {…}}', path, listed.line)
+        return _warning('expected {"mcpServers": {…}}', path, listed.line)
     return read_entries(listed, path, RuleSource.CLI)
 
 
-def _warned(message: str, path: Path, line: int | None) -> McpEntries:
+def _warning(message: str, path: Path, line: int | None) -> McpEntries:
     return McpEntries(warnings=(SettingsWarning(message, path, line, "mcpServers"),))

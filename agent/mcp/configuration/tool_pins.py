@@ -35,7 +35,7 @@ class ToolChange(Struct, frozen=True):
 
     name: str
     """Empty for the server's instructions."""
-    before: str | None
+    old_text: str | None
     """The text that was accepted; None for a tool that was not there."""
     now: str
 

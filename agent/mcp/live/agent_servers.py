@@ -48,7 +48,7 @@ class AgentServers:
         names: list[str] = []
         servers = self._live.servers
         async with self._one_at_a_time:
-            for server in await self._live.judged(texts):
+            for server in await self._live.judge_servers(texts):
                 definition = server.definition
                 if problem := self._refusal(server):
                     problems.append(problem)
@@ -78,7 +78,7 @@ class AgentServers:
     async def refusals(self, texts: Sequence[McpServerText]) -> tuple[str, ...]:
         """Ask the user about these servers; return why some are not started, a sentence each."""
         async with self._one_at_a_time:
-            judged = await self._live.judged(texts)
+            judged = await self._live.judge_servers(texts)
         return tuple(filter(None, map(self._refusal, judged)))
 
     def _refusal(self, server: ConfiguredServer) -> str:

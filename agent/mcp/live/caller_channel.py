@@ -29,11 +29,11 @@ class CallerChannel:
 
     async def send(self, message: Mapping[str, object]) -> None:
         """Hand on a message; its answer is received."""
-        task = asyncio.ensure_future(self._sent(message))
+        task = asyncio.ensure_future(self._handle_message(message))
         self._asking.add(task)
         task.add_done_callback(self._asking.discard)
 
-    async def _sent(self, message: Mapping[str, object]) -> None:
+    async def _handle_message(self, message: Mapping[str, object]) -> None:
         try:
             answer = await self._ask(self._name, message)
         except AgentError as error:

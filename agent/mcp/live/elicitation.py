@@ -34,11 +34,11 @@ class Elicitations:
             return ElicitationAnswer("cancel")
         self._open[request.server] = count + 1
         try:
-            return await self._answered(request)
+            return await self._answer_request(request)
         finally:
             self._open[request.server] -= 1
 
-    async def _answered(self, request: ElicitationRequest) -> ElicitationAnswer:
+    async def _answer_request(self, request: ElicitationRequest) -> ElicitationAnswer:
         before = await self._fire(
             Elicitation(
                 mcp_server_name=request.server,
@@ -48,7 +48,7 @@ class Elicitations:
                 requested_schema=dict(request.schema) or None,
             )
         )
-        answer = _given(before)
+        answer = _hook_answer(before)
         if answer is None:
             if self._user is None:
                 return ElicitationAnswer("cancel")
@@ -62,10 +62,10 @@ class Elicitations:
                 content=dict(answer.content) if answer.content is not None else None,
             )
         )
-        return _given(after) or answer
+        return _hook_answer(after) or answer
 
 
-def _given(outcome: EventOutcome | None) -> ElicitationAnswer | None:
+def _hook_answer(outcome: EventOutcome | None) -> ElicitationAnswer | None:
     """Return the answer that hooks gave, or None where they gave none."""
     if outcome is None or outcome.action not in ("accept", "decline", "cancel"):
         return None

@@ -194,7 +194,7 @@ class LiveServers:
         finally:
             self._asking = None
 
-    async def judged(self, texts: Sequence[McpServerText]) -> tuple[ConfiguredServer, ...]:
+    async def judge_servers(self, texts: Sequence[McpServerText]) -> tuple[ConfiguredServer, ...]:
         """Judge servers that the settings do not contain, and ask the user about the foreign."""
 
         def judge() -> tuple[ConfiguredServer, ...]:

@@ -123,7 +123,7 @@ class OfferedTools:
 
     def waiting(self, server: str) -> tuple[str, ...]:
         """Return the names of a server's tools that the model has to search for."""
-        loaded = set(self._deferred.loaded)
+        loaded = set(self._deferred.loaded_names)
         return tuple(name for name in self.names(server) if name not in loaded)
 
 

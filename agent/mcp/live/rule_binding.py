@@ -26,7 +26,7 @@ class RuleBinding:
         self._gate = gate
         self._notify = notify
 
-    def stored(self, rules: Sequence[str]) -> None:
+    def bind_stored(self, rules: Sequence[str]) -> None:
         """Bind rules that an answer just stored. Raises OSError."""
         for view in self._views():
             for tool in view.tools:

@@ -72,7 +72,7 @@ class ServerNotes:
         name = view.name
         match now.state:
             case ServerState.CONNECTED:
-                return self._connected(view, now, before)
+                return self._connection_parts(view, now, before)
             case ServerState.NEEDS_AUTH:
                 return [
                     f"- {name}: waits for the user to sign in (/mcp); it has no tools till then"
@@ -84,7 +84,7 @@ class ServerNotes:
             case _:
                 return [f"- {name}: being connected; its tools are announced when they are there"]
 
-    def _connected(self, view: ServerView, now: _Told, before: _Told | None) -> list[str]:
+    def _connection_parts(self, view: ServerView, now: _Told, before: _Told | None) -> list[str]:
         count = len(self._tools.names(view.name))
         parts = [f"- {view.name}: connected, {count} tool{'' if count == 1 else 's'}"]
         fresh = [name for name in now.waiting if before is None or name not in before.waiting]

@@ -34,14 +34,14 @@ def read_failure(
     if status in {401, 403} and can_sign_in:
         return NeedsSignIn(f"it requires you to sign in (HTTP {status})")
     if status is not None:
-        return _refused(status)
+        return _refusal_error(status)
     for leaf in leaves:
         if isinstance(leaf, McpError):
             return leaf
     return _in_words(leaves[0], is_remote=traffic is not None)
 
 
-def _refused(status: int) -> McpError:
+def _refusal_error(status: int) -> McpError:
     match status:
         case 401 | 403:
             return ConnectFailed(f"the server refused the request (HTTP {status})")

@@ -83,26 +83,26 @@ class MessageGuard:
             if len(self._methods) > MAX_WAITING:
                 del self._methods[next(iter(self._methods))]
 
-    def received(self, item: SessionMessage | Exception) -> SessionMessage | Exception | None:
+    def filter_message(self, item: SessionMessage | Exception) -> SessionMessage | Exception | None:
         """Return a message as the SDK may read it; None where it was not asked for."""
         if isinstance(item, Exception):
             self._unreadable(item)
             return None
         message = item.message
         if isinstance(message, JSONRPCResponse):
-            method = self._asked(message.id)
+            method = self._request_method(message.id)
             if method is None:
                 self._unreadable(ValueError(f"an answer without a request: {message.id!r}"))
                 return None
             if (known := _LISTS.get(method)) is not None:
                 self._check_list(message.result, *known)
         elif isinstance(message, JSONRPCError) and message.id is not None:
-            self._asked(message.id)
+            self._request_method(message.id)
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/message":
             return item if self._lines.take() else None
         return item
 
-    def _asked(self, answer_id: str | int) -> str | None:
+    def _request_method(self, answer_id: str | int) -> str | None:
         """Return the method of the request that an answer belongs to."""
         if isinstance(answer_id, str) and answer_id.isdecimal() and answer_id not in self._methods:
             answer_id = int(answer_id[:20])
@@ -182,7 +182,7 @@ class GuardedReader(ObjectReceiveStream[SessionMessage | Exception]):
         """Return the next message; raises anyio.EndOfStream."""
         while True:
             try:
-                item = self._guard.received(await self._inner.receive())
+                item = self._guard.filter_message(await self._inner.receive())
             except (anyio.EndOfStream, anyio.ClosedResourceError):
                 self._lost()
                 raise
@@ -215,7 +215,7 @@ class GuardedWriter(ObjectSendStream[SessionMessage]):
 
 
 @asynccontextmanager
-async def guarded(
+async def guard_transport(
     transport: AbstractAsyncContextManager[TransportStreams],
     guard: MessageGuard,
     lost: Callable[[], None],

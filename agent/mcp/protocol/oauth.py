@@ -105,7 +105,7 @@ class ServerAuth(httpx2.Auth):
             ),
             storage=self._storage,
             redirect_handler=self._show,
-            callback_handler=self._returned,
+            callback_handler=self._code_result,
             client_metadata_url=client_metadata_url,
         )
         self._is_loaded = self._wants_more = False
@@ -130,7 +130,7 @@ class ServerAuth(httpx2.Auth):
                 if outgoing is not request:
                     if is_sent and self._user is None:
                         raise NeedsSignIn(await self._why())
-                    outgoing = await self._checked(outgoing)
+                    outgoing = await self._check_request(outgoing)
                 response = yield outgoing
                 if outgoing is request:
                     _release(held)
@@ -216,15 +216,15 @@ class ServerAuth(httpx2.Auth):
     async def _refresh_again(self, flow: _Flow) -> httpx2.Request | None:
         """Begin anew with a refresh: the server no longer takes the token."""
         self._provider.context.token_expiry_time = 1.0
-        return await flow.again()
+        return await flow.restart()
 
     async def _register_again(self, flow: _Flow) -> httpx2.Request | None:
         """Begin anew as a client that the authorization server does not know yet."""
         await self._storage.change(client=None)
         self._provider.context.client_info = None
-        return await flow.again()
+        return await flow.restart()
 
-    async def _checked(self, outgoing: httpx2.Request) -> httpx2.Request:
+    async def _check_request(self, outgoing: httpx2.Request) -> httpx2.Request:
         """Return a request of the flow as it may be sent: never to a machine on the inside that
         the server itself is not."""
         url = outgoing.url
@@ -237,7 +237,7 @@ class ServerAuth(httpx2.Auth):
             server_verdict = await asyncio.to_thread(
                 check_url, self._definition.url, system_resolve
             )
-            if not verdict.allowed and server_verdict.allowed:
+            if not verdict.is_allowed and server_verdict.is_allowed:
                 raise ConnectFailed(f"signing in was stopped: {verdict.reason}")
             if "loopback" in verdict.reason and "loopback" not in server_verdict.reason:
                 raise ConnectFailed("signing in was stopped: the server redirects to this machine")
@@ -279,9 +279,9 @@ class ServerAuth(httpx2.Auth):
             self._wants_more = True
             await self._storage.change(wanted_scope=" ".join(dict.fromkeys([*had, *scope.split()])))
 
-    async def _returned(self) -> AuthorizationCodeResult:
+    async def _code_result(self) -> AuthorizationCodeResult:
         assert self._user is not None
-        returned = await self._user.returned()
+        returned = await self._user.wait_for_return()
         return AuthorizationCodeResult(
             code=returned.code, state=returned.state, iss=returned.issuer
         )
@@ -326,7 +326,7 @@ class _Flow:
         except StopAsyncIteration:
             return None
 
-    async def again(self) -> httpx2.Request | None:
+    async def restart(self) -> httpx2.Request | None:
         await self._flow.aclose()
         self._flow = self._provider.async_auth_flow(self._request)
         return await self.begin()

@@ -17,7 +17,7 @@ from msgspec import Struct
 from agent.mcp.configuration.server_definition import ServerDefinition
 from agent.mcp.protocol.channel_streams import channel_transport
 from agent.mcp.protocol.http_traffic import RemoteAccess, http_client
-from agent.mcp.protocol.message_guard import MessageGuard, guarded
+from agent.mcp.protocol.message_guard import MessageGuard, guard_transport
 from agent.mcp.protocol.server_callbacks import ServerCallbacks
 from agent.mcp.protocol.server_session import ListName, ServerSession
 from agent.mcp.server_requests import McpPorts
@@ -33,9 +33,9 @@ logging.getLogger("client").propagate = False
 class SessionListeners(Struct, frozen=True):
     """Who learns what happens on a connection; all are cheap and raise nothing."""
 
-    lost: Callable[[], None]
+    on_close: Callable[[], None]
     """No more messages will come."""
-    changed: Callable[[ListName], None]
+    on_change: Callable[[ListName], None]
     """The server has other tools, prompts or resources now."""
     waiting: Callable[[int], None]
     """So many questions to the user are open."""
@@ -67,10 +67,10 @@ async def open_session(
 
     guard = MessageGuard(log)
     callbacks = ServerCallbacks(definition, ports, listeners.waiting)
-    changed = _ListChanges(listeners.changed)
+    changed = _ListChanges(listeners.on_change)
     may_sample = ports.sample is not None and ports.may_sample(definition)
     client = Client(
-        guarded(_transport(definition, reach, guard), guard, listeners.lost),
+        guard_transport(_transport(definition, reach, guard), guard, listeners.on_close),
         mode=mode,
         client_info=types.Implementation(name="agent-tui", version=version, title="agent-tui"),
         elicitation_callback=callbacks.elicit if ports.elicit is not None else None,

@@ -121,7 +121,7 @@ class ServerSession:
     ) -> AsyncIterator[Page]:
         cursor: str | None = None
         for _ in range(MAX_PAGES):
-            page = await answered(fetch(cursor=cursor, cache_mode="refresh"), LIST_S)
+            page = await await_answer(fetch(cursor=cursor, cache_mode="refresh"), LIST_S)
             yield page
             cursor = page.next_cursor
             if cursor is None:
@@ -137,18 +137,18 @@ class ServerSession:
             on_progress(progress, total, message)
 
         called = self._client.call_tool(name, dict(arguments), NO_LIMIT_S, progress_callback=report)
-        return read_result(await answered(called))
+        return read_result(await await_answer(called))
 
     async def read_resource(self, uri: str) -> tuple[ResourceContent, ...]:
         """Return the parts of a resource."""
-        read = await answered(self._client.read_resource(uri, cache_mode="refresh"))
+        read = await await_answer(self._client.read_resource(uri, cache_mode="refresh"))
         return read_contents(read.contents)
 
     async def get_prompt(
         self, name: str, arguments: Mapping[str, str]
     ) -> tuple[RemoteMessage, ...]:
         """Return the messages of a prompt."""
-        prompt = await answered(self._client.get_prompt(name, dict(arguments)))
+        prompt = await await_answer(self._client.get_prompt(name, dict(arguments)))
         return read_messages(prompt.messages)
 
     async def complete(
@@ -167,14 +167,14 @@ class ServerSession:
         else:
             ref = types.ResourceTemplateReference(type="ref/resource", uri=of.uri)
         asked = self._client.complete(ref, {"name": argument, "value": value}, dict(others))
-        done = await answered(asked, LIST_S)
+        done = await await_answer(asked, LIST_S)
         return tuple(cut(text, 500) for text in done.completion.values[:100])
 
     async def roots_changed(self) -> None:
         """Tell a server of an earlier revision that the roots are others now."""
         if not self.is_modern:
             notice = types.RootsListChangedNotification()
-            await answered(self._client.session.send_notification(notice), LIST_S)
+            await await_answer(self._client.session.send_notification(notice), LIST_S)
 
     async def watch(self, on_change: Callable[[ListName], None]) -> None:
         """Report changed lists of a server of the present revision until its stream ends."""
@@ -203,7 +203,7 @@ def _changes(
     return offered is not None and offered.list_changed is True
 
 
-async def answered(request: Awaitable[Answer], limit_s: float | None = None) -> Answer:
+async def await_answer(request: Awaitable[Answer], limit_s: float | None = None) -> Answer:
     """Await an answer of a server; the errors of the SDK become ours.
 
     Raises:

@@ -21,7 +21,7 @@ async def serve_tools(tools: Sequence[AnyTool], call: Call, version: str) -> Non
     async def list_tools(
         _context: _Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in tools])
+        return types.ListToolsResult(tools=[_describe_tool(tool) for tool in tools])
 
     async def call_tool(
         _context: _Context, params: types.CallToolRequestParams
@@ -36,7 +36,7 @@ async def serve_tools(tools: Sequence[AnyTool], call: Call, version: str) -> Non
         await server.run(reading, writing, server.create_initialization_options())
 
 
-def _described(tool: AnyTool) -> types.Tool:
+def _describe_tool(tool: AnyTool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         description=tool.description,

@@ -150,12 +150,12 @@ class WebSocketChannel:
         mask = os.urandom(4)
         async with self._writing:
             try:
-                await self._stream.write(head + mask + _masked(data, mask))
+                await self._stream.write(head + mask + _apply_mask(data, mask))
             except (httpcore2.NetworkError, OSError) as error:
                 raise ChannelClosed(str(error)) from error
 
 
-def _masked(data: bytes, mask: bytes) -> bytes:
+def _apply_mask(data: bytes, mask: bytes) -> bytes:
     size = len(data)
     repeated = (mask * (size // 4 + 1))[:size]
     whole = int.from_bytes(data, "big") ^ int.from_bytes(repeated, "big")

@@ -83,9 +83,9 @@ def digest(messages: Sequence[Message]) -> str:
         for use in message.tool_uses():
             work.add(use)
     answers = [m.text.strip() for m in messages if m.role == "assistant" and m.text.strip()]
-    only_read = [path for path in work.read if path not in work.changed]
+    only_read = [path for path in work.read_files if path not in work.changed_files]
     parts = [
-        ("Files changed", "\n".join(list(work.changed)[-MAX_PATHS:])),
+        ("Files changed", "\n".join(list(work.changed_files)[-MAX_PATHS:])),
         ("Files read", "\n".join(only_read[-MAX_PATHS:])),
         ("Last commands", "\n".join(filter(None, work.commands[-MAX_COMMANDS:]))),
         ("Task list", work.todos),
@@ -97,8 +97,8 @@ def digest(messages: Sequence[Message]) -> str:
 class _Work(Struct):
     """What the calls of a history did, in order and without duplicates."""
 
-    read: dict[str, None] = field(default_factory=dict)
-    changed: dict[str, None] = field(default_factory=dict)
+    read_files: dict[str, None] = field(default_factory=dict)
+    changed_files: dict[str, None] = field(default_factory=dict)
     commands: list[str] = field(default_factory=list)
     todos: str = ""
 
@@ -106,7 +106,7 @@ class _Work(Struct):
         """Take in the next call."""
         path = use.input.get("file_path") or use.input.get("notebook_path")
         if isinstance(path, str):
-            (self.changed if use.name in _CHANGING else self.read)[path] = None
+            (self.changed_files if use.name in _CHANGING else self.read_files)[path] = None
         command = use.input.get("command")
         if use.name == "Bash" and isinstance(command, str):
             self.commands.append(command.strip().splitlines()[0][:200] if command.strip() else "")

@@ -17,13 +17,13 @@ _MARKERS: Final = {"image": "[image]", "document": "[document]"}
 def strip_media(messages: Sequence[Message], *, before: int) -> tuple[Message, ...]:
     """Return the messages with media before an index replaced by `[image]` and `[document]`."""
     changed = tuple(
-        _stripped(message) if index < before else message for index, message in enumerate(messages)
+        _strip(message) if index < before else message for index, message in enumerate(messages)
     )
     first = changed_from(messages, changed)
     return changed if first is None else drop_thinking(changed, first + 1)
 
 
-def _stripped(message: Message) -> Message:
+def _strip(message: Message) -> Message:
     content = tuple(_without_media(block) for block in message.content)
     return message if content == message.content else replace(message, content=content)
 

@@ -21,14 +21,14 @@ def trim_results(messages: Sequence[Message], *, before: int) -> tuple[Message, 
     """Return the messages with long results before an index cut to their head and tail."""
     calls = {use.id: use for message in messages for use in message.tool_uses()}
     changed = tuple(
-        _trimmed(message, calls) if index < before else message
+        _trim_message(message, calls) if index < before else message
         for index, message in enumerate(messages)
     )
     first = changed_from(messages, changed)
     return changed if first is None else drop_thinking(changed, first + 1)
 
 
-def _trimmed(message: Message, calls: Mapping[str, ToolUse]) -> Message:
+def _trim_message(message: Message, calls: Mapping[str, ToolUse]) -> Message:
     content = tuple(
         _trim(block, calls) if block.get("type") == "tool_result" else block
         for block in message.content

@@ -37,7 +37,7 @@ def drop_rounds(messages: Sequence[Message], *, before: int, tokens: int) -> tup
         is_round = bool(message.tool_uses()) and index + 1 < before
         if is_round:
             first = len(remaining) if first is None else first
-            spoken = _spoken(message)
+            spoken = _without_calls(message)
             remaining.extend(spoken)
             answers = _without_results(messages[index + 1])
             remaining.extend(answers)
@@ -74,7 +74,7 @@ def _note(lines: Sequence[str]) -> Message:
     return user_message(f"{_HEAD}{chr(10).join(listed)}{_END}", origin="reminder")
 
 
-def _spoken(message: Message) -> tuple[Message, ...]:
+def _without_calls(message: Message) -> tuple[Message, ...]:
     """Return the answer without its calls; empty where it held nothing else."""
     content = tuple(block for block in message.content if block.get("type") == "text")
     return (replace(message, content=content),) if content else ()

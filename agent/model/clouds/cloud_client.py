@@ -65,14 +65,14 @@ class CloudClient:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Stream one response; see `ModelClient.stream`."""
-        client = await self._loaded()
+        client = await self._load_client()
         import httpx2  # loaded with the client
 
-        body = request_body(request, self.known(request.model))
+        body = request_body(request, self.known_capabilities(request.model))
         wanted = (*request.betas, *betas_of(body))
         betas = () if "betas" in request.without else wanted
         headers = {"anthropic-beta": ",".join(betas)} if betas else {}
-        response = await self._posted(client, {**body, "stream": True}, headers)
+        response = await self._post(client, {**body, "stream": True}, headers)
         calls = CallRepair(request.messages)
         try:
             async with contextlib.aclosing(message_events(response, self._timeouts)) as events:
@@ -83,21 +83,21 @@ class CloudClient:
         finally:
             await response.aclose()
 
-    def known(self, model: str) -> ModelCapabilities:
-        """Return what the table says: clouds report nothing. See `ModelClient.known`."""
+    def known_capabilities(self, model: str) -> ModelCapabilities:
+        """Return what the table says: clouds report nothing. See `ModelClient.known_capabilities`."""
         found = self._limits.get(model)
         if found is not None:
             return found
         known, override = known_capabilities(model), self._overrides.get(model)
-        return known if override is None else override.applied(known)
+        return known if override is None else override.apply_to(known)
 
     async def capabilities(self, model: str) -> ModelCapabilities:
         """See `known`."""
-        return self.known(model)
+        return self.known_capabilities(model)
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
         """Store a window and a longest answer that an error of the endpoint named."""
-        known = self.known(model)
+        known = self.known_capabilities(model)
         window = min(window or known.context_window, known.context_window)
         output = min(output or known.max_output_tokens, known.max_output_tokens, window)
         self._limits[model] = replace(known, context_window=window, max_output_tokens=output)
@@ -115,7 +115,7 @@ class CloudClient:
         if self._client is not None:
             await self._client.close()
 
-    async def _loaded(self) -> AsyncAnthropic:
+    async def _load_client(self) -> AsyncAnthropic:
         if self._client is None:
             self._client = await asyncio.to_thread(self._make)
         return self._client
@@ -159,7 +159,7 @@ class CloudClient:
         cloud = self.provider.name
         return ModelError("not_configured", f"{cloud} cannot be used yet: {what}")
 
-    async def _posted(
+    async def _post(
         self, client: AsyncAnthropic, body: dict[str, object], headers: dict[str, str]
     ) -> httpx2.Response:
         """Return the answer once its headers are there."""

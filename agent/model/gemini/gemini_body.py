@@ -164,7 +164,7 @@ def _user_parts(
         content = block.get("content")
         listed = content if isinstance(content, list) else []
         inner = [part for each in listed for part in _parts(each)]
-        said = content if isinstance(content, str) else _joined(inner)
+        said = content if isinstance(content, str) else _join_parts(inner)
         response: dict[str, object] = {
             "name": names.get(call_id, "unknown"),
             "response": {"error" if block.get("is_error") else "output": said},
@@ -176,7 +176,7 @@ def _user_parts(
     return parts + media
 
 
-def _joined(parts: Sequence[Mapping[str, object]]) -> str:
+def _join_parts(parts: Sequence[Mapping[str, object]]) -> str:
     texts = [str(part["text"]) for part in parts if "text" in part]
     return "\n".join(texts) or "(see the attachment)"
 

@@ -57,10 +57,10 @@ class MarkedText:
         if not held:
             return
         if self._state == "calls":
-            yield from self._listed(held)
+            yield from self._read_list(held)
         elif self._state == "call":
             # Models at their limit, and some servers, leave the end mark out.
-            yield from self._called(held, _CALL[0] + held)
+            yield from self._read_call(held, _CALL[0] + held)
         else:
             yield MarkedPiece("thinking" if self._state == "thinking" else "text", held)
 
@@ -114,19 +114,19 @@ class MarkedText:
         body, end, rest = self._held.partition(_CALL[1])
         if end:
             self._held, self._state = rest, "text"
-            yield from self._called(body, f"{_CALL[0]}{body}{_CALL[1]}")
+            yield from self._read_call(body, f"{_CALL[0]}{body}{_CALL[1]}")
         elif len(body) > _LONGEST:
             self._held, self._state = "", "text"
             yield MarkedPiece("text", _CALL[0] + body)
 
-    def _called(self, body: str, as_text: str) -> Iterator[MarkedPiece | WrittenCall]:
+    def _read_call(self, body: str, as_text: str) -> Iterator[MarkedPiece | WrittenCall]:
         try:
             call = self._call(json.loads(body))
         except (ValueError, RecursionError):
             call = None
         yield call or MarkedPiece("text", as_text)
 
-    def _listed(self, body: str) -> Iterator[MarkedPiece | WrittenCall]:
+    def _read_list(self, body: str) -> Iterator[MarkedPiece | WrittenCall]:
         try:
             listed = json.loads(body)
         except (ValueError, RecursionError):

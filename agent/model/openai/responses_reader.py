@@ -56,9 +56,9 @@ class ResponsesReader:
             case "response.created" | "response.in_progress":
                 yield from self._start(record(record_, "response"))
             case "response.output_item.added":
-                yield from self._opened(record_, record(record_, "item"))
+                yield from self._start_block(record_, record(record_, "item"))
             case "response.output_item.done":
-                yield from self._done(record_, record(record_, "item"))
+                yield from self._end_block(record_, record(record_, "item"))
             case "response.completed" | "response.incomplete":
                 yield from self._end(record(record_, "response"))
             case "response.failed":
@@ -82,8 +82,8 @@ class ResponsesReader:
             raise ModelError("malformed", text_, phase="headers")
         yield from self._start(answer)
         for index, item in enumerate(array(answer, "output")):
-            yield from self._opened({"output_index": index}, item)
-            yield from self._done({"output_index": index}, item)
+            yield from self._start_block({"output_index": index}, item)
+            yield from self._end_block({"output_index": index}, item)
         yield from self._end(answer)
 
     def _start(self, response: Mapping[str, object]) -> Iterator[ModelEvent]:
@@ -91,7 +91,7 @@ class ResponsesReader:
             self._started = True
             yield MessageStart(text(response, "id"), text(response, "model"), Usage())
 
-    def _opened(
+    def _start_block(
         self, record_: Mapping[str, object], item: Mapping[str, object]
     ) -> Iterator[ModelEvent]:
         kind = text(item, "type")
@@ -150,7 +150,7 @@ class ResponsesReader:
             self._with_deltas.add(index)
             yield BlockDelta(index, delta)
 
-    def _done(
+    def _end_block(
         self, record_: Mapping[str, object], item: Mapping[str, object]
     ) -> Iterator[ModelEvent]:
         index = self._block_of(record_, item)

@@ -51,7 +51,7 @@ class Providers(Struct, frozen=True):
             return None
         return provider, rest
 
-    def unfinished(self, model: str) -> str | None:
+    def unfinished_reason(self, model: str) -> str | None:
         """Return that a name ends behind its provider's; None for other names."""
         head, slash, rest = model.strip().partition("/")
         if not slash or rest.strip():
@@ -77,19 +77,19 @@ def configured_providers(
     behind_gateway: bool = False,
 ) -> Providers:
     """Return the providers that settings and environment add up to."""
-    found = {each.name: _addressed(each, env) for each in KNOWN_PROVIDERS}
+    found = {each.name: _resolve_address(each, env) for each in KNOWN_PROVIDERS}
     warnings: list[str] = []
     for name, section in settings.items():
         problem = _problem(name, section, found.get(name))
         if problem is not None:
             warnings.append(f"providers.{name}: {problem}")
             continue
-        found[name] = _merged(name, section, found.get(name))
+        found[name] = _merge_provider(name, section, found.get(name))
     scope: Literal["all", "configured"] = "configured" if behind_gateway else "all"
     return Providers(found, tuple(warnings), scope)
 
 
-def _addressed(provider: Provider, env: Mapping[str, str]) -> Provider:
+def _resolve_address(provider: Provider, env: Mapping[str, str]) -> Provider:
     given = env.get(provider.address_variable, "").strip() if provider.address_variable else ""
     if given and _is_address(given):
         return replace(provider, base_url=_with_version(given, provider.speaks))
@@ -112,7 +112,7 @@ def _problem(name: str, section: ProviderSettings, known: Provider | None) -> st
     return None
 
 
-def _merged(name: str, section: ProviderSettings, known: Provider | None) -> Provider:
+def _merge_provider(name: str, section: ProviderSettings, known: Provider | None) -> Provider:
     """Return the provider that settings describe, on top of the known one of that name."""
     base = known or Provider(
         name=name, speaks="chat", needs_key=bool(section.key_variable or section.key_helper)

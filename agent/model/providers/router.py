@@ -86,7 +86,7 @@ class ModelRouter:
                 answer = client.stream(replace(request, model=model))
                 async for event in answer:
                     has_begun = True
-                    yield _named(event, provider.name, model)
+                    yield _with_model_name(event, provider.name, model)
                 return
             except ModelError as error:
                 error.names = provider.names
@@ -95,17 +95,17 @@ class ModelRouter:
             # The key may have expired: its helper is asked once more.
             await self._forget(provider)
 
-    def known(self, model: str) -> ModelCapabilities:
-        """Return what is known without asking; see `ModelClient.known`."""
+    def known_capabilities(self, model: str) -> ModelCapabilities:
+        """Return what is known without asking; see `ModelClient.known_capabilities`."""
         found = self.providers.split(model)
         if found is None:
-            return self.main.known(model)
+            return self.main.known_capabilities(model)
         provider, name = found
         client = self._clients.get(provider.name)
         if client is not None:
-            return replace(client.known(name), model=model)
+            return replace(client.known_capabilities(name), model=model)
         known, override = foreign_capabilities(provider, name), self._overrides.get(model)
-        return replace(known if override is None else override.applied(known), model=model)
+        return replace(known if override is None else override.apply_to(known), model=model)
 
     async def capabilities(self, model: str) -> ModelCapabilities:
         """Return what the model can take; see `ModelClient.capabilities`."""
@@ -116,7 +116,7 @@ class ModelRouter:
         with contextlib.suppress(ModelError):
             client = await self._client(provider)
             return replace(await client.capabilities(name), model=model)
-        return self.known(model)
+        return self.known_capabilities(model)
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
         """Store a window and a longest answer that an error of the endpoint named."""
@@ -143,7 +143,9 @@ class ModelRouter:
         """
         main = self.main.endpoint
         asked: list[Awaitable[tuple[str, ...]]]
-        asked = [self._listed(each) for each in self.providers.by_name.values() if self._may(each)]
+        asked = [
+            self._list_models(each) for each in self.providers.by_name.values() if self._may(each)
+        ]
         if main.api_key or main.auth_token:
             asked.insert(0, self.main.list_models())
         found = await asyncio.gather(*(_in_time(each) for each in asked))
@@ -172,7 +174,7 @@ class ModelRouter:
 
     def problem(self, model: str) -> str | None:
         """Return why a model cannot be asked, with what to do; None where nothing is known."""
-        if (unfinished := self.providers.unfinished(model)) is not None:
+        if (unfinished := self.providers.unfinished_reason(model)) is not None:
             return unfinished
         found = self.providers.split(model)
         if found is None:
@@ -218,7 +220,7 @@ class ModelRouter:
         is_main = provider.name == "anthropic"
         return has_key and self.providers.scope == "all" and not is_main
 
-    async def _listed(self, provider: Provider) -> tuple[str, ...]:
+    async def _list_models(self, provider: Provider) -> tuple[str, ...]:
         names = provider.models or await (await self._client(provider)).list_models()
         return tuple(f"{provider.name}/{name}" for name in names)
 
@@ -235,11 +237,11 @@ class ModelRouter:
         """
         client = self._clients.get(provider.name)
         if client is None:
-            client = await self._made(provider)
+            client = await self._make_client(provider)
             client = self._clients.setdefault(provider.name, client)
         return client
 
-    async def _made(self, provider: Provider) -> ProviderClient:
+    async def _make_client(self, provider: Provider) -> ProviderClient:
         head = f"{provider.name}/"
         overrides = {
             name.removeprefix(head): override
@@ -278,7 +280,7 @@ class ModelRouter:
         return NO_KEY
 
 
-def _named(event: ModelEvent, provider: str, model: str) -> ModelEvent:
+def _with_model_name(event: ModelEvent, provider: str, model: str) -> ModelEvent:
     """Return the event with the whole name of the model that answers."""
     if isinstance(event, MessageStart):
         # As it was asked for: some servers answer by a name that they do not take.

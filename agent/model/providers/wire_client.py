@@ -59,7 +59,7 @@ class WireClient:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Stream one response; see `ModelClient.stream`."""
-        body = self._dialect.body(request, self.known(request.model), self.provider)
+        body = self._dialect.body(request, self.known_capabilities(request.model), self.provider)
         body.update(request.extra_body)
         if self._dialect.path(request.model).partition("?")[0].count(":") == 0:
             body["stream"] = True
@@ -72,8 +72,8 @@ class WireClient:
                 await self._pool.renew()
             raise
 
-    def known(self, model: str) -> ModelCapabilities:
-        """Return what is known without asking; see `ModelClient.known`."""
+    def known_capabilities(self, model: str) -> ModelCapabilities:
+        """Return what is known without asking; see `ModelClient.known_capabilities`."""
         found = self._capabilities.get(model)
         return found or self._overridden(foreign_capabilities(self.provider, model))
 
@@ -86,7 +86,7 @@ class WireClient:
             else:
                 found = await ask_server(self._ask_beside, model, base)
             if found is None:
-                return self.known(model)
+                return self.known_capabilities(model)
             # Thinking with a budget is the Messages API's alone.
             found = replace(found, budget_thinking=False, prompt_caching=False)
             self._capabilities[model] = self._overridden(found)
@@ -94,7 +94,7 @@ class WireClient:
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
         """Store a window and a longest answer that an error of the endpoint named."""
-        known = self.known(model)
+        known = self.known_capabilities(model)
         window = min(window or known.context_window, known.context_window)
         output = min(output or known.max_output_tokens, known.max_output_tokens, window)
         self._capabilities[model] = replace(known, context_window=window, max_output_tokens=output)
@@ -121,7 +121,7 @@ class WireClient:
 
     def _overridden(self, known: ModelCapabilities) -> ModelCapabilities:
         override = self._overrides.get(known.model)
-        return known if override is None else override.applied(known)
+        return known if override is None else override.apply_to(known)
 
     async def _attempt(
         self, request: ModelRequest, body: Mapping[str, object]

@@ -51,12 +51,12 @@ class CacheSimulation:
         marks = {
             at: _ttl(unit.block.get("cache_control"))
             for at, unit in enumerate(chain.units)
-            if unit.marked
+            if unit.is_marked
         }
         if body.get("cache_control") and ends:
             marks[len(ends) - 1] = _ttl(body["cache_control"])
         marks = {at: ttl for at, ttl in marks.items() if ends[at] >= self._min_tokens}
-        read_to = max((self._found(model, chain, mark, now) for mark in marks), default=-1)
+        read_to = max((self._find_unit(model, chain, mark, now) for mark in marks), default=-1)
         read = ends[read_to] if read_to >= 0 else 0
         written = {"5m": 0, "1h": 0}
         done = read
@@ -75,7 +75,7 @@ class CacheSimulation:
             "service_tier": "standard",
         }
 
-    def _found(self, model: str, chain: PrefixChain, mark: int, now: float) -> int:
+    def _find_unit(self, model: str, chain: PrefixChain, mark: int, now: float) -> int:
         """Return the last unit of the longest known prefix that a mark here finds; -1 for none."""
         for at in range(mark, max(-1, mark - LOOK_BACK_UNITS - 1), -1):
             if self._expiry.get((model, chain.units[at].digest), -1.0) >= now:

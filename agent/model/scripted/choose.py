@@ -24,13 +24,13 @@ def holds(when: When, body: Mapping[str, object], *, number: int, after: str) ->
     checks = (
         when.request is None or when.request == number,
         when.after is None or after in when.after.split("|"),
-        _found(when.prompt, lambda: prompt_of(body)),
-        _found(when.model, lambda: str(body.get("model", ""))),
-        _found(when.system, lambda: texts_of(as_blocks(body.get("system")))),
-        _found(when.body, lambda: json.dumps(body, ensure_ascii=False)),
+        _matches(when.prompt, lambda: prompt_of(body)),
+        _matches(when.model, lambda: str(body.get("model", ""))),
+        _matches(when.system, lambda: texts_of(as_blocks(body.get("system")))),
+        _matches(when.body, lambda: json.dumps(body, ensure_ascii=False)),
         when.has_tool is None or _has_tool(body, when.has_tool),
         when.result is None or when.result in _kinds(results),
-        _found(when.result_text, lambda: "\n".join(result_text(r) for r in results)),
+        _matches(when.result_text, lambda: "\n".join(result_text(r) for r in results)),
         when.result_tool is None or when.result_tool in _result_tools(body, results),
     )
     return all(checks)
@@ -57,7 +57,7 @@ def result_text(result: Mapping[str, object]) -> str:
     return texts_of(as_blocks(result.get("content")))
 
 
-def _found(pattern: str | None, text: Callable[[], str]) -> bool:
+def _matches(pattern: str | None, text: Callable[[], str]) -> bool:
     return pattern is None or re.search(pattern, text(), re.IGNORECASE | re.DOTALL) is not None
 
 

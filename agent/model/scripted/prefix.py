@@ -19,7 +19,7 @@ class Unit(Struct, frozen=True):
     """Of all units up to and including this one, cache marks left out."""
     tokens: int
     """Of this unit alone, estimated."""
-    marked: bool
+    is_marked: bool
     """Whether it carries a cache mark."""
 
 

@@ -19,7 +19,7 @@ class RecordedRequest(Struct):
     headers: Mapping[str, str]
     body: dict[str, Any]
     """The JSON body; empty when there is none."""
-    asked: dict[str, Any] = field(default_factory=dict)
+    messages_body: dict[str, Any] = field(default_factory=dict)
     """The same request as a body of the Messages API, whatever dialect it came in."""
     connection: int = 0
     """Number of the connection it came on, from 1."""
@@ -36,4 +36,4 @@ class RecordedRequest(Struct):
     """Seconds on the server's clock."""
     ended_at: float = 0.0
     """0 while the answer is being sent."""
-    done: asyncio.Event = field(default_factory=asyncio.Event)
+    done_event: asyncio.Event = field(default_factory=asyncio.Event)

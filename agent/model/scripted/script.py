@@ -85,26 +85,26 @@ class ScriptPlayer:
         for fault in faults:
             if isinstance(fault, Status):
                 return self._status(record, fault, faults)
-        problem = self._unauthorised(record)
+        problem = self._check_key(record)
         if problem is None and raw_body and not record.body:
             problem = RequestProblem("The request body is not valid JSON")
         if problem is None and len(raw_body) > MAX_BODY_BYTES:
             problem = RequestProblem("Request exceeds the maximum size", 413, "request_too_large")
         if problem is not None:
-            return self._rejected(record, problem)
-        found = self._posted(record, faults) if record.method == "POST" else None
+            return self._reject(record, problem)
+        found = self._handle_post(record, faults) if record.method == "POST" else None
         if record.method in ("GET", "HEAD"):
-            found = self._got(record, faults)
-        return found or self._rejected(record, RequestProblem("Not Found", 404, "not_found_error"))
+            found = self._handle_get(record, faults)
+        return found or self._reject(record, RequestProblem("Not Found", 404, "not_found_error"))
 
-    def _posted(self, record: RecordedRequest, faults: list[Fault]) -> ScriptedResponse | None:
+    def _handle_post(self, record: RecordedRequest, faults: list[Fault]) -> ScriptedResponse | None:
         if asks_for_answer(record.path):
             return self._messages(record, faults)
         if record.path == "/v1/messages/count_tokens" and self.scenario.count_tokens:
             return _json(200, {"input_tokens": chain_of(record.body).tokens}, faults)
         return None
 
-    def _got(self, record: RecordedRequest, faults: list[Fault]) -> ScriptedResponse | None:
+    def _handle_get(self, record: RecordedRequest, faults: list[Fault]) -> ScriptedResponse | None:
         if record.path.startswith("/v1beta/models") and self.scenario.models_endpoint:
             return _google_models(self.scenario.models, record.path, faults)
         if record.path.startswith("/v1/models") and self.scenario.models_endpoint:
@@ -120,31 +120,31 @@ class ScriptPlayer:
             return None
         dialect = dialect_at(record.path)
         if dialect is not None:
-            return dialect.problem(record.body) or too_long(record.asked, chain, model)
+            return dialect.problem(record.body) or too_long(record.messages_body, chain, model)
         is_unfinished = stop_reason in ("pause_turn", "max_tokens")
         return find_problem(
-            record.asked,
+            record.messages_body,
             chain,
             model,
             bound_thinking=self.scenario.bound_thinking,
-            may_end_with_assistant=is_unfinished or bool(record.asked.get("compaction")),
+            may_end_with_assistant=is_unfinished or bool(record.messages_body.get("compaction")),
         )
 
     def _messages(self, record: RecordedRequest, faults: list[Fault]) -> ScriptedResponse:
-        body = record.asked
+        body = record.messages_body
         model = self._model(str(body.get("model", "")))
         if model is None:
-            return self._rejected(
+            return self._reject(
                 record, RequestProblem(f"model: {body.get('model')}", 404, "not_found_error")
             )
         chain = chain_of(body)
         after, stop_reason = self._written.get(_place(chain, record), ("", ""))
         problem = self._problem(record, chain, model, stop_reason)
         if problem is not None:
-            return self._rejected(record, problem)
+            return self._reject(record, problem)
         turn = self._turn(record, after)
         if turn is None:
-            return self._rejected(
+            return self._reject(
                 record, RequestProblem(f"the script has no answer for request {record.number}")
             )
         record.turn = turn.name
@@ -158,7 +158,7 @@ class ScriptPlayer:
             turn = _as_summary(turn, chain)
         usage = self._cache.usage(body, chain)
         answer = make_answer(
-            self._substituted(turn, body),
+            self._substitute(turn, body),
             prefix=chain,
             # From the history, so that a resumed conversation meets no id of its own again.
             message_id=f"msg_{chain.digest[:12]}{record.number:04d}",
@@ -195,7 +195,7 @@ class ScriptPlayer:
         for at, turn in enumerate(self.scenario.turns):
             if turn.times and self._used.get(at, 0) >= turn.times:
                 continue
-            if holds(turn.when, record.asked, number=record.number, after=after):
+            if holds(turn.when, record.messages_body, number=record.number, after=after):
                 self._used[at] = self._used.get(at, 0) + 1
                 return turn
         return self.scenario.otherwise
@@ -211,7 +211,7 @@ class ScriptPlayer:
                 continue
             if plan.request is not None and plan.request != record.number:
                 continue
-            if holds(plan.when, record.asked, number=record.number, after=""):
+            if holds(plan.when, record.messages_body, number=record.number, after=""):
                 self._struck[at] = self._struck.get(at, 0) + 1
                 due.append(plan)
         return due
@@ -229,10 +229,10 @@ class ScriptPlayer:
             return _json(200, {"data": listed, "has_more": False}, faults)
         model = self._model(name)
         if model is None:
-            return self._rejected(record, RequestProblem(f"model: {name}", 404, "not_found_error"))
+            return self._reject(record, RequestProblem(f"model: {name}", 404, "not_found_error"))
         return _json(200, _model_json(model), faults)
 
-    def _unauthorised(self, record: RecordedRequest) -> RequestProblem | None:
+    def _check_key(self, record: RecordedRequest) -> RequestProblem | None:
         wanted = self.scenario.api_key
         if wanted is None:
             return None
@@ -250,7 +250,7 @@ class ScriptPlayer:
                 known = bearer or api_key
         return None if known else RequestProblem("invalid x-api-key", 401, "authentication_error")
 
-    def _rejected(self, record: RecordedRequest, problem: RequestProblem) -> ScriptedResponse:
+    def _reject(self, record: RecordedRequest, problem: RequestProblem) -> ScriptedResponse:
         record.problem = problem.message
         return self._status(record, Status(problem.status, problem.error_type, problem.message), ())
 
@@ -271,7 +271,7 @@ class ScriptPlayer:
             fault.status, headers, tuple(plan_body(body, faults)), len(body), Pace()
         )
 
-    def _substituted(self, turn: Turn, body: Mapping[str, object]) -> Turn:
+    def _substitute(self, turn: Turn, body: Mapping[str, object]) -> Turn:
         values = {
             "prompt": prompt_of(body),
             "result": last_result(body),

@@ -90,18 +90,18 @@ def plan_stream(
     encoder = encoder or MessagesEncoder()
     edited = list(frames)
     for fault in faults:
-        edited = _edited(edited, fault)
+        edited = _edit_frames(edited, fault)
     steps: list[Step] = [SendHead(), *(Send(encoder.encode(f), f.tokens) for f in edited), End()]
     placed = [f for f in faults if isinstance(f, Cut | Stall | ErrorFault | Insert)]
     at_events = [(fault, _index(edited, fault.at)) for fault in placed if fault.at.place != "byte"]
     # Later places first, so that an insertion does not move the places still to come.
     for fault, index in sorted(at_events, key=lambda item: item[1], reverse=True):
-        steps = _struck(steps, fault, index, encoder)
+        steps = _apply_fault(steps, fault, index, encoder)
     if chunk_bytes:
-        steps = _rechunked(steps, chunk_bytes)
+        steps = _rechunk(steps, chunk_bytes)
     for fault in placed:
         if fault.at.place == "byte":
-            steps = _struck(*_split_at(steps, fault, fault.at.number))
+            steps = _apply_fault(*_split_at(steps, fault, fault.at.number))
     return steps
 
 
@@ -112,13 +112,13 @@ def plan_body(body: bytes, faults: Sequence[Fault]) -> list[Step]:
         if isinstance(fault, Cut | Stall):
             match fault.at.place:
                 case "accept":
-                    steps = _struck(steps, fault, 0)
+                    steps = _apply_fault(steps, fault, 0)
                 case "byte":
-                    steps = _struck(*_split_at(steps, fault, fault.at.number))
+                    steps = _apply_fault(*_split_at(steps, fault, fault.at.number))
                 case "end":
-                    steps = _struck(steps, fault, len(steps) - 1)
+                    steps = _apply_fault(steps, fault, len(steps) - 1)
                 case _:
-                    steps = _struck(steps, fault, 1)
+                    steps = _apply_fault(steps, fault, 1)
     if sum(len(step.data) for step in steps if isinstance(step, Send)) < len(body):
         # The length was announced: only a closed connection tells that no more comes.
         steps = [End("close") if step == End("end") else step for step in steps]
@@ -133,7 +133,7 @@ def error_body(error_type: str, message: str, error_code: str | None, request_id
     return json.dumps({"type": "error", "error": error, "request_id": request_id})
 
 
-def _edited(frames: list[Frame], fault: Fault) -> list[Frame]:
+def _edit_frames(frames: list[Frame], fault: Fault) -> list[Frame]:
     match fault:
         case Drop(event, nth):
             doomed = _nth(frames, event, nth)
@@ -201,7 +201,7 @@ def _after_first_delta(frames: Sequence[Frame], delta_type: str) -> int:
     return -1
 
 
-def _struck(
+def _apply_fault(
     steps: list[Step], fault: PlacedFault, index: int, encoder: Encoder | None = None
 ) -> list[Step]:
     before, after = steps[:index], steps[index:]
@@ -232,7 +232,7 @@ def _split_at(
     return steps, fault, len(steps) - 1
 
 
-def _rechunked(steps: list[Step], size: int) -> list[Step]:
+def _rechunk(steps: list[Step], size: int) -> list[Step]:
     """Write in pieces of `size` bytes, or in one piece for a negative size, between other steps."""
     result: list[Step] = []
     pending = b""

@@ -111,7 +111,7 @@ class ScriptedServer:
             await self._server.wait_closed()
             self._server = None
 
-    async def reached(self, hold: str) -> None:
+    async def wait_for_hold(self, hold: str) -> None:
         """Return once an answer waits at the stall with this name."""
         await self._hold(hold)[0].wait()
 
@@ -158,7 +158,7 @@ class ScriptedServer:
             return False
         finally:
             record.ended_at = self._clock()
-            record.done.set()
+            record.done_event.set()
             if self._on_done is not None:
                 self._on_done(record)
         return isinstance(response.steps[-1], End) and response.steps[-1].how in ("finish", "end")
@@ -179,7 +179,7 @@ class ScriptedServer:
             path=path,
             headers=request.headers,
             body=body,
-            asked=dialect.canonical(path, body) if dialect is not None else body,
+            messages_body=dialect.canonical(path, body) if dialect is not None else body,
             connection=connection,
             started_at=self._clock(),
         )

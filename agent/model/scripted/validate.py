@@ -47,7 +47,7 @@ def find_problem(
         or _roles(body, model, may_end_with_assistant)
         or _blocks(body)
         or served_problem(body, model)
-        or _pairs(_merged(as_blocks(body["messages"])))
+        or _pairs(_merge_messages(as_blocks(body["messages"])))
         or (_thinking(chain) if bound_thinking else None)
         or _size(body, chain, model)
     )
@@ -284,7 +284,9 @@ def _tool_result(block: Mapping[str, object]) -> str | None:
     return None
 
 
-def _merged(messages: Sequence[Mapping[str, object]]) -> list[tuple[str, list[dict[str, object]]]]:
+def _merge_messages(
+    messages: Sequence[Mapping[str, object]],
+) -> list[tuple[str, list[dict[str, object]]]]:
     """Return (role, blocks) with neighbours of one role joined, `system` left out."""
     merged: list[tuple[str, list[dict[str, object]]]] = []
     for message in messages:

@@ -14,7 +14,7 @@ _CALLING: Final = "code_execution_20260120"
 
 def served_problem(body: Mapping[str, object], model: ModelInfo) -> str | None:
     """Return the first reason to reject a request for such tools; None for none."""
-    return _offered(body, model) or _advisor(body) or _waiting(body)
+    return _model_problem(body, model) or _advisor(body) or _waiting(body)
 
 
 def calls_by_code(blocks: Iterable[Mapping[str, object]]) -> bool:
@@ -22,7 +22,7 @@ def calls_by_code(blocks: Iterable[Mapping[str, object]]) -> bool:
     return any(_run(block) for block in blocks)
 
 
-def _offered(body: Mapping[str, object], model: ModelInfo) -> str | None:
+def _model_problem(body: Mapping[str, object], model: ModelInfo) -> str | None:
     tools = as_blocks(body.get("tools"))
     kinds = [str(tool.get("type", "")) for tool in tools]
     for tool, kind in zip(tools, kinds, strict=True):

@@ -35,7 +35,7 @@ def has_code(tools: Sequence[Mapping[str, object]]) -> bool:
     return any(tool.get("type") == CODE_CALLS for tool in tools)
 
 
-def marked(block: Block, container: str | None) -> Block:
+def mark_call(block: Block, container: str | None) -> Block:
     """Return a block of an answer; a call by code with the container that it waits in."""
     if container is None or not run_of(block):
         return block
@@ -62,7 +62,7 @@ def waiting_container(messages: Sequence[Message]) -> str | None:
     return None
 
 
-def settled(messages: Sequence[Message], *, is_offered: bool) -> Sequence[Message]:
+def settle_calls(messages: Sequence[Message], *, is_offered: bool) -> Sequence[Message]:
     """Return the messages as the endpoint takes them; the same object where no code called."""
     if not any(run_of(block) for message in messages for block in message.content):
         return messages
@@ -72,7 +72,7 @@ def settled(messages: Sequence[Message], *, is_offered: bool) -> Sequence[Messag
     only_results = False
     for message in messages:
         if message.role == "assistant":
-            content = tuple(_unrolled(message.content, given_up))
+            content = tuple(_unroll(message.content, given_up))
             only_results = any(run_of(block) for block in content)
             if content:
                 found.append(replace(message, content=content))
@@ -107,7 +107,7 @@ def _is_results(message: Message) -> bool:
     return all(block.get("type") == "tool_result" for block in message.content)
 
 
-def _unrolled(content: Sequence[Block], given_up: set[str]) -> Iterator[Block]:
+def _unroll(content: Sequence[Block], given_up: set[str]) -> Iterator[Block]:
     for block in content:
         if run_of(block) in given_up:
             yield {name: value for name, value in block.items() if name not in ("caller", ORIGIN)}

@@ -86,7 +86,9 @@ class Journal:
                 raise failure
             self._is_trying = True
         try:
-            result = await loop.run_in_executor(self._thread, lambda: question(self._opened()))
+            result = await loop.run_in_executor(
+                self._thread, lambda: question(self._require_store())
+            )
         except (RunTakenError, UnknownRunError):
             self._failure = None
             raise
@@ -227,7 +229,7 @@ class Journal:
             self._has_warned = False
             self._warn("The journal of workflows can be written again; results are recorded.")
 
-    def _opened(self) -> JournalStore:
+    def _require_store(self) -> JournalStore:
         if self._store is None:
             self._store = self._open_store()
         return self._store

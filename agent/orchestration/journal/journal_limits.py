@@ -25,14 +25,14 @@ SOFT: Final = 0.8
 class _Limit(Struct, frozen=True):
     of: Literal["run", "session"]
     unit: Literal["agents", "tokens", "dollars"]
-    used: float
+    used_amount: float
     cap: float
     each: float
     """What an agent uses in the mean."""
 
-    def after(self, agents: int) -> float:
+    def project_use(self, agents: int) -> float:
         """Return what will probably be used once so many more agents have ended."""
-        return self.used + self.each * agents
+        return self.used_amount + self.each * agents
 
 
 def limit_reached(
@@ -49,9 +49,9 @@ def limit_reached(
     """
     limits = list(_limits(run, working, run_usage, session_usage, caps))
     for limit in limits:
-        if limit.used >= limit.cap or limit.after(1) > limit.cap:
-            return CapReached(limit.of, limit.used, limit.cap, limit.unit)
-    if working and any(limit.after(1 + working) > limit.cap for limit in limits):
+        if limit.used_amount >= limit.cap or limit.project_use(1) > limit.cap:
+            return CapReached(limit.of, limit.used_amount, limit.cap, limit.unit)
+    if working and any(limit.project_use(1 + working) > limit.cap for limit in limits):
         return Busy()
     return None
 
@@ -61,9 +61,9 @@ def near_limits(
 ) -> tuple[CapReached, ...]:
     """Return the limits of which most is used."""
     return tuple(
-        CapReached(limit.of, limit.used, limit.cap, limit.unit)
+        CapReached(limit.of, limit.used_amount, limit.cap, limit.unit)
         for limit in _limits(run, 0, run_usage, session_usage, caps)
-        if limit.used >= SOFT * limit.cap
+        if limit.used_amount >= SOFT * limit.cap
     )
 
 

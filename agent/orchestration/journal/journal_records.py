@@ -133,7 +133,7 @@ class Claimed(Struct, frozen=True):
     """The step is the caller's to run."""
 
     attempt: int
-    near: tuple[CapReached, ...] = ()
+    near_caps: tuple[CapReached, ...] = ()
     """Limits of which most is used."""
 
 

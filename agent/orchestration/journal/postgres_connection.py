@@ -33,7 +33,7 @@ class PostgresConnection:
             raise JournalError(f"a Postgres journal needs its driver: {INSTALL}") from error
         self._error = psycopg.Error
         self._url = url
-        self._database = self._connected()
+        self._database = self._connect()
 
     @contextmanager
     def transaction(self, *, is_durable: bool = False) -> Iterator[Transaction]:
@@ -41,7 +41,7 @@ class PostgresConnection:
         durability = "on" if is_durable else "off"
         if self._database.closed:
             # The server was restarted, or the network was away.
-            self._database = self._connected()
+            self._database = self._connect()
         try:
             with self._database.transaction():
                 self._execute(f"SET LOCAL synchronous_commit = {durability}", ())
@@ -68,7 +68,7 @@ class PostgresConnection:
         with suppress(self._error):
             self._database.close()
 
-    def _connected(self) -> psycopg.Connection[tuple[Value, ...]]:
+    def _connect(self) -> psycopg.Connection[tuple[Value, ...]]:
         import psycopg  # see above
 
         try:

@@ -356,14 +356,14 @@ def _number(transaction: Transaction, statement: str, values: Sequence[Value]) -
 
 
 def _as_run(row: tuple[Value, ...]) -> RunRecord:
-    return _converted(dict(zip(RUN_COLUMNS, row, strict=True)), RunRecord)
+    return _convert_row(dict(zip(RUN_COLUMNS, row, strict=True)), RunRecord)
 
 
 def _as_step(row: tuple[Value, ...]) -> StepRecord:
-    return _converted(dict(zip(STEP_COLUMNS, row, strict=True)), StepRecord)
+    return _convert_row(dict(zip(STEP_COLUMNS, row, strict=True)), StepRecord)
 
 
-def _converted(values: dict[str, Value], kind: type[_Record]) -> _Record:
+def _convert_row(values: dict[str, Value], kind: type[_Record]) -> _Record:
     try:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:

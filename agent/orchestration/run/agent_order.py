@@ -37,7 +37,7 @@ class AgentOrder(Struct, frozen=True, kw_only=True):
     place: StepPlace | None = None
     """Set where its step is claimed."""
 
-    def keyed(self) -> dict[str, object]:
+    def key_options(self) -> dict[str, object]:
         """Return the options that the key of the step depends on."""
         return {
             "schema": self.schema,

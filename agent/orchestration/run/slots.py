@@ -40,6 +40,6 @@ class Slots:
                 self._limit = min(self._most, self._limit + REGAIN)
                 self._changed.notify_all()
 
-    def overloaded(self) -> None:
+    def halve(self) -> None:
         """Halve the places; agents that work already continue."""
         self._limit = max(1.0, self._limit / 2)

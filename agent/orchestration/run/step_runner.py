@@ -101,7 +101,7 @@ class StepRunner:
             raise
 
     async def _call(self, order: AgentOrder) -> AgentAnswer:
-        key = step_key(order.prompt, order.keyed())
+        key = step_key(order.prompt, order.key_options())
         occurrence = self._occurrences[key]
         self._occurrences[key] += 1
         step = StepRecord(
@@ -118,14 +118,14 @@ class StepRunner:
         for attempt in range(MAX_ATTEMPTS):
             await self._control.may_start()
             async with self._slots.place():
-                answer = await self._once(step, order)
+                answer = await self._run_once(step, order)
             if answer.retry_after_s is None or attempt + 1 == MAX_ATTEMPTS:
                 break
-            self._slots.overloaded()
+            self._slots.halve()
             await self._wait(min(answer.retry_after_s, MAX_WAIT_S))
         return answer
 
-    async def _once(self, step: StepRecord, order: AgentOrder) -> AgentAnswer:
+    async def _run_once(self, step: StepRecord, order: AgentOrder) -> AgentAnswer:
         """Claim a step until that is decided, and run its agent."""
         while True:
             await self._control.may_start()
@@ -136,7 +136,7 @@ class StepRunner:
                     await self._wait(POLL_S)
                 case CapReached() as limit:
                     await self._pause(limit)
-                case Claimed(attempt=attempt, near=near):
+                case Claimed(attempt=attempt, near_caps=near):
                     for limit in near:
                         self._tell_once(limit)
                     place = StepPlace(step.run, step.key, step.occurrence, step.owner)
@@ -195,7 +195,7 @@ class StepRunner:
             answer = await working
         except asyncio.CancelledError:
             abort.abort("nothing waits for the answer any more")
-            await self._abandoned(running, working)
+            await self._record_abandoned(running, working)
             raise
         finally:
             stopping.cancel()
@@ -207,7 +207,9 @@ class StepRunner:
             self._control.stop_here()
         return answer
 
-    async def _abandoned(self, step: StepRecord, working: asyncio.Future[AgentAnswer]) -> None:
+    async def _record_abandoned(
+        self, step: StepRecord, working: asyncio.Future[AgentAnswer]
+    ) -> None:
         """Record what an agent used that a script started and did not wait for."""
         await asyncio.wait({working}, timeout=GRACE_S)
         working.cancel()
@@ -265,14 +267,14 @@ def ended_step(step: StepRecord, answer: AgentAnswer) -> StepRecord:
     return replace(
         step,
         state=answer.state,
-        result=_stored(answer),
+        result=_to_json(answer),
         tokens=answer.tokens,
         cost_usd=answer.cost_usd,
         transcript=answer.transcript,
     )
 
 
-def _stored(answer: AgentAnswer) -> str:
+def _to_json(answer: AgentAnswer) -> str:
     if answer.state is StepState.FAILED:
         return json.dumps(answer.reason)
     return json.dumps(answer.value)

@@ -105,7 +105,7 @@ class WorkflowRun:
         self._before = await self._parts.journal.usage(run=self.record.id)
         renewing = asyncio.ensure_future(self._renew())
         try:
-            end = await self._ended()
+            end = await self._run_to_end()
         finally:
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
@@ -113,7 +113,7 @@ class WorkflowRun:
         await self._set_state(end.state, end.reason, end.result, releases=True)
         return end
 
-    async def _ended(self) -> RunEnd:
+    async def _run_to_end(self) -> RunEnd:
         try:
             return RunEnd(WorkflowState.COMPLETED, await self._work())
         except RunLeft as left:
@@ -130,10 +130,10 @@ class WorkflowRun:
             subtasks = Subtasks(tuple(prompts), options.dropped)
             return await run_fan_out(self.steps, subtasks, verifies=options.verifies)
         script = read_script(self.record.script)
-        value = await self._run_script(script, json.loads(self.record.args), self._nested)
+        value = await self._run_script(script, json.loads(self.record.args), self._run_nested)
         return json.dumps(value)
 
-    async def _nested(self, name: str, args: Json) -> Json:
+    async def _run_nested(self, name: str, args: Json) -> Json:
         try:
             async with self._nested_places:
                 return await self._run_script(self._parts.find_script(name), args, None)

@@ -154,10 +154,10 @@ class _ScriptRun:
             if "error" in message:
                 raise ScriptError(sanitize(str(message["error"])[:4_000]))
             if "value" in message:
-                return _decoded(str(message["value"]))
+                return _decode_json(str(message["value"]))
             calls = message.get("calls")
             for call in calls if isinstance(calls, list) else ():
-                self._take(_decoded(str(call)))
+                self._take(_decode_json(str(call)))
 
     def _take(self, call: object) -> None:
         self._made += 1
@@ -174,7 +174,7 @@ class _ScriptRun:
             raise ScriptError(f"the script's process wrote an unknown call: {str(kind)[:40]!r}")
         task = asyncio.ensure_future(self._answer(call["id"], ScriptCall(kind, payload)))
         self._calls.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._handle_end)
 
     async def _answer(self, number: int, call: ScriptCall) -> None:
         try:
@@ -185,7 +185,7 @@ class _ScriptRun:
         answers = [[number, is_answer, value, spent.usd, spent.tokens]]
         await self._channel.send({"answers": answers})
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _handle_end(self, task: asyncio.Task[None]) -> None:
         self._calls.discard(task)
         if task.cancelled():
             return
@@ -212,7 +212,7 @@ class _ScriptRun:
             raise ScriptError(f"the script's process did not write JSON: {error}") from error
 
 
-def _decoded(text: str) -> Json:
+def _decode_json(text: str) -> Json:
     try:
         value: Json = load_json(text)
     except ValueError as error:

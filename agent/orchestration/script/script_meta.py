@@ -132,9 +132,9 @@ class _LiteralReader:
         next_character = self._text[self.position : self.position + 1]
         match next_character:
             case "{":
-                return self._nested(self._object)
+                return self._read_nested(self._object)
             case "[":
-                return self._nested(self._list)
+                return self._read_nested(self._list)
             case "'" | '"' | "`":
                 return self._string(next_character)
         if number := _NUMBER.match(self._text, self.position):
@@ -147,7 +147,7 @@ class _LiteralReader:
             return _WORDS[word[0]]
         raise self._error("only literal values may stand in meta")
 
-    def _nested(self, read: Callable[[], object]) -> object:
+    def _read_nested(self, read: Callable[[], object]) -> object:
         self._depth += 1
         if self._depth > MAX_NESTING:
             raise self._error("meta nests too deeply")

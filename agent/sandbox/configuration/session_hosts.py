@@ -74,7 +74,7 @@ class SessionHosts:
         """Ask the user; store the rule that the answer wants."""
         assert self._ask is not None
         answer = await self._ask(request)
-        if answer.allowed and answer.always:
+        if answer.is_allowed and answer.always:
             rule = f"WebFetch(domain:{request.host})"
             choice = GrantChoice((rule,), str(RuleSource.LOCAL))
             try:

@@ -93,7 +93,7 @@ def _known_trees(policy: SandboxPolicy) -> list[str]:
 
     What a command clones governs nothing but itself.
     """
-    names = [path for found in policy.found.values() for path in found.names]
+    names = [path for found in policy.found_names.values() for path in found.names]
     trees = [os.path.dirname(path) for path in names if os.path.basename(path).lower() == ".git"]
     return list(dict.fromkeys((*policy.write_roots, *trees)))
 

@@ -40,7 +40,7 @@ class CheckedAddresses(Struct, frozen=True):
 
     usable: tuple[str, ...]
     """In the order of the resolver."""
-    refused: tuple[str, ...]
+    refusals: tuple[str, ...]
     """Why the others are not, one sentence each, for users."""
 
 

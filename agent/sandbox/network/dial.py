@@ -76,10 +76,10 @@ async def _addresses(target: ProxyTarget, rules: HostRules, resolve: Resolve) ->
         raise _refusal("name-not-resolved", reason, target) from None
     if found.usable:
         return found.usable
-    if not found.refused:
+    if not found.refusals:
         reason = f"{target.host.text} cannot be resolved: no addresses"
         raise _refusal("name-not-resolved", reason, target)
-    raise _refusal("blocked-by-address", "; ".join(found.refused), target)
+    raise _refusal("blocked-by-address", "; ".join(found.refusals), target)
 
 
 async def _connect_any(addresses: Sequence[str], target: ProxyTarget) -> Stream:

@@ -36,7 +36,7 @@ class HostRequest(Struct, frozen=True):
 class HostAnswer(Struct, frozen=True):
     """The answer to a question about a host. An allow lasts for the session."""
 
-    allowed: bool
+    is_allowed: bool
     comment: str = ""
     """What the user wrote for the model; empty for a plain answer."""
     always: bool = False
@@ -50,7 +50,7 @@ DecideHost = Callable[[HostRequest], Awaitable[HostAnswer]]
 class HostVerdict(Struct, frozen=True):
     """Whether a connection is allowed by its name."""
 
-    allowed: bool
+    is_allowed: bool
     code: str
     """`rule`, `grant` or `user` for an allow; else as in the header `X-Proxy-Error`."""
     reason: str
@@ -99,7 +99,7 @@ class HostGate:
         return HostRules((*configured.allow, *self._granted), configured.deny)
 
     @property
-    def granted(self) -> tuple[HostRule, ...]:
+    def granted_rules(self) -> tuple[HostRule, ...]:
         """What users granted for this session, in order."""
         return tuple(self._granted)
 
@@ -190,7 +190,7 @@ class HostGate:
             answer = await decide_host(request)
         except Exception as error:  # noqa: BLE001 - whatever breaks while asking, nothing is allowed
             return HostVerdict(False, "no-answer", f"{where}: the question failed: {error}")
-        if answer.allowed:
+        if answer.is_allowed:
             self.grant(rule_for(host, request.port))
             return HostVerdict(True, "user", f"the user allowed {where}")
         comment = f": {answer.comment}" if answer.comment else ""

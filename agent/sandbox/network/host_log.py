@@ -27,7 +27,7 @@ class HostRecord(Struct, frozen=True):
     """Why, as in the header `X-Proxy-Error`; for an allow `rule`, `grant` or `user`."""
     reason: str
     """The same for users."""
-    at: float
+    time_s: float
     """Seconds since 1970."""
     sent_bytes: int = 0
     """To the host; known at the end."""

@@ -92,7 +92,7 @@ def parse_head(head: bytes) -> HttpHead:
         port,
         path,
         minor_version,
-        _kept(headers, values),
+        _end_to_end_headers(headers, values),
         content_length,
         is_chunked,
         _token(values.get("proxy-authorization", ())),
@@ -165,7 +165,7 @@ def _check_host_header(
         raise ProxyRefusal("bad-request", "the Host header names another host", where)
 
 
-def _kept(
+def _end_to_end_headers(
     headers: list[tuple[str, str]], values: dict[str, tuple[str, ...]]
 ) -> tuple[tuple[str, str], ...]:
     """Return the headers that are not for this hop alone."""

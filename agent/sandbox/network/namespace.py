@@ -59,7 +59,7 @@ class NetworkNamespace:
                 ended = await run_program(launch, RunLimits(_START_S))
             except CannotStart as error:
                 raise NamespaceRefused(str(error)) from error
-            return cls._received(ours, ended)
+            return cls._receive(ours, ended)
 
     @property
     def descriptors(self) -> tuple[int, ...]:
@@ -89,7 +89,7 @@ class NetworkNamespace:
             os.close(descriptor)
 
     @classmethod
-    def _received(cls, ours: socket.socket, ended: ProcessResult) -> NetworkNamespace:
+    def _receive(cls, ours: socket.socket, ended: ProcessResult) -> NetworkNamespace:
         ours.setblocking(False)
         try:
             data, fds, _, _ = socket.recv_fds(ours, 1, _DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)

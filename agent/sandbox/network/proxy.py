@@ -134,7 +134,7 @@ class FilteringProxy:
                 raise ProxyRefusal("credentials-required", "the proxy needs credentials", where)
             call = known or UNKNOWN_CALL
             verdict = await self._gate.decide(target.host, target.port, call)
-            if not verdict.allowed:
+            if not verdict.is_allowed:
                 raise ProxyRefusal(verdict.code, verdict.reason, where)
             dialled = await dial(target, self._gate.rules, self._env, self._resolve)
         except ProxyRefusal as refusal:

@@ -31,22 +31,24 @@ def move_planted(
         repositories: Canonical paths of `.git` that must not be there either.
     """
     originals: list[tuple[str, str | bytes | None]] = []
-    originals += [(path, None) for path in (*policy.watched, *repositories)]
+    originals += [(path, None) for path in (*policy.watched_names, *repositories)]
     originals += (*policy.links, *policy.contents)
     found: dict[str, str | None] = {}
     with contextlib.ExitStack() as opened:
         directories: dict[str, int | None] = {}
         for path, original in originals:
-            found[path] = _restored(path, original, quarantine, _around(path, directories, opened))
+            found[path] = _restore(
+                path, original, quarantine, _open_parent(path, directories, opened)
+            )
         # A link in the place of a directory would lead git to other files.
         for around in {os.path.dirname(path) for path, _ in policy.contents}:
             if os.path.islink(around):
-                directory = _around(around, directories, opened)
-                found[around] = _restored(around, None, quarantine, directory)
+                directory = _open_parent(around, directories, opened)
+                found[around] = _restore(around, None, quarantine, directory)
     return {path: place for path, place in found.items() if place is not None}
 
 
-def _around(
+def _open_parent(
     path: str, directories: dict[str, int | None], opened: contextlib.ExitStack
 ) -> int | None:
     """Return the directory of a path; None where it is gone, or a link stands on the way."""
@@ -60,7 +62,7 @@ def _around(
     return directories[around]
 
 
-def _restored(
+def _restore(
     path: str, original: str | bytes | None, quarantine: Path, directory: int | None
 ) -> str | None:
     """Make a name what it was; return where what stood there is now. Raises nothing.

@@ -29,14 +29,18 @@ class SubmoduleSearch:
         """Nothing is read yet."""
         self._known: dict[str, tuple[tuple[int, int, int], list[str]]] = {}
 
-    def planted(self, policy: SandboxPolicy, programs: ReadingPrograms) -> list[str]:
+    def find_planted(self, policy: SandboxPolicy, programs: ReadingPrograms) -> list[str]:
         """Return the `.git` of each submodule that a run under a policy may have made or changed,
         and that names something to run."""
         found = []
         for root in policy.write_roots:
             for name in self._submodules(root, programs):
                 path = os.path.join(root, name, ".git")
-                if path in policy.read_only or path in policy.pinned or not os.path.lexists(path):
+                if (
+                    path in policy.read_only
+                    or path in policy.pinned_directories
+                    or not os.path.lexists(path)
+                ):
                     continue
                 if any(git_items(Path(root, name), programs)):
                     found.append(path)
@@ -50,7 +54,7 @@ class SubmoduleSearch:
             known = self._known.get(index)
             if known is None or known[0] != state:
                 may_have = _SUBMODULE_MODE in read_plain(index, MAX_INDEX_BYTES)
-                known = state, _listed(root, programs) if may_have else []
+                known = state, _list_submodules(root, programs) if may_have else []
                 self._known[index] = known
         except OSError:
             return []
@@ -66,7 +70,7 @@ def _git_directory(root: str) -> str:
     return os.path.join(root, line.removeprefix("gitdir:").strip())
 
 
-def _listed(root: str, programs: ReadingPrograms) -> list[str]:
+def _list_submodules(root: str, programs: ReadingPrograms) -> list[str]:
     try:
         asked = run_blocking(
             programs.git(Path(root), "ls-files", "--stage", "-z"), timeout_s=TIMEOUT_S

@@ -39,10 +39,10 @@ def may_be_placeholder(path: str) -> bool:
 class ProtectedMounts(Struct):
     """What is mounted over writable directories; canonical paths."""
 
-    pinned: list[str]
+    pinned_directories: list[str]
     read_only: list[str]
     missing_directories: list[str]
-    watched: list[str]
+    watched_names: list[str]
     links: list[tuple[str, str]]
     """Protected names that are links, each with its target: looked at after the run."""
     contents: list[tuple[str, bytes | None]]
@@ -71,7 +71,7 @@ def protected_mounts(
     for root in filter(os.path.isdir, roots):
         named = [path for path in sorted(files) if is_below(path, root)]
         inside = [path for path in named if os.path.lexists(path)]
-        mounts.watched.extend(path for path in named if not os.path.lexists(path))
+        mounts.watched_names.extend(path for path in named if not os.path.lexists(path))
         around = [path for path in names[root] if is_below(cwd, os.path.dirname(path))]
         first = dict.fromkeys([*around, *names[root]])
         _protect(mounts, root, [*list(first)[:MAX_NAMES], *inside])
@@ -86,9 +86,9 @@ def _protect(mounts: ProtectedMounts, root: str, paths: Iterable[str]) -> None:
             _add_repository(mounts, path)
         else:
             mounts.read_only.append(path)
-        mounts.pinned.extend(_between(root, path))
+        mounts.pinned_directories.extend(_between(root, path))
     _add_missing(mounts, root)
-    mounts.pinned[:] = dict.fromkeys(mounts.pinned)
+    mounts.pinned_directories[:] = dict.fromkeys(mounts.pinned_directories)
 
 
 def _entries(directory: str) -> list[os.DirEntry[str]]:
@@ -136,7 +136,7 @@ def _add_repository(mounts: ProtectedMounts, path: str) -> None:
 
 
 def _add_git_directory(mounts: ProtectedMounts, git: str) -> None:
-    mounts.pinned.append(git)
+    mounts.pinned_directories.append(git)
     mounts.repositories.append(git)
     _add_guarded(mounts, git)
     hooks = os.path.join(git, "hooks")
@@ -144,7 +144,7 @@ def _add_git_directory(mounts: ProtectedMounts, git: str) -> None:
         mounts.missing_directories.append(hooks)
     modules = os.path.join(git, "modules")
     for module in _modules(modules, _MODULE_DEPTH):
-        mounts.pinned.extend((*_between(git, module), module))
+        mounts.pinned_directories.extend((*_between(git, module), module))
         _add_guarded(mounts, module)
     _add_work_trees(mounts, os.path.join(git, "worktrees"))
 
@@ -153,7 +153,7 @@ def _add_work_trees(mounts: ProtectedMounts, directory: str) -> None:
     """Watch what leads git from a work tree to its configuration. `git worktree remove` deletes it,
     so that nothing can be mounted there."""
     for entry in filter(_is_directory, _entries(directory)):
-        mounts.pinned.append(directory)
+        mounts.pinned_directories.append(directory)
         for name in _UNCHANGED_IN_WORK_TREE:
             path = os.path.join(entry.path, name)
             with contextlib.suppress(OSError):
@@ -170,7 +170,7 @@ def _add_guarded(mounts: ProtectedMounts, git: str) -> None:
             mounts.read_only.append(path)
     for name in _WATCHED_IN_GIT:
         if not os.path.lexists(os.path.join(git, name)):
-            mounts.watched.append(os.path.join(git, name))
+            mounts.watched_names.append(os.path.join(git, name))
 
 
 def _modules(directory: str, depth: int) -> Iterator[str]:
@@ -213,6 +213,6 @@ def _add_missing(mounts: ProtectedMounts, root: str) -> None:
     )
     # An empty directory in its place goes unseen by git; an empty file would be committed.
     unblocked = NAMES - {*_PLACEHOLDER_DIRECTORIES, ".git"}
-    mounts.watched.extend([os.path.join(root, name) for name in sorted(unblocked & absent)])
+    mounts.watched_names.extend([os.path.join(root, name) for name in sorted(unblocked & absent)])
     if absent.issuperset(_BARE_MARKERS):
-        mounts.watched.append(os.path.join(root, "HEAD"))
+        mounts.watched_names.append(os.path.join(root, "HEAD"))

@@ -23,7 +23,7 @@ def find_session(store: SessionStore, text: str) -> SessionInfo:
     try:
         return store.get(text)
     except SessionError as error:
-        beginning = _titled(store, text)
+        beginning = _find_titled(store, text)
         if len(beginning) == 1:
             return beginning[0]
         if beginning:
@@ -38,7 +38,7 @@ def find_session(store: SessionStore, text: str) -> SessionInfo:
         ) from error
 
 
-def _titled(store: SessionStore, text: str) -> list[SessionInfo]:
+def _find_titled(store: SessionStore, text: str) -> list[SessionInfo]:
     """Return the newest session with this title, or else all whose title begins with it."""
     wanted = " ".join(text.casefold().split())
     titled = [(_title(info), info) for info in store.list()[:MAX_LOOKED_AT]] if wanted else []

@@ -22,10 +22,10 @@ def recent_sessions(
 
     Reads files: not for the event loop. Raises nothing.
     """
-    return tuple(islice(_titled(store, project_dir, without), count))
+    return tuple(islice(_find_titled(store, project_dir, without), count))
 
 
-def _titled(store: SessionStore, project_dir: Path, without: str) -> Iterator[SessionSummary]:
+def _find_titled(store: SessionStore, project_dir: Path, without: str) -> Iterator[SessionSummary]:
     for info in store.list(project_dir)[:_MAX_READ]:
         if info.id == without:
             continue

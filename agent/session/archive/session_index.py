@@ -64,11 +64,11 @@ class SessionIndex:
         """Open or make the index (0600); an unreadable or older one is made afresh."""
         self._path = path
         try:
-            self._connection = self._opened()
+            self._connection = self._open()
         except sqlite3.DatabaseError:
             for leftover in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
                 leftover.unlink(missing_ok=True)
-            self._connection = self._opened()
+            self._connection = self._open()
 
     def refresh(self, sessions: Iterable[SessionInfo]) -> int:
         """Bring the index up to date with the files; return how many sessions were read.
@@ -108,7 +108,7 @@ class SessionIndex:
         """Release the file."""
         self._connection.close()
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         # Made by us first, so that it is private from its first byte.
         make_private_file(self._path)
         connection = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_S, check_same_thread=False)

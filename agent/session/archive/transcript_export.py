@@ -181,15 +181,15 @@ def _block_markdown(block: Block) -> str:
         case "text":
             text = sanitize(str(block.get("text", ""))).strip()
             own = own_command.NOTE.fullmatch(text)
-            return _fenced(f"$ {own['command']}\n{own['output']}", "console") if own else text
+            return _fence(f"$ {own['command']}\n{own['output']}", "console") if own else text
         case "thinking":
             text = sanitize(str(block.get("thinking", ""))).strip()
             return "\n".join(f"> {line}" for line in text.splitlines())
         case "tool_use":
             arguments = json.dumps(block.get("input"), ensure_ascii=False, indent=2)
-            return f"**{sanitize(str(block.get('name')))}**\n\n{_fenced(arguments, 'json')}"
+            return f"**{sanitize(str(block.get('name')))}**\n\n{_fence(arguments, 'json')}"
         case "tool_result":
-            return _fenced(_result_text(block))
+            return _fence(_result_text(block))
         case "redacted_thinking":
             return ""
         case "compaction":
@@ -232,21 +232,21 @@ def _block_html(block: Block) -> str:
         case "text":
             return f"<pre>{html.escape(sanitize(str(block.get('text', ''))))}</pre>"
         case "thinking":
-            return _folded("Thinking", str(block.get("thinking", "")))
+            return _details_block("Thinking", str(block.get("thinking", "")))
         case "tool_use":
             arguments = json.dumps(block.get("input"), ensure_ascii=False, indent=2)
-            return _folded(str(block.get("name")), arguments)
+            return _details_block(str(block.get("name")), arguments)
         case "tool_result":
-            return _folded("Result", _result_text(block))
+            return _details_block("Result", _result_text(block))
         case "redacted_thinking":
             return ""
         case "compaction":
-            return _folded("Summary", str(block.get("content") or ""))
+            return _details_block("Summary", str(block.get("content") or ""))
         case kind:
             return f"<p class=notice>[{html.escape(str(kind))}]</p>"
 
 
-def _folded(title: str, text: str) -> str:
+def _details_block(title: str, text: str) -> str:
     if not text.strip():
         return ""
     body = html.escape(sanitize(text))
@@ -278,7 +278,7 @@ def _result_text(block: Block) -> str:
     return str(content or "")
 
 
-def _fenced(text: str, language: str = "") -> str:
+def _fence(text: str, language: str = "") -> str:
     text = sanitize(text).rstrip()
     longest = max((len(match[1]) for match in _FENCE.finditer(text)), default=2)
     fence = "`" * max(3, longest + 1)

@@ -33,7 +33,7 @@ def page_before(path: Path, end: int | None, *, chars: int) -> TranscriptPage:
     Raises SessionError.
     """
     try:
-        return _before(path, path.stat().st_size if end is None else end, chars)
+        return _read_page(path, path.stat().st_size if end is None else end, chars)
     except OSError as error:
         raise _unreadable(path, error) from error
 
@@ -51,7 +51,7 @@ def page_after(path: Path, start: int) -> TranscriptPage:
     return TranscriptPage("\n\n".join(parts), start, start + len(whole))
 
 
-def _before(path: Path, end: int, chars: int) -> TranscriptPage:
+def _read_page(path: Path, end: int, chars: int) -> TranscriptPage:
     parts: list[str] = []
     start, size = end, 0
     for line in read_backwards(path, end=end):

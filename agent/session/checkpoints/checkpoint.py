@@ -52,8 +52,8 @@ class Preview(Struct, frozen=True):
 class RestoreResult(Struct, frozen=True):
     """What a restore did."""
 
-    done: tuple[FileChange, ...]
-    failed: tuple[tuple[FileChange, str], ...]
+    done_changes: tuple[FileChange, ...]
+    failures: tuple[tuple[FileChange, str], ...]
     redo_id: str
     """Give it to `preview` and `restore` to take the restore back."""
 
@@ -190,7 +190,7 @@ class Checkpoints:
         try:
             if before.head is not None:
                 for path in self._worktree.changed_since(before.head):
-                    if path not in already and path not in before.seen:
+                    if path not in already and path not in before.found_paths:
                         found = self._worktree.at_commit(before.head, path)
                         self._note(path, self._from_commit(found), tool_use_id, turn_id)
                         already.add(path)

@@ -24,9 +24,9 @@ class TurnChange(Struct, frozen=True):
     """One file that a turn may have changed, and did."""
 
     path: Path
-    before: str | None
+    old_text: str | None
     """None: there was no file."""
-    after: str | None
+    new_text: str | None
     """None: there is no file."""
     note: str = ""
     """Why the texts are not there, for users; both are empty then."""

@@ -39,7 +39,7 @@ class Listing(Struct, frozen=True):
     """What is left out, for users."""
     head: str | None = None
     """The commit whose files need no copy; None without git."""
-    seen: frozenset[Path] = frozenset()
+    found_paths: frozenset[Path] = frozenset()
     """All files found, also those left out for a limit."""
     method: Literal["git", "walk", "walk, incomplete"] = "walk"
     """Two listings show what is new only when both were made by the same, complete method."""
@@ -48,7 +48,7 @@ class Listing(Struct, frozen=True):
         """Return files that did not exist at an earlier listing; empty where that is unsure."""
         if self.method != earlier.method or self.method == "walk, incomplete":
             return ()
-        return tuple(path for path in self.paths if path not in earlier.seen)
+        return tuple(path for path in self.paths if path not in earlier.found_paths)
 
 
 class Worktree:
@@ -70,7 +70,7 @@ class Worktree:
             if status is not None:
                 names = [self.root / name for name in _status_names(status)]
                 commit = head.decode("ascii", "replace").strip() if head else None
-                covered, not_covered = _bounded(names)
+                covered, not_covered = _limit_files(names)
                 return Listing(
                     covered,
                     (*not_covered, "files that git ignores"),
@@ -80,7 +80,7 @@ class Worktree:
                 )
         walked = list(islice(self._walk(), MAX_WALKED + 1))
         is_complete = len(walked) <= MAX_WALKED
-        covered, not_covered = _bounded(walked[:MAX_WALKED])
+        covered, not_covered = _limit_files(walked[:MAX_WALKED])
         if not is_complete:
             not_covered = (*not_covered, f"files beyond the first {MAX_WALKED:,}")
         return Listing(
@@ -134,7 +134,7 @@ class Worktree:
         return done.stdout if done.exit_code == 0 else None
 
 
-def _bounded(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+def _limit_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Return the files within the limits, and a note about the others."""
     covered: list[Path] = []
     total = 0

@@ -134,7 +134,7 @@ def tightening_part(
 
 def add_section(first: SandboxSection, second: SandboxSection) -> SandboxSection:
     """Return two sections as one: of two values the first one's, lists and objects added up."""
-    return convert(_added(values_of(first), values_of(second)), SandboxSection)
+    return convert(_merge_values(values_of(first), values_of(second)), SandboxSection)
 
 
 def values_of(section: SandboxSection) -> Values:
@@ -142,12 +142,12 @@ def values_of(section: SandboxSection) -> Values:
     return as_values(section)
 
 
-def _added(first: Values, second: Values) -> Values:
+def _merge_values(first: Values, second: Values) -> Values:
     result = dict(first)
     for key, value in second.items():
         mine = result.get(key)
         if isinstance(mine, dict) and isinstance(value, dict):
-            result[key] = _added(mine, value)
+            result[key] = _merge_values(mine, value)
         elif isinstance(mine, list) and isinstance(value, list):
             result[key] = [*mine, *(item for item in value if item not in mine)]
         else:

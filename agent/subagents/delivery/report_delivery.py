@@ -11,7 +11,7 @@ from agent.loop.loop_ports import BackgroundReport
 from agent.session.records import AgentRecord
 from agent.subagents.agent_limits import AgentSlots
 from agent.subagents.known_agents import KnownAgents
-from agent.subagents.report_text import defused, report_note
+from agent.subagents.report_text import neutralize_text, report_note
 from agent.subagents.running_agent import RunningAgent
 from agent.tools.agent_port import SubagentReport
 
@@ -35,7 +35,7 @@ class ReportDelivery:
         """Whether a report waits for the main conversation."""
         return any(self._receiver(agent) is None for agent in self._unreported)
 
-    def ended(self, agent: RunningAgent) -> None:
+    def take_report(self, agent: RunningAgent) -> None:
         """Take the report of an agent that has ended."""
         if agent.in_background:
             self._unreported.append(agent)
@@ -87,7 +87,7 @@ class ReportDelivery:
                 reports.append(BackgroundReport(line, text))
         return reports
 
-    def again(self, undelivered: Sequence[tuple[AgentRecord, str, str]]) -> None:
+    def redeliver(self, undelivered: Sequence[tuple[AgentRecord, str, str]]) -> None:
         """Have the main conversation get reports that the program's end kept from it.
 
         Each has the agent, how it ended, and its last words.
@@ -99,7 +99,7 @@ class ReportDelivery:
             self._agents[agent.id] = agent
             agent.state = "completed" if outcome == "completed" else "failed"
             agent.report = SubagentReport(
-                defused(text), outcome, 0, 0, agent.id, transcript=str(agent.transcript)
+                neutralize_text(text), outcome, 0, 0, agent.id, transcript=str(agent.transcript)
             )
             self._unreported.append(agent)
 

@@ -21,7 +21,7 @@ class UnfinishedAgents(Struct, frozen=True):
 
     cut_off: tuple[AgentRecord, ...] = ()
     """Those whose end is not in their transcripts."""
-    undelivered: tuple[tuple[AgentRecord, str, str], ...] = ()
+    undelivered_reports: tuple[tuple[AgentRecord, str, str], ...] = ()
     """Those whose report is not in the session's: the agent, how it ended, its last words."""
 
 
@@ -47,10 +47,10 @@ def unfinished_agents(session_directory: Path, transcript: Path) -> UnfinishedAg
                 continue
             case _:
                 cut_off.append(record)
-    return UnfinishedAgents(tuple(cut_off), _undelivered(ended, transcript))
+    return UnfinishedAgents(tuple(cut_off), _find_undelivered(ended, transcript))
 
 
-def _undelivered(
+def _find_undelivered(
     ended: Sequence[tuple[AgentRecord, str, Path]], transcript: Path
 ) -> tuple[tuple[AgentRecord, str, str], ...]:
     if not ended:

@@ -99,7 +99,7 @@ async def run_subagent(context: ToolContext, task: AgentTask) -> ToolOutcome:
     started = time.monotonic()
     report = await port.run(replace(task, tool_use_id=context.tool_use_id), context.abort)
     if report.outcome == "background":
-        return _launched(task, report)
+        return _launch_outcome(task, report)
     text = report.text.strip() or "(the sub-agent reported nothing)"
     if not report.is_complete:
         text = f"The sub-agent did not finish ({report.outcome}). Its last words:\n{text}"
@@ -122,7 +122,7 @@ async def run_subagent(context: ToolContext, task: AgentTask) -> ToolOutcome:
     )
 
 
-def _launched(task: AgentTask, report: SubagentReport) -> ToolOutcome:
+def _launch_outcome(task: AgentTask, report: SubagentReport) -> ToolOutcome:
     return ToolOutcome(
         f"The agent {report.agent_id} works in the background. Its report comes by itself when it "
         "is done; do not wait for it and do not say what it found before.",

@@ -123,14 +123,14 @@ async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
         outcome = await _run_once(tool_input, context)
         if said and isinstance(outcome.content, str):
             outcome = replace(outcome, content=f"{said}\n{outcome.content}")
-        confinement = await _offered(tool_input, context, outcome.refused)
+        confinement = await _offer_refused(tool_input, context, outcome.refused)
         if confinement is None:
             return outcome
         said = _ALLOWED_OUTSIDE if confinement is Confinement.NONE else _ALLOWED
         context = replace(context, confinement=confinement)
 
 
-async def _offered(
+async def _offer_refused(
     tool_input: BashInput, context: ToolContext, refused: Sequence[Refusal]
 ) -> Confinement | None:
     """Return what the command runs under once more, by the user's answer."""

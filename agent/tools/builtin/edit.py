@@ -22,7 +22,13 @@ from agent.tools.files.atomic_write import (
 )
 from agent.tools.files.file_diff import file_diff
 from agent.tools.files.line_change import NoSuchText, change_text
-from agent.tools.files.paths import absolute, decided, path_objection, shown, with_absolute
+from agent.tools.files.paths import (
+    absolute,
+    decided_path,
+    display_path,
+    path_objection,
+    with_absolute,
+)
 from agent.tools.files.text_file import NotText, TextFile, decode
 
 _SNIPPET_CONTEXT: Final = 3
@@ -53,8 +59,8 @@ class EditInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class _Edited(Struct, frozen=True):
-    before: TextFile
-    after: str
+    original: TextFile
+    new_text: str
     data: bytes
     count: int
     first_line: int
@@ -83,8 +89,8 @@ async def _validate(tool_input: EditInput, context: ToolContext) -> str | None:
 def _edit(tool_input: EditInput, context: ToolContext) -> _Edited:
     """Compute the change without making it. Raises ToolError."""
     path = absolute(tool_input.file_path, context.services)
-    name = shown(path, context.services.launch_dir)
-    current = read_current(decided(path, context))
+    name = display_path(path, context.services.launch_dir)
+    current = read_current(decided_path(path, context))
     if tool_input.old_string == "":
         return _fill(tool_input.new_string, current, name)
     if current is None:
@@ -131,8 +137,8 @@ def _encode(form: TextFile, text: str, name: str) -> bytes:
 async def _run(tool_input: EditInput, context: ToolContext) -> ToolOutcome:
     services = context.services
     path = absolute(tool_input.file_path, services)
-    name = shown(path, services.launch_dir)
-    target = decided(path, context)
+    name = display_path(path, services.launch_dir)
+    target = decided_path(path, context)
     edited = await asyncio.to_thread(_edit, tool_input, context)
     if services.checkpoints is not None:
         await services.checkpoints.before_change(target, tool_use_id=context.tool_use_id)
@@ -145,7 +151,7 @@ async def _run(tool_input: EditInput, context: ToolContext) -> ToolOutcome:
     )
     services.files.record(path, digest(edited.data))
     times = "" if edited.count == 1 else f" in {edited.count} places"
-    notes = "; ".join(edited.before.notes())
+    notes = "; ".join(edited.original.notes())
     links = "".join(f" ({note})" for note in link_notes(edited.current))
     return ToolOutcome(
         content=(
@@ -166,7 +172,7 @@ async def _run(tool_input: EditInput, context: ToolContext) -> ToolOutcome:
 
 
 def _snippet(edited: _Edited, new: str) -> str:
-    lines = edited.after.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    lines = edited.new_text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     first = max(0, edited.first_line - 1 - _SNIPPET_CONTEXT)
     last = edited.first_line + new.count("\n") + _SNIPPET_CONTEXT
     shown_lines = lines[first : min(last, first + _SNIPPET_LINES)]
@@ -178,19 +184,21 @@ def _snippet(edited: _Edited, new: str) -> str:
 def _diff(name: str, edited: _Edited) -> Display:
     return file_diff(
         name,
-        edited.before.text.replace("\r\n", "\n"),
-        edited.after.replace("\r\n", "\n"),
+        edited.original.text.replace("\r\n", "\n"),
+        edited.new_text.replace("\r\n", "\n"),
         is_new=edited.digest_before is None,
     )
 
 
 async def _preview(tool_input: EditInput, context: ToolContext) -> Display:
-    name = shown(absolute(tool_input.file_path, context.services), context.services.launch_dir)
+    name = display_path(
+        absolute(tool_input.file_path, context.services), context.services.launch_dir
+    )
     return _diff(name, await asyncio.to_thread(_edit, tool_input, context))
 
 
 def _identifier(tool_input: EditInput, root: Path) -> str:
-    return f"Edit {shown(tool_input.file_path, root)}"
+    return f"Edit {display_path(tool_input.file_path, root)}"
 
 
 def edit_tool() -> Tool[EditInput]:

@@ -56,7 +56,7 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
     else:
         raise ToolError("Nobody is there to approve the plan. Give it as your answer.")
     plan = answer.plan if answer.plan is not None else tool_input.plan
-    structured = {"plan": plan, "isAgent": False, "approved": answer.approved}
+    structured = {"plan": plan, "isAgent": False, "approved": answer.is_approved}
     display = PlanDisplay(plan)
     if answer.ends_turn:
         return ToolOutcome(
@@ -66,7 +66,7 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
             structured=structured,
             ends_turn=True,
         )
-    if not answer.approved:
+    if not answer.is_approved:
         comment = f" They said:\n{answer.feedback}" if answer.feedback else ""
         if answer.plan is not None:
             comment += f"\nThey changed the plan themselves; it now reads:\n{plan}"

@@ -22,7 +22,7 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
-from agent.tools.files.paths import absolute, path_objection, printable, shown
+from agent.tools.files.paths import absolute, display_path, path_objection, printable
 from agent.tools.search.hidden_note import hidden_note
 from agent.tools.search.rg import SearchResult, file_selection, search
 from agent.tools.services import ToolServices
@@ -84,16 +84,16 @@ async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
     services = context.services
     started = time.monotonic()
     directory, pattern = _root(tool_input, services)
-    name = shown(directory, services.launch_dir)
+    name = display_path(directory, services.launch_dir)
     if not os.path.isdir(directory):
         raise ToolError(
             f"{name} is not a folder." if os.path.exists(directory) else f"{name} does not exist."
         )
-    names, note, ignored = await _found(pattern, directory, services.reading)
+    names, note, ignored = await _find_names(pattern, directory, services.reading)
     found = await asyncio.to_thread(_newest_first, names, directory)
-    chosen, withheld = _permitted(found, services)
+    chosen, withheld = _permitted_files(found, services)
     is_cut = len(chosen) + withheld < len(found)
-    lines = [shown(path, services.launch_dir) for path in chosen]
+    lines = [display_path(path, services.launch_dir) for path in chosen]
     notes = [note] if note else []
     if ignored:
         notes.append("all of these are ignored by .gitignore")
@@ -115,14 +115,14 @@ async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
     )
 
 
-async def _found(
+async def _find_names(
     pattern: str, directory: Path, programs: ReadingPrograms
 ) -> tuple[set[bytes], str, bool]:
     """Return the matching names, a note, and whether all of them are ignored by .gitignore."""
     names, note = await _matching(pattern, directory, programs)
     # A glob of rg brings back files that .gitignore leaves out.
     if names and not note:
-        listed = await _listed([], directory, programs)
+        listed = await _list_files([], directory, programs)
         names, note = names & _names(listed), listed.note
     if names or note:
         return names, note, False
@@ -130,7 +130,7 @@ async def _found(
     return names, note, bool(names)
 
 
-def _permitted(found: list[Path], services: ToolServices) -> tuple[list[Path], int]:
+def _permitted_files(found: list[Path], services: ToolServices) -> tuple[list[Path], int]:
     """Return the first files that may be shown, and how many were passed over for them."""
     chosen: list[Path] = []
     withheld = 0
@@ -149,19 +149,19 @@ async def _matching(
 ) -> tuple[set[bytes], str]:
     """Return the names that match, ignored files among them, and the note of the search."""
     try:
-        result = await _listed([_glob(pattern)], directory, programs, *options)
+        result = await _list_files([_glob(pattern)], directory, programs, *options)
     except ToolError:
         # Malformed, such as an open bracket: it stands for itself.
-        literal = _glob(re.sub(r"(\\.)|([*?\[\]{}\\])", _escaped, pattern, flags=re.DOTALL))
-        result = await _listed([literal], directory, programs, *options)
+        literal = _glob(re.sub(r"(\\.)|([*?\[\]{}\\])", _escape_match, pattern, flags=re.DOTALL))
+        result = await _list_files([literal], directory, programs, *options)
     return _names(result), result.note
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape_match(found: re.Match[str]) -> str:
     return found[1] or f"\\{found[2]}"
 
 
-async def _listed(
+async def _list_files(
     globs: list[str], directory: Path, programs: ReadingPrograms, *options: str
 ) -> SearchResult:
     arguments = ["--files", "--null", *options, *file_selection(globs), "./"]
@@ -196,7 +196,7 @@ def _newest_first(names: set[bytes], directory: Path) -> list[Path]:
 
 
 def _identifier(tool_input: GlobInput, root: Path) -> str:
-    where = f" in {shown(tool_input.path, root)}" if tool_input.path else ""
+    where = f" in {display_path(tool_input.path, root)}" if tool_input.path else ""
     return f"Glob {printable(tool_input.pattern)}{where}"
 
 

@@ -20,7 +20,7 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
-from agent.tools.files.paths import absolute, path_objection, printable, shown
+from agent.tools.files.paths import absolute, display_path, path_objection, printable
 from agent.tools.search.hidden_note import hidden_note
 from agent.tools.search.rg import SearchResult, file_selection, search
 from agent.tools.search.search_entries import (
@@ -128,7 +128,7 @@ async def _run(tool_input: GrepInput, context: ToolContext) -> ToolOutcome:
     services = context.services
     target = _target(tool_input, services)
     if not os.path.exists(target):
-        raise ToolError(f"{shown(target, services.launch_dir)} does not exist.")
+        raise ToolError(f"{display_path(target, services.launch_dir)} does not exist.")
     directory, operand = (
         (target, "./") if os.path.isdir(target) else (target.parent, f"./{target.name}")
     )
@@ -240,7 +240,7 @@ def _outcome(
     if b"binary file matches" in result.data and not entries:
         none = "A binary file matches; it has no lines to show."
     text = "\n".join(entry.text for entry in chosen) or none
-    structured = _structured(tool_input.output_mode, chosen, files)
+    structured = _structured_result(tool_input.output_mode, chosen, files)
     if tool_input.output_mode == "count" and chosen:
         count = sum(entry.count for entry in chosen)
         notes.insert(0, f"{count:,} matches in {len(files):,} files")
@@ -249,7 +249,9 @@ def _outcome(
     return ToolOutcome(text + (f"\n\n[{'; '.join(notes)}]" if notes else ""), structured=structured)
 
 
-def _structured(mode: str, chosen: list[SearchEntry], files: list[Path]) -> dict[str, object]:
+def _structured_result(
+    mode: str, chosen: list[SearchEntry], files: list[Path]
+) -> dict[str, object]:
     """Return the result in the shape that hooks know."""
     structured: dict[str, object] = {
         "mode": mode,
@@ -264,7 +266,7 @@ def _structured(mode: str, chosen: list[SearchEntry], files: list[Path]) -> dict
 
 
 def _identifier(tool_input: GrepInput, root: Path) -> str:
-    where = f" in {shown(tool_input.path, root)}" if tool_input.path else ""
+    where = f" in {display_path(tool_input.path, root)}" if tool_input.path else ""
     only = f" ({tool_input.glob or tool_input.type})" if tool_input.glob or tool_input.type else ""
     return f"Grep {printable(tool_input.pattern)}{where}{only}"
 

@@ -24,7 +24,13 @@ from agent.tools.builtin.read_notebook import notebook_outcome
 from agent.tools.builtin.read_pdf import MAX_PAGES, MAX_PDF_BYTES, page_numbers, pdf_outcome
 from agent.tools.file_state import digest
 from agent.tools.files.atomic_write import MAX_EDIT_BYTES
-from agent.tools.files.paths import absolute, decided, path_objection, shown, with_absolute
+from agent.tools.files.paths import (
+    absolute,
+    decided_path,
+    display_path,
+    path_objection,
+    with_absolute,
+)
 from agent.tools.files.text_file import NotText, TextFile, decode, refuse_binary
 from agent.tools.files.text_window import (
     DEFAULT_LINES,
@@ -84,9 +90,9 @@ async def _run(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
 
 def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
     path = absolute(tool_input.file_path, context.services)
-    name = shown(path, context.services.launch_dir)
+    name = display_path(path, context.services.launch_dir)
     try:
-        file = open_canonical(decided(path, context))
+        file = open_canonical(decided_path(path, context))
     except NotRegular as error:
         hint = " List it with Glob (pattern `*`) or `ls`." if os.path.isdir(path) else ""
         raise ToolError(f"{name} {error}.{hint}") from error
@@ -142,9 +148,9 @@ def _outcome_of(
     context.services.files.record(path, digest(data))
     if suffix == ".ipynb":
         return notebook_outcome(data, name, path, tool_input.offset, tool_input.limit)
-    file = _decoded(data, name)
+    file = _decode_text(data, name)
     if not file.text:
-        return ToolOutcome(f"[{name} is empty.]", structured=_structured(path, "", 1, 0, 0))
+        return ToolOutcome(f"[{name} is empty.]", structured=_structured_result(path, "", 1, 0, 0))
     max_chars = _max_chars(file.text[:MAX_CHARS], context)
     window = window_of(file.text, tool_input.offset, tool_input.limit, max_chars)
     return _text_outcome(window, file.notes(), path, name)
@@ -155,7 +161,7 @@ def _max_chars(text: str, context: ToolContext) -> int:
     return min(MAX_CHARS, context.services.room.characters(text) * 9 // 10)
 
 
-def _decoded(data: bytes, name: str) -> TextFile:
+def _decode_text(data: bytes, name: str) -> TextFile:
     try:
         return decode(data)
     except NotText as error:
@@ -186,14 +192,17 @@ def _text_outcome(
             f"{name} has only {window.total:,} lines; offset {window.first} is past its end."
         )
     notes = (*window.notes(), *form_notes)
-    text = window.numbered() + (f"\n\n[{name}: {'; '.join(notes)}]" if notes else "")
+    text = window.numbered_text() + (f"\n\n[{name}: {'; '.join(notes)}]" if notes else "")
     body = "\n".join(window.lines)
     return ToolOutcome(
-        text, structured=_structured(path, body, window.first, len(window.lines), window.total)
+        text,
+        structured=_structured_result(path, body, window.first, len(window.lines), window.total),
     )
 
 
-def _structured(path: Path, content: str, first: int, count: int, total: int) -> dict[str, object]:
+def _structured_result(
+    path: Path, content: str, first: int, count: int, total: int
+) -> dict[str, object]:
     return {
         "type": "text",
         "file": {
@@ -218,12 +227,12 @@ def _missing(path: Path, name: str, context: ToolContext) -> str:
         return f"{message} Nor does its folder. The current directory is {context.services.cwd}."
     near = difflib.get_close_matches(path.name, siblings, n=3, cutoff=0.6)
     if near:
-        return f"{message} Similar names there: {', '.join(shown(n, path.parent) for n in near)}."
+        return f"{message} Similar names there: {', '.join(display_path(n, path.parent) for n in near)}."
     return message
 
 
 def _identifier(tool_input: ReadInput, root: Path) -> str:
-    name = f"Read {shown(tool_input.file_path, root)}"
+    name = f"Read {display_path(tool_input.file_path, root)}"
     if tool_input.pages is not None:
         return f"{name} pages {tool_input.pages}"
     if tool_input.offset is None and tool_input.limit is None:

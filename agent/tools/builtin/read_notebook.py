@@ -49,7 +49,7 @@ def notebook_outcome(
         *window.notes(),
         f"{len(cells)} cells rendered; Edit works on the JSON of the file",
     )
-    text = f"{window.numbered()}\n\n[{name}: {'; '.join(notes)}]"
+    text = f"{window.numbered_text()}\n\n[{name}: {'; '.join(notes)}]"
     return ToolOutcome(
         content=(text_block(text), *pictures) if pictures else text,
         structured={"type": "notebook", "file": {"filePath": str(path), "cells": cells}},
@@ -67,7 +67,7 @@ def _render(cell: dict[str, object], number: int, language: str, pictures: list[
     head = f"# Cell {number} ({f'{kind}, {language}' if kind == 'code' and language else kind})"
     if cell.get("id"):
         head += f" id={cell['id']}"
-    parts = [head, _joined(cell.get("source"))]
+    parts = [head, _join_source(cell.get("source"))]
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else []:
         if isinstance(output, dict):
@@ -80,13 +80,13 @@ def _output(output: dict[str, object], pictures: list[Block]) -> str:
         trace = output.get("traceback")
         text = "\n".join(map(str, trace)) if isinstance(trace, list) else str(output.get("evalue"))
         return f"# Error:\n{text[:MAX_OUTPUT_CHARS]}"
-    text = _joined(output.get("text"))
+    text = _join_source(output.get("text"))
     data = output.get("data")
     if isinstance(data, dict):
-        text = text or _joined(data.get("text/plain"))
+        text = text or _join_source(data.get("text/plain"))
         for media_type in ("image/png", "image/jpeg"):
             if media_type in data:
-                text = f"{text}\n{_picture(_joined(data[media_type]), pictures)}".lstrip("\n")
+                text = f"{text}\n{_picture(_join_source(data[media_type]), pictures)}".lstrip("\n")
     if len(text) > MAX_OUTPUT_CHARS:
         text = (
             f"{text[:MAX_OUTPUT_CHARS]}\n[… {len(text) - MAX_OUTPUT_CHARS:,} characters left out]"
@@ -117,7 +117,7 @@ def _picture(encoded: str, pictures: list[Block]) -> str:
     return f"[picture {len(pictures)}, below]"
 
 
-def _joined(source: object) -> str:
+def _join_source(source: object) -> str:
     if isinstance(source, list):
         return "".join(map(str, source)).rstrip("\n")
     return source.rstrip("\n") if isinstance(source, str) else ""

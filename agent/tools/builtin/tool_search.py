@@ -31,11 +31,11 @@ class ToolSearchInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 async def _run(tool_input: ToolSearchInput, context: ToolContext) -> ToolOutcome:
-    port = context.services.deferred
+    port = context.services.deferred_tools
     if port is None:
         raise ToolError("Every tool is loaded already.")
     query = tool_input.query.strip()
-    selected = _selected(query)
+    selected = _selected_names(query)
     if selected is not None:
         names = selected[: tool_input.max_results]
     else:
@@ -52,7 +52,7 @@ async def _run(tool_input: ToolSearchInput, context: ToolContext) -> ToolOutcome
     )
 
 
-def _selected(query: str) -> list[str] | None:
+def _selected_names(query: str) -> list[str] | None:
     """Return the names of a `select:` query; None for any other."""
     if not query.startswith(SELECT):
         return None

@@ -61,13 +61,13 @@ async def _run(tool_input: WebSearchInput, context: ToolContext) -> ToolOutcome:
         raise
     except AgentError as error:
         raise ToolError(f"The search failed: {error}") from error
-    listed = "\n\n".join(map(_shown, found.hits))
+    listed = "\n\n".join(map(_hit_text, found.hits))
     text = "\n\n".join(filter(None, (found.answer, listed))) or "Nothing was found."
     links = [{"title": hit.title, "url": hit.url} for hit in found.hits]
     return ToolOutcome(text, structured={"query": tool_input.query, "results": links})
 
 
-def _shown(hit: WebPageFound) -> str:
+def _hit_text(hit: WebPageFound) -> str:
     return "\n".join(filter(None, (hit.title, hit.url, hit.excerpt)))
 
 

@@ -20,7 +20,13 @@ from agent.tools.files.atomic_write import (
     replace_file,
 )
 from agent.tools.files.file_diff import file_diff
-from agent.tools.files.paths import absolute, decided, path_objection, shown, with_absolute
+from agent.tools.files.paths import (
+    absolute,
+    decided_path,
+    display_path,
+    path_objection,
+    with_absolute,
+)
 from agent.tools.files.text_file import NotText, TextFile, decode
 
 DESCRIPTION: Final = f"""Writes a file, replacing what it had. Folders on the way are made.
@@ -49,7 +55,7 @@ async def _validate(tool_input: WriteInput, context: ToolContext) -> str | None:
     if len(tool_input.content) > MAX_EDIT_BYTES:
         return f"The content is longer than {MAX_EDIT_BYTES:,} bytes."
     path = absolute(tool_input.file_path, context.services)
-    current = await asyncio.to_thread(read_current, decided(path, context))
+    current = await asyncio.to_thread(read_current, decided_path(path, context))
     return unread_objection(path, current, context)
 
 
@@ -57,8 +63,8 @@ def unread_objection(path: Path, current: CurrentFile | None, context: ToolConte
     """Return why an existing file may not be changed yet, or None."""
     if current is None:
         return None
-    name = shown(path, context.services.launch_dir)
-    known = context.services.files.seen(path)
+    name = display_path(path, context.services.launch_dir)
+    known = context.services.files.known_hash(path)
     if known is None:
         return f"{name} exists and has not been read yet. Read it first, then change it."
     if known != current.digest:
@@ -72,8 +78,8 @@ def unread_objection(path: Path, current: CurrentFile | None, context: ToolConte
 async def _run(tool_input: WriteInput, context: ToolContext) -> ToolOutcome:
     services = context.services
     path = absolute(tool_input.file_path, services)
-    name = shown(path, services.launch_dir)
-    target = decided(path, context)
+    name = display_path(path, services.launch_dir)
+    target = decided_path(path, context)
     current = await asyncio.to_thread(read_current, target)
     objection = unread_objection(path, current, context)
     if objection:
@@ -127,19 +133,19 @@ def _render(content: str, current: CurrentFile | None) -> tuple[bytes, str, list
 
 async def _preview(tool_input: WriteInput, context: ToolContext) -> Display:
     path = absolute(tool_input.file_path, context.services)
-    current = await asyncio.to_thread(read_current, decided(path, context))
+    current = await asyncio.to_thread(read_current, decided_path(path, context))
     old = ""
     if current is not None:
         try:
             old = decode(current.data).text.replace("\r\n", "\n")
         except NotText as error:
             old = f"(binary file: {error})"
-    name = shown(path, context.services.launch_dir)
+    name = display_path(path, context.services.launch_dir)
     return file_diff(name, old, tool_input.content, is_new=current is None)
 
 
 def _identifier(tool_input: WriteInput, root: Path) -> str:
-    return f"Write {shown(tool_input.file_path, root)}"
+    return f"Write {display_path(tool_input.file_path, root)}"
 
 
 def write_tool() -> Tool[WriteInput]:

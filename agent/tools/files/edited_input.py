@@ -24,12 +24,12 @@ def edited_input(
         case "Write":
             return {**tool_input, "content": wanted}
         case "Edit":
-            return _edited(tool_input, old, wanted)
+            return _edit_input(tool_input, old, wanted)
         case _:
             return None
 
 
-def _edited(tool_input: Mapping[str, object], old: str, wanted: str) -> dict[str, object]:
+def _edit_input(tool_input: Mapping[str, object], old: str, wanted: str) -> dict[str, object]:
     piece = str(tool_input.get("old_string", "")).replace("\r\n", "\n")
     if piece == "":
         return {**tool_input, "new_string": wanted}

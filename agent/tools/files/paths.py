@@ -25,7 +25,7 @@ def absolute(path: str, services: ToolServices, directory: Path | None = None) -
     return (directory or services.cwd) / path
 
 
-def decided(path: Path, context: ToolContext) -> Path:
+def decided_path(path: Path, context: ToolContext) -> Path:
     """Return the file that a call was decided about; before a decision, where the path leads now.
 
     It is canonical: to open it without following links is to open what was decided. Raises
@@ -60,7 +60,7 @@ def path_objection(path: str) -> str | None:
     return None
 
 
-def shown(path: str | Path, root: Path) -> str:
+def display_path(path: str | Path, root: Path) -> str:
     """Return the path for users and the model: relative inside `root`, always printable."""
     candidate = Path(path)
     if candidate.is_absolute() and candidate.is_relative_to(root):

@@ -40,7 +40,7 @@ class Window(Struct, frozen=True):
         """1-based number of the last line shown; `first - 1` when none is."""
         return self.first + len(self.lines) - 1
 
-    def numbered(self) -> str:
+    def numbered_text(self) -> str:
         """Return the lines as `cat -n` prints them."""
         return "\n".join(
             f"{number:6}\t{line}" for number, line in enumerate(self.lines, self.first)
@@ -75,7 +75,7 @@ def window_of(
         lines.pop()
     first = offset or 1
     wanted = lines[first - 1 : first - 1 + (limit or DEFAULT_LINES)]
-    return _bounded(wanted, first, len(lines), max_chars)
+    return _limit_window(wanted, first, len(lines), max_chars)
 
 
 def window_of_stream(
@@ -115,10 +115,10 @@ def window_of_stream(
                 line_number += 1
     if partial:
         wanted.append(partial.decode(encoding, "replace"))
-    return _bounded(wanted, first, line_number - 1 + ends_open, max_chars)
+    return _limit_window(wanted, first, line_number - 1 + ends_open, max_chars)
 
 
-def _bounded(wanted: Iterable[str], first: int, total: int, max_chars: int) -> Window:
+def _limit_window(wanted: Iterable[str], first: int, total: int, max_chars: int) -> Window:
     lines: list[str] = []
     cut: list[int] = []
     hidden: list[str] = []

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from agent.tools.files.paths import shown
+from agent.tools.files.paths import display_path
 from agent.tools.search.hidden_words import HIDDEN
 from agent.tools.services import ToolServices
 from permissions.base.process.spawn import CannotConfine
@@ -25,6 +25,6 @@ async def hidden_note(directory: Path, services: ToolServices) -> str:
         return ""
     if not hidden:
         return ""
-    names = ", ".join(shown(Path(path), services.launch_dir) for path in hidden[:_NAMED])
+    names = ", ".join(display_path(Path(path), services.launch_dir) for path in hidden[:_NAMED])
     more = f" and {len(hidden) - _NAMED} more" if len(hidden) > _NAMED else ""
     return f"{HIDDEN}: {names}{more}"

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from agent.tools.files.paths import shown
+from agent.tools.files.paths import display_path
 
 _NUMBERED: Final = re.compile(r"(\d+)([:-])(.*)", re.DOTALL)
 
@@ -35,7 +35,7 @@ def file_entries(data: bytes, directory: Path, root: Path) -> list[SearchEntry]:
             except OSError:
                 changed = 0
             stamped.append((-changed, str(path), path))
-    return [SearchEntry(path, shown(path, root), 1) for _, _, path in sorted(stamped)]
+    return [SearchEntry(path, display_path(path, root), 1) for _, _, path in sorted(stamped)]
 
 
 def line_entries(
@@ -60,7 +60,7 @@ def line_entries(
         position = end + 1
         if raw not in names:
             path = _path(raw, directory)
-            names[raw] = (path, shown(path, root))
+            names[raw] = (path, display_path(path, root))
         path, name = names[raw]
         text = line.decode("utf-8", "replace")
         entry = _count(path, name, text) if is_count else _line(path, name, text, with_numbers)

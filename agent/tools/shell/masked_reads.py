@@ -24,11 +24,11 @@ def _reads(command: str, cwd: str, home: str) -> Iterator[str]:
     parts = analyse(command, cwd, home)
     for facts in () if isinstance(parts, Unparsable) else parts:
         for access in facts.accesses:
-            if access.kind is AccessKind.READ and (text := _known(access.path, home)):
+            if access.kind is AccessKind.READ and (text := _literal_text(access.path, home)):
                 yield os.path.realpath(os.path.join(cwd, text))
 
 
-def _known(word: Word, home: str) -> str:
+def _literal_text(word: Word, home: str) -> str:
     text = word.text
     if text.startswith(HOME_MARK):
         text = home + text[len(HOME_MARK) :]

@@ -49,7 +49,9 @@ def _git_calls(command: str, cwd: Path, home: Path) -> Iterator[list[str]]:
     facts = analyse(command, str(cwd), str(home))
     for one in () if isinstance(facts, Unparsable) else facts:
         for inner in one.with_inner():
-            words = [one.joined.split(WORD_END) for one in inner.deny_forms if one.head == "git"]
+            words = [
+                one.joined_text.split(WORD_END) for one in inner.deny_forms if one.head == "git"
+            ]
             # The first has git's own options, too.
             yield from (given[1:] for given in words[:1])
 

@@ -146,7 +146,7 @@ class ShellProcess:
         try:
             if confine is not None:
                 program = await confine(program)
-            self.confined = program.confined
+            self.confined = program.confined_run
             # One pipe for both streams is the only way to preserve their order.
             self._child = await ChildProcess.start(program, stdout=writing, stderr=writing)
         except BaseException as error:

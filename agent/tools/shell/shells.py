@@ -51,7 +51,7 @@ class ShellRegistry:
         shell_id = f"bash_{self._count}"
         with contextlib.suppress(OSError):
             results_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        output = ShellOutput(_unused(results_dir, shell_id))
+        output = ShellOutput(_unused_path(results_dir, shell_id))
         shell = await ShellProcess.start(
             shell_id,
             command,
@@ -78,7 +78,7 @@ class ShellRegistry:
         self._foreground.pop(shell.id, None)
         self._background[shell.id] = shell
         self._followers[shell.id] = asyncio.ensure_future(self._follow(shell))
-        self._changed()
+        self._notify_change()
 
     @property
     def running_count(self) -> int:
@@ -144,9 +144,9 @@ class ShellRegistry:
                 await shell.follow_leftovers()
             if not shell.was_stopped:
                 self._unreported.append(shell)
-            self._changed()
+            self._notify_change()
 
-    def _changed(self) -> None:
+    def _notify_change(self) -> None:
         if self.on_change is not None:
             self.on_change()
 
@@ -157,7 +157,7 @@ def in_short(command: str) -> str:
     return line if len(line) <= SHOWN_CHARS else f"{line[: SHOWN_CHARS - 1]}…"
 
 
-def _unused(directory: Path, name: str) -> Path:
+def _unused_path(directory: Path, name: str) -> Path:
     """Return a name that is free: a resumed session still has the files of its earlier runs."""
     number = 1
     path = directory / f"{name}.txt"

@@ -59,7 +59,7 @@ def judge_public(url: str, named: Collection[str] = ()) -> Verdict:
     """Allow a URL whose every address is public, or loopback under one of the `named` hosts."""
     verdict = check_url(url, _resolve)
     host = host_of(url)
-    for text in verdict.addresses if verdict.allowed and host not in named else ():
+    for text in verdict.addresses if verdict.is_allowed and host not in named else ():
         if address_kind(ip_address(text)) is not None:
             reason = f"{text} is this machine, and no rule WebFetch(domain:{host}) allows it"
             return Verdict(False, reason, verdict.addresses)
@@ -104,7 +104,7 @@ async def _get(url: str, env: Mapping[str, str], judge: Judge) -> Page:
     import httpx2
 
     verdict = await asyncio.to_thread(judge, url)
-    if not verdict.allowed:
+    if not verdict.is_allowed:
         raise ToolError(f"{url} is not fetched: {verdict.reason}.")
     proxy = proxy_for(url, env)
     target = httpx2.URL(url)

@@ -107,10 +107,10 @@ def _hits(record: object) -> Iterator[WebPageFound]:
 def _is_wanted(url: str, query: SearchQuery) -> bool:
     host = (urlsplit(url).hostname or "").lower()
 
-    def below(domain: str) -> bool:
+    def is_below(domain: str) -> bool:
         domain = domain.lower().strip(".")
         return host == domain or host.endswith(f".{domain}")
 
-    if any(map(below, query.blocked_domains)):
+    if any(map(is_below, query.blocked_domains)):
         return False
-    return not query.allowed_domains or any(map(below, query.allowed_domains))
+    return not query.allowed_domains or any(map(is_below, query.allowed_domains))

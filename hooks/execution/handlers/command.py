@@ -96,7 +96,7 @@ class CommandHandlerMode:
                 stdout=stdout,
                 stderr=ended.stderr,
                 stdout_dropped=ended.stdout_dropped,
-                asked=call.payload,
+                payload=call.payload,
                 suspicion=_suspicion(handler, call.env),
             ),
         )

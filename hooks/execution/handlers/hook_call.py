@@ -82,7 +82,7 @@ def judge_ok(
     run = HandlerResult(spec, HandlerOutcome.SUCCESS, stdout=json.dumps(raw, ensure_ascii=False))
     ok = raw.get("ok")
     if not isinstance(ok, bool):
-        return run.failed(
+        return run.to_failure(
             HandlerOutcome.NON_BLOCKING_ERROR, f'"ok" must be true or false, found {ok!r}'
         )
     if ok:
@@ -97,14 +97,14 @@ def judge_ok(
     if refusal is ModelRefusal.CONTINUES and raw.get("impossible") is True:
         note = f"cannot be met, so the turn may end: {reason or 'no reason given'}"
         return replace(run, answer=Answer(notes=(note,)))
-    answer = _refused(effects, reason, continue_on_block=continue_on_block)
+    answer = _refusal(effects, reason, continue_on_block=continue_on_block)
     settled = settle(replace(run, answer=answer), effects)
     if reason is not None and settled.reason_source is None:
         settled = replace(settled, reason_source=ReasonSource.JSON)
     return settled
 
 
-def _refused(effects: Effects, reason: str | None, *, continue_on_block: bool) -> Answer:
+def _refusal(effects: Effects, reason: str | None, *, continue_on_block: bool) -> Answer:
     verdict: Verdict = "deny" if effects.exit_two is ExitTwo.DENY else "block"
     match effects.model_refusal:
         case ModelRefusal.ENDS_TURN:

@@ -54,8 +54,8 @@ class HttpHandlerMode:
             url_matches(pattern, handler.url) for pattern in call.allowed_urls
         ):
             return replace(failed, error="this URL is not in allowedHttpHookUrls; nothing was sent")
-        verdict = await _checked(handler.url, call.ports.resolve)
-        if not verdict.allowed:
+        verdict = await _check_in_thread(handler.url, call.ports.resolve)
+        if not verdict.is_allowed:
             return replace(failed, error=f"not sent: {verdict.reason}")
         proxy = proxy_for(handler.url, call.env)
         try:
@@ -65,7 +65,7 @@ class HttpHandlerMode:
         return _with_note(_judge(call, failed, response), proxy)
 
 
-async def _checked(url: str, resolve: Resolve) -> Verdict:
+async def _check_in_thread(url: str, resolve: Resolve) -> Verdict:
     """Return the verdict of `check_url`, from a thread of its own.
 
     A name server that does not answer must neither use up a pool's threads nor prevent the program

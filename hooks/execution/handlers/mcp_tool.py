@@ -29,7 +29,7 @@ class McpToolHandlerMode:
             return replace(failed, error=NO_MCP.format(server=handler.server))
         filled = {name: fill(value, call.payload) for name, value in handler.input.items()}
         text = await call.ports.call_mcp_tool(handler.server, handler.tool, filled)
-        judged = judge_printed(call.spec, Printed(0, text.encode(), b"", asked=call.payload))
+        judged = judge_printed(call.spec, Printed(0, text.encode(), b"", payload=call.payload))
         return replace(judged, exit_code=None)
 
 

@@ -34,7 +34,7 @@ LOCALHOST: Final = ("127.0.0.1", "::1")
 class Verdict(Struct, frozen=True):
     """Whether a request may go to a URL."""
 
-    allowed: bool
+    is_allowed: bool
     reason: str
     """For users; names the address that decided."""
     addresses: tuple[str, ...] = ()

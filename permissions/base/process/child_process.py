@@ -19,7 +19,7 @@ from typing import IO
 
 from msgspec.structs import replace
 
-from permissions.base.process.guardian import forget, started, watch
+from permissions.base.process.guardian import forget, register_pid, watch
 from permissions.base.process.process_tree import MARK, ProcessFamily, signal_members
 from permissions.base.process.spawn import (
     RETRY_S,
@@ -80,8 +80,8 @@ class ChildProcess:
         except BaseException:
             forget(guarded)
             raise
-        started(guarded, process.pid)
-        return cls(process, mark, on_exit, program.confined)
+        register_pid(guarded, process.pid)
+        return cls(process, mark, on_exit, program.confined_run)
 
     @property
     def pid(self) -> int:
@@ -142,7 +142,7 @@ class ChildProcess:
         self._process.poll()
         confined, self._confined = self._confined, None
         if confined is not None:
-            confined.ended()
+            confined.finish()
 
     async def _end(self, grace_s: float) -> None:
         family = self.family()

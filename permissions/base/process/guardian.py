@@ -51,7 +51,7 @@ class _State:
 
     pipe: ClassVar[int | None] = None
     pid: ClassVar[int] = 0
-    watched: ClassVar[dict[str, int]] = {}
+    watched_pids: ClassVar[dict[str, int]] = {}
     """Marks of what runs, each with its process id; 0 while that is not known."""
     directories: ClassVar[str] = ""
     """The file that lists the directories to remove."""
@@ -63,19 +63,19 @@ def watch(mark: str) -> None:
     A mark is `NAME=value` without spaces, as it is in the environment of all that it is to
     find. Raises nothing.
     """
-    _State.watched[mark] = 0
+    _State.watched_pids[mark] = 0
     _send(f"+ {mark} 0\n")
 
 
-def started(mark: str, pid: int) -> None:
+def register_pid(mark: str, pid: int) -> None:
     """Add the process id of a mark, for systems where marks cannot be seen. Raises nothing."""
-    _State.watched[mark] = pid
+    _State.watched_pids[mark] = pid
     _send(f"- {mark}\n+ {mark} {pid}\n")
 
 
 def forget(mark: str) -> None:
     """Remove a mark: it has ended, or what is left of it may stay. Raises nothing."""
-    if _State.watched.pop(mark, None) is not None:
+    if _State.watched_pids.pop(mark, None) is not None:
         _send(f"- {mark}\n")
 
 
@@ -98,9 +98,9 @@ def _send(lines: str) -> None:
                 _bury()
             else:
                 return
-        if _State.watched:
+        if _State.watched_pids:
             _State.pid, _State.pipe = _start()
-            known = [f"+ {mark} {pid}\n" for mark, pid in _State.watched.items()]
+            known = [f"+ {mark} {pid}\n" for mark, pid in _State.watched_pids.items()]
             listed = [f"d {_State.directories}\n"] if _State.directories else []
             os.write(_State.pipe, "".join((*known, *listed)).encode())
 

@@ -31,7 +31,7 @@ class Member(Struct, frozen=True):
 class _Process(Struct, frozen=True):
     member: Member
     session: int
-    started: int
+    start_time: int
     """When it began, in ticks since the machine started."""
 
 
@@ -60,7 +60,7 @@ class ProcessFamily:
         self._session = session
         self._mark = f"{MARK}={mark}".encode()
         leader = next(iter(_processes((session,))), None)
-        self._started = leader.started if leader is not None else 0
+        self._started = leader.start_time if leader is not None else 0
         """Nothing that began before the leader is its descendant."""
 
     def members(self) -> tuple[Member, ...]:
@@ -71,7 +71,7 @@ class ProcessFamily:
             each.member
             for each in _processes()
             if each.session == self._session
-            or (each.started >= self._started and self._is_marked(each.member.pid))
+            or (each.start_time >= self._started and self._is_marked(each.member.pid))
         )
 
     def signal(self, number: signal.Signals) -> tuple[Member, ...]:

@@ -26,7 +26,7 @@ _GIT_ENVIRONMENT: Final[Mapping[str, str]] = {
 _SEARCH_VARIABLES: Final = ("HOME", "LANG", "LC_ALL")
 
 
-def unconfined(program: Launch) -> Launch:
+def launch_unconfined(program: Launch) -> Launch:
     """Return a launch as it is: for what reads nothing but its input, and where no level holds."""
     return program
 

@@ -120,8 +120,8 @@ def run_blocking(program: Launch, *, timeout_s: float | None) -> ProcessResult:
         with process:
             return _communicate(process, program.stdin, timeout_s)
     finally:
-        if program.confined is not None:
-            program.confined.ended()
+        if program.confined_run is not None:
+            program.confined_run.finish()
 
 
 def _communicate(

@@ -48,11 +48,11 @@ class ConfinedRun(Protocol):
         """Watch what a process does, as soon as it was started. Raises nothing."""
         ...
 
-    def started(self) -> None:
+    def release_start(self) -> None:
         """Release what only the start needed, after it succeeded or failed. Raises nothing."""
         ...
 
-    def ended(self) -> None:
+    def finish(self) -> None:
         """Release the rest, after the program and its descendants ended. Raises nothing."""
         ...
 
@@ -72,7 +72,7 @@ class Launch(Struct, frozen=True):
     """Descriptors that it inherits beside the standard streams."""
     talks: bool = False
     """Whether standard input is a pipe that the caller writes to and closes."""
-    confined: ConfinedRun | None = None
+    confined_run: ConfinedRun | None = None
     """Set by a `Confine`."""
 
 
@@ -91,17 +91,17 @@ def shell_launch(
 @contextlib.contextmanager
 def releasing_start(program: Launch) -> Iterator[None]:
     """Release what a confinement needs for the start; all of it when the start raises."""
-    confined = program.confined
+    confined = program.confined_run
     if confined is None:
         yield
         return
     try:
         yield
     except BaseException:
-        confined.started()
-        confined.ended()
+        confined.release_start()
+        confined.finish()
         raise
-    confined.started()
+    confined.release_start()
 
 
 def spawn(program: Launch, *, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
@@ -120,8 +120,8 @@ def spawn(program: Launch, *, stdout: int, stderr: int) -> subprocess.Popen[byte
         raise kind(_reason(error, program)) from error
     except ValueError as error:  # a NUL character
         raise CannotStart(str(error)) from error
-    if program.confined is not None:
-        program.confined.running(process.pid)
+    if program.confined_run is not None:
+        program.confined_run.running(process.pid)
     if program.memory_bytes is not None and sys.platform == "linux":
         with contextlib.suppress(OSError, ValueError):
             limits = program.memory_bytes, program.memory_bytes

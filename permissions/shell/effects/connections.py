@@ -12,8 +12,8 @@ from permissions.shell.programs.registry import program_named
 def connections(facts: CommandFacts) -> Iterator[tuple[str, list[str]]]:
     """Yield program and words of each reading of a simple command that is known to connect."""
     # A form without words of its own is the text of the whole line.
-    for form in (form for form in facts.deny_forms if form.joined):
-        program, words = form.head.rpartition("/")[2], form.spaced.split()
+    for form in (form for form in facts.deny_forms if form.joined_text):
+        program, words = form.head.rpartition("/")[2], form.spaced_text.split()
         known = program_named(program).network
         if known == "*" or (len(words) > 1 and words[1] in names(known)):
             yield program, words

@@ -37,11 +37,11 @@ def named_files(known: Program, words: Sequence[Word]) -> list[Access]:
         words = words[: _first_operand(words) + 1]
     found = each(AccessKind.MENTIONED, list(filter(None, map(_at_file, words))))
     is_handed = _may_be_handed(known)
-    for option, word in _given(words):
+    for option, word in _option_values(words):
         if not _CHOOSING.search(option) if option else is_handed:
             found.append(Access(AccessKind.MENTIONED, _path(word)))
         if option and known.accesses is None and not runs_rest:
-            found.extend(_by_option(option, _behind(word)))
+            found.extend(_by_option(option, _path_value(word)))
     return [one for one in found if one.path.is_literal and not _is_elsewhere(one.path.text)]
 
 
@@ -69,7 +69,7 @@ def sent_files(known: Program, words: Sequence[Word], own: Sequence[Access]) -> 
     """Return the files here that leave for another machine."""
     read = [access.path for access in own if access.kind is AccessKind.READ]
     if known.accesses is None and known.wrapper is None:
-        read.extend(word for option, word in _given(words) if not option)
+        read.extend(word for option, word in _option_values(words) if not option)
     handed = [_at_file(word) for word in words]
     local = [word for word in read if word.is_literal and not _is_elsewhere(word.text)]
     return each(AccessKind.SENT, [*local, *(word for word in handed if word is not None)])
@@ -86,15 +86,17 @@ def open_values(program: str, words: Sequence[Word]) -> list[Word]:
     runs_rest = known.wrapper is not None or known.is_shell or known.code is Code.LANGUAGE
     if runs_rest:
         words = words[: _first_operand(words) + 1]
-    given = list(_given(words))
+    given = list(_option_values(words))
     read = names(known.read_only.long) if isinstance(known.read_only, ReadOnly) else names("")
-    found = [_behind(word) for option, word in given if option not in read and _takes_path(option)]
+    found = [
+        _path_value(word) for option, word in given if option not in read and _takes_path(option)
+    ]
     if not runs_rest and known.accesses is None and known.read_only is None:
         found.extend(word for option, word in given if not option)
     return [word for word in found if _is_path(word)]
 
 
-def _given(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
+def _option_values(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
     """Yield each value with the option that it stands behind, and each operand with none."""
     before = ""
     for word in words:
@@ -116,7 +118,7 @@ def _takes_path(option: str) -> bool:
     return option in ("-o", "-O") or len(option) > 2
 
 
-def _behind(word: Word) -> Word:
+def _path_value(word: Word) -> Word:
     """Return the path in `name=path` and `html:path`."""
     text = re.sub(r"^[a-z-]+:(?!//)(?=[./])", "", word.text.rpartition("=")[2])
     return Word(word.raw, text, word.splits) if text != word.text else word

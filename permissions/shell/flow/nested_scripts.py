@@ -96,7 +96,7 @@ def _hides_options(word: Word) -> bool:
 def _shell_text(name: str, rest: tuple[Word, ...]) -> Texts:
     """Return the text behind `-c`; more options may be in between."""
     behind = next((i for i, word in enumerate(rest) if not word.plain.startswith("-")), len(rest))
-    return joined(rest[behind : behind + 1], f"{name} -c")
+    return join_words(rest[behind : behind + 1], f"{name} -c")
 
 
 def of_file(name: str, word: Word) -> Texts:
@@ -111,7 +111,7 @@ def of_file(name: str, word: Word) -> Texts:
     return Texts((text,))
 
 
-def joined(words: Sequence[Word], what: str) -> Texts:
+def join_words(words: Sequence[Word], what: str) -> Texts:
     """Join words into one text, as `eval` does."""
     if not words:
         return Texts()
@@ -139,7 +139,7 @@ def of_callbacks(words: Sequence[Word]) -> Texts:
     """Read the texts of `mapfile -C text` and `compgen -C text`; `-W` expands its words."""
     found = split_arguments(words, valued="dnOsucCWFGXPSAo")
     expanded = [Word(word.raw, f'echo "{word.text}"') for word in found.values("-W")]
-    return joined(found.values("-C"), "-C") if not expanded else joined(expanded, "-W")
+    return join_words(found.values("-C"), "-C") if not expanded else join_words(expanded, "-W")
 
 
 def of_parallel(operands: tuple[Word, ...]) -> tuple[tuple[Word, ...], Texts]:
@@ -156,7 +156,7 @@ def of_parallel(operands: tuple[Word, ...]) -> tuple[tuple[Word, ...], Texts]:
 def _with_inputs(command: Sequence[Word], inputs: Sequence[Word]) -> Texts:
     """Return the command with its operands: they come behind it, or in place of `{}`."""
     pieces = [Word(one.raw, _REPLACED.sub(UNKNOWN, one.text)) for one in command]
-    found = joined(pieces, "parallel")
+    found = join_words(pieces, "parallel")
     known = [word.text for word in inputs if word.is_literal and word.text[:3] != ":::"]
     ends = ["${_}", *map(quote, known[:_MAX_GIVEN])]
     return Texts(tuple(f"{text} {end}" for text in found.scripts for end in ends))
@@ -164,7 +164,7 @@ def _with_inputs(command: Sequence[Word], inputs: Sequence[Word]) -> Texts:
 
 def _each_input(inputs: Sequence[Word]) -> Texts:
     """Return the inputs themselves, which are the commands where no other is given."""
-    given = [joined([word], "parallel") for word in inputs if word.text != ":::"]
+    given = [join_words([word], "parallel") for word in inputs if word.text != ":::"]
     hidden = next((one.hidden for one in given if one.hidden), "")
     return Texts(tuple(text for one in given for text in one.scripts), hidden)
 
@@ -199,11 +199,11 @@ def printed_by(script: Script) -> str | None:
     """Return what the commands of a substitution print, where that is plain to see."""
     items = script.body.items
     if len(items) == 1 and isinstance(items[0], Simple):
-        return printed(items[0])
+        return printed_text(items[0])
     return None
 
 
-def printed(command: Simple) -> str | None:
+def printed_text(command: Simple) -> str | None:
     """Return what `echo`, `printf` or `cat <<EOF` prints; None where that is not plain to see."""
     words, redirects = command.words, command.redirects
     if not words or not all(word.is_literal for word in words) or command.assignments:
@@ -213,7 +213,7 @@ def printed(command: Simple) -> str | None:
         return _document(redirects, arguments)
     if redirects or name not in ("echo", "printf"):
         return None
-    return _echoed(arguments) if name == "echo" else _formatted(arguments)
+    return _echo_output(arguments) if name == "echo" else _printf_output(arguments)
 
 
 def _document(redirects: Sequence[Redirect], arguments: Sequence[str]) -> str | None:
@@ -221,12 +221,12 @@ def _document(redirects: Sequence[Redirect], arguments: Sequence[str]) -> str | 
     return input_text(redirects, None) if is_document and arguments in ([], ["-"]) else None
 
 
-def _echoed(arguments: list[str]) -> str | None:
+def _echo_output(arguments: list[str]) -> str | None:
     text = " ".join(arguments[1:] if arguments[:1] == ["-n"] else arguments)
     return None if text.startswith("-") or "\\" in text else text
 
 
-def _formatted(arguments: Sequence[str]) -> str | None:
+def _printf_output(arguments: Sequence[str]) -> str | None:
     form, *values = arguments or [""]
     if form in ("%s", "%s\\n"):
         return ("\n" if form != "%s" else "").join(values)

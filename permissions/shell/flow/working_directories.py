@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from permissions.base.text.star_pattern import UNKNOWN
-from permissions.shell.flow.nested_scripts import printed
+from permissions.shell.flow.nested_scripts import printed_text
 from permissions.shell.syntax import (
     HOME_MARK,
     PIPE_MARK,
@@ -57,7 +57,7 @@ class Placed(Struct, frozen=True):
     """Grows with time: what has a smaller one has ended before; what has the same one may not."""
     is_late: bool
     """May run at any later time: in the background, or in a function."""
-    piped: str | None = None
+    piped_text: str | None = None
     """What the command before it in a pipe prints into it, where that is plain to see."""
     search: Simple | None = None
     """The `find`, or the `echo` of patterns, before it in a pipe."""
@@ -137,7 +137,7 @@ class _Walker:
             case AndOr():
                 return self._and_or(node, directories)
             case Isolated():
-                self._isolated(node, directories)
+                self._walk_isolated(node, directories)
                 return _Exit(directories, directories)
             case Branches():
                 return self._branches(node, directories)
@@ -156,12 +156,12 @@ class _Walker:
                 self._scripts(node.words, directories)
                 return _Exit(directories, directories)
 
-    def _isolated(self, node: Isolated, directories: Directories) -> None:
+    def _walk_isolated(self, node: Isolated, directories: Directories) -> None:
         """Walk a pipeline, a subshell or a background command: none changes directory here."""
         self._sharing += len(node.items) > 1 or node.is_background
         self._late += node.is_background
         for before, item in zip((None, *node.items), node.items, strict=False):
-            self._piped = self._printed(before) if isinstance(item, Simple) else None
+            self._piped = self._printed_text(before) if isinstance(item, Simple) else None
             self._search = _search(before) if isinstance(item, Simple) else None
             self._fed += before is not None
             self.walk(item, directories)
@@ -188,10 +188,10 @@ class _Walker:
             )
         self._piped = self._search = None
 
-    def _printed(self, before: Node | None) -> str | None:
+    def _printed_text(self, before: Node | None) -> str | None:
         if not isinstance(before, Simple) or self._functions:
             return None
-        return printed(before)
+        return printed_text(before)
 
     def _advance(self) -> None:
         if not self._sharing:
@@ -253,9 +253,9 @@ class _Walker:
             return _ANYWHERE
         if text.startswith("/"):
             return self._spellings(text)
-        return self._below(directories, text)
+        return self._subdirectories(directories, text)
 
-    def _below(self, directories: Directories, text: str) -> Directories:
+    def _subdirectories(self, directories: Directories, text: str) -> Directories:
         found: Directories = frozenset()
         for directory in directories:
             if directory == UNKNOWN_DIRECTORY:
@@ -282,15 +282,15 @@ class _Walker:
 
     def _branches(self, node: Branches, directories: Directories) -> _Exit:
         if not node.repeats:
-            return self._once(node, directories)
+            return self._walk_branches(node, directories)
         self._sharing += 1
         self._loops += 1
-        exits = self._once(node, self._settled(node, directories))
+        exits = self._walk_branches(node, self._loop_directories(node, directories))
         self._sharing -= 1
         self._loops -= 1
         return exits
 
-    def _once(self, node: Branches, directories: Directories) -> _Exit:
+    def _walk_branches(self, node: Branches, directories: Directories) -> _Exit:
         current = directories
         for condition in node.condition:
             current = self.walk(condition, current).either
@@ -299,14 +299,14 @@ class _Walker:
             after = _union(after, self.walk(body, current).either)
         return _Exit(after, after)
 
-    def _settled(self, node: Branches, directories: Directories) -> Directories:
+    def _loop_directories(self, node: Branches, directories: Directories) -> Directories:
         """Return every folder that an iteration may start in."""
         if not self._moves:
             return directories
         if self._silent >= _NESTED_LOOPS:
             return directories | _ANYWHERE
         self._silent += 1
-        following = _union(directories, self._once(node, directories).either)
+        following = _union(directories, self._walk_branches(node, directories).either)
         self._silent -= 1
         return directories if following == directories else following | _ANYWHERE
 

@@ -22,7 +22,7 @@ UNBRACE = str.maketrans({OPEN: "{", CLOSE: "}", COMMA: ","})
 _RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])")
 
 
-def braced(text: str) -> list[str]:
+def expand_braces(text: str) -> list[str]:
     """Return the words that a word with marked braces becomes; other braces stay.
 
     Raises:
@@ -34,10 +34,10 @@ def braced(text: str) -> list[str]:
     if parts is None:
         return [text]
     before, choices, after = parts
-    endings = braced(after) if OPEN in after else [after]
+    endings = expand_braces(after) if OPEN in after else [after]
     middles: list[str] = []
     for choice in choices:
-        middles.extend(braced(choice) if OPEN in choice else [choice])
+        middles.extend(expand_braces(choice) if OPEN in choice else [choice])
         if len(middles) > MAX_BRACE_WORDS:
             raise Unparsable("a brace expansion gives too many words")
     if len(middles) * len(endings) > MAX_BRACE_WORDS:
@@ -83,13 +83,13 @@ def _brace_range(body: str) -> list[str] | None:
         has_zeros = first.lstrip("-").startswith("0") or last.lstrip("-").startswith("0")
         if has_zeros or abs(high - low) >= MAX_BRACE_WORDS:
             return [UNKNOWN, UNKNOWN]
-        return [str(number) for number in _counted(low, high)]
+        return [str(number) for number in _number_range(low, high)]
     if len(first) == len(last) == 1 and first.isalpha() and last.isalpha():
-        return [chr(number) for number in _counted(ord(first), ord(last))]
+        return [chr(number) for number in _number_range(ord(first), ord(last))]
     return [UNKNOWN, UNKNOWN]
 
 
-def _counted(first: int, last: int) -> range:
+def _number_range(first: int, last: int) -> range:
     """Return the numbers from first to last, both included, up or down."""
     step = 1 if first <= last else -1
     return range(first, last + step, step)

@@ -59,7 +59,7 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
             _check_gaps(node, kind, children, source)
             stack.extend(children)
     _compare(marks, found.quoted, found.comments, found.expansions)
-    if found.ends != {one.after for one in marks.here}:
+    if found.ends != {one.end_of_line for one in marks.here_documents}:
         # `E | x` ends no document for the shell; `E'F'` is ended by `EF`.
         raise Unparsable("a here-document can be read in two ways")
 
@@ -109,7 +109,7 @@ def _compare(
     """Compare the places that the tree gives with those that the lexer marked."""
     documents = [span for span in marks.documents if span[0] < span[1]]
     hidden = {start for start in comments if any(a <= start < b for a, b in documents)}
-    if marks.quoted != quoted:
+    if marks.quoted_spans != quoted:
         raise Unparsable("its quoting can be read in two ways")
     if marks.comments != comments - hidden:
         raise Unparsable("its comments can be read in two ways")

@@ -20,7 +20,7 @@ _ENDED = re.compile(rb"[ \t]*;(?!;)")
 _EXPANDING = re.compile(rb"[$`\\]")
 
 
-def respelled(source: bytes, documents: Sequence[Document]) -> bytes | None:
+def respell(source: bytes, documents: Sequence[Document]) -> bytes | None:
     """Return the same command in other words; None when nothing in it can be rewritten."""
     timed = _TIMED_GROUP.match(source)
     movable = all(_is_plain(source, one) for one in documents)
@@ -33,16 +33,18 @@ def respelled(source: bytes, documents: Sequence[Document]) -> bytes | None:
         pieces.append(source[: timed.end()] + b"\n")
         position = timed.end()
     for one in documents:
-        rest = source[one.behind : one.body - 1]
+        rest = source[one.delimiter_end : one.body - 1]
         ended = _ENDED.match(rest)
         if ended:
             # The next command begins on a line of its own, behind the document.
-            pieces.append(source[position : one.behind] + b"\n" + source[one.body : one.after])
+            pieces.append(
+                source[position : one.delimiter_end] + b"\n" + source[one.body : one.end_of_line]
+            )
             pieces.append(b"\n" + rest[ended.end() :])
         else:
             pieces.append(source[position : one.start])
-            pieces.append(b"<<<" + _quoted(_body(source, one)) + rest)
-        position = one.after
+            pieces.append(b"<<<" + _quote(_body(source, one)) + rest)
+        position = one.end_of_line
     pieces.append(source[position:])
     return b"".join(pieces)
 
@@ -51,7 +53,7 @@ def _is_plain(source: bytes, one: Document) -> bool:
     """Is it certain what belongs to the document, and that nothing in it is expanded?"""
     if one.depth or not (one.is_quoted or _EXPANDING.search(source, one.body, one.end) is None):
         return False
-    return _REST.fullmatch(source, one.behind, one.body - 1) is not None
+    return _REST.fullmatch(source, one.delimiter_end, one.body - 1) is not None
 
 
 def _body(source: bytes, one: Document) -> bytes:
@@ -60,5 +62,5 @@ def _body(source: bytes, one: Document) -> bytes:
     return b"\n".join(line.lstrip(b"\t") if one.strips_tabs else line for line in lines)
 
 
-def _quoted(text: bytes) -> bytes:
+def _quote(text: bytes) -> bytes:
     return b"'" + text.replace(b"'", b"'\\''") + b"'"

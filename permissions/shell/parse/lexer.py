@@ -41,28 +41,28 @@ class Document(Struct):
     strips_tabs: bool
     start: int
     """Of its `<<`."""
-    behind: int
+    delimiter_end: int
     """Where its delimiter ends."""
     depth: int
     """Substitutions and parentheses around it."""
     body: int = 0
     end: int = 0
     """Where the closing delimiter's line starts."""
-    after: int = 0
+    end_of_line: int = 0
     """Where that line ends."""
 
 
 class Marks(Struct):
     """What the scanner found; positions are byte offsets."""
 
-    quoted: set[tuple[int, int]] = field(default_factory=set)
+    quoted_spans: set[tuple[int, int]] = field(default_factory=set)
     """Spans of single-quoted and ANSI-C strings, quotes included."""
     comments: set[int] = field(default_factory=set)
     documents: list[tuple[int, int]] = field(default_factory=list)
     """Bodies of here-documents whose delimiter is quoted."""
     expansions: set[int] = field(default_factory=set)
     """Where `$name`, `${`, `$(`, `$((`, a backtick, `<(` or `>(` starts."""
-    here: list[Document] = field(default_factory=list)
+    here_documents: list[Document] = field(default_factory=list)
     """All here-documents, in order."""
     operators: list[int] = field(default_factory=list)
     """Operator characters outside quotes, in order."""
@@ -155,7 +155,7 @@ class Lexer:
         if character in _BLANK:
             self._skip(_BLANKS)
         elif self._text.startswith("<<", self._at):
-            self._here(depth)
+            self._consume_heredoc(depth)
         else:
             self._operator()
             if character == "(":
@@ -194,7 +194,7 @@ class Lexer:
         if closing < 0:
             raise Unparsable("a single quote is not closed")
         self._at = closing + 1
-        self.marks.quoted.add((start, self._at))
+        self.marks.quoted_spans.add((start, self._at))
 
     def _ansi(self) -> None:
         start = self._at
@@ -204,7 +204,7 @@ class Lexer:
                 raise Unparsable("a single quote is not closed")
             self._at += 2 if self._peek() == "\\" else 1
         self._at += 1
-        self.marks.quoted.add((start, self._at))
+        self.marks.quoted_spans.add((start, self._at))
 
     def _double(self, depth: int, *, in_backtick: bool) -> None:
         if depth > MAX_DEPTH:
@@ -243,14 +243,14 @@ class Lexer:
         elif following == '"' and not in_double:
             raise Unparsable("a translated string")
         elif following in ("(", "{", "["):
-            self._bracketed(depth, in_double=in_double)
+            self._consume_brackets(depth, in_double=in_double)
         elif following in _NAME_START or following in _SPECIAL:
             self.marks.expansions.add(start)
             self._at += 2
         else:
             self._at += 1
 
-    def _bracketed(self, depth: int, *, in_double: bool) -> None:
+    def _consume_brackets(self, depth: int, *, in_double: bool) -> None:
         """Consume `$(…)`, `$((…))`, `${…}` or `$[…]`."""
         start = self._at
         self.marks.expansions.add(start)
@@ -319,7 +319,7 @@ class Lexer:
             else:
                 self._at += 1
 
-    def _here(self, depth: int) -> None:
+    def _consume_heredoc(self, depth: int) -> None:
         """Consume `<<`, `<<-` with its delimiter, or `<<<`."""
         start = self._at
         self.marks.operators.extend((self._at, self._at + 1))
@@ -372,8 +372,8 @@ class Lexer:
                 self._at = line_end + 1
             if end < 0:
                 raise Unparsable("a here-document is not closed")
-            document.body, document.end, document.after = start, end, line_end
-            self.marks.here.append(document)
+            document.body, document.end, document.end_of_line = start, end, line_end
+            self.marks.here_documents.append(document)
             if document.is_quoted:
                 self.marks.documents.append((start, end))
             else:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tree_sitter import Language, Parser
 
 from permissions.shell.parse.cross_check import verify
-from permissions.shell.parse.grammar_workarounds import respelled
+from permissions.shell.parse.grammar_workarounds import respell
 from permissions.shell.parse.lexer import Lexer, Marks
 from permissions.shell.parse.statements import StatementReader
 from permissions.shell.syntax import PRIVATE_MARKS, Script, Unparsable
@@ -52,17 +52,17 @@ def _read(command: str) -> Script | Unparsable:
         return error
     except RecursionError:
         return Unparsable("nested too deeply")
-    found = _verified(source, marks)
+    found = _parse_verified(source, marks)
     if isinstance(found, Script):
         return found
-    plainer = respelled(source, marks.here)
+    plainer = respell(source, marks.here_documents)
     if plainer is None:
         return found
-    again = _again(plainer)
+    again = _parse_bytes(plainer)
     return replace(again, raw=command.strip()) if isinstance(again, Script) else found
 
 
-def _verified(source: bytes, marks: Marks) -> Script | Unparsable:
+def _parse_verified(source: bytes, marks: Marks) -> Script | Unparsable:
     try:
         # Made once, a node caches its children for the second reader.
         root = _PARSER.parse(source).root_node
@@ -74,9 +74,9 @@ def _verified(source: bytes, marks: Marks) -> Script | Unparsable:
         return Unparsable("nested too deeply")
 
 
-def _again(source: bytes) -> Script | Unparsable:
+def _parse_bytes(source: bytes) -> Script | Unparsable:
     try:
-        return _verified(source, Lexer(source.decode("latin-1")).scan())
+        return _parse_verified(source, Lexer(source.decode("latin-1")).scan())
     except Unparsable as error:
         return error
     except RecursionError:

@@ -43,7 +43,7 @@ class RedirectionReader:
         self._words = words
         self._statement = statement
 
-    def redirected(self, node: TreeNode) -> Node:
+    def read_redirected(self, node: TreeNode) -> Node:
         """Read a statement with the redirections around it."""
         body: Node | None = None
         body_type = ""
@@ -68,7 +68,7 @@ class RedirectionReader:
             result = _redirect_last(body, tuple(redirects), raw_text(self._source, node), body_type)
         if not after:
             return result
-        return _after(result, after)
+        return _reorder_line(result, after)
 
     def _after_document(self, node: TreeNode, redirects: list[Redirect]) -> list[Node]:
         """Read what follows `<<EOF` on its line: the tree has it inside the redirection."""
@@ -199,7 +199,7 @@ def _redirect_last(
     return Redirected(body, redirects, raw)
 
 
-def _after(first: Node, rest: list[Node]) -> Node:
+def _reorder_line(first: Node, rest: list[Node]) -> Node:
     """Put what followed a here-document's delimiter on its line back in order."""
     result = first
     is_and: bool | None = None

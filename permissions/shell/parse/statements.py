@@ -100,9 +100,9 @@ class StatementReader:
     def _statement(self, node: TreeNode) -> Node:
         match node.type:
             case "command":
-                return self._timed(node) or self._commands.command(node)
+                return self._read_time(node) or self._commands.command(node)
             case "redirected_statement":
-                return self._redirections.redirected(node)
+                return self._redirections.read_redirected(node)
             case "function_definition":
                 return self._function(node)
             case "variable_assignment":
@@ -133,7 +133,7 @@ class StatementReader:
             case "negated_command":
                 return Sequence(tuple(self._operands(node)))
             case "for_statement":
-                return self._for(node)
+                return self._read_for(node)
             case "do_group":
                 return Sequence(tuple(self._statements(node)))
             case kind if kind in _BRANCHING:
@@ -141,7 +141,7 @@ class StatementReader:
             case kind:
                 raise Unparsable(f"it contains a {kind.replace('_', ' ')}")
 
-    def _timed(self, node: TreeNode) -> Node | None:
+    def _read_time(self, node: TreeNode) -> Node | None:
         """Read `time (…)`, which the grammar takes for a command with a subshell behind it."""
         children = node.children
         if len(children) != 2 or children[1].type != "subshell" or self._raw(children[0]) != "time":
@@ -180,7 +180,7 @@ class StatementReader:
             return Words(self._raw(node), (self._words.arithmetic(node),))
         return Sequence(tuple(self._statements(node)))
 
-    def _for(self, node: TreeNode) -> Node:
+    def _read_for(self, node: TreeNode) -> Node:
         """Read a loop over words: in its body, the variable is one of them."""
         name = node.child_by_field_name("variable")
         if name is None or self._raw(node.children[0]) != "for":
@@ -188,7 +188,7 @@ class StatementReader:
             if name is not None:
                 self._words.evaluation.note_unknown(self._raw(name))
             return self._branches(node, repeats=True)
-        words = self._listed(node)
+        words = self._loop_words(node)
         for word in words:
             self._words.evaluation.note_value(self._raw(name), word)
         if not words:
@@ -199,7 +199,7 @@ class StatementReader:
         finally:
             self._loops.leave(self._raw(name))
 
-    def _listed(self, node: TreeNode) -> list[Word]:
+    def _loop_words(self, node: TreeNode) -> list[Word]:
         """Return the words of `for x in …`; none where they are not plain to see."""
         nodes = [child for child in node.children if child.type in WORDS]
         if not all(child.type in WORDS or child.type in _LOOP for child in node.children):
@@ -236,13 +236,13 @@ class StatementReader:
                     current[-1] = Isolated((current[-1],), is_background=True)
             elif kind == "variable_name":
                 self._words.note_variable(self._raw(child))
-            elif (words := self._compared(child, node)) is not None:
+            elif (words := self._read_condition(child, node)) is not None:
                 conditions.append(words)
             else:
                 current.append(self.statement(child))
         return conditions, bodies
 
-    def _compared(self, child: TreeNode, node: TreeNode) -> Words | None:
+    def _read_condition(self, child: TreeNode, node: TreeNode) -> Words | None:
         """Read the words of a condition: a subject, a pattern, arithmetic; None for commands."""
         kind = child.type
         if kind in ("extglob_pattern", "regex"):

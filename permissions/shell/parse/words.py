@@ -17,7 +17,7 @@ from permissions.shell.parse.braces import (
     MAX_ALL_BRACE_WORDS,
     OPEN,
     UNBRACE,
-    braced,
+    expand_braces,
 )
 from permissions.shell.parse.loop_variables import CHANGING, LoopVariables
 from permissions.shell.syntax import (
@@ -110,7 +110,7 @@ class WordReader:
             if CLOSE in joined.text or COMMA in joined.text:
                 return [Word(raw, joined.text.translate(UNBRACE), joined.splits, joined.scripts)]
             return [joined]
-        texts = braced(joined.text)
+        texts = expand_braces(joined.text)
         self._braced += len(texts)
         if self._braced > MAX_ALL_BRACE_WORDS:
             raise Unparsable("brace expansions give too many words")
@@ -195,7 +195,7 @@ class WordReader:
             case "word" | "number" | "test_operator" | "semgrep_metavariable":
                 if node.child_count and node.type == "number":
                     return self.scan(node)
-                return Word(raw, _unquoted(raw, at_start=at_start))
+                return Word(raw, _unquote(raw, at_start=at_start))
             case "raw_string":
                 return Word(raw, raw[1:-1])
             case "ansi_c_string":
@@ -205,11 +205,11 @@ class WordReader:
             case "concatenation":
                 return join_words(raw, self._pieces(node, at_start=at_start))
             case kind if kind in _EXPANDING:
-                return self._expanded(node, raw.lstrip(" \t\n"))
+                return self._read_expansion(node, raw.lstrip(" \t\n"))
             case _:
                 return self._unusual(node, raw)
 
-    def _expanded(self, node: TreeNode, raw: str) -> Word:
+    def _read_expansion(self, node: TreeNode, raw: str) -> Word:
         """Read a piece whose value is worked out when the command runs."""
         match node.type:
             case "command_substitution":
@@ -363,7 +363,7 @@ def _mentions_tracked(word: Word) -> bool:
 _TILDES = {"~": HOME_MARK, "~+": PWD_MARK}
 
 
-def _unquoted(raw: str, *, at_start: bool) -> str:
+def _unquote(raw: str, *, at_start: bool) -> str:
     """Resolve escapes of an unquoted word; mark its tilde, globs and braces."""
     if raw.isalnum():
         return raw

@@ -26,7 +26,7 @@ def awk(words: Sequence[Word]) -> list[Access]:
     programs, operands = ((), found.operands) if files else (found.operands[:1], found.operands[1:])
     data = [word for word in operands if not re.match(r"[A-Za-z_]\w*=", word.text)]
     dumped = [Word(word.raw, word.text[2:]) for word in words if re.match(r"-[odpD].", word.plain)]
-    written, read = _named(programs, _OUTPUT), _named(programs, _INPUT)
+    written, read = _find_files(programs, _OUTPUT), _find_files(programs, _INPUT)
     in_place = any(value.text.startswith("inplace") for value in found.values("-i", "--include"))
     return [
         *each(AccessKind.READ, [*files, *read]),
@@ -35,7 +35,7 @@ def awk(words: Sequence[Word]) -> list[Access]:
     ]
 
 
-def _named(programs: Sequence[Word], pattern: re.Pattern[str]) -> list[Word]:
+def _find_files(programs: Sequence[Word], pattern: re.Pattern[str]) -> list[Word]:
     """Return the files that a pattern finds in the text of a program."""
     return [Word(one.raw, path) for one in programs for path in pattern.findall(one.plain)]
 
@@ -90,7 +90,7 @@ _STARTS = re.compile(
 )
 
 
-def started(words: tuple[Word, ...]) -> Commands:
+def awk_commands(words: tuple[Word, ...]) -> Commands:
     """Return the commands that an awk program starts, where they are written out."""
     texts = [text for word in words if '"' in word.text for text in _STARTS.findall(word.text)]
     return [], Texts(tuple(next(filter(None, groups)) for groups in texts))
@@ -98,7 +98,7 @@ def started(words: tuple[Word, ...]) -> Commands:
 
 PROGRAMS = (
     Program("awk", accesses=awk, code=Code.AWK, risk_check=awk_risk, read_only=ReadOnly("", "Fv"),
-        commands=started, exact_only=True),
-    Program("gawk mawk", accesses=awk, code=Code.AWK, risk_check=awk_risk, commands=started),
-    Program("nawk", accesses=awk, code=Code.AWK, commands=started),
+        commands=awk_commands, exact_only=True),
+    Program("gawk mawk", accesses=awk, code=Code.AWK, risk_check=awk_risk, commands=awk_commands),
+    Program("nawk", accesses=awk, code=Code.AWK, commands=awk_commands),
 )  # fmt: skip

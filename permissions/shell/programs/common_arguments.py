@@ -200,19 +200,19 @@ def settings_after(path: str, *verbs: str) -> Callable[[Sequence[Word]], str]:
     """Return a reader of programs that write settings when their first operands are `verbs`."""
     wanted = [verb.split() for verb in verbs]
 
-    def changed(words: Sequence[Word]) -> str:
+    def changed_settings(words: Sequence[Word]) -> str:
         operands = [word.text for word in words if not word.plain.startswith("-")]
         return path if any(operands[: len(verb)] == verb for verb in wanted) else ""
 
-    return changed
+    return changed_settings
 
 
 def settings_with_option(path: str, verb: str, options: str) -> Callable[[Sequence[Word]], str]:
     """Return a reader of programs that one of `options` behind `verb` makes write settings."""
     wanted = names(options)
 
-    def changed(words: Sequence[Word]) -> str:
+    def changed_settings(words: Sequence[Word]) -> str:
         texts = [word.text for word in words]
         return path if texts[:1] == [verb] and not wanted.isdisjoint(texts) else ""
 
-    return changed
+    return changed_settings

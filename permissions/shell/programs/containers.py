@@ -76,18 +76,18 @@ def container(words: Sequence[Word]) -> list[Access]:
         return []
     subcommand, rest = operands[0].text, operands[1:]
     if subcommand == "cp":
-        return _copied(split_arguments(rest, valued="cn", valued_long=_GLOBAL).operands)
+        return _copy_accesses(split_arguments(rest, valued="cn", valued_long=_GLOBAL).operands)
     result = each(AccessKind.WRITE, attached_values(rest, _WRITES.get(subcommand, frozenset())))
     if subcommand in ("run", "create"):
         options = _run_options(rest)
         for value in options.values("-v", "--volume"):
             result.extend(_lent(value))
         for value in options.values("--mount"):
-            result.extend(_mounted(value))
+            result.extend(_mount_accesses(value))
     return result
 
 
-def _copied(operands: Sequence[Word]) -> list[Access]:
+def _copy_accesses(operands: Sequence[Word]) -> list[Access]:
     def is_local(word: Word) -> bool:
         return ":" not in word.text.partition("/")[0] and word.text != "-"
 
@@ -106,7 +106,7 @@ def _lent(value: Word) -> list[Access]:
     return [_access(value, pieces[0], is_read=is_read)]
 
 
-def _mounted(value: Word) -> list[Access]:
+def _mount_accesses(value: Word) -> list[Access]:
     """Read `type=bind,source=…,target=…[,readonly]`."""
     fields = dict(field.partition("=")[::2] for field in value.text.lower().split(","))
     source = fields.get("source", fields.get("src", ""))

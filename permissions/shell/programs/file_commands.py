@@ -42,7 +42,7 @@ def _transfer(words: Sequence[Word], source: AccessKind) -> list[Access]:
             *(
                 one
                 for directory in directories
-                for one in _into(found.operands, directory, has_source_path)
+                for one in _accesses_into(found.operands, directory, has_source_path)
             ),
         ]
     if len(found.operands) < 2:
@@ -52,7 +52,7 @@ def _transfer(words: Sequence[Word], source: AccessKind) -> list[Access]:
         *each(source, found.operands[:-1]),
         *each(AccessKind.WRITE, destinations),
         # Into a directory, the copy retains the name of its source.
-        *_into(found.operands[:-1], found.operands[-1], has_source_path),
+        *_accesses_into(found.operands[:-1], found.operands[-1], has_source_path),
     ]
 
 
@@ -75,7 +75,9 @@ def _destinations(found: Arguments, words: Sequence[Word]) -> Sequence[Word]:
     return operands[-2:] if is_value or is_open else operands[-1:]
 
 
-def _into(sources: Sequence[Word], directory: Word, has_source_path: bool = False) -> list[Access]:
+def _accesses_into(
+    sources: Sequence[Word], directory: Word, has_source_path: bool = False
+) -> list[Access]:
     is_directory = directory.text.endswith(("/", ".")) or has_source_path
     if not is_directory and not directory.is_literal:
         return []
@@ -107,7 +109,7 @@ def link(words: Sequence[Word]) -> list[Access]:
         sources, places = operands, targets or (HERE,)
     # A second name for a file lets it be changed from here.
     kind = AccessKind.READ if is_symbolic else AccessKind.WRITE
-    into = _into(sources, places[-1]) if len(places) == 1 and places[0] is not HERE else []
+    into = _accesses_into(sources, places[-1]) if len(places) == 1 and places[0] is not HERE else []
     if is_symbolic and len(places) == 1 and not found.has("-r", "--relative"):
         end = "/" if targets else ""
         leads = [_seen_from(f"{places[0].text}{end}", source) for source in sources]

@@ -131,7 +131,7 @@ def find(words: Sequence[Word]) -> list[Access]:
         value = words[position + 1 : position + 2]
         found.extend(_by_test(text, value))
         if acts and text in ("-name", "-iname") and texts[position - 1] not in _NOT:
-            found.extend(_named(roots or [HERE], value, changes=changes))
+            found.extend(_named_files(roots or [HERE], value, changes=changes))
     return found
 
 
@@ -174,7 +174,9 @@ def roots_of(words: Sequence[Word]) -> list[Word]:
     return roots
 
 
-def _named(roots: Sequence[Word], value: Sequence[Word], *, changes: bool) -> Iterator[Access]:
+def _named_files(
+    roots: Sequence[Word], value: Sequence[Word], *, changes: bool
+) -> Iterator[Access]:
     """Yield the files of a name, to be held against the rules about it."""
     for name in value:
         if not name.is_literal or "/" in name.text:
@@ -248,7 +250,7 @@ def find_risk(program: str, words: Sequence[Word]) -> str:
     return option_risk(program, _RISK, [one for one in words if one.text != "--"])
 
 
-def executed(words: tuple[Word, ...]) -> Commands:
+def executed_commands(words: tuple[Word, ...]) -> Commands:
     """Return the commands of `-exec` and its like."""
     found: list[tuple[Word, ...]] = []
     for command in exec_commands(words):
@@ -264,7 +266,7 @@ def executed(words: tuple[Word, ...]) -> Commands:
 
 PROGRAMS = (
     Program("find", accesses=find, risk_check=find_risk, follows_links="-L -follow",
-        commands=executed, exact_only=True),
+        commands=executed_commands, exact_only=True),
     Program("fd", accesses=fd, risk=Risk("xX", "--exec --exec-batch", valued="edtESojc"),
         read_only=ReadOnly("HIusiglpLa01", "edtESc", "--absolute-path --case-sensitive --color "
         "--exclude --extension --follow --full-path --glob --hidden --ignore-case --max-depth "

@@ -21,7 +21,7 @@ def remote_copy(words: Sequence[Word]) -> list[Access]:
 _SOCAT = re.compile(r"(?:EXEC|SYSTEM|SHELL):([^,]+)", re.IGNORECASE)
 
 
-def addressed(words: Sequence[Word]) -> Iterator[str]:
+def socat_commands(words: Sequence[Word]) -> Iterator[str]:
     """Yield the commands in the addresses of socat."""
     for word in words:
         yield from _SOCAT.findall(word.text)
@@ -204,7 +204,7 @@ PROGRAMS = (
     Program("ssh-add", risk=Risk("sS", valued="tE")),
     Program("nc ncat netcat", risk=Risk("ec", "--exec --lua-exec --sh-exec",
         valued="GgipqswxIiMmOoPTVWX"), command_options="-c -e --exec --sh-exec", network="*"),
-    Program("socat", risky_words=r"(?i)(?:EXEC|SYSTEM|SHELL):", command_words=addressed,
+    Program("socat", risky_words=r"(?i)(?:EXEC|SYSTEM|SHELL):", command_words=socat_commands,
         network="*"),
     Program("aws", changes_settings=settings_after("~/.aws/config", "configure set"), network="*"),
     Program("gcloud", changes_settings=settings_after("~/.config/gcloud/properties", "config set",

@@ -29,21 +29,21 @@ _RIPGREP_VALUED_LONG = names(
 def grep(words: Sequence[Word]) -> list[Access]:
     """Return what grep reads."""
     found = split_arguments(words, valued="efmABCdD", valued_long=_GREP_VALUED_LONG)
-    return _searched(found)
+    return _search_accesses(found)
 
 
 def ripgrep(words: Sequence[Word]) -> list[Access]:
     """Return what ripgrep reads."""
     found = split_arguments(words, valued="efgtTmABCjMrdE", valued_long=_RIPGREP_VALUED_LONG)
-    return _searched(found)
+    return _search_accesses(found)
 
 
 def searcher(words: Sequence[Word]) -> list[Access]:
     """Return what ag and ack read: many of their long options take no value."""
-    return _searched(split_arguments(words, valued="ABCGgmp", valued_long=names("--pager")))
+    return _search_accesses(split_arguments(words, valued="ABCGgmp", valued_long=names("--pager")))
 
 
-def _searched(found: Arguments) -> list[Access]:
+def _search_accesses(found: Arguments) -> list[Access]:
     has_pattern = found.has("-e", "--regexp", "-f", "--file", "--files")
     operands = found.operands if has_pattern else found.operands[1:]
     return [

@@ -8,7 +8,13 @@ from functools import partial
 
 from permissions.shell.access import Access, AccessKind, names
 from permissions.shell.arguments import split_arguments
-from permissions.shell.flow.nested_scripts import Texts, joined, of_aliases, of_callbacks, of_file
+from permissions.shell.flow.nested_scripts import (
+    Texts,
+    join_words,
+    of_aliases,
+    of_callbacks,
+    of_file,
+)
 from permissions.shell.parse.assignments import setting_risk
 from permissions.shell.program import Commands, Program, ReadOnly, Risk, Wrapper
 from permissions.shell.programs.common_arguments import after_option, interpreter, reads
@@ -61,29 +67,29 @@ def looks_up(words: Sequence[Word]) -> bool:
     return bool(words) and words[0].plain in ("-v", "-V")
 
 
-def evaluated(words: tuple[Word, ...]) -> Commands:
+def eval_texts(words: tuple[Word, ...]) -> Commands:
     """Return the text that eval runs."""
-    return [], joined(_behind_dashes(words), "eval")
+    return [], join_words(_behind_dashes(words), "eval")
 
 
-def trapped(words: tuple[Word, ...]) -> Commands:
+def trap_texts(words: tuple[Word, ...]) -> Commands:
     """Return the text that a trap runs."""
     given = _behind_dashes(words)
-    return [], joined(given[:1], "trap") if len(given) > 1 else Texts()
+    return [], join_words(given[:1], "trap") if len(given) > 1 else Texts()
 
 
-def aliased(words: tuple[Word, ...]) -> Commands:
+def alias_texts(words: tuple[Word, ...]) -> Commands:
     """Return the texts that aliases expand to."""
     return [], of_aliases(words)
 
 
-def sourced(program: str, words: tuple[Word, ...]) -> Commands:
+def source_texts(program: str, words: tuple[Word, ...]) -> Commands:
     """Return the text of a file that is sourced, where it is known."""
     given = _behind_dashes(words)
     return [], of_file(program, given[0]) if given else Texts()
 
 
-def queued(program: str, words: tuple[Word, ...]) -> Commands:
+def at_commands(program: str, words: tuple[Word, ...]) -> Commands:
     """Return that `at` reads commands from its input."""
     is_started = not any(word.text.startswith("-") for word in words)
     return [], Texts(reader=program) if is_started else Texts()
@@ -113,19 +119,19 @@ PROGRAMS = (
         commands=called_back),
     Program("compgen complete", risk=Risk("CFW", valued="oAGXPS"), commands=called_back),
     Program("hash", risk=Risk("p"), commands=after_option("-p")),
-    Program("eval", commands=evaluated, exact_only=True),
-    Program("trap", commands=trapped),
-    Program("alias", commands=aliased),
-    Program("source", accesses=reads(), commands=partial(sourced, "source")),
-    Program(".", accesses=reads(), commands=partial(sourced, ".")),
+    Program("eval", commands=eval_texts, exact_only=True),
+    Program("trap", commands=trap_texts),
+    Program("alias", commands=alias_texts),
+    Program("source", accesses=reads(), commands=partial(source_texts, "source")),
+    Program(".", accesses=reads(), commands=partial(source_texts, ".")),
     Program("exec", wrapper=Wrapper("a"), exact_only=True),
     Program("coproc", wrapper=Wrapper(assignments=True)),
     Program("time",
         wrapper=Wrapper("fo", "--format --output", is_open_to_allow=True, assignments=True),
         exact_only=True),
     Program("nocorrect", wrapper=Wrapper()),
-    Program("at", commands=partial(queued, "at")),
-    Program("batch", commands=partial(queued, "batch")),
+    Program("at", commands=partial(at_commands, "at")),
+    Program("batch", commands=partial(at_commands, "batch")),
     Program("bash", accesses=interpreter, shows_version=True, is_shell=True, exact_only=True),
     Program("sh zsh dash ksh", accesses=interpreter, is_shell=True, exact_only=True),
     Program("mksh rbash tcsh", is_shell=True),

@@ -36,10 +36,10 @@ _BACKTICKS = (
 
 def commands_in_code(program: str, text: str) -> Iterator[str]:
     """Yield the commands that `text` starts when `program` runs it as code."""
-    return islice(_found(program, text), _MAX_COMMANDS)
+    return islice(_find_commands(program, text), _MAX_COMMANDS)
 
 
-def _found(program: str, text: str) -> Iterator[str]:
+def _find_commands(program: str, text: str) -> Iterator[str]:
     known = program_named(program)
     if known.code_starts:
         yield from (match[1] for match in re.finditer(known.code_starts, text))
@@ -51,10 +51,10 @@ def _found(program: str, text: str) -> Iterator[str]:
     for match in re.finditer(_STARTS, text):
         # The `exec` of Python runs Python.
         if not (match[0].startswith("exec") and program.startswith(("python", "pypy"))):
-            yield from _called(match[1])
+            yield from _call_commands(match[1])
 
 
-def _called(texts: str) -> Iterator[str]:
+def _call_commands(texts: str) -> Iterator[str]:
     """Yield the command that a call is handed as one text or as several."""
     pieces = [re.sub(r"\\(.)", r"\1", piece[1:-1]) for piece in re.findall(_TEXT, texts)]
     if len(pieces) == 1:

@@ -23,7 +23,7 @@ _VARIABLES = names(
 )
 
 
-def started(program: str, words: Sequence[Word]) -> Iterator[str]:
+def option_commands(program: str, words: Sequence[Word]) -> Iterator[str]:
     """Yield the commands that options start, of words that are written out only."""
     known = program_named(program)
     if known.code_starts or known.code not in (None, Code.AWK):

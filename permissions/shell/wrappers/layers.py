@@ -38,6 +38,6 @@ def in_directory(text: str, directory: str) -> str:
     return f"cd {place} && {{\n{text}\n}}"
 
 
-def closed(layer: Layer, words: tuple[Word, ...]) -> list[Layer]:
+def inner_layers(layer: Layer, words: tuple[Word, ...]) -> list[Layer]:
     """Return the layer inside another one, as a list of one; no allow rule matches there."""
     return [replace(layer, words=words, is_open_to_allow=False)]

@@ -14,7 +14,7 @@ from permissions.shell.access import names
 from permissions.shell.flow.nested_scripts import Texts, of_shell
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import PIPE_MARK, SUPPLIED, Simple, Word
-from permissions.shell.wrappers.layers import Layer, closed, in_directory, program_of
+from permissions.shell.wrappers.layers import Layer, in_directory, inner_layers, program_of
 from permissions.shell.wrappers.unwrap_one import behind_subcommand, inside
 
 MAX_LAYERS = 12
@@ -97,7 +97,7 @@ def found_texts(layers: tuple[Layer, ...], search: Simple | None) -> Iterator[st
         if not words or not words[0].is_literal:
             continue
         if search.words[0].text != "find":
-            yield from _echoed(words, search)
+            yield from _echo_commands(words, search)
             continue
         tests = [word.plain for word in search.words if word.plain not in _PRINTING]
         command = [word.text.replace(PIPE_MARK, "{}") for word in words]
@@ -108,7 +108,7 @@ _PRINTING = names("-print -print0")
 _QUOTING = frozenset("'\"\\")
 
 
-def _echoed(words: Sequence[Word], search: Simple) -> Iterator[str]:
+def _echo_commands(words: Sequence[Word], search: Simple) -> Iterator[str]:
     """Yield the command with the patterns that `echo` is given."""
     # The shell makes of the words here what it made of them there.
     given = " ".join(word.raw for word in search.words[1:] if "%" not in word.raw)
@@ -138,7 +138,7 @@ def _inner(layer: Layer) -> tuple[list[Layer], Texts]:
         return [], of_shell(name, rest)
     if known.commands is not None:
         commands, texts = known.commands(rest)
-        return [inner for words in commands for inner in closed(layer, words)], texts
+        return [inner for words in commands for inner in inner_layers(layer, words)], texts
     if known.runner is not None:
         return behind_subcommand(layer, known.runner, rest), Texts()
     if known.wrapper is not None:

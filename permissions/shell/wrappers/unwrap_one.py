@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import names
 from permissions.shell.arguments import Arguments, split_arguments
-from permissions.shell.flow.nested_scripts import Texts, joined, of_parallel
+from permissions.shell.flow.nested_scripts import Texts, join_words, of_parallel
 from permissions.shell.program import CommandRunner, Wrapper
 from permissions.shell.syntax import PIPE_MARK, SUPPLIED, Word
-from permissions.shell.wrappers.layers import Layer, closed, in_directory
+from permissions.shell.wrappers.layers import Layer, in_directory, inner_layers
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.DOTALL)
 
@@ -25,14 +25,14 @@ def inside(
     if name in ("watch", "flock", "script", "sg", "runuser") or (
         name == "env" and _has(_arguments(wrapper, rest), _SPLIT_STRING)
     ):
-        return _joined(layer, name, wrapper, rest)
+        return _join_command(layer, name, wrapper, rest)
     if name == "command" and rest and re.fullmatch(r"-\w*[vV]\w*", rest[0].plain):
         # `command -v x` looks x up, nothing runs.
         return [], Texts()
-    return _wrapped(layer, name, wrapper, rest)
+    return _inner_commands(layer, name, wrapper, rest)
 
 
-def _wrapped(
+def _inner_commands(
     layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]
 ) -> tuple[list[Layer], Texts]:
     """Return the command inside; more than one where it is not certain where it starts."""
@@ -40,8 +40,10 @@ def _wrapped(
     operands = arguments.operands[wrapper.operands :]
     if name == "env" and operands and operands[0].text == "-":
         # As good as `-i`: options may still follow.
-        return _wrapped(layer, name, wrapper, (Word("-i", "-i"), *_before(rest), *operands[1:]))
-    variables, operands = _assigned(wrapper, operands)
+        return _inner_commands(
+            layer, name, wrapper, (Word("-i", "-i"), *_env_options(rest), *operands[1:])
+        )
+    variables, operands = _split_assignments(wrapper, operands)
     is_certain = not arguments.injectable or name == "xargs"
     texts = Texts(hidden="" if is_certain else f"what {name} makes of words that are not known")
     if name == "parallel":
@@ -49,16 +51,16 @@ def _wrapped(
     if not operands:
         return [], _without_command(name, arguments, texts)
     if wrapper.supplies:
-        operands = (*_supplied(operands, arguments), SUPPLIED)
+        operands = (*_mark_supplied(operands, arguments), SUPPLIED)
     inner = Layer(
         operands,
         layer.is_open_to_allow and _is_open(name, wrapper, arguments),
         (*layer.assignments, *variables),
-        _moved(layer.directory, wrapper, arguments),
+        _new_directory(layer.directory, wrapper, arguments),
         layer.is_elsewhere or name == "ssh",
     )
     if not is_certain:
-        return _shifted(inner), texts
+        return _shifted_layers(inner), texts
     if name == "ssh" and all(word.is_literal for word in operands):
         # The other side's shell reads the words as one text.
         texts = Texts((" ".join(word.text for word in operands),))
@@ -71,7 +73,7 @@ def _without_command(name: str, arguments: Arguments, texts: Texts) -> Texts:
     return Texts(hidden=texts.hidden, reader=name) if is_shell else texts
 
 
-def _shifted(inner: Layer) -> list[Layer]:
+def _shifted_layers(inner: Layer) -> list[Layer]:
     """Return the command, and those that begin up to two words later.
 
     An option whose value is empty takes the word behind it, and everything moves up.
@@ -80,7 +82,9 @@ def _shifted(inner: Layer) -> list[Layer]:
     return [inner, *(replace(inner, words=more, is_open_to_allow=False) for more in later)]
 
 
-def _assigned(wrapper: Wrapper, operands: tuple[Word, ...]) -> tuple[list[str], tuple[Word, ...]]:
+def _split_assignments(
+    wrapper: Wrapper, operands: tuple[Word, ...]
+) -> tuple[list[str], tuple[Word, ...]]:
     """Return the variables that stand before the command, and the command."""
     if operands and operands[0].text == "--" and not wrapper.is_open_to_allow:
         operands = operands[1:]
@@ -116,12 +120,12 @@ def _arguments(wrapper: Wrapper, rest: tuple[Word, ...]) -> Arguments:
         rest = (*own[:-1], Word(own[-1].raw, full), *others)
 
 
-def _before(rest: tuple[Word, ...]) -> tuple[Word, ...]:
+def _env_options(rest: tuple[Word, ...]) -> tuple[Word, ...]:
     """Return the options in front of `env -`."""
     return rest[: next(i for i, word in enumerate(rest) if word.text == "-")]
 
 
-def _supplied(operands: tuple[Word, ...], options: Arguments) -> tuple[Word, ...]:
+def _mark_supplied(operands: tuple[Word, ...], options: Arguments) -> tuple[Word, ...]:
     """Mark where xargs puts a line of its input."""
     if not options.has("-I", "-i", "--replace"):
         return operands
@@ -135,7 +139,7 @@ def _put_in(word: Word, mark: str) -> Word:
     return Word(word.raw, word.text.replace(mark, PIPE_MARK), word.text.startswith(mark))
 
 
-def _moved(directory: str, wrapper: Wrapper, options: Arguments) -> str:
+def _new_directory(directory: str, wrapper: Wrapper, options: Arguments) -> str:
     """Return where a wrapper runs its command."""
     if wrapper.loses_directory or _has(options, names(wrapper.losing)):
         return UNKNOWN
@@ -183,8 +187,8 @@ def _split_string(wrapper: Wrapper, rest: tuple[Word, ...]) -> Texts:
             for one in rest[end + (values[-1] is None) :]
         ]
         # The text holds options of env, too.
-        found = joined((Word("env", "env"), *text, *behind), "env -S")
-        place = _moved("", wrapper, options)
+        found = join_words((Word("env", "env"), *text, *behind), "env -S")
+        place = _new_directory("", wrapper, options)
         hidden = found.hidden
         if any("\\" in one.text for one in text):
             # Its escapes are not those of a shell: `\\_` is a blank.
@@ -193,7 +197,7 @@ def _split_string(wrapper: Wrapper, rest: tuple[Word, ...]) -> Texts:
     return Texts(hidden="env -S with text that is not found")
 
 
-def _joined(
+def _join_command(
     layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]
 ) -> tuple[list[Layer], Texts]:
     arguments = _arguments(wrapper, rest)
@@ -208,11 +212,11 @@ def _joined(
         texts, operands = (*texts, *_behind_group(arguments, bool(texts))), ()
     elif name == "flock" and operands and operands[0].plain == "-c":
         texts, operands = operands[1:2], ()
-    found = joined(texts, name)
+    found = join_words(texts, name)
     if name == "watch" and operands:
-        more = joined(operands, name)
+        more = join_words(operands, name)
         found = Texts((*found.scripts, *more.scripts), found.hidden or more.hidden)
-    return (closed(layer, operands) if operands else []), found
+    return (inner_layers(layer, operands) if operands else []), found
 
 
 def _behind_group(arguments: Arguments, has_text: bool) -> tuple[Word, ...]:
@@ -236,5 +240,5 @@ def behind_subcommand(layer: Layer, runner: CommandRunner, rest: tuple[Word, ...
     operands = arguments.operands[runner.skip :]
     if operands and operands[0].plain == "--":
         operands = operands[1:]
-    found = closed(layer, operands) if operands else []
+    found = inner_layers(layer, operands) if operands else []
     return [replace(inner, is_elsewhere=True) for inner in found] if runner.is_elsewhere else found

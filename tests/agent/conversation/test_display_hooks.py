@@ -44,7 +44,7 @@ class Screen:
     ) -> list[str]:
         shown: list[str] = []
         for event in events:
-            for out in await self.display.shown(event, abort or AbortController().signal):
+            for out in await self.display.replace_event(event, abort or AbortController().signal):
                 shown.append(out.text if isinstance(out, TextDelta) else out.type)
         return shown
 

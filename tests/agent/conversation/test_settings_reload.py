@@ -341,7 +341,7 @@ async def test_one_change_that_several_notice_is_asked_about_and_told_once(
     await hook.was_asked.wait()
     # Two more yes of the user, and the watcher: none of them goes on before it is decided.
     others = [asyncio.ensure_future(place.live.refresh_settings()) for _ in range(2)]
-    others.append(asyncio.ensure_future(place.live.changed([path])))
+    others.append(asyncio.ensure_future(place.live.apply_changes([path])))
     await asyncio.sleep(0)
     assert not any(each.done() for each in others)
     hook.may_answer.set()
@@ -360,10 +360,10 @@ async def test_what_was_refused_is_asked_about_again_once_the_file_said_somethin
     place.write(before)
     place.start(hook.approve)
     for settings, asked in ((allow("Bash(b)"), 1), (allow("Bash(c)"), 2), (allow("Bash(b)"), 3)):
-        await place.live.changed([place.write(settings)])
+        await place.live.apply_changes([place.write(settings)])
         assert hook.asked == asked
     # Back to what is in force: nothing to ask.
-    await place.live.changed([place.write(before)])
+    await place.live.apply_changes([place.write(before)])
     assert hook.asked == 3
 
 

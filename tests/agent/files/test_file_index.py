@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from agent.files.file_index import FileIndex
-from permissions.base.process.reading_programs import ReadingPrograms, unconfined
+from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 
 
 async def test_ignored_files_are_left_out_and_odd_names_are_not(tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ async def test_ignored_files_are_left_out_and_odd_names_are_not(tmp_path: Path) 
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_text("")
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.py")).touch()
-    index = FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, unconfined))
+    index = FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, launch_unconfined))
     names = (await index.ready()).names
     assert set(names) == {
         ".gitignore", ".hidden/", ".hidden/c", "src/", "src/a b.py", "src/ü🙂.py",
@@ -33,13 +33,13 @@ async def test_ignored_files_are_left_out_and_odd_names_are_not(tmp_path: Path) 
     found = index.search("a␊b")
     assert found is not None
     assert found.step()
-    assert found.found == ["src/a\nb.py"]
+    assert found.matches == ["src/a\nb.py"]
     await index.aclose()
 
 
 async def test_new_files_appear(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("")
-    index = FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, unconfined))
+    index = FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, launch_unconfined))
     changed = asyncio.Event()
     index.watch(changed.set)
     await index.ready()
@@ -57,7 +57,7 @@ async def test_new_files_appear(tmp_path: Path) -> None:
 
 
 async def test_a_directory_that_is_gone_gives_an_empty_list(tmp_path: Path) -> None:
-    index = FileIndex(tmp_path / "gone", ReadingPrograms(os.environ, tmp_path, unconfined))
+    index = FileIndex(tmp_path / "gone", ReadingPrograms(os.environ, tmp_path, launch_unconfined))
     assert (await index.ready()).names == []
     await index.aclose()
 
@@ -67,7 +67,9 @@ async def test_ignored_files_are_listed_where_that_is_wanted(tmp_path: Path) -> 
     (tmp_path / ".gitignore").write_text("*.log\n")
     (tmp_path / "a.log").write_text("")
     index = FileIndex(
-        tmp_path, ReadingPrograms(os.environ, tmp_path, unconfined), respect_ignore_files=False
+        tmp_path,
+        ReadingPrograms(os.environ, tmp_path, launch_unconfined),
+        respect_ignore_files=False,
     )
     names = (await index.ready()).names
     assert "a.log" in names

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from agent.files.git_diff import FileDiff, parse_diff, read_diff
-from permissions.base.process.reading_programs import ReadingPrograms, unconfined
+from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 
 DIFF = """diff --git a.py a.py
 index 1..2 100644
@@ -35,7 +35,7 @@ def test_files_with_counts() -> None:
 
 
 def programs(root: Path) -> ReadingPrograms:
-    return ReadingPrograms(os.environ, root, unconfined)
+    return ReadingPrograms(os.environ, root, launch_unconfined)
 
 
 def repository(tmp_path: Path) -> None:
@@ -50,7 +50,9 @@ async def test_a_repository_with_a_change(tmp_path: Path) -> None:
     repository(tmp_path)
     found = await read_diff(tmp_path, programs(tmp_path))
     assert found is not None
-    assert [(file.path, file.added, file.removed) for file in found] == [("a b.py", 1, 1)]
+    assert [(file.path, file.added_count, file.removed_count) for file in found] == [
+        ("a b.py", 1, 1)
+    ]
     assert await read_diff(tmp_path.parent, programs(tmp_path)) is None
 
 
@@ -60,7 +62,7 @@ async def test_new_files_and_odd_names_are_in_it(tmp_path: Path) -> None:
     (tmp_path / "bin").write_bytes(b"\0")
     found = await read_diff(tmp_path, programs(tmp_path))
     assert found is not None
-    assert {(file.path, file.added) for file in found} == {
+    assert {(file.path, file.added_count) for file in found} == {
         ("a b.py", 1), ('q"uo\nte.py', 2), ("bin", 0),
     }  # fmt: skip
 
@@ -75,7 +77,7 @@ async def test_a_repository_without_a_commit_has_changes(tmp_path: Path) -> None
     staged(tmp_path)
     found = await read_diff(tmp_path, programs(tmp_path))
     assert found is not None
-    assert [(file.path, file.added) for file in found] == [('a"b', 1)]
+    assert [(file.path, file.added_count) for file in found] == [('a"b', 1)]
 
 
 def odd_changes(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ def found(names: list[str], query: str, limit: int = 50) -> list[str]:
     search = Search(NameList(names), query, limit=limit)
     while not search.step():
         pass
-    return search.found
+    return search.matches
 
 
 NAMES = ["tui/app.py", "tui/", "agent/apply/x.py", "docs/app.md", "a/b/app.py", "zap.py"]
@@ -64,4 +64,4 @@ def test_a_step_ends_when_its_time_is_over() -> None:
     while not search.step(0.5):
         steps += 1
     assert steps > 3
-    assert search.found == []
+    assert search.matches == []

@@ -55,7 +55,7 @@ async def test_the_picker_knows_its_first_prompt_and_nothing_is_unfinished(
     info = SessionStore(fresh_home / ".agent").get(session.session_id)
     resumed = resume.load(info.path)
     assert resumed.unfinished_turn is None
-    assert resumed.queued == ()
+    assert resumed.queued_prompts == ()
     assert resumed.notes == ()
     assert [message.text for message in resumed.messages] == ["hello", "Done."]
 

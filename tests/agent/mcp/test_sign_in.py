@@ -38,7 +38,7 @@ class Browser:
             else:
                 assert (await client.get(back)).status_code == 200
 
-    async def pasted(self) -> str:
+    async def read_pasted_address(self) -> str:
         return await self._back.get()
 
 

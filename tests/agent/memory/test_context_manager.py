@@ -103,13 +103,13 @@ def test_thresholds(tokens: int, pressure: str) -> None:
 
 
 def test_a_person_may_want_less_of_the_window() -> None:
-    budget = ContextBudget(window=200_000, max_output=4_000, wanted=20_000)
+    budget = ContextBudget(window=200_000, max_output=4_000, wanted_tokens=20_000)
     assert budget.pressure(13_599) is Pressure.NONE
     assert budget.pressure(13_600) is Pressure.COMPACT
     # There is room enough to ask for a summary all the same.
     assert budget.pressure(100_000) is Pressure.COMPACT
     assert budget.target == 8_000
-    assert ContextBudget(20_000, 4_000, wanted=90_000).trigger == BUDGET.trigger
+    assert ContextBudget(20_000, 4_000, wanted_tokens=90_000).trigger == BUDGET.trigger
 
 
 async def test_with_room_nothing_happens() -> None:
@@ -268,8 +268,8 @@ def test_the_picture_adds_up_and_is_scaled_to_what_was_measured() -> None:
         (text_block("s" * 400),), ({"name": "x"},), messages, window=9, measured=5_000
     )
     assert seen.slices[0].name == "Tool results"
-    assert abs(seen.used - 5_000) <= len(seen.slices)
-    assert seen.used == sum(part.tokens for part in seen.slices)
+    assert abs(seen.used_tokens - 5_000) <= len(seen.slices)
+    assert seen.used_tokens == sum(part.tokens for part in seen.slices)
 
 
 @dataclass
@@ -297,7 +297,7 @@ def signing_keeper(model: Model, signing: Signing) -> ContextManager:
         prefix_tokens=lambda: 1_000,
         turn_id=lambda: "turn",
         summary=model,
-        signed=signing,
+        endpoint_summary=signing,
     )
     return ContextManager(ports)
 

@@ -359,7 +359,7 @@ async def test_cancelling_closes_the_connection(serve: Serve) -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await stage.requests[0].done.wait()
+    await stage.requests[0].done_event.wait()
     assert stage.requests[0].hung_up
 
 

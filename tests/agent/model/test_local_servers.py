@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.model.local_servers import LocalServer, _parsed, find_local_servers
+from agent.model.local_servers import LocalServer, _parse_answer, find_local_servers
 
 MODELS = json.dumps({"data": [{"id": "qwen3:8b"}, {"id": "nomic-embed-text"}, {"id": "gpt-oss"}]})
 
@@ -98,7 +98,7 @@ async def test_a_server_that_says_nothing_is_not_waited_for() -> None:
 @given(st.binary(max_size=200))
 def test_no_answer_breaks_the_reading(data: bytes) -> None:
     try:
-        status, _ = _parsed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + data)
+        status, _ = _parse_answer(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + data)
     except ValueError:
         return
     assert status == 200

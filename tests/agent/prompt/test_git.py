@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from agent.prompt.git import read_branch, read_git_state
-from permissions.base.process.reading_programs import ReadingPrograms, unconfined
+from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 
 
 def programs(root: Path, env: Mapping[str, str]) -> ReadingPrograms:
-    return ReadingPrograms(env, root, unconfined)
+    return ReadingPrograms(env, root, launch_unconfined)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ async def test_branch_changes_and_commits_are_read(repository: Path) -> None:
     state = await read_git_state(repository, programs(repository, os.environ))
     assert state is not None
     assert (state.branch, state.changed_count) == ("feature/ä", 2)
-    assert state.changed == (" M a", '?? "new file"')
+    assert state.status_lines == (" M a", '?? "new file"')
     assert state.head.endswith(" first commit")
     assert read_branch(repository) == "feature/ä"
 

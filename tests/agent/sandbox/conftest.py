@@ -55,8 +55,8 @@ class Confined(Struct, frozen=True):
         ended = run_blocking(launch, timeout_s=60.0)
         output = (ended.stdout + ended.stderr).decode(errors="replace")
         refusals: tuple[Refusal, ...] = ()
-        if isinstance(launch.confined, SandboxRun):
-            refusals = launch.confined.refusals(output, failed=ended.exit_code != 0)
+        if isinstance(launch.confined_run, SandboxRun):
+            refusals = launch.confined_run.refusals(output, failed=ended.exit_code != 0)
         return Outcome(ended.exit_code, output, refusals)
 
 

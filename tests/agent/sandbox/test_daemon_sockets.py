@@ -33,8 +33,8 @@ def _reached(confined: Confined, path: Path) -> tuple[bool, str]:
     program = Launch(("/bin/bash", "--norc", "-c", script), env, confined.project)
     launch = confined.sandbox.launch(program, RunRequest(Confinement.PROJECT_FILES))
     ended = run_blocking(launch, timeout_s=60.0)
-    assert isinstance(launch.confined, SandboxRun)
-    refused = launch.confined.refusals((ended.stdout + ended.stderr).decode())
+    assert isinstance(launch.confined_run, SandboxRun)
+    refused = launch.confined_run.refusals((ended.stdout + ended.stderr).decode())
     return ended.exit_code == 0, " ".join(
         f"{one.target}: {one.rule}" for one in refused if one.kind is RefusalKind.SOCKET
     )

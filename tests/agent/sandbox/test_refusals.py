@@ -16,10 +16,10 @@ POLICY = SandboxPolicy(
     cwd="/home/u/p",
     temp_dir="/home/u/.agent/tmp",
     write_roots=("/home/u/p",),
-    pinned=("/home/u/p/.git",),
+    pinned_directories=("/home/u/p/.git",),
     read_only=("/home/u/p/.git/hooks", "/home/u/p/.git/config"),
     secret=("/home/u/.ssh",),
-    denied=("/home/u/p/.env",),
+    denied_paths=("/home/u/p/.env",),
     network=Network.OFF,
 )
 

@@ -240,7 +240,7 @@ def test_the_seatbelt_profile_takes_paths_as_parameters_only() -> None:
         temp_dir="/t",
         write_roots=('/p")(allow file-write*)("',),
         read_only=("/p/.git/hooks",),
-        denied=("/p/.env",),
+        denied_paths=("/p/.env",),
         network=Network.OFF,
     )
     argv = seatbelt_arguments(policy)

@@ -109,8 +109,8 @@ def test_a_command_that_leads_git_elsewhere_ends_at_once(
     assert ended.exit_code != 0
     made = confined.project / place
     assert not made.exists() or made.read_text() == "../..\n"
-    assert isinstance(launch.confined, SandboxRun)
-    assert [one.target for one in launch.confined.refusals("")] == [str(made)]
+    assert isinstance(launch.confined_run, SandboxRun)
+    assert [one.target for one in launch.confined_run.refusals("")] == [str(made)]
 
 
 def test_it_ends_also_where_the_program_has_many_descriptors_open(

@@ -39,8 +39,8 @@ def test_a_line_reads_back_as_written(fact: dict[str, object]) -> None:
     raw = encode(fact, seq=7, now=NOW)
     line = decode(raw[:-1], 0)
     assert isinstance(line, Line)
-    assert (line.seq, line.at) == (7, "2026-01-31T12:00:00.000Z")
-    assert {**line.data} == {"v": 1, "seq": 7, "at": line.at, **fact}
+    assert (line.seq, line.timestamp) == (7, "2026-01-31T12:00:00.000Z")
+    assert {**line.data} == {"v": 1, "seq": 7, "at": line.timestamp, **fact}
     assert raw.count(b"\n") == 1
 
 
@@ -104,4 +104,4 @@ def teardown_module() -> None:
 def test_a_copied_record_keeps_its_time_and_never_its_number() -> None:
     line = decode(encode({"seq": 1, "v": 9, "at": "then"}, seq=7, now=NOW)[:-1], 0)
     assert isinstance(line, Line)
-    assert (line.seq, line.version, line.at) == (7, 1, "then")
+    assert (line.seq, line.version, line.timestamp) == (7, 1, "then")

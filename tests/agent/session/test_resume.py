@@ -95,7 +95,12 @@ def test_a_clean_session_comes_back_whole(tmp_path: Path) -> None:
     got = resume.load(path)
     assert got.messages == tuple(messages)
     assert (got.usage, got.cost_usd, got.context_tokens) == (Usage(10, 5, 3), 0.25, 18)
-    assert (got.mode, got.queued, got.draft, got.title) == ("plan", ("next",), "half", "Fixing")
+    assert (got.mode, got.queued_prompts, got.draft, got.title) == (
+        "plan",
+        ("next",),
+        "half",
+        "Fixing",
+    )
     assert got.grants.grants == (("allow", "Bash(ls)"),)
     assert got.todos == (TodoItem("x", "in_progress", "xing"),)
     assert (got.notes, got.unfinished_turn, got.model) == ((), None, "m")
@@ -137,11 +142,11 @@ def test_a_prompt_that_the_model_was_not_sent_waits_again(tmp_path: Path) -> Non
     # Killed while a hook looked at it: it is neither in the history nor among what waits.
     began = [PromptRecord("t", "go"), *said(user_message("a note", origin="reminder"))]
     path = write(tmp_path / "a.jsonl", *began, QueueRecord(("next",)))
-    assert resume.load(path).queued == ("go", "next")
+    assert resume.load(path).queued_prompts == ("go", "next")
     path = write(tmp_path / "b.jsonl", *began, *said(user_message("go")))
-    assert resume.load(path).queued == ()
+    assert resume.load(path).queued_prompts == ()
     path = write(tmp_path / "c.jsonl", *began, TerminalRecord("t", "stop_hook_prevented"))
-    assert resume.load(path).queued == ()
+    assert resume.load(path).queued_prompts == ()
 
 
 def test_a_tombstone_takes_its_message_back(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ async def test_what_happened_comes_back(session: Session) -> None:
     assert got.messages[:2] == (said, answer)
     assert "Outcome unknown" in got.messages[2].content[0]["content"]
     assert (got.usage, got.cost_usd, got.context_tokens) == (Usage(5), 0.5, 9)
-    assert (got.mode, got.queued, got.draft) == ("plan", ("later",), "half")
+    assert (got.mode, got.queued_prompts, got.draft) == ("plan", ("later",), "half")
     assert got.todos == (TodoItem("x", "pending", "xing"),)
     assert (got.grants, got.system) == (GRANTED, (text_block("system"),))
     assert b"never recorded" not in session.path.read_bytes()

@@ -155,14 +155,14 @@ def test_a_full_disk_loses_nothing_and_leaves_no_half_line(
                 continue
             with contextlib.suppress(SessionError):
                 transcript.append({"text": sent[-1]})
-        assert transcript.unsaved > 0
+        assert transcript.unsaved_count > 0
         with pytest.raises(SessionError, match="cannot be written"):
             transcript.sync()
         assert path.stat().st_size <= small_files
         assert path.read_bytes().endswith(b"\n")
         resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
         transcript.sync()
-        assert transcript.unsaved == 0
+        assert transcript.unsaved_count == 0
     assert texts(path) == sent
 
 

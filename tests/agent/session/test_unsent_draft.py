@@ -22,7 +22,7 @@ def test_what_was_sent_and_what_was_typed_come_back_in_order(tmp_path: Path) -> 
     found = SessionStore(home).latest(directory.parent)
     assert found is not None
     resumed = load(found.path)
-    assert (resumed.queued, resumed.draft) == (("first", "second"), "half a th")
+    assert (resumed.queued_prompts, resumed.draft) == (("first", "second"), "half a th")
     assert resumed.messages == ()
     SessionStore(home).open(found.id).close()  # nobody holds it
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from agent.settings.git_config import MAX_BYTES, git_items
-from permissions.base.process.reading_programs import ReadingPrograms, unconfined
+from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 
 
 def labels(root: Path) -> list[str]:
-    programs = ReadingPrograms(os.environ, root, unconfined)
+    programs = ReadingPrograms(os.environ, root, launch_unconfined)
     return [item.label for item in git_items(root, programs)]
 
 
@@ -95,7 +95,7 @@ def test_f13_executable_hooks_are_items_and_samples_are_not(repository: Path) ->
 def test_a_changed_hook_is_another_item(repository: Path) -> None:
     hook = repository / ".git" / "hooks" / "pre-commit"
     hook.parent.mkdir()
-    programs = ReadingPrograms(os.environ, repository, unconfined)
+    programs = ReadingPrograms(os.environ, repository, launch_unconfined)
     digests = set()
     for text in ("one", "two"):
         hook.write_text(text)
@@ -129,7 +129,7 @@ def test_what_is_no_repository_runs_nothing(tmp_path: Path, content: str | None)
 
 
 def test_without_git_a_repository_is_not_judged_harmless(repository: Path) -> None:
-    programs = ReadingPrograms({"PATH": str(repository.parent)}, repository, unconfined)
+    programs = ReadingPrograms({"PATH": str(repository.parent)}, repository, launch_unconfined)
     assert [item.label for item in git_items(repository, programs)] == [
         "git repository (git cannot be started)"
     ]
@@ -142,5 +142,5 @@ def test_git_of_the_project_is_not_the_one_that_is_asked(repository: Path) -> No
     own.write_text(f"#!/bin/sh\ntouch '{marker}'\n")
     own.chmod(0o755)
     env = {**os.environ, "PATH": f"{own.parent}:bin::{os.environ['PATH']}"}
-    assert list(git_items(repository, ReadingPrograms(env, repository, unconfined))) == []
+    assert list(git_items(repository, ReadingPrograms(env, repository, launch_unconfined))) == []
     assert not marker.exists()

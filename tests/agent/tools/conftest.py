@@ -15,7 +15,7 @@ from agent.tools.base import Tool, ToolContext, ToolOutcome
 from agent.tools.file_state import FileState
 from agent.tools.services import ToolServices
 from agent.tools.shell.shells import ShellRegistry
-from permissions.base.process.reading_programs import ReadingPrograms, unconfined
+from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 
 
 @dataclass
@@ -104,7 +104,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
         scratch_dir=base / "scratch",
         results_dir=base / "results",
         env={"PATH": os.environ["PATH"], "HOME": str(base / "home"), "LANG": "C.UTF-8"},
-        reading=ReadingPrograms({"PATH": os.environ["PATH"]}, root, unconfined),
+        reading=ReadingPrograms({"PATH": os.environ["PATH"]}, root, launch_unconfined),
         files=FileState(),
         shells=shells,
         scope=DirectoryScope(root),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.tools.shell.protected_checkout import protected_changes
-from permissions.base.process.reading_programs import ReadingPrograms, unconfined
+from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 from permissions.confinement import Confinement
 from tests.agent.tools.conftest import Bench
 from tests.agent.tools.test_bash_confined import _run, confined
@@ -59,7 +59,7 @@ UNASKED = [
 
 @pytest.mark.parametrize("command", ASKED + UNASKED)
 async def test_what_git_would_change_is_known_before(command: str, repository: Path) -> None:
-    programs = ReadingPrograms({"PATH": "/usr/bin:/bin"}, repository / "no", unconfined)
+    programs = ReadingPrograms({"PATH": "/usr/bin:/bin"}, repository / "no", launch_unconfined)
     found = await protected_changes(command, repository, repository, programs)
     wanted = [".npmrc", "sub/.vscode/tasks.json"] if command in ASKED else []
     assert [one.target for one in found] == [str(repository / name) for name in wanted]

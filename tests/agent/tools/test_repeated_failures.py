@@ -30,7 +30,7 @@ class User:
         return None if self.answer is None else {questions[0].question: self.answer}
 
     async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
-        return PlanAnswer(approved=False)
+        return PlanAnswer(is_approved=False)
 
     async def decide_host(self, request: HostRequest) -> HostAnswer:
         return HostAnswer(False)

@@ -35,24 +35,24 @@ def tools() -> DeferredTools:
 
 
 async def test_the_best_match_is_loaded_first(bench: Bench, tools: DeferredTools) -> None:
-    bench.services.deferred = tools
+    bench.services.deferred_tools = tools
     text = await bench.text(tool_search_tool(), query="find an issue", max_results=1)
     assert "mcp__tracker__find_issue" in text
-    assert tools.loaded == ("mcp__tracker__find_issue",)
+    assert tools.loaded_names == ("mcp__tracker__find_issue",)
     assert tools.waiting() == ("mcp__mail__send",)
 
 
 async def test_tools_are_loaded_by_name_and_unknown_ones_are_named(
     bench: Bench, tools: DeferredTools
 ) -> None:
-    bench.services.deferred = tools
+    bench.services.deferred_tools = tools
     text = await bench.text(tool_search_tool(), query="select:mcp__mail__send,nosuch")
     assert "Unknown: nosuch." in text
-    assert tools.loaded == ("mcp__mail__send",)
+    assert tools.loaded_names == ("mcp__mail__send",)
 
 
 async def test_nothing_fits(bench: Bench, tools: DeferredTools) -> None:
-    bench.services.deferred = tools
+    bench.services.deferred_tools = tools
     with pytest.raises(ToolError, match="No tool fits"):
         await bench.call(tool_search_tool(), query="zebra")
 

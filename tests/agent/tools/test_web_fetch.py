@@ -254,7 +254,7 @@ async def test_unreachable_server_is_told(bench: Bench, server: Server) -> None:
     ],
 )
 async def test_private_and_own_addresses_are_refused(bench: Bench, url: str) -> None:
-    assert not judge_public(url).allowed
+    assert not judge_public(url).is_allowed
     with pytest.raises(ToolError, match="is not fetched"):
         await bench.call(web_fetch_tool(), url=url, prompt="x")
 

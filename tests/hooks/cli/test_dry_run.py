@@ -49,4 +49,4 @@ async def test_every_handler_says_whether_and_why(place: Place) -> None:
         (False, "`if` Bash(rm *) does not apply"),
         (True, "matches"),
     ]
-    assert runner.stats(judged[1].spec).fired == 0
+    assert runner.stats(judged[1].spec).fire_count == 0

@@ -468,7 +468,7 @@ def test_what_a_filter_adds_to_its_input_is_an_answer() -> None:
 
     def answered(**added: object) -> EventOutcome:
         text = json.dumps({**asked, **added}).encode()
-        result = judge_printed(spec("PreToolUse"), Printed(0, text, b"", asked=asked))
+        result = judge_printed(spec("PreToolUse"), Printed(0, text, b"", payload=asked))
         return aggregate("PreToolUse", [result])
 
     denied = answered(decision="block", reason="no")

@@ -113,7 +113,7 @@ async def test_a_daemon_of_a_hook_that_ended_well_stays(place: Place) -> None:
     pid = int((place.project / "left").read_text())
     assert is_alive(pid)
     # Nor would a kill of this process end it: nobody watches over it any longer.
-    assert not guardian._State.watched
+    assert not guardian._State.watched_pids
     os.kill(pid, 9)
 
 
@@ -125,7 +125,7 @@ async def test_a_hundred_background_hooks_do_not_hold_anything_up(place: Place) 
     runner = place.runner("PreToolUse", *handlers)
     before, others = descriptors(), children()
     outcome = await runner.run(BASH)
-    assert (outcome.outcome, outcome.spawned) == ("async", 100)
+    assert (outcome.outcome, outcome.spawn_count) == ("async", 100)
     while len(children()) < len(others) + 100:  # noqa: ASYNC110 - other processes have no event to await
         await asyncio.sleep(0)
     await runner.aclose()
@@ -180,7 +180,7 @@ OTHERS = [f"true {number}" for number in range(40)]
 @pytest.mark.usefixtures("few_descriptors")
 async def test_a_guard_among_many_hooks_finds_room(place: Place) -> None:
     outcome = await place.runner("PreToolUse", *OTHERS, "echo no >&2; exit 2").run(BASH)
-    assert (outcome.decision, outcome.spawned, outcome.notices) == ("deny", 41, ())
+    assert (outcome.decision, outcome.spawn_count, outcome.notices) == ("deny", 41, ())
 
 
 async def test_a_guard_waits_for_room_where_limits_are_final(place: Place) -> None:

@@ -18,7 +18,7 @@ from permissions.decision import (
     Reason,
     ReasonType,
 )
-from permissions.evaluate.answered import answered
+from permissions.evaluate.answered import apply_answer
 from permissions.evaluate.cascade import evaluate_parts
 from permissions.evaluate.hook_step import after_hooks
 from permissions.evaluate.read_only_classifier import decide_with_classifier
@@ -116,7 +116,7 @@ def test_an_allow_names_what_makes_its_reason_true(
         if less is not None:
             # At `files` denied files are not hidden, so not all of it holds there either.
             is_held = less is not PROJECT_FILES
-            assert all(entry.held is not False for entry in found.trace) is is_held
+            assert all(entry.is_enforceable is not False for entry in found.trace) is is_held
 
 
 def _parts_confined(found: Decision) -> list[Confinement]:
@@ -199,7 +199,7 @@ def test_an_answer_gets_the_confinement_of_whoever_gave_it(
     def of(command: str, mode: Mode, sandbox: SandboxState, rules: tuple[str, ...] = ()) -> object:
         context = engine.context(allow=rules, mode=mode, sandbox=sandbox)
         request = PermissionRequest("Bash", {"command": command})
-        return answered(answer, evaluate_parts(request, context)).confinement
+        return apply_answer(answer, evaluate_parts(request, context)).confinement
 
     assert of("make", Mode.DEFAULT, FULL) is alone
     assert of("make && deploy", Mode.DEFAULT, FULL, ("Bash(deploy)",)) is NONE
@@ -300,13 +300,13 @@ def test_a_hook_that_allows_where_nothing_holds_it_says_so(engine: Engine) -> No
     for sandbox, is_held in ((FULL, True), (FILES, False), (NOTHING, False)):
         context = engine.context(sandbox=sandbox)
         found = evaluate_parts(PermissionRequest("Bash", {"command": "make"}), context)
-        allowed = answered(after_hooks(found.decision, "allow", "fine", "hook"), found)
+        allowed = apply_answer(after_hooks(found.decision, "allow", "fine", "hook"), found)
         assert allowed.confinement is PROJECT_FILES
-        assert all(entry.held is not False for entry in allowed.trace) is is_held
+        assert all(entry.is_enforceable is not False for entry in allowed.trace) is is_held
 
 
 def test_a_hook_that_asks_takes_the_confinement_with_the_allow(engine: Engine) -> None:
     context = engine.context(allow=["Bash(make)"])
     found = evaluate_parts(PermissionRequest("Bash", {"command": "make"}), context)
-    asked = answered(after_hooks(found.decision, "ask", "sure?", "hook"), found)
+    asked = apply_answer(after_hooks(found.decision, "ask", "sure?", "hook"), found)
     assert (asked.behavior, asked.confinement) == (Behavior.ASK, None)

@@ -294,7 +294,7 @@ def test_only_what_today_s_rules_answer_otherwise_is_a_change(book: Book) -> Non
     book.decided("rm -r x", deny=["Bash(rm *)"])
     book.decided("make")
     found = book.replayed(allow=["Bash(git push)"], deny=["Bash(make *)"])
-    assert [(d.call, d.before, d.now) for d in found if d.is_changed] == [
+    assert [(d.call, d.old_behavior, d.now) for d in found if d.is_changed] == [
         ("Bash(git push)", "allow", "allow"),
         ("Bash(npm test)", "allow", "ask"),
         ("Bash(rm -r x)", "deny", "ask"),
@@ -370,7 +370,7 @@ def test_questions_are_counted_by_their_cause(book: Book) -> None:
         book.decided(command, YES, ask=["Bash(git push *)"])
     book.decided("npm test", allow=["Bash(npm test)"])
     found = advised(book)
-    assert (found.decisions, found.asked, found.hours) == (5, 4, 3.0)
+    assert (found.decisions, found.question_count, found.hours) == (5, 4, 3.0)
     assert dict(found.causes) == {
         "no rule matched": 2, "ask rule Bash(git push *)": 1, "the scope asked": 1,
     }  # fmt: skip
@@ -401,7 +401,7 @@ def test_rules_that_never_decided_are_named(book: Book) -> None:
         for line, text in enumerate(["Bash(make)", "Bash(tox)"], 3)
     ]
     book.decided("make", texts=texts)
-    assert [rule.text for rule in advised(book, texts=texts).unused] == ["Bash(tox)"]
+    assert [rule.text for rule in advised(book, texts=texts).unused_rules] == ["Bash(tox)"]
 
 
 def test_an_empty_log_has_no_advice(book: Book) -> None:

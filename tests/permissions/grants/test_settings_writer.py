@@ -44,7 +44,7 @@ def allow_of(file: Path) -> list[Any]:
 
 def test_a_new_file_is_its_owner_s_alone(file: Path) -> None:
     receipt = store_rules(file, ALLOW, ["Bash(ls)"])
-    assert receipt.changed == ("Bash(ls)",)
+    assert receipt.changed_rules == ("Bash(ls)",)
     assert (
         file.read_text()
         == '{\n  "permissions": {\n    "allow": [\n      "Bash(ls)"\n    ]\n  }\n}\n'
@@ -74,8 +74,8 @@ def test_everything_else_stays_in_its_order(file: Path) -> None:
 def test_what_is_there_already_changes_nothing(file: Path) -> None:
     write(file, '{"permissions": {"allow": ["Bash(ls)"]}}')
     before = file.stat()
-    assert store_rules(file, ALLOW, ["Bash(ls)"]).changed == ()
-    assert remove_rules(file, ALLOW, ["Bash(rm)"]).changed == ()
+    assert store_rules(file, ALLOW, ["Bash(ls)"]).changed_rules == ()
+    assert remove_rules(file, ALLOW, ["Bash(rm)"]).changed_rules == ()
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
@@ -91,7 +91,7 @@ def test_a_removed_rule_comes_back_to_its_place(file: Path) -> None:
 def test_an_added_rule_is_taken_back_alone(file: Path) -> None:
     added = store_rules(file, ALLOW, ["Bash(a)", "Bash(b)"])
     store_rules(file, ALLOW, ["Bash(c)"])
-    assert undo(added).changed == ("Bash(a)", "Bash(b)")
+    assert undo(added).changed_rules == ("Bash(a)", "Bash(b)")
     assert allow_of(file) == ["Bash(c)"]
 
 

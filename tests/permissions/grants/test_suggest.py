@@ -102,7 +102,9 @@ def test_parts_that_a_rule_covers_are_named_with_it(engine: Engine) -> None:
         allow=["Bash(npm test)"],
     )
     assert grant.rules == ("Bash(git push *)",)
-    assert [(part, rule.text) for part, rule in grant.covered] == [("npm test", "Bash(npm test)")]
+    assert [(part, rule.text) for part, rule in grant.covered_parts] == [
+        ("npm test", "Bash(npm test)")
+    ]
 
 
 def test_rules_that_the_new_one_makes_needless_are_named(engine: Engine) -> None:
@@ -282,7 +284,7 @@ def test_a_file_is_named_from_where_the_shell_is(engine: Engine) -> None:
 def test_a_rule_that_can_never_count_is_found_before_it_is_written(engine: Engine) -> None:
     context = engine.context(deny=["Bash(git *)"])
     found = review(["Bash(git push)"], RuleBehavior.ALLOW, LOCAL, context).findings
-    assert [(f.type, f.shadowed, f.shadower) for f in found] == [
+    assert [(f.type, f.rule, f.shadower) for f in found] == [
         (LintType.DENY_SHADOW, "Bash(git push)", "Bash(git *)")
     ]
     assert found[0].fix
@@ -291,14 +293,16 @@ def test_a_rule_that_can_never_count_is_found_before_it_is_written(engine: Engin
 def test_a_new_deny_says_which_allow_rules_it_ends(engine: Engine) -> None:
     context = engine.context(allow=["Bash(git push)"])
     found = review(["Bash(git *)"], RuleBehavior.DENY, USER, context).findings
-    assert [(f.type, f.shadowed) for f in found] == [(LintType.DENY_SHADOW, "Bash(git push)")]
+    assert [(f.type, f.rule) for f in found] == [(LintType.DENY_SHADOW, "Bash(git push)")]
 
 
 def test_a_rule_that_is_covered_already_is_named_with_the_one_that_covers_it(
     engine: Engine,
 ) -> None:
     context = engine.context(allow=["Bash(git *)"])
-    covered = review(["Bash(git push)", "Bash(make)"], RuleBehavior.ALLOW, LOCAL, context).covered
+    covered = review(
+        ["Bash(git push)", "Bash(make)"], RuleBehavior.ALLOW, LOCAL, context
+    ).covered_rules
     assert [(rule, by.text, by.source) for rule, by in covered] == [
         ("Bash(git push)", "Bash(git *)", "userSettings")
     ]

@@ -57,7 +57,7 @@ def applied(texts: Sequence[RuleText], warning: LintWarning) -> list[RuleText] |
     """Return the rules with the fix in them; None where it is left to the user."""
     removes, writes = REMOVES.fullmatch(warning.fix), WRITES.fullmatch(warning.fix)
     if removes is not None:
-        assert removes[1].startswith(str(warning.shadowed))
+        assert removes[1].startswith(str(warning.rule))
         new: list[str] = []
     elif writes is not None and not PLACEHOLDER.search(warning.fix):
         new = re.split(r"(?<=\)), ", writes[1])
@@ -65,7 +65,7 @@ def applied(texts: Sequence[RuleText], warning: LintWarning) -> list[RuleText] |
         return None
     found: list[RuleText] = []
     for text in texts:
-        is_it = text.text == warning.shadowed and str(text.source) == warning.source
+        is_it = text.text == warning.rule and str(text.source) == warning.source
         found.extend([replace(text, text=one) for one in new] if is_it else [text])
     return found
 
@@ -80,8 +80,8 @@ def test_a_fix_can_be_read_and_ends_the_finding(texts: list[RuleText]) -> None:
         broken = {LintType.MALFORMED_RULE, LintType.UNKNOWN_TOOL}
         again = findings(fixed)
         assert not [one for one in findings(about) if one.type in broken], warning.fix
-        assert (warning.type, warning.shadowed, warning.source) not in {
-            (one.type, one.shadowed, one.source) for one in again
+        assert (warning.type, warning.rule, warning.source) not in {
+            (one.type, one.rule, one.source) for one in again
         }, warning.fix
 
 

@@ -97,7 +97,7 @@ def test_lint_says_that_a_rule_for_a_wrapper_allows_nothing_behind_it(
     assert plain.bash(command, allow=[rule]).behavior is Behavior.ASK
     given = [rule, "Bash(timeout 60 npm *)"]
     texts = [RuleText(text, RuleBehavior.ALLOW, RuleSource.USER) for text in given]
-    found = [(one.type, one.shadowed) for one in lint(RuleSet.build(texts)[0])]
+    found = [(one.type, one.rule) for one in lint(RuleSet.build(texts)[0])]
     assert found == [(LintType.UNREACHABLE, rule)]
     longer = plain.bash("timeout 60 npm test", allow=["Bash(timeout 60 npm *)"])
     assert longer.behavior is Behavior.ALLOW

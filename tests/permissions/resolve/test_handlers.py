@@ -177,7 +177,7 @@ def by_classifier(behavior: Behavior) -> Decision:
 def after(*decisions: Decision) -> DenialState:
     state = DenialState()
     for decision in decisions:
-        state = state.after(decision)
+        state = state.with_decision(decision)
     return state
 
 

@@ -72,7 +72,7 @@ async def test_no_opinion_and_unsure_wait_for_the_next() -> None:
     result = await running
 
     assert (result.decision, result.winner) == (NO, "dialog")
-    assert [(one.name, one.unsure, one.failure) for one in result.undecided] == [
+    assert [(one.name, one.unsure, one.failure) for one in result.undecided_contenders] == [
         ("hook", None, None),
         ("classifier", UNSURE, None),
     ]
@@ -90,7 +90,7 @@ async def test_a_failure_is_no_opinion_and_is_told() -> None:
         FakeAbort(),
     )
     assert (result.winner, result.decision) == ("dialog", NO)
-    assert {(h.name, h.failure) for h in result.undecided} == {
+    assert {(h.name, h.failure) for h in result.undecided_contenders} == {
         ("hook", "OSError: no shell"),
         ("bridge", "cancelled"),
     }

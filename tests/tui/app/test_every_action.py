@@ -373,7 +373,7 @@ def make_scene_app(action: Action, scratch: Path) -> SceneApp:
     conversation.send_to_background = to_background  # type: ignore[method-assign]
     if not action.keys:
         change = BindingChange(action.context, (FREE_KEY,), action.id)
-        app.parts.keys.use(app.parts.keys.keymap.changed([change]))
+        app.parts.keys.use(app.parts.keys.keymap.with_changes([change]))
     return app
 
 

@@ -60,12 +60,12 @@ def test_keys_put_it_off_without_another_timer() -> None:
 
     told: list[Awaitable[None]] = []
     notice = IdleNotification(lambda: conversation, set_timer, told.append, lambda: now_s[0])
-    notice.touched()
+    notice.postpone()
     assert waits == []
     notice.question_open()
     after_s = waits[0][0]
     now_s[0] += after_s / 2
-    notice.touched()
+    notice.postpone()
     assert len(waits) == 1
     now_s[0] += after_s / 2
     waits[0][1]()
@@ -75,5 +75,5 @@ def test_keys_put_it_off_without_another_timer() -> None:
     waits[1][1]()
     assert len(told) == 1
     told[0].close()  # type: ignore[attr-defined]
-    notice.touched()
+    notice.postpone()
     assert len(waits) == 2, "the hooks have run already"

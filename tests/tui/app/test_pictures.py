@@ -114,7 +114,7 @@ def test_an_endless_earlier_prompt_comes_back_as_a_label() -> None:
     text = "y" * (LONG_CHARS + 1)
     draft = Draft.of_text(text)
     assert len(draft.text) == 1
-    assert draft.expanded == text
+    assert draft.expanded_text == text
 
 
 def test_expanding_keeps_the_cursor_and_pictures() -> None:
@@ -125,7 +125,7 @@ def test_expanding_keeps_the_cursor_and_pictures() -> None:
     buffer.left()
     buffer.expand_chips()
     assert buffer.text[buffer.cursor :] == "d"
-    assert buffer.draft.expanded == "@/p.png " + "z" * (CHIP_CHARS + 1) + "end"
+    assert buffer.draft.expanded_text == "@/p.png " + "z" * (CHIP_CHARS + 1) + "end"
     buffer.undo()
     assert len(buffer.text) == 5
 
@@ -141,4 +141,4 @@ def test_what_nobody_could_edit_here_stays_a_label() -> None:
     assert len(buffer.text) == 1
     buffer.insert(endless)
     assert len(buffer.text) == 2
-    assert buffer.draft.expanded == endless * 2
+    assert buffer.draft.expanded_text == endless * 2

@@ -91,7 +91,7 @@ def drawn(dialog: Dialog, width: int = 60) -> str:
     return "\n".join(
         [
             f"[{title}]",
-            plain([*view.body, *view.pinned]),
+            plain([*view.body, *view.pinned_rows]),
             "--",
             plain(part.row for part in view.footer),
         ]

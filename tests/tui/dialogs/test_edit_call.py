@@ -156,7 +156,7 @@ async def test_an_editor_that_fails_says_so_and_loses_nothing() -> None:
     dialog = opened(editor=lambda _text, _name: None)
     press(dialog, "e", "x", "ctrl+g")
     assert "The editor failed" in drawn(dialog)
-    assert dialog.typed == "make ax"
+    assert dialog.typed_text == "make ax"
     press(dialog, "enter")
     assert "make ax" in drawn(dialog)
 
@@ -225,7 +225,7 @@ async def test_a_paste_that_no_key_could_lay_out_is_left_out_and_said() -> None:
     press(dialog, "e")
     dialog.paste("x" * 30_000)
     assert "nothing was pasted" in drawn(dialog)
-    assert dialog.typed == ""
+    assert dialog.typed_text == ""
 
 
 TEXTS = st.text(

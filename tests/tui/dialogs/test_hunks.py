@@ -132,9 +132,9 @@ def test_each_choice_of_parts_gives_old_or_new_lines(
     before = old.split("\n")
     for hunk, is_in in zip(hunks, taken, strict=True):
         expected += before[at : hunk.start]
-        at = hunk.start + hunk.removed
+        at = hunk.start + hunk.removed_count
         kept = before[hunk.start : at]
-        expected += [line.removesuffix("\n") for line in hunk.added] if is_in else kept
+        expected += [line.removesuffix("\n") for line in hunk.added_lines] if is_in else kept
     whole = "\n".join([*expected, *before[at:]]).rstrip("\n").split("\n")
     if hunks and any(taken) and not all(taken):
         assert made == whole

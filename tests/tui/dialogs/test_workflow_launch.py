@@ -29,7 +29,7 @@ def shown(plan: WorkflowDisplay, width: int = 80) -> list[str]:
     request = PermissionRequest("Workflow", {"script": plan.script})
     dialog = PermissionDialog(PermissionAsk(request, PENDING, plan, OFFERS), Highlighter())
     view = dialog.view(width)
-    rows = [*view.body, *view.pinned, *(one.row for one in view.footer)]
+    rows = [*view.body, *view.pinned_rows, *(one.row for one in view.footer)]
     assert all(len(line.text.rstrip()) <= width for line in rows)
     return ["".join(text for text, _ in view.title), *(line.text for line in rows)]
 

@@ -70,7 +70,7 @@ def test_a_large_paste_is_one_character_and_expands() -> None:
     assert len(buffer.text) == 5
     (chip,) = buffer.draft.chips.values()
     assert chip.label == "[Pasted text #1 +123 lines]"
-    assert buffer.draft.expanded == "see " + text
+    assert buffer.draft.expanded_text == "see " + text
     buffer.backspace()
     assert buffer.text == "see "
 

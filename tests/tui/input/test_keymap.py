@@ -137,7 +137,7 @@ def test_escape_acts_and_escape_escape_is_another_action() -> None:
 
 
 def test_changes_bind_and_unbind() -> None:
-    keymap = default_keymap().changed(
+    keymap = default_keymap().with_changes(
         [
             BindingChange(Context.CHAT, ("ctrl+s",), None),
             BindingChange(Context.CHAT, ("ctrl+k", "ctrl+s"), "chat:stash"),

@@ -26,8 +26,8 @@ async def test_a_list_shows_more_in_a_high_screen_and_leaves_some_of_it(
         assert sum("item " in line for line in lines) == shown
         assert panel.shown_range == (1, shown, 100)
         await pilot.press("pagedown")
-        assert panel.selected is not None
-        assert panel.selected > shown
+        assert panel.selected_item is not None
+        assert panel.selected_item > shown
         await pilot.press("escape")
         await settled(pilot)
 
@@ -63,9 +63,9 @@ async def test_the_wheel_goes_through_a_list_and_elsewhere_through_the_transcrip
         y = app.parts.dialogs.content_region.y + 2
         for _ in range(12):
             await _wheel(app, events.MouseScrollDown, y)
-        assert panel.selected == 8
+        assert panel.selected_item == 8
         await _wheel(app, events.MouseScrollUp, y)
-        assert panel.selected == 7
+        assert panel.selected_item == 7
         await pilot.press("escape")
         await settled(pilot)
 

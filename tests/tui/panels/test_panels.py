@@ -79,7 +79,7 @@ async def test_a_list_is_searched_by_typing() -> None:
     panel = ListPanel("L", [Item("apple", "red"), Item("pear", "green"), Item("plum", "red")])
     for char in "red plu":
         panel.press(char, char, "confirm:yes" if char == "y" else None)
-    assert panel.selected == 2
+    assert panel.selected_item == 2
     assert "search: red plu" in shown(panel.view(60))
     panel.press("escape", "", "confirm:no")
     assert not panel.is_done
@@ -93,7 +93,7 @@ async def test_a_list_is_searched_by_typing() -> None:
 async def test_letters_that_answer_elsewhere_are_letters_in_a_search() -> None:
     panel = ListPanel("L", [Item("yes"), Item("no")])
     panel.press("n", "n", "confirm:no")
-    assert panel.selected == 1
+    assert panel.selected_item == 1
     assert not panel.is_done
 
 
@@ -222,7 +222,7 @@ async def test_a_panel_whose_letters_are_keys_searches_behind_a_slash() -> None:
     panel = ListPanel("L", [Item("apple"), Item("sun")], keys=("s",), letters="keys")
     for char in "/su":
         panel.press(char, char, None)
-    assert panel.selected == 1
+    assert panel.selected_item == 1
     assert not panel.is_done
     panel.press("escape", "", "select:cancel")
     assert not panel.is_done

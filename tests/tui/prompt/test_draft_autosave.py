@@ -28,13 +28,13 @@ def test_a_draft_is_recorded_once_for_many_keys_and_a_long_one_less_often() -> N
         return object()
 
     keeper = DraftAutosave(lambda: recorder, lambda: draft, set_timer)  # type: ignore[arg-type, return-value]
-    keeper.touched()
-    keeper.touched()
+    keeper.schedule()
+    keeper.schedule()
     assert [delay_s for delay_s, _ in planned] == [DRAFT_S]
     draft = "short and more"
     planned[0][1]()
     assert recorder.kept == ["short and more"]
 
     draft = "x" * LONG_DRAFT
-    keeper.touched()
+    keeper.schedule()
     assert planned[-1][0] == LONG_DRAFT_S

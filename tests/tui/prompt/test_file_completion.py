@@ -15,7 +15,7 @@ from agent.commands.service import CommandService
 from agent.files.file_index import FileIndex
 from agent.files.matcher import NameList
 from agent.settings.load import load_settings
-from permissions.base.process.reading_programs import ReadingPrograms, unconfined
+from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 from tests.tui.recorded import RecordedConversation, center_for
 from tui.prompt.file_completion import FileCompletion, SuggestionCommand
 
@@ -45,7 +45,7 @@ class Desk:
 
 async def test_files_are_offered_once_they_are_listed(tmp_path: Path) -> None:
     (tmp_path / "slug.py").write_text("")
-    desk = Desk(FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, unconfined)))
+    desk = Desk(FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, launch_unconfined)))
     assert desk.picker.look("slu") == []
     await desk.ready()
     assert desk.told == 1
@@ -55,7 +55,7 @@ async def test_files_are_offered_once_they_are_listed(tmp_path: Path) -> None:
 
 async def test_resources_of_servers_come_first(tmp_path: Path) -> None:
     (tmp_path / "notes.py").write_text("")
-    programs = ReadingPrograms(os.environ, tmp_path, unconfined)
+    programs = ReadingPrograms(os.environ, tmp_path, launch_unconfined)
     desk = Desk(FileIndex(tmp_path, programs), ["plain:note:///1", "db:table://users"])
     desk.picker.look("note")
     await desk.ready()
@@ -69,11 +69,11 @@ async def test_another_conversation_has_other_files(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{name}.py").write_text("")
-    desk = Desk(FileIndex(tmp_path / "a", ReadingPrograms(os.environ, tmp_path, unconfined)))
+    desk = Desk(FileIndex(tmp_path / "a", ReadingPrograms(os.environ, tmp_path, launch_unconfined)))
     desk.picker.look("py")
     await desk.ready()
     await desk.picker.aclose()
-    desk.index = FileIndex(tmp_path / "b", ReadingPrograms(os.environ, tmp_path, unconfined))
+    desk.index = FileIndex(tmp_path / "b", ReadingPrograms(os.environ, tmp_path, launch_unconfined))
     desk.picker.look("py")
     await desk.ready()
     assert desk.picker.look("py") == ["b.py"]
@@ -82,7 +82,7 @@ async def test_another_conversation_has_other_files(tmp_path: Path) -> None:
 
 async def test_a_long_search_goes_on_frame_by_frame(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("")
-    index = FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, unconfined))
+    index = FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, launch_unconfined))
     desk = Desk(index)
     desk.picker.look("")
     await desk.ready()
@@ -112,7 +112,7 @@ def with_command(tmp_path: Path, command: str) -> CommandService:
 async def test_a_command_of_the_persons_names_the_files(tmp_path: Path) -> None:
     command = "read -r query; printf '%s\\n' \"$query\" \"$CLAUDE_PROJECT_DIR\" 'a b' 'a b'"
     center = with_command(tmp_path, f"cat | ({command})")
-    desk = Desk(FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, unconfined)))
+    desk = Desk(FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, launch_unconfined)))
     warned: list[str] = []
 
     def start(work: Awaitable[None]) -> None:

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from agent.files.mention_text import mention_of
 from agent.files.mentions import find_mentions
-from tui.prompt.word_completion import Candidate, complete, complete_shell, match_score, mentioned
+from tui.prompt.word_completion import (
+    Candidate,
+    complete,
+    complete_shell,
+    match_score,
+    mention_prefix,
+)
 
 COMMANDS = [
     Candidate("clear", "Start over", aliases=("new",)),
@@ -42,26 +48,26 @@ def test_offers(text: str, labels: list[str] | None) -> None:
 def test_an_offer_replaces_the_word_at_the_cursor() -> None:
     found = complete("fix @slu now", 8, COMMANDS, FILES)
     assert found is not None
-    assert found.applied("fix @slu now", 0) == ("fix @src/slug.py now", 17)
+    assert found.apply_to("fix @slu now", 0) == ("fix @src/slug.py now", 17)
 
 
 def test_a_directory_stays_open_for_its_files() -> None:
     found = complete("@src", 4, COMMANDS, FILES)
     assert found is not None
-    assert found.applied("@src", 2) == ("@src/", 5)
+    assert found.apply_to("@src", 2) == ("@src/", 5)
 
 
 def test_a_name_with_spaces_is_quoted() -> None:
     found = complete("@a", 2, COMMANDS, FILES)
     assert found is not None
-    assert found.applied("@a", 1) == ('@"a b.py" ', 10)
+    assert found.apply_to("@a", 1) == ('@"a b.py" ', 10)
 
 
 @pytest.mark.parametrize(
     ("text", "query"), [("see @slu", "slu"), ('@"a', "a"), ("@", ""), ("a@b", None), ("", None)]
 )
 def test_what_is_looked_for(text: str, query: str | None) -> None:
-    assert mentioned(text, len(text)) == query
+    assert mention_prefix(text, len(text)) == query
 
 
 def test_the_nearer_the_better() -> None:
@@ -81,17 +87,17 @@ def test_the_nearer_the_better() -> None:
     ],
 )
 def test_an_open_quote_holds_spaces(text: str, query: str | None) -> None:
-    assert mentioned(text, len(text)) == query
+    assert mention_prefix(text, len(text)) == query
 
 
 def test_a_directory_with_spaces_stays_open_for_more() -> None:
     found = complete("@one", 4, (), ["one two/", "one two/a.py"])
     assert found is not None
-    text, cursor = found.applied("@one", 0)
+    text, cursor = found.apply_to("@one", 0)
     assert (text, cursor) == ('@"one two/', 10)
     again = complete(text, cursor, (), ["one two/a.py"])
     assert again is not None
-    assert again.applied(text, 0) == ('@"one two/a.py" ', 16)
+    assert again.apply_to(text, 0) == ('@"one two/a.py" ', 16)
 
 
 # No file name of a system holds a lone surrogate but those that stand for bytes; see below.

@@ -143,8 +143,8 @@ def test_the_environment_may_give_the_speed_of_the_line(value: str, speed: float
 def test_a_line_of_known_speed_is_free_when_all_has_passed() -> None:
     now = [5.0]
     pace = LinePacing(1000, lambda: now[0])
-    pace.sent(500)
-    pace.sent(250)
+    pace.record_sent(500)
+    pace.record_sent(250)
     waits = [pace.wait_s]
     now[0] = 5.5
     waits.append(pace.wait_s)
@@ -156,7 +156,7 @@ def test_a_line_of_known_speed_is_free_when_all_has_passed() -> None:
 
 def test_a_line_of_unknown_speed_is_always_free() -> None:
     pace = LinePacing(None, lambda: 0.0)
-    pace.sent(10**9)
+    pace.record_sent(10**9)
     assert (pace.wait_s, pace.is_slow) == (0.0, False)
 
 
@@ -169,7 +169,7 @@ def test_the_figures_are_told_in_a_line() -> None:
     assert figures_text(meter.figures()) == (
         "output 1.2 kB/s in 2.0 frames/s over the last 10 s, 12.0 kB in 20 frames so far"
     )
-    meter.coalesced()
+    meter.count_coalesced()
     meter.wrote(500, 0.5)
     assert figures_text(meter.figures()).endswith(
         "1 overtaken by newer ones, the line took 1.0 kB/s when it was full, "

@@ -88,10 +88,10 @@ async def test_a_number_with_a_word_that_is_no_key_chooses_nothing() -> None:
 async def test_page_keys_go_through_the_list_on_the_screen() -> None:
     panel = numbers()
     panel.press("pagedown", "", "scroll:pageDown")
-    assert panel.selected == 15
+    assert panel.selected_item == 15
     panel.press("end", "", None)
-    assert panel.selected == 34
+    assert panel.selected_item == 34
     panel.press("pagedown", "", "scroll:pageDown")
-    assert panel.selected == 34
+    assert panel.selected_item == 34
     panel.press("home", "", None)
-    assert panel.selected == 0
+    assert panel.selected_item == 0

@@ -28,7 +28,7 @@ ALLOWED = Decision(Behavior.ALLOW, DecisionSource.USER, ReasonType.USER, Reason.
 def test_the_row_of_denials_is_told(decisions: list[Decision], said: str) -> None:
     state = DenialState()
     for decision in decisions:
-        state = state.after(decision)
+        state = state.with_decision(decision)
     assert state.short == said
     shown = "".join(
         text for text, _ in status_row(StatusLineState(mode=Mode.AUTO, denied=state.short), 80).runs

@@ -18,9 +18,9 @@ def test_nothing_is_sent_while_the_window_is_looked_at() -> None:
     sent: list[str] = []
     attention = TerminalBell(sent.append, lambda: "auto", str, lambda: 0.0, timed)
     assert not attention.call("done")
-    attention.focused(False)
+    attention.set_focus(False)
     assert attention.call("done")
-    attention.focused(True)
+    attention.set_focus(True)
     assert not attention.call("done")
     assert sent == ["\x1b]9;done\x1b\\\x07"]
 
@@ -39,7 +39,7 @@ def test_nothing_is_sent_while_the_window_is_looked_at() -> None:
 def test_channels(channel: str, sent: list[str]) -> None:
     written: list[str] = []
     attention = TerminalBell(written.append, lambda: channel, str, lambda: 0.0, timed)
-    attention.focused(False)
+    attention.set_focus(False)
     attention.call("x")
     assert written == sent
 
@@ -47,7 +47,7 @@ def test_channels(channel: str, sent: list[str]) -> None:
 def test_text_cannot_become_a_command_of_the_terminal() -> None:
     written: list[str] = []
     attention = TerminalBell(written.append, lambda: "auto", str, lambda: 0.0, timed)
-    attention.focused(False)
+    attention.set_focus(False)
     attention.call("a\x1b]52;c;evil\x07b\nc")
     assert written == ["\x1b]9;ab c\x1b\\\x07"]
 
@@ -57,7 +57,7 @@ def test_tmux_is_asked_to_hand_it_on() -> None:
     attention = TerminalBell(
         written.append, lambda: "auto", str, lambda: 0.0, timed, is_in_tmux=True
     )
-    attention.focused(False)
+    attention.set_focus(False)
     attention.call("a;b")
     assert written == ["\x1bPtmux;\x1b\x1b]9;a,b\x1b\x1b\\\x1b\\\x07"]
 
@@ -65,7 +65,7 @@ def test_tmux_is_asked_to_hand_it_on() -> None:
 def test_the_project_is_named() -> None:
     written: list[str] = []
     attention = TerminalBell(written.append, lambda: "iterm2", lambda: "slugs", lambda: 0.0, timed)
-    attention.focused(False)
+    attention.set_focus(False)
     attention.call("Run this command? make")
     assert written == ["\x1b]9;slugs: Run this command? make\x1b\\"]
 
@@ -111,7 +111,7 @@ def test_without_reports_of_the_focus_an_open_question_calls_once_no_key_came() 
     idle_s = 10.0
     then()
     assert written == ["\x07"]
-    attention.answered()
+    attention.clear_question()
     assert not timer.planned
     attention.reports_focus()
     attention.ask("Run this command?")

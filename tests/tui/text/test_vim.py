@@ -237,12 +237,12 @@ def test_a_paste_that_is_cut_and_put_back_is_still_the_paste() -> None:
     buffer.paste(long)
     vim.press("escape", "")
     vim.press("x", "x")
-    assert buffer.draft.expanded == ""
+    assert buffer.draft.expanded_text == ""
     buffer.clear()
     buffer.paste("y" * (CHIP_CHARS + 1))
     vim.press("P", "P")
-    assert buffer.draft.expanded.count("x") == len(long)
-    assert buffer.draft.expanded.count("y") == CHIP_CHARS + 1
+    assert buffer.draft.expanded_text.count("x") == len(long)
+    assert buffer.draft.expanded_text.count("y") == CHIP_CHARS + 1
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,9 @@ async def test_nothing_found_is_only_said_when_everything_was_read(tmp_path: Pat
         before = transcript_of(app)
         finder = app.parts.keyboard.reading.finder
         finder.find("zebra")
-        assert finder.found == "searching …"
+        assert finder.hit_summary == "searching …"
         await done(pilot, app)
-        assert finder.found == "nothing found"
+        assert finder.hit_summary == "nothing found"
         assert transcript_of(app) == before
 
 
@@ -186,7 +186,7 @@ def test_what_comes_in_above_and_below_is_looked_through_too() -> None:
     search = TranscriptSearch("needle", 3)
     search.look(shown.entries)
     shown.add_before([UserMessage("older", "needle"), UserMessage("oldest", "x")])
-    search.moved(2)
+    search.shift(2)
     blocks = [*(entry.block for entry in shown.entries), UserMessage("new", "needle")]
     shown.replace_from(5, blocks)
     assert not search.is_complete(6)

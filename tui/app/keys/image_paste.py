@@ -96,7 +96,7 @@ class ImagePaste:
 
     def _insert(self, image: PastedImage) -> None:
         self._composer.edit(partial(insert_image, mention=image.mention))
-        self._notices.hint(f"attached: {image.about}")
+        self._notices.hint(f"attached: {image.label}")
 
     async def _copy_clipboard(self) -> None:
         directory = await self._directory()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tui.app.key_table import KeyTable
-from tui.input.actions import ABSENT, Context, described
+from tui.input.actions import ABSENT, Context, describe_action
 from tui.input.event import RoutedEvent
 from tui.input.key_names import Chord, display_chord
 from tui.input.keymap import COMMAND_PREFIX, ChordReader, Match, Pending
@@ -79,7 +79,7 @@ class PromptKeyMode:
         Only the user binds those, and a narrow line would not reach them.
         """
         keys = [
-            f"{display_chord(rest)} {_SHORT.get(action_id) or described(action_id)}"
+            f"{display_chord(rest)} {_SHORT.get(action_id) or describe_action(action_id)}"
             for rest, action_id in sorted(
                 self._chords.keymap.continuations(chord, CONTEXTS),
                 key=lambda binding: not binding[1].startswith(COMMAND_PREFIX),

@@ -74,7 +74,7 @@ class PromptKeys:
             return
         draft = self._composer.take()
         self._history.add(draft)
-        text = meant_by(draft.expanded.strip("\n"))
+        text = meant_by(draft.expanded_text.strip("\n"))
         self._on_sent(text)
         self._submit(text)
 
@@ -96,7 +96,7 @@ class PromptKeys:
 
     def edit_externally(self) -> None:
         """Edit the draft in the user's editor."""
-        text = self._editing.text(self._composer.buffer.draft.expanded)
+        text = self._editing.text(self._composer.buffer.draft.expanded_text)
         if text is not None:
             self._composer.edit(lambda buffer: buffer.set_text(text.rstrip("\n")))
 
@@ -111,7 +111,7 @@ class PromptKeys:
         """Move up: a row, else to the queued prompts, else to the previous prompt."""
         if self._composer.move_row(-1):
             return
-        if self._runner.queued:
+        if self._runner.waiting_prompts:
             prompts = self._runner.take_back()
             is_draft_empty = self._composer.buffer.is_empty
             self._composer.edit(TextBuffer.start)

@@ -72,7 +72,7 @@ class PromptRunner:
         return self._is_running
 
     @property
-    def queued(self) -> list[Prompt]:
+    def waiting_prompts(self) -> list[Prompt]:
         """Prompts that wait, oldest first."""
         waiting = (
             list(self._conversation.prompt_queue.prompts) if self._conversation is not None else []

@@ -47,7 +47,7 @@ class Submission:
             self._perform(text)
         elif self._early:
             self._early.append(text)
-        elif name in _LEAVING and not self._runner.queued:
+        elif name in _LEAVING and not self._runner.waiting_prompts:
             self._screen.session.leave()
         elif name is not None:
             self._early.append(text)

@@ -20,6 +20,9 @@ class UnsentText:
     @property
     def text(self) -> str:
         """All drafts; without any, the user's shell command that still runs."""
-        drafts = (*(draft.expanded for draft in self.stash), self._composer.buffer.draft.expanded)
+        drafts = (
+            *(draft.expanded_text for draft in self.stash),
+            self._composer.buffer.draft.expanded_text,
+        )
         unsent = "\n\n".join(draft for draft in drafts if draft)
         return unsent or self._bang_commands.latest

@@ -19,16 +19,18 @@ def advice_lines(advice: Advice, short: Shorten) -> Iterator[str]:
         yield f"        for example {proposal.example}{more}"
     if advice.proposals:
         yield "`/permissions`, then a, adds one."
-    if advice.unused:
+    if advice.unused_rules:
         yield "Allow rules that never decided anything:"
-    yield from (f"        {rule.text} ({place_of(rule.ref, short)})" for rule in advice.unused)
+    yield from (
+        f"        {rule.text} ({place_of(rule.ref, short)})" for rule in advice.unused_rules
+    )
 
 
 def advice_json(advice: Advice) -> dict[str, object]:
     """Return the same for programs."""
     return {
         "decisions": advice.decisions,
-        "asked": advice.asked,
+        "asked": advice.question_count,
         "hours": round(advice.hours, 3),
         "per_hour": round(advice.per_hour, 2),
         "causes": [{"cause": cause, "count": count} for cause, count in advice.causes],
@@ -41,20 +43,20 @@ def advice_json(advice: Advice) -> dict[str, object]:
             }
             for one in advice.proposals
         ],
-        "unused": [rule.ref.as_json() for rule in advice.unused],
+        "unused": [rule.ref.as_json() for rule in advice.unused_rules],
     }
 
 
 def _counts(advice: Advice) -> Iterator[str]:
-    if not advice.asked:
+    if not advice.question_count:
         yield f"{advice.decisions} decisions, and you were asked about none of them"
         return
-    times = "question" if advice.asked == 1 else "questions"
+    times = "question" if advice.question_count == 1 else "questions"
     # A rate per hour is meaningless for a few minutes.
     span = (
         f"in {advice.hours:.1f} hours ({advice.per_hour:.1f} an hour)"
         if advice.hours >= 1
         else "in less than an hour"
     )
-    yield f"{advice.decisions} decisions, {advice.asked} {times} {span}"
+    yield f"{advice.decisions} decisions, {advice.question_count} {times} {span}"
     yield from (f"  {count:>4}  {cause}" for cause, count in advice.causes)

@@ -14,7 +14,7 @@ from agent.session.store import SessionStore
 from agent.settings.project_root import find_project_root
 from permissions.base.text.sanitize import sanitize
 from tui.command_line.subcommands.attached_session import AttachedSession, transcript_text
-from tui.command_line.subcommands.places import here
+from tui.command_line.subcommands.places import current_directories
 from tui.command_line.subcommands.whole_texts import WholeTexts
 
 
@@ -35,7 +35,7 @@ _id = click.argument("run_id", metavar="ID")
 def list_runs(everywhere: bool, as_json: bool) -> None:
     """Show the sessions in the background, the latest first."""
     runs = _runs()
-    project = find_project_root(here().cwd)
+    project = find_project_root(current_directories().cwd)
     found = [run for run in runs.all() if everywhere or find_project_root(Path(run.cwd)) == project]
     if as_json:
         rows = [{**asdict(run), "state": runs.state(run)} for run in found]
@@ -81,7 +81,7 @@ def attach(run_id: str) -> None:
 
 
 def _runs() -> BackgroundRuns:
-    return BackgroundRuns(here().agent_home)
+    return BackgroundRuns(current_directories().agent_home)
 
 
 def _find(run_id: str) -> BackgroundRun:
@@ -93,4 +93,7 @@ def _find(run_id: str) -> BackgroundRun:
 
 def _transcript(run: BackgroundRun) -> Path:
     project = find_project_root(Path(run.cwd))
-    return SessionStore(here().agent_home).directory(project) / f"{run.session_id}.jsonl"
+    return (
+        SessionStore(current_directories().agent_home).directory(project)
+        / f"{run.session_id}.jsonl"
+    )

@@ -15,7 +15,7 @@ from agent.settings.load import Settings
 from agent.typed_json.read_record import as_values
 from permissions.base.text.sanitize import reveal
 from permissions.mode import Mode, parse_mode
-from tui.command_line.subcommands.places import here, settings_here
+from tui.command_line.subcommands.places import current_directories, settings_here
 from tui.command_line.subcommands.whole_texts import WholeTexts
 
 _SHOWN_ELSEWHERE: Final = {
@@ -48,7 +48,7 @@ def list_settings(as_json: bool) -> None:
 
 
 def _show(as_json: bool) -> None:
-    settings = settings_here(here())
+    settings = settings_here(current_directories())
     values = as_values(settings.values)
     for key in ("permissions", "hooks"):
         values.pop(key, None)
@@ -118,7 +118,7 @@ def get_key(key: str, as_json: bool) -> int:
         raise click.ClickException(
             f"{key} is merged from several files: {_SHOWN_ELSEWHERE[key]} shows it."
         )
-    settings = settings_here(here())
+    settings = settings_here(current_directories())
     values = as_values(settings.values)
     if settings.env:
         values["env"] = dict(settings.env)
@@ -142,7 +142,7 @@ def get_key(key: str, as_json: bool) -> int:
 @_json
 def set_key(key: str, value: str | None, as_json: bool) -> None:
     """Set KEY to VALUE in your own settings, or take it out."""
-    file = here().agent_home / "settings.json"
+    file = current_directories().agent_home / "settings.json"
     parsed = parse_value(value) if value is not None else None
     try:
         set_value(file, key, parsed)
@@ -154,7 +154,7 @@ def set_key(key: str, value: str | None, as_json: bool) -> None:
         click.echo(json.dumps({"key": key, "value": parsed, "file": str(file)}, ensure_ascii=False))
     else:
         click.echo(reveal(f"{key} {'is set' if parsed is not None else 'is removed'} in {file}"))
-    origin = settings_here(here()).merged.origins.get(key)
+    origin = settings_here(current_directories()).merged.origins.get(key)
     if parsed is not None and origin is not None and str(origin.file) != str(file):
         click.echo(reveal(f"! {origin.file or origin.source} takes precedence here"), err=True)
 
@@ -163,7 +163,7 @@ def set_key(key: str, value: str | None, as_json: bool) -> None:
 @_json
 def path(as_json: bool) -> None:
     """Print which settings files are read here, the first that exists wins per source."""
-    files = settings_here(here()).watched
+    files = settings_here(current_directories()).watched_files
     if as_json:
         file_states = [{"file": str(file), "exists": os.path.exists(file)} for file in files]
         click.echo(json.dumps(file_states, ensure_ascii=False))

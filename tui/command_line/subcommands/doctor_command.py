@@ -43,7 +43,7 @@ from permissions.rules.rule_set import RuleSet
 from themes.registry import ENDINGS, load_theme
 from themes.theme import ThemeError
 from tui.app.keybindings_watch import keys_path
-from tui.command_line.subcommands.places import Here, here, settings_here
+from tui.command_line.subcommands.places import Here, current_directories, settings_here
 from tui.conversation.model_choice import real_model
 from tui.input.keybindings import load_keybindings
 from tui.input.keymap import default_keymap
@@ -69,7 +69,7 @@ def command(as_json: bool) -> int:
 
     Exit status: 1 when there is a problem.
     """
-    place = here()
+    place = current_directories()
     checks = list(_all(place, settings_here(place)))
     if as_json:
         click.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False))
@@ -80,7 +80,7 @@ def command(as_json: bool) -> int:
 
 def report(settings: Settings | None = None) -> str:
     """Return what the checks found, as users read it; of these settings, or of those here."""
-    place = here()
+    place = current_directories()
     return _as_text(list(_all(place, settings or settings_here(place))))
 
 
@@ -200,8 +200,8 @@ def _rules(settings: Settings) -> Iterator[Check]:
     short = place_relative(str(settings.project_root), str(settings.home))
     for warning in lint(RuleSet.build(settings.rules)[0]):
         text = warning.message
-        if warning.shadowed is not None and warning.shadowed not in text:
-            text = f"{warning.shadowed!r}: {text}"
+        if warning.rule is not None and warning.rule not in text:
+            text = f"{warning.rule!r}: {text}"
         where = f" ({short(str(warning.file))}:{warning.line})" if warning.file else ""
         yield Check("rule", "note", text + where, warning.fix)
 

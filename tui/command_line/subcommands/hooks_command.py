@@ -153,7 +153,7 @@ class _Endpoint:
     def __init__(self, agent_home: Path) -> None:
         self._agent_home = agent_home
 
-    async def _configured(self) -> tuple[Environment, Settings, ModelSetup]:
+    async def _load_setup(self) -> tuple[Environment, Settings, ModelSetup]:
         from agent.assembly.environment import environment_from
         from agent.options import RunOptions  # see above
         from agent.settings.load import load_settings
@@ -177,7 +177,7 @@ class _LazyHookAgent(_Endpoint):
     ) -> Mapping[str, object] | None:
         from agent.headless.standalone_hook_agent import ask_agent  # see above
 
-        environment, settings, setup = await self._configured()
+        environment, settings, setup = await self._load_setup()
         return await ask_agent(
             environment, settings, setup, prompt, system=system, model=model, max_turns=max_turns
         )
@@ -190,7 +190,7 @@ class _LazySmallModel(_Endpoint):
         from agent.model.anthropic import AnthropicClient  # see above
         from agent.model.small_model import SmallModel
 
-        _, _, setup = await self._configured()
+        _, _, setup = await self._load_setup()
         client = AnthropicClient(setup.endpoint)
         small = SmallModel(client, lambda: setup.small_model or setup.model or "")
         try:

@@ -36,8 +36,14 @@ from permissions.base.process.child_environment import child_environment
 from permissions.base.text.sanitize import reveal
 from tui.command_line.subcommands import client_secret
 from tui.command_line.subcommands.client_secret import read_secret, store_secret
-from tui.command_line.subcommands.places import here, settings_here
-from tui.command_line.subcommands.server_checks import checked, run_check, say, sign_in, sign_out
+from tui.command_line.subcommands.places import current_directories, settings_here
+from tui.command_line.subcommands.server_checks import (
+    check_servers,
+    run_check,
+    say,
+    sign_in,
+    sign_out,
+)
 from tui.command_line.subcommands.shown_servers import (
     debug_lines,
     line_of,
@@ -67,9 +73,9 @@ def command() -> None:
 @_json
 def list_servers(no_connect: bool, as_json: bool) -> None:
     """Show the servers configured here, and connect to those that may start."""
-    settings, configured = _configured()
+    settings, configured = _load_servers()
     startable = () if no_connect else configured.startable
-    views = asyncio.run(checked(settings, startable))
+    views = asyncio.run(check_servers(settings, startable))
     if as_json:
         shown = [server_json(one, views.get(one.definition.name)) for one in configured.servers]
         click.echo(json.dumps(shown, ensure_ascii=False))
@@ -86,7 +92,7 @@ def list_servers(no_connect: bool, as_json: bool) -> None:
 @_json
 def get_server(name: str, as_json: bool) -> None:
     """Show one server: where it is configured, what it starts, whether it may."""
-    _, configured = _configured()
+    _, configured = _load_servers()
     one = _server(configured, name)
     if as_json:
         click.echo(json.dumps(server_json(one), ensure_ascii=False))
@@ -111,7 +117,7 @@ def get_server(name: str, as_json: bool) -> None:
 @_json
 def debug(name: str, as_json: bool) -> int:
     """Connect to one server and say what it offers, or why it cannot be reached."""
-    settings, configured = _configured()
+    settings, configured = _load_servers()
     one = _server(configured, name)
     if one.standing != "may_start":
         raise click.ClickException(f"{name} does not start: {one.reason}")
@@ -129,7 +135,7 @@ def debug(name: str, as_json: bool) -> int:
 @click.argument("name")
 def login_server(no_browser: bool, as_json: bool, name: str) -> int:
     """Sign in to a server."""
-    settings, configured = _configured()
+    settings, configured = _load_servers()
     one = _server(configured, name)
     if one.standing != "may_start":
         raise click.ClickException(f"{name} does not start: {one.reason}")
@@ -149,7 +155,7 @@ def login_server(no_browser: bool, as_json: bool, name: str) -> int:
 @click.argument("name")
 def logout_server(as_json: bool, name: str) -> None:
     """Forget the tokens for a server."""
-    settings, configured = _configured()
+    settings, configured = _load_servers()
     one = _server(configured, name)
     try:
         asyncio.run(sign_out(settings, one.definition))
@@ -241,7 +247,7 @@ def add_json(scope: WritableScope, has_secret: bool, as_json: bool, name: str, t
 @click.argument("name")
 def remove(scope: WritableScope | None, as_json: bool, name: str) -> None:
     """Take a server out of the file of a scope."""
-    settings = settings_here(here())
+    settings = settings_here(current_directories())
     names = [(s.name, s.file) for s in settings.mcp_servers]
     names += [(bad.name, bad.file) for bad in settings.bad_mcp_servers]
     having = [one for one in SCOPES if (name, file_of(settings, one)) in names]
@@ -261,7 +267,7 @@ def remove(scope: WritableScope | None, as_json: bool, name: str) -> None:
 @_json
 def reset_project_choices(as_json: bool) -> None:
     """Forget which servers of this project you approved and rejected."""
-    settings = settings_here(here())
+    settings = settings_here(current_directories())
     _changing(lambda: ConsentStore(settings.agent_home).forget(settings.project_root))
     if as_json:
         click.echo(json.dumps({"project": str(settings.project_root)}))
@@ -278,15 +284,15 @@ def serve() -> None:
     from agent.headless.served_tools import ServedTools  # as below
     from agent.mcp.protocol.serving import serve_tools  # the SDK takes half a second to load
 
-    settings = settings_here(here())
+    settings = settings_here(current_directories())
     env = child_environment(os.environ, settings.env)
     with tempfile.TemporaryDirectory() as scratch:
         served = ServedTools(settings, env, Path(scratch))
         asyncio.run(serve_tools(served.tools, served.call, version()))
 
 
-def _configured() -> tuple[Settings, ConfiguredServers]:
-    settings = settings_here(here())
+def _load_servers() -> tuple[Settings, ConfiguredServers]:
+    settings = settings_here(current_directories())
     return settings, configured_servers(settings, ServerSources(env=os.environ))
 
 
@@ -298,7 +304,7 @@ def _add(
     *,
     has_secret: bool,
 ) -> None:
-    settings = settings_here(here())
+    settings = settings_here(current_directories())
     secret = read_secret(entry) if has_secret else None
     _changing(lambda: add_server(settings, scope, name, entry))
     if secret is not None:
@@ -308,7 +314,7 @@ def _add(
         click.echo(json.dumps({"name": name, "scope": scope, "file": str(file)}))
     else:
         click.echo(reveal(f"{name} is added to {file} (scope {scope})"))
-        added = _configured()[1].get(name)
+        added = _load_servers()[1].get(name)
         if added is not None and added.standing == "needs_trust":
             click.echo("It starts once you trust this directory, which agent-tui asks about.")
 

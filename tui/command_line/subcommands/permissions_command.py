@@ -123,9 +123,9 @@ def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
     else:
         short = home_relative(os.environ.get("HOME", ""))
         for warning in (*unread, *lint_warnings):
-            click.echo(reveal(_described(warning, short)))
+            click.echo(reveal(_describe_warning(warning, short)))
         many = len(unread) + len(lint_warnings)
-        click.echo(f"{_counted(len(texts), 'rule')}, {_counted(many, 'finding')}")
+        click.echo(f"{_count_text(len(texts), 'rule')}, {_count_text(many, 'finding')}")
     return 1 if unread or lint_warnings else 0
 
 
@@ -210,7 +210,7 @@ class _lines:
 
     def __enter__(self) -> Iterable[str]:
         if self._file in (None, "-"):
-            return self._decoded(sys.stdin)
+            return self._decode_lines(sys.stdin)
         try:
             # As from standard input: only a line end ends a line, white space is JSON's own.
             self._stream = open(str(self._file), encoding="utf-8", errors="replace", newline="\n")
@@ -223,7 +223,7 @@ class _lines:
             self._stream.close()
 
     @staticmethod
-    def _decoded(stream: TextIO) -> Iterator[str]:
+    def _decode_lines(stream: TextIO) -> Iterator[str]:
         for raw in stream.buffer:
             yield raw.decode("utf-8", "replace")
 
@@ -384,17 +384,17 @@ def _unread(warning: SettingsWarning) -> LintWarning:
     )
 
 
-def _counted(number: int, what: str) -> str:
+def _count_text(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _described(warning: LintWarning, short: Shorten) -> str:
+def _describe_warning(warning: LintWarning, short: Shorten) -> str:
     where = source_name(warning.source)
     if warning.file is not None:
         line = f":{warning.line}" if warning.line else ""
         where = f"{short(warning.file)}{line}"
     return (
-        f"{warning.type}: {warning.shadowed or ''} ({where})\n"
+        f"{warning.type}: {warning.rule or ''} ({where})\n"
         f"    {warning.message}\n    fix: {warning.fix}"
     )
 

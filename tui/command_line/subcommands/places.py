@@ -20,7 +20,7 @@ class Here(Struct, frozen=True):
     agent_home: Path
 
 
-def here() -> Here:
+def current_directories() -> Here:
     """Return the directories of this process; without any, raise an error with the remedy."""
     try:
         cwd = Path.cwd()

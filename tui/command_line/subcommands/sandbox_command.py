@@ -42,7 +42,7 @@ from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.process.spawn import CannotStart, Launch, releasing_start, spawn
 from permissions.confinement import Confinement, SandboxLevel, can_hold
 from permissions.rule import RuleSource
-from tui.command_line.subcommands.places import here, settings_here
+from tui.command_line.subcommands.places import current_directories, settings_here
 
 EXIT_CANNOT_HOLD = 125
 _TAIL_BYTES = 64 * 1024
@@ -126,7 +126,7 @@ def run(
     error, one JSON line each.
     """
     allowed = _host_rules(allow_host, confinement)
-    place = here()
+    place = current_directories()
     settings = settings_here(place)
     state_dir = place.agent_home / "sandbox"
     sweep(state_dir)
@@ -227,12 +227,12 @@ def _run(launch: Launch) -> int:
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        if launch.confined is not None:
-            launch.confined.ended()
+        if launch.confined_run is not None:
+            launch.confined_run.finish()
     for copy in copies:
         copy.join()
-    if isinstance(launch.confined, SandboxRun):
-        _report(launch.confined, tail.decode(errors="replace"), failed=code != 0)
+    if isinstance(launch.confined_run, SandboxRun):
+        _report(launch.confined_run, tail.decode(errors="replace"), failed=code != 0)
     return code if code >= 0 else 128 - code
 
 

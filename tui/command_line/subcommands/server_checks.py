@@ -42,7 +42,7 @@ STATUS: Final = {
 }
 
 
-async def checked(
+async def check_servers(
     settings: Settings, definitions: Sequence[ServerDefinition]
 ) -> dict[str, ServerView]:
     """Connect to servers, and return what became of each."""
@@ -112,7 +112,7 @@ class TerminalSignIn:
         if sys.stdin.isatty():
             click.echo("If it ends at an address that cannot be reached, paste it here:", err=True)
 
-    async def pasted(self) -> str:
+    async def read_pasted_address(self) -> str:
         """Return what is typed; wait where nothing is typed."""
         loop, typed = asyncio.get_running_loop(), asyncio.Event()
         while sys.stdin.isatty():
@@ -130,7 +130,7 @@ class TerminalSignIn:
 
 def run_check(settings: Settings, definition: ServerDefinition) -> ServerView:
     """Connect to one server and return what became of it."""
-    return asyncio.run(checked(settings, [definition]))[definition.name]
+    return asyncio.run(check_servers(settings, [definition]))[definition.name]
 
 
 def say(error: McpError | OSError) -> click.ClickException:

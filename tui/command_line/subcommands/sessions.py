@@ -24,7 +24,7 @@ from agent.session.repair import RepairReport, check, repair
 from agent.session.store import SessionInfo, SessionStore
 from agent.settings.project_root import find_project_root
 from permissions.base.text.sanitize import sanitize
-from tui.command_line.subcommands.places import here
+from tui.command_line.subcommands.places import current_directories
 from tui.command_line.subcommands.whole_texts import WholeTexts
 
 SEARCH_LIMIT: Final = 50
@@ -46,7 +46,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_sessions(everywhere: bool, as_json: bool) -> None:
     """Show sessions, the one used last first."""
     store = _store()
-    project = None if everywhere else find_project_root(here().cwd)
+    project = None if everywhere else find_project_root(current_directories().cwd)
     sessions = list(_readable(store.list(project)))
     if as_json:
         click.echo(json.dumps([_plain(asdict(one)) for one in sessions], ensure_ascii=False))
@@ -96,7 +96,10 @@ def export_session(session_id: str, form: ExportFormat, output: Path | None, as_
 def search(words: tuple[str, ...], as_json: bool) -> None:
     """Find words in the sessions of every project, best matches first."""
     hits = search_all(
-        _store().list(), " ".join(words), cache_dir=here().agent_home / "cache", limit=SEARCH_LIMIT
+        _store().list(),
+        " ".join(words),
+        cache_dir=current_directories().agent_home / "cache",
+        limit=SEARCH_LIMIT,
     )
     if as_json:
         click.echo(json.dumps([_plain(asdict(hit)) for hit in hits], ensure_ascii=False))
@@ -119,7 +122,11 @@ def repair_sessions(session_id: str | None, only_check: bool, as_json: bool) -> 
     """
     store = _store()
     try:
-        infos = [store.get(session_id)] if session_id else store.list(find_project_root(here().cwd))
+        infos = (
+            [store.get(session_id)]
+            if session_id
+            else store.list(find_project_root(current_directories().cwd))
+        )
         reports = [
             check(info.id, info.path) if only_check else repair(store, info.id) for info in infos
         ]
@@ -129,7 +136,7 @@ def repair_sessions(session_id: str | None, only_check: bool, as_json: bool) -> 
         click.echo(json.dumps([_plain(asdict(report)) for report in reports], ensure_ascii=False))
     else:
         for report in reports:
-            click.echo(f"{report.session_id[:8]}  {_described(report)}")
+            click.echo(f"{report.session_id[:8]}  {_describe_report(report)}")
     return 1 if only_check and any(not report.is_whole for report in reports) else 0
 
 
@@ -187,7 +194,7 @@ def _is_meant(question: str) -> bool:
         return False
 
 
-def _described(report: RepairReport) -> str:
+def _describe_report(report: RepairReport) -> str:
     if report.is_whole:
         return f"intact, {report.good} records"
     wrong = [
@@ -200,7 +207,7 @@ def _described(report: RepairReport) -> str:
 
 
 def _store() -> SessionStore:
-    return SessionStore(here().agent_home)
+    return SessionStore(current_directories().agent_home)
 
 
 def _path(session_id: str) -> Path:

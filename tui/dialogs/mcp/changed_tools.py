@@ -34,9 +34,9 @@ def _body(changes: Sequence[ToolChange]) -> Callable[[int], Sequence[Row]]:
         body: list[Row] = []
         for change in changes:
             name = reveal(change.name) or "instructions"
-            what = "new" if change.before is None else "changed"
+            what = "new" if change.old_text is None else "changed"
             body += wrap([(name, Ink(Role.CODE, bold=True)), (f"  {what}", MUTED)], width)
-            display = DiffDisplay("", _readable(change.before or ""), _readable(change.now))
+            display = DiffDisplay("", _readable(change.old_text or ""), _readable(change.now))
             body += diff_rows(display, width, highlighter=Highlighter(), indent=0)
             body.append(BLANK)
         return body[:-1]

@@ -70,12 +70,12 @@ def _entry_rows(definition: ServerDefinition, width: int) -> list[Row]:
     for key, value in definition.written.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         if key == "args" and isinstance(value, list):
-            text = " ".join(_quoted(str(one)) for one in value)
+            text = " ".join(_quote(str(one)) for one in value)
         rows += wrap([(f"{reveal(key)}: ", MUTED), (reveal(text), Ink(Role.CODE))], width)
     return rows
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     return word if word and not any(c.isspace() or c in "\"'" for c in word) else json.dumps(word)
 
 

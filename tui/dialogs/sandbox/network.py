@@ -11,7 +11,7 @@ from permissions.base.text.sanitize import reveal
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
 from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
-from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, Run, indent_rows, row
 from tui.text.wrap import wrap
 
 _PAD: Final = (("   ", TEXT),)
@@ -52,7 +52,7 @@ class NetworkDialog:
         return self._answered.is_done
 
     @property
-    def typed(self) -> str:
+    def typed_text(self) -> str:
         """What was typed here and not sent."""
         return self._choices.comment(len(self._yeses) + 1)
 
@@ -106,7 +106,7 @@ class NetworkDialog:
 
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected answer decides."""
-        if self._choices.selected == choice and not self._choices.is_commenting:
+        if self._choices.selected_index == choice and not self._choices.is_commenting:
             self._confirm()
         else:
             self._choices.select(choice)
@@ -127,7 +127,7 @@ class NetworkDialog:
             FooterRow(row(_PAD[0], (hint, MUTED)), is_optional=True),
         ]
         title: tuple[Run, ...] = (("Network ", Ink(Role.ACCENT, bold=True)), (where, _HOST))
-        return DialogView(title, indented(body, _PAD, _PAD), footer)
+        return DialogView(title, indent_rows(body, _PAD, _PAD), footer)
 
     def _command_rows(self, width: int) -> list[Row]:
         command = reveal(self._request.call.command)

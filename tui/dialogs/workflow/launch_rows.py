@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from agent.display import DiffDisplay, WorkflowDisplay
-from permissions.mode import named, parse_mode
+from permissions.mode import mode_name, parse_mode
 from themes.theme import Role
 from tui.text.highlight import Highlighter
 from tui.text.sequence_view import SequenceView
-from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, Run, indented, row
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, Run, indent_rows, row
 from tui.text.wrap import chop, clip, wrap
 from tui.transcript.diff.change_rows import change_rows
 from tui.transcript.diff.diff_view import diff_counts
@@ -36,11 +36,11 @@ def launch_rows(
     facts: list[Row] = []
     if display.description:
         lines = wrap([(f"“{display.description}”", MUTED)], room)
-        facts += indented(lines, ((" " * indent, TEXT),), ((" " * indent, TEXT),))
+        facts += indent_rows(lines, ((" " * indent, TEXT),), ((" " * indent, TEXT),))
     for name, words, ink in _facts(display):
         head: tuple[Run, ...] = ((f"{' ' * indent}{name:<{_NAME_CELLS}}", MUTED),)
         rest: tuple[Run, ...] = ((" " * (indent + _NAME_CELLS), TEXT),)
-        facts += indented(wrap([(words, ink)], max(1, room - _NAME_CELLS)), head, rest)
+        facts += indent_rows(wrap([(words, ink)], max(1, room - _NAME_CELLS)), head, rest)
     if display.subtasks:
         return [*facts, BLANK, *_task_rows(display.subtasks, width_cells, indent)]
     return SequenceView((facts, _script_rows(display, width_cells, highlighter, indent)))
@@ -56,7 +56,7 @@ def _facts(display: WorkflowDisplay) -> list[tuple[str, str, Ink]]:
     facts.append(("Agents", _agents(display), Ink(Role.WARNING) if is_many else TEXT))
     facts.append(("Cost", _cost(display), TEXT))
     mode = parse_mode(display.mode)
-    shown = named(mode) if mode is not None else display.mode
+    shown = mode_name(mode) if mode is not None else display.mode
     facts.append(("Mode", f"{shown}; no agent may do more", TEXT))
     return facts
 
@@ -111,4 +111,4 @@ def _script_rows(
     title = Row(tuple(clip([pad, head, (f"{where} · {state}", TEXT)], width_cells - 1)))
     lines = highlighter.block(display.script, "javascript")
     shown = [part for line in lines for part in chop(line, max(1, width_cells - indent - 1))]
-    return [title, *indented(shown, (pad,), (pad,))]
+    return [title, *indent_rows(shown, (pad,), (pad,))]

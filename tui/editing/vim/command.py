@@ -55,11 +55,11 @@ def parse(keys: str, *, is_visual: bool) -> Command | Unfinished | None:
         return Command(verb, count)
     for length in (1, 2):
         if not is_visual and keys[at : at + length] in OPERATORS:
-            return _operated(keys, at + length, keys[at : at + length], count)
+            return _read_operation(keys, at + length, keys[at : at + length], count)
     return _motion(keys, at, "", count)
 
 
-def _operated(keys: str, at: int, verb: str, count: int) -> Command | Unfinished | None:
+def _read_operation(keys: str, at: int, verb: str, count: int) -> Command | Unfinished | None:
     more, at = _count(keys, at)
     if count or more:
         count = min(MAX_COUNT, max(1, count) * max(1, more))

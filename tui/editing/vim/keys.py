@@ -45,9 +45,9 @@ class _Insertion(Struct):
     """What is being typed, until Esc makes it one change."""
 
     command: Command
-    begun: Draft
-    before: str
-    after: str
+    start_draft: Draft
+    text_before: str
+    text_after: str
     extent: int = 0
     """How much was marked, for a change of what was marked."""
 
@@ -95,7 +95,7 @@ class VimKeys:
         """Start and end of what is marked, the end not included; None outside visual mode."""
         if self.mode not in (VimMode.VISUAL, VimMode.VISUAL_LINE):
             return None
-        span = self._marked()
+        span = self._operator_span()
         return span.start, span.end
 
     def reset(self) -> None:
@@ -160,14 +160,14 @@ class VimKeys:
             if insertion.command.verb in "iIaA":
                 self._insert_text(typed * (insertion.command.times - 1))
             self._last_change = (insertion.command, typed, insertion.extent)
-            buffer.end_step(insertion.begun)
+            buffer.end_step(insertion.start_draft)
         self.mode = VimMode.NORMAL
         if buffer.cursor > line_start(buffer.text, buffer.cursor):
             self._move(left_of(buffer.text, buffer.cursor))
 
     def _typed_since(self, insertion: _Insertion) -> str:
         """Return what was typed; empty when the cursor went elsewhere meanwhile."""
-        text, before, after = self._buffer.text, insertion.before, insertion.after
+        text, before, after = self._buffer.text, insertion.text_before, insertion.text_after
         is_whole = text.startswith(before) and text.endswith(after)
         return text[len(before) : len(text) - len(after)] if is_whole else ""
 
@@ -328,7 +328,7 @@ class VimKeys:
 
     def _edit_marked(self, command: Command) -> None:
         buffer = self._buffer
-        span = self._marked(whole_lines=command.verb in "XDSCY")
+        span = self._operator_span(whole_lines=command.verb in "XDSCY")
         text = buffer.text[span.start : span.end]
         # At the end of the text a mark is empty; a repeat applies to the text there at that time.
         extent = max(1, text.count("\n") if span.is_linewise else len(text))
@@ -370,7 +370,7 @@ class VimKeys:
         self._anchor = min(found[0], self._anchor) if self._anchor < found[0] else found[0]
         self._move(left_of(buffer.text, found[1]))
 
-    def _marked(self, *, whole_lines: bool = False) -> OperatorSpan:
+    def _operator_span(self, *, whole_lines: bool = False) -> OperatorSpan:
         text, cursor = self._buffer.text, self._buffer.cursor
         if self.mode is VimMode.VISUAL_LINE or whole_lines:
             return lines_span(text, self._anchor, cursor)

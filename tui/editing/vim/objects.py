@@ -28,11 +28,11 @@ def text_object(text: str, cursor: int, key: str, *, is_inner: bool) -> tuple[in
     if key in "wW":
         return _word(text, cursor, is_big=key == "W", is_inner=is_inner)
     if key in "\"'`":
-        return _quoted(text, cursor, key, is_inner=is_inner)
+        return _quote_object(text, cursor, key, is_inner=is_inner)
     if key == "p":
         return _paragraph(text, cursor, is_inner=is_inner)
     pair = _OPENING.get(key)
-    return _bracketed(text, cursor, pair, is_inner=is_inner) if pair else None
+    return _bracket_object(text, cursor, pair, is_inner=is_inner) if pair else None
 
 
 def _word(text: str, cursor: int, *, is_big: bool, is_inner: bool) -> tuple[int, int] | None:
@@ -60,7 +60,7 @@ def _run(text: str, at: int, low: int, high: int, *, is_big: bool) -> tuple[int,
     return start, end
 
 
-def _quoted(text: str, cursor: int, quote: str, *, is_inner: bool) -> tuple[int, int] | None:
+def _quote_object(text: str, cursor: int, quote: str, *, is_inner: bool) -> tuple[int, int] | None:
     low, high = line_start(text, cursor), line_end(text, cursor)
     places = [i for i in range(low, high) if text[i] == quote and text[i - 1 : i] != "\\"]
     for first, last in zip(places[::2], places[1::2], strict=False):
@@ -78,7 +78,7 @@ def _inside(text: str, first: int, last: int, *, is_inner: bool) -> tuple[int, i
     return first, end
 
 
-def _bracketed(text: str, cursor: int, pair: str, *, is_inner: bool) -> tuple[int, int] | None:
+def _bracket_object(text: str, cursor: int, pair: str, *, is_inner: bool) -> tuple[int, int] | None:
     opening, closing = pair[0], pair[1]
     depth = 0
     # At the end of the text there is nothing under the cursor.

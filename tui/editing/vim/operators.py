@@ -10,7 +10,7 @@ from msgspec import Struct
 from tui.editing.draft import DraftPiece
 from tui.editing.text_buffer import TextBuffer
 from tui.editing.vim.motions import first_character, line_end, line_start
-from tui.editing.vim.register import VimRegister, taken
+from tui.editing.vim.register import VimRegister, copy_register
 from tui.text.graphemes import right_of
 
 INDENT: Final = "  "
@@ -34,7 +34,7 @@ def lines_span(text: str, first: int, last: int) -> OperatorSpan:
 def delete(buffer: TextBuffer, span: OperatorSpan) -> VimRegister:
     """Cut the span; return what was cut."""
     text = buffer.text
-    register = taken(buffer, span.start, span.end, is_linewise=span.is_linewise)
+    register = copy_register(buffer, span.start, span.end, is_linewise=span.is_linewise)
     start = span.start
     if span.is_linewise and start and not text[start : span.end].endswith("\n"):
         # The last line goes with the line break before it.
@@ -47,7 +47,7 @@ def delete(buffer: TextBuffer, span: OperatorSpan) -> VimRegister:
 
 def change(buffer: TextBuffer, span: OperatorSpan) -> VimRegister:
     """Cut the span and leave the cursor for typing; of whole lines an empty one stays."""
-    register = taken(buffer, span.start, span.end, is_linewise=span.is_linewise)
+    register = copy_register(buffer, span.start, span.end, is_linewise=span.is_linewise)
     end = span.end
     if span.is_linewise and buffer.text[span.start : end].endswith("\n"):
         end -= 1
@@ -59,19 +59,19 @@ def change(buffer: TextBuffer, span: OperatorSpan) -> VimRegister:
 def yank(buffer: TextBuffer, span: OperatorSpan) -> VimRegister:
     """Copy the span; the cursor goes to its start."""
     buffer.move_to(span.start)
-    return taken(buffer, span.start, span.end, is_linewise=span.is_linewise)
+    return copy_register(buffer, span.start, span.end, is_linewise=span.is_linewise)
 
 
 def indent(buffer: TextBuffer, span: OperatorSpan, *, steps: int) -> None:
     """Move the lines of a span right, or left for a negative number."""
 
-    def moved(line: str) -> str:
+    def shift_line(line: str) -> str:
         if steps > 0:
             return INDENT * steps + line if line else line
         spaces = len(line) - len(line.lstrip(" "))
         return line[min(spaces, -steps * len(INDENT)) :]
 
-    _each_line(buffer, span, moved)
+    _each_line(buffer, span, shift_line)
 
 
 def join(buffer: TextBuffer, first: int, last: int) -> None:

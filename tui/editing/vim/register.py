@@ -19,7 +19,7 @@ class VimRegister(Struct, frozen=True):
     is_linewise: bool = False
 
 
-def taken(buffer: TextBuffer, start: int, end: int, *, is_linewise: bool) -> VimRegister:
+def copy_register(buffer: TextBuffer, start: int, end: int, *, is_linewise: bool) -> VimRegister:
     """Return a part of the text as a register; whole lines lose their last line break."""
     piece = buffer.piece(start, end)
     if is_linewise:

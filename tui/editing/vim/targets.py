@@ -21,10 +21,10 @@ class Targets:
         keys = command.target
         if keys[0] in FINDS:
             self._find = (keys[0], keys[1])
-            return _found(text, cursor, keys[0], keys[1], command.times)
+            return _find_target(text, cursor, keys[0], keys[1], command.times)
         match keys:
             case ";" | ",":
-                return self._again(text, cursor, command)
+                return self._repeat_find(text, cursor, command)
             case "gg":
                 return MotionTarget(line_at(text, command.times), is_linewise=True)
             case "G":
@@ -60,16 +60,16 @@ class Targets:
             high = max(line_end(text, low), low + len(text[low:high].rstrip()))
         return OperatorSpan(low, high) if low < high else None
 
-    def _again(self, text: str, cursor: int, command: Command) -> MotionTarget | None:
+    def _repeat_find(self, text: str, cursor: int, command: Command) -> MotionTarget | None:
         if self._find is None:
             return None
         kind, char = self._find
         kind = kind if command.target == ";" else kind.swapcase()
         # From just before the character on to the next one, or it would stay for ever.
         start = cursor + {"t": 1, "T": -1}.get(kind, 0)
-        return _found(text, start, kind, char, command.times)
+        return _find_target(text, start, kind, char, command.times)
 
 
-def _found(text: str, cursor: int, kind: str, char: str, times: int) -> MotionTarget | None:
+def _find_target(text: str, cursor: int, kind: str, char: str, times: int) -> MotionTarget | None:
     place = find_char(text, cursor, times, char, kind)
     return None if place is None else MotionTarget(place, is_inclusive=kind in "ft")

@@ -44,7 +44,7 @@ def diff_rows(
     max_rows: int | None = None,
 ) -> list[Row]:
     """Return the rows of a change; with `max_rows` the rest is counted in a last row."""
-    rows = _made(display, width_cells, highlighter, indent)
+    rows = _make_rows(display, width_cells, highlighter, indent)
     if max_rows is None or len(rows) <= max_rows:
         return list(rows)
     hidden = len(rows) - max_rows + 1
@@ -60,10 +60,10 @@ def _change_rows(
     indent: int,
     _looks: tuple[int, bool, bool],
 ) -> Sequence[Row]:
-    return _made(display, width_cells, highlighter, indent)
+    return _make_rows(display, width_cells, highlighter, indent)
 
 
-def _made(
+def _make_rows(
     display: DiffDisplay, width_cells: int, highlighter: Highlighter, indent: int
 ) -> Sequence[Row]:
     hunks = diff_texts(display.old, display.new).hunks

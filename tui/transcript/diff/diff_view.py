@@ -45,8 +45,8 @@ class DiffHunks(Struct, frozen=True):
     """All hunks of one file."""
 
     hunks: tuple[tuple[DiffLine, ...], ...]
-    added: int
-    removed: int
+    added_count: int
+    removed_count: int
 
 
 @lru_cache(maxsize=64)
@@ -81,11 +81,11 @@ def diff_counts(display: DiffDisplay) -> tuple[Run, ...]:
     """Return `+2 −1` in the colours of the two signs."""
     diff = diff_texts(display.old, display.new)
     runs: list[Run] = []
-    if diff.added or not diff.removed:
-        runs.append((f"+{diff.added}", Ink(Role.DIFF_ADDED_SIGN)))
-    if diff.removed:
+    if diff.added_count or not diff.removed_count:
+        runs.append((f"+{diff.added_count}", Ink(Role.DIFF_ADDED_SIGN)))
+    if diff.removed_count:
         gap = " " if runs else ""
-        runs.append((f"{gap}−{diff.removed}", Ink(Role.DIFF_REMOVED_SIGN)))
+        runs.append((f"{gap}−{diff.removed_count}", Ink(Role.DIFF_REMOVED_SIGN)))
     return tuple(runs)
 
 
@@ -138,7 +138,10 @@ def diff_line_rows(
             (label if not position else " " * digits, Ink(Role.MUTED if ground else Role.FAINT)),
             (f" {sign} " if not position else "   ", Ink(sign_role)),
         )
-        runs = (head[0], *((text, ink.on(ground)) for text, ink in (*head[1:], *part.runs)))
+        runs = (
+            head[0],
+            *((text, ink.with_ground(ground)) for text, ink in (*head[1:], *part.runs)),
+        )
         of_patch = sign if not position else ""
         yield Row(runs, gutter, part.joint, ground, patch_sign=of_patch)
 
@@ -166,7 +169,7 @@ def _mark(
         for begin, stop in pairwise(edges):
             middle = position + begin
             is_changed = any(start <= middle < end for start, end in changed)
-            marked.append((text[begin:stop], ink.on(ground) if is_changed else ink))
+            marked.append((text[begin:stop], ink.with_ground(ground) if is_changed else ink))
         position += len(text)
     return marked
 

@@ -74,7 +74,7 @@ def _with_lines_after(group: list[LineSpan], span: LineSpan, context: int) -> li
 def _spans(before: Sequence[str], after: Sequence[str]) -> Iterator[LineSpan]:
     """Yield all lines of both texts, equal and changed ones in turn."""
     i = j = 0
-    for old, new, size in _joined(_matches(before, after)):
+    for old, new, size in _join_matches(_matches(before, after)):
         if i < old or j < new:
             yield LineSpan(False, i, old, j, new)
         i, j = old + size, new + size
@@ -83,7 +83,7 @@ def _spans(before: Sequence[str], after: Sequence[str]) -> Iterator[LineSpan]:
         yield LineSpan(False, i, len(before), j, len(after))
 
 
-def _joined(matches: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+def _join_matches(matches: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
     old = new = size = 0
     for i, j, count in sorted(matches):
         if (i, j) == (old + size, new + size):
@@ -122,7 +122,7 @@ def _matches(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int,
             continue
         anchors = _rising(_single(old), _single(new))
         is_final = not anchors
-        anchors = anchors or _rising(_numbered(old), _numbered(new))
+        anchors = anchors or _rising(_number_lines(old), _number_lines(new))
         edges = [(-1, -1), *anchors, (len(old), len(new))]
         for i, j in anchors:
             yield i1 + i, j1 + j, 1
@@ -162,7 +162,7 @@ def _single(lines: Sequence[str]) -> dict[str, int]:
     return {line: at for at, line in enumerate(lines) if counts[line] == 1}
 
 
-def _numbered(lines: Sequence[str]) -> dict[tuple[str, int], int]:
+def _number_lines(lines: Sequence[str]) -> dict[tuple[str, int], int]:
     """Return the positions of the first, the second … of each line."""
     seen: defaultdict[str, int] = defaultdict(int)
     places: dict[tuple[str, int], int] = {}

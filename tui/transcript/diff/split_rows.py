@@ -50,19 +50,19 @@ def split_lines(hunk: Sequence[DiffLine]) -> Iterator[SplitLine]:
         match line.kind:
             case "removed":
                 if added:
-                    yield from _aligned(removed, added)
+                    yield from _align_lines(removed, added)
                     removed, added = [], []
                 removed.append(line)
             case "added":
                 added.append(line)
             case "same":
-                yield from _aligned(removed, added)
+                yield from _align_lines(removed, added)
                 removed, added = [], []
                 yield SplitLine(line, line)
-    yield from _aligned(removed, added)
+    yield from _align_lines(removed, added)
 
 
-def _aligned(removed: Sequence[DiffLine], added: Sequence[DiffLine]) -> Iterator[SplitLine]:
+def _align_lines(removed: Sequence[DiffLine], added: Sequence[DiffLine]) -> Iterator[SplitLine]:
     """Pair each line with the one it became, as far as the order of both sides allows that."""
     next_old = next_new = 0
     for at, line in enumerate(removed):
@@ -127,7 +127,7 @@ def split_line_rows(
 
 def _column(side: Row, cells: int) -> Iterator[Run]:
     for text, ink in side.runs:
-        yield text, ink.on(side.fill)
+        yield text, ink.with_ground(side.fill)
     yield " " * max(0, cells - runs_width(side.runs)), Ink(ground=side.fill)
 
 

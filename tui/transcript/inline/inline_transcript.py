@@ -57,7 +57,7 @@ class InlineTranscript:
         self._header_rows = len(rows)
         self.scrollback.set_header(rows)
 
-    def painted(self, first: RowPosition | None) -> None:
+    def record_paint(self, first: RowPosition | None) -> None:
         """Take the position of the first painted row; None for a header's."""
         self._shown_from = first or HEADER
 

@@ -59,7 +59,7 @@ class Scrollback:
         if first <= self._next.block:
             self._seek(first)
 
-    def resized(self) -> None:
+    def handle_resize(self) -> None:
         """Find the first row with something not handed over in a layout of another width.
 
         That may repeat some words, where rows break in other places, and loses none.

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from themes.theme import Role
 from tui.text.file_links import FindFile, as_path, with_files
 from tui.text.highlight import HighlightedLine, Highlighter
-from tui.text.styled_rows import BLANK, FAINT, TEXT, Ink, Row, Run, indented, on_ground
+from tui.text.styled_rows import BLANK, FAINT, TEXT, Ink, Row, Run, indent_rows, on_ground
 from tui.text.wrap import chop, wrap
 from tui.transcript.markdown.markdown_table import table_rows
 
@@ -139,7 +139,7 @@ def code_rows(lines: Iterable[HighlightedLine], width_cells: int) -> list[Row]:
     for line in lines:
         rows.extend(chop(line, max(1, width_cells - 2)))
     pad: tuple[Run, ...] = ((" ", TEXT),)
-    return on_ground(indented(rows, pad, pad), Role.CODE_BACKGROUND)
+    return on_ground(indent_rows(rows, pad, pad), Role.CODE_BACKGROUND)
 
 
 def command_rows(lines: Iterable[HighlightedLine], width_cells: int) -> list[Row]:
@@ -150,7 +150,7 @@ def command_rows(lines: Iterable[HighlightedLine], width_cells: int) -> list[Row
         # Where spaces or tabs may mean something, none of them vanishes at a break.
         breaks = chop if "  " in text or "\t" in text else wrap
         parts = breaks(line, max(1, width_cells - 4))
-        rows.extend(indented(parts, ((" ", TEXT),), ((" ↪ ", FAINT),)))
+        rows.extend(indent_rows(parts, ((" ", TEXT),), ((" ↪ ", FAINT),)))
     return on_ground(rows, Role.CODE_BACKGROUND)
 
 
@@ -196,7 +196,7 @@ class _Painter:
             case "blockquote":
                 quote = replace(ink, role=Role.QUOTE, italic=True)
                 rows = self.blocks(node.children, width - 2, quote, depth=depth + 1)
-                return indented(rows, (("▎ ", FAINT),), (("▎ ", FAINT),))
+                return indent_rows(rows, (("▎ ", FAINT),), (("▎ ", FAINT),))
             case "table":
                 return table_rows(self._table_cells(node, ink), width)
             case "hr":
@@ -227,7 +227,7 @@ class _Painter:
             if rows and not is_tight:
                 rows.append(BLANK)
             first: tuple[Run, ...] = ((mark, Ink(Role.MUTED)),)
-            lines = indented(inner or [BLANK], first, ((" " * rest_width, TEXT),))
+            lines = indent_rows(inner or [BLANK], first, ((" " * rest_width, TEXT),))
             # The mark is text that a user copies along, unlike other decoration.
             lines[0] = replace(lines[0], gutter_chars=lines[0].gutter_chars - mark_width)
             rows.extend(lines)

@@ -60,12 +60,12 @@ def _line_rows(line: Sequence[Cell], widths: Sequence[int]) -> list[Row]:
             if column:
                 runs.append((_SEPARATOR, FAINT))
             content = rows[y].runs if y < len(rows) else ()
-            runs.extend(_aligned(content, widths[column], alignment))
+            runs.extend(_align_runs(content, widths[column], alignment))
         result.append(Row(tuple(runs)))
     return result
 
 
-def _aligned(runs: Sequence[Run], width: int, alignment: str) -> list[Run]:
+def _align_runs(runs: Sequence[Run], width: int, alignment: str) -> list[Run]:
     gap = max(0, width - runs_width(runs))
     match alignment:
         case "right":

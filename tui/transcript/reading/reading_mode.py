@@ -199,7 +199,7 @@ class ReadingMode:
                 )
                 if (key := self._key_of(action_id))
             ]
-        self._bar.show(self._query, self.finder.found, keys)
+        self._bar.show(self._query, self.finder.hit_summary, keys)
 
 
 def scroll_actions(transcript: TranscriptWidget) -> Mapping[str, Callable[[], None]]:

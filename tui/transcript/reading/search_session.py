@@ -59,7 +59,7 @@ class TranscriptSearch:
             self._low, self._high, self._above = narrows._low, narrows._high, narrows._above
             self._again = [*narrows._again, *narrows._hits]
 
-    def moved(self, count: int) -> None:
+    def shift(self, count: int) -> None:
         """Take note of so many blocks that came in above all others."""
         self._above += count
 
@@ -214,7 +214,7 @@ class SearchSession:
         return self._search.needle
 
     @property
-    def found(self) -> str:
+    def hit_summary(self) -> str:
         """How many hits there are, and which of them is shown; empty where nothing is searched."""
         if not self.needle:
             return "reading …" if self._pending is not None else ""
@@ -299,7 +299,7 @@ class SearchSession:
         moved = self._transcript.added_before - self._added_before
         self._added_before += moved
         if moved:
-            self._search.moved(moved)
+            self._search.shift(moved)
             if self.here is not None:
                 self.here = RowPosition(self.here.block + moved, self.here.line)
 

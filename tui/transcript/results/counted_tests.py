@@ -53,7 +53,7 @@ def _unittest(matches: list[re.Match[str]]) -> CountedTests | None:
     return CountedTests(max(0, int(last[1]) - failed), failed) if int(last[1]) else None
 
 
-def _summed(matches: list[re.Match[str]]) -> CountedTests | None:
+def _sum_matches(matches: list[re.Match[str]]) -> CountedTests | None:
     passed, failed = (sum(int(match[group]) for match in matches) for group in (1, 2))
     return CountedTests(passed, failed) if passed or failed else None
 
@@ -65,7 +65,7 @@ def _mocha(matches: list[re.Match[str]]) -> CountedTests | None:
 _COUNT: Final = re.compile(r"(\d+) (passed|failed|errors?)\b")
 _Read = Callable[[list[re.Match[str]]], CountedTests | None]
 _FORMS: Final[tuple[tuple[re.Pattern[str], _Read], ...]] = (
-    (re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE), _summed),
+    (re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE), _sum_matches),
     (re.compile(r"^ *Tests:? +(.*\d (?:passed|failed).*)$", re.MULTILINE), _words),
     (
         re.compile(r"^=*((?: ?\d+ [a-z]+,?)+)(?: in [\d.]+s.*)?=*$", re.MULTILINE),

@@ -60,10 +60,10 @@ class TranscriptMarker:
         if self.selection is None:
             return
         viewport = self._widget.viewport
-        extended = self.selection.stepped(step, viewport.visible())
+        extended = self.selection.step(step, viewport.visible())
         if extended is None and step in ("up", "down"):
             viewport.scroll(-1 if step == "up" else 1)
-            extended = self.selection.stepped(step, viewport.visible())
+            extended = self.selection.step(step, viewport.visible())
         self.selection = extended or self.selection
         self._widget.update_rows()
 
@@ -128,7 +128,7 @@ class TranscriptMarker:
             widget.viewport.scroll(1)
         place = widget.position_at(min(max(y, 0), widget.size.height - 1))
         if place is not None and self.selection is not None:
-            self.selection = self.selection.to(place, max(0, x))
+            self.selection = self.selection.extend_to(place, max(0, x))
         widget.update_rows()
 
     def _release(self) -> None:
@@ -141,7 +141,7 @@ class TranscriptMarker:
             if self._pressed is not None:
                 self._press_row(self._pressed)
         else:
-            self.selection = self.selection.closed()
+            self.selection = self.selection.release()
             if text := widget.marked_text:
                 self._copy(text)
         widget.update_rows()

@@ -38,11 +38,11 @@ class TranscriptSelection(Struct, frozen=True):
         second = (self.head.block, self.head.line, self.head_x)
         return (first, second) if first <= second else (second, first)
 
-    def to(self, place: RowPosition, x: int) -> TranscriptSelection:
+    def extend_to(self, place: RowPosition, x: int) -> TranscriptSelection:
         """Return the mark with its head elsewhere."""
         return replace(self, head=place, head_x=x)
 
-    def stepped(
+    def step(
         self, step: Step, rows: Sequence[tuple[RowPosition, Row]]
     ) -> TranscriptSelection | None:
         """Return the mark with its head a cell or a row on; None where that row is not shown."""
@@ -62,9 +62,9 @@ class TranscriptSelection(Struct, frozen=True):
                 x = 0
             case "line_end":
                 x = text_width(rows[number][1].text)
-        return self.to(rows[number][0], x) if 0 <= number < len(rows) else None
+        return self.extend_to(rows[number][0], x) if 0 <= number < len(rows) else None
 
-    def closed(self) -> TranscriptSelection:
+    def release(self) -> TranscriptSelection:
         """Return the mark after the button went up."""
         return replace(self, is_open=False)
 

@@ -135,15 +135,15 @@ def _messages(messages: Sequence[Mapping[str, object]]) -> str | None:
             waiting.remove(call_id)
             continue
         if waiting:
-            return _unanswered(waiting)
+            return _missing_results_text(waiting)
         calls = array(message, "tool_calls")
         if not calls and not message.get("content"):
             return f"Invalid value for 'content': expected a string, got null. (messages[{at}])"
         waiting = [text(call, "id") for call in calls]
-    return _unanswered(waiting) if waiting else None
+    return _missing_results_text(waiting) if waiting else None
 
 
-def _unanswered(call_ids: Sequence[str]) -> str:
+def _missing_results_text(call_ids: Sequence[str]) -> str:
     return (
         "An assistant message with 'tool_calls' must be followed by tool messages responding to "
         "each 'tool_call_id'. The following tool_call_ids did not have response messages: "

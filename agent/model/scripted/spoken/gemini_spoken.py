@@ -201,7 +201,7 @@ class GeminiEncoder:
             case "content_block_delta":
                 yield from self._delta(record(data, "delta"))
             case "content_block_stop" if self._call:
-                yield self._response([self._called()])
+                yield self._response([self._call_part()])
             case "message_delta":
                 stop = text(record(data, "delta"), "stop_reason")
                 finish = _FINISH.get(stop, "STOP")
@@ -226,7 +226,7 @@ class GeminiEncoder:
             case "input_json_delta":
                 self._arguments += text(delta, "partial_json")
 
-    def _called(self) -> dict[str, object]:
+    def _call_part(self) -> dict[str, object]:
         self._calls += 1
         call: dict[str, object] = {
             "name": self._call["name"],

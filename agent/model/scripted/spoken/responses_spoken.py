@@ -225,16 +225,18 @@ class ResponsesEncoder:
     def encode(self, frame: Frame) -> bytes:
         """See `Encoder`."""
         events = list(self._events(frame))
-        return b"".join(data_line(self._numbered(event), str(event["type"])) for event in events)
+        return b"".join(
+            data_line(self._number_event(event), str(event["type"])) for event in events
+        )
 
     def error(self, fault: ErrorFault) -> bytes:
         """See `Encoder`."""
         status = {"overloaded_error": 529, "rate_limit_error": 429}.get(fault.error_type, 500)
         found = openai_error(status, fault.error_type, fault.message)
         event = {**found, "type": "error"}
-        return data_line(self._numbered(event), "error")
+        return data_line(self._number_event(event), "error")
 
-    def _numbered(self, event: dict[str, object]) -> dict[str, object]:
+    def _number_event(self, event: dict[str, object]) -> dict[str, object]:
         self._sequence += 1
         if "no_index" in self._habits:
             return {name: value for name, value in event.items() if name != "output_index"}
@@ -263,17 +265,19 @@ class ResponsesEncoder:
             case "message_start":
                 yield {"type": "response.created", "response": self._response("in_progress")}
             case "content_block_start":
-                yield from self._added(index, record(data, "content_block"))
+                yield from self._start_item(index, record(data, "content_block"))
             case "content_block_delta":
                 yield from self._delta(index, record(data, "delta"))
             case "content_block_stop":
-                yield from self._done(index)
+                yield from self._end_item(index)
             case "message_delta":
                 self._stop, self._usage = record(data, "delta"), record(data, "usage")
             case "message_stop":
                 yield self._end()
 
-    def _added(self, index: object, block: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    def _start_item(
+        self, index: object, block: Mapping[str, object]
+    ) -> Iterator[dict[str, object]]:
         item = _item(block, f"{self._answer.message_id}_{index}")
         self._output.append(item)
         place = {"output_index": index, "item_id": item["id"]}
@@ -304,7 +308,7 @@ class ResponsesEncoder:
                     said = {**place, "delta": delta["partial_json"]}
                     yield {"type": "response.function_call_arguments.delta", **said}
 
-    def _done(self, index: object) -> Iterator[dict[str, object]]:
+    def _end_item(self, index: object) -> Iterator[dict[str, object]]:
         item = self._output[-1]
         said = str(item.pop("_text", ""))
         if item["type"] == "message":

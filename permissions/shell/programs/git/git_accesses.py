@@ -43,7 +43,7 @@ def _named_files(subcommand: str, rest: Sequence[Word], *, is_moved: bool) -> li
         written = _written_words(subcommand, rest)
         result.extend(one for one in written if not is_moved or one.path.text.startswith("/"))
     if subcommand in _SHOWING:
-        result.extend(_shown(rest))
+        result.extend(_show_accesses(rest))
     return result
 
 
@@ -79,7 +79,7 @@ _SHOWING = names(
 _MAGIC = re.compile(r":(?:\([a-z,:]*\)|[/!^]+)")
 
 
-def _shown(rest: Sequence[Word]) -> list[Access]:
+def _show_accesses(rest: Sequence[Word]) -> list[Access]:
     """Return the files that are named, as `commit:file` or as a pattern of git's own."""
     found: list[Word] = []
     for word in rest:

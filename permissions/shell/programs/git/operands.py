@@ -11,14 +11,14 @@ from permissions.shell.arguments import split_arguments
 from permissions.shell.syntax import HOME_MARK, Word
 
 
-def compared(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
+def diff_accesses(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     """Outside a repository, and for paths outside of it, diff and grep look at any file."""
     is_any = any(word.text == "--no-index" for word in rest)
     operands = split_arguments(rest).operands
     return each(AccessKind.READ, [word for word in operands if is_any or leads_out(word.text)])
 
 
-def applied(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
+def apply_accesses(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     if not any(word.text == "--unsafe-paths" for word in rest):
         return []
     # The patch alone determines where.
@@ -29,7 +29,7 @@ def clone_operands(rest: Sequence[Word]) -> tuple[Word, ...]:
     return split_arguments(rest, valued="bocuj", valued_long=_CLONE_LONG).operands
 
 
-def cloned(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
+def clone_accesses(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     operands = clone_operands(rest)
     place = operands[1:2] if len(operands) != 1 else (_directory_of(operands[0]),)
     return each(AccessKind.WRITE, place or (HERE,))
@@ -55,7 +55,7 @@ def work_trees(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     return each(AccessKind.WRITE, split_arguments(rest, valued="bB").operands[1:2])
 
 
-def removed(rest: Sequence[Word], is_moved: bool) -> list[Access]:
+def remove_accesses(rest: Sequence[Word], is_moved: bool) -> list[Access]:
     return each(AccessKind.REMOVE, () if is_moved else split_arguments(rest).operands)
 
 

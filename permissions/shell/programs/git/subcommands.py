@@ -8,7 +8,13 @@ from msgspec import Struct
 
 from permissions.shell.access import Access, names
 from permissions.shell.arguments import Arguments, split_arguments
-from permissions.shell.programs.git.operands import applied, cloned, compared, removed, work_trees
+from permissions.shell.programs.git.operands import (
+    apply_accesses,
+    clone_accesses,
+    diff_accesses,
+    remove_accesses,
+    work_trees,
+)
 from permissions.shell.syntax import Word
 
 
@@ -61,7 +67,7 @@ _SUBCOMMANDS = {
         Subcommand("help var version show-branch verify-commit verify-tag fsck merge-tree",
             reads_place=True),
         Subcommand("diff", reads_place=True, output_options="--output", risky=_DIFF_RISK,
-            read_only=True, files=compared),
+            read_only=True, files=diff_accesses),
         Subcommand("show log whatchanged", reads_place=True, output_options="--output",
             risky=_DIFF_RISK, read_only=True),
         Subcommand("shortlog rev-list diff-tree diff-index diff-files range-diff cherry",
@@ -72,7 +78,7 @@ _SUBCOMMANDS = {
         Subcommand("annotate", reads_place=True, risky=_DIFF_RISK),
         Subcommand("cat-file", reads_place=True, risky="--filters --textconv", read_only=True),
         Subcommand("grep", reads_place=True, input_options="-f", risky="-O --open-files-in-pager "
-            "--textconv", read_only=True, files=compared),
+            "--textconv", read_only=True, files=diff_accesses),
         Subcommand("branch remote"),
         Subcommand("tag", input_options="-F --file"),
         Subcommand("stash", output_options="--output", writes_words=True, risky=_DIFF_RISK),
@@ -83,7 +89,7 @@ _SUBCOMMANDS = {
         Subcommand("format-patch", output_options="-o --output --output-directory",
             risky=f"-o --output-directory {_DIFF_RISK}", writes_words=True),
         Subcommand("rebase", risky="--exec -x"),
-        Subcommand("clone", risky="-c --config --template -u --upload-pack", files=cloned,
+        Subcommand("clone", risky="-c --config --template -u --upload-pack", files=clone_accesses,
             writes_words=True),
         Subcommand("fetch", risky="--upload-pack"),
         Subcommand("pull", risky="--upload-pack"),
@@ -96,7 +102,7 @@ _SUBCOMMANDS = {
         Subcommand("commit notes", input_options="-F --file"),
         Subcommand("add update-index update-ref symbolic-ref pack-refs commit-tree write-tree "
             "hash-object gc prune repack"),
-        Subcommand("apply", risky="--unsafe-paths", files=applied,
+        Subcommand("apply", risky="--unsafe-paths", files=apply_accesses,
             writes_words=True),
         Subcommand("merge", input_options="-F --file"),
         Subcommand("am cherry-pick revert switch"),
@@ -105,7 +111,7 @@ _SUBCOMMANDS = {
         Subcommand("bisect", runs="run"),
         Subcommand("checkout restore reset", writes_words=True),
         Subcommand("lfs"),
-        Subcommand("mv rm", files=removed),
+        Subcommand("mv rm", files=remove_accesses),
         Subcommand("submodule", runs="foreach"),
     )
     for name in one.names.split()

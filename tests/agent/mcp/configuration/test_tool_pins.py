@@ -62,7 +62,7 @@ def test_a_changed_tool_of_a_project_is_withheld_until_accepted(
     assert later.guard.withhold(server, [changed, tool("write")], "") == {"read"}
     assert "changed read since you approved it: is withheld" in later.said[0]
     (change,) = later.guard.open_changes("db")
-    assert (change.name, change.before is not None, change.before != change.now) == (
+    assert (change.name, change.old_text is not None, change.old_text != change.now) == (
         "read", True, True,
     )  # fmt: skip
     later.guard.accept("db")
@@ -74,7 +74,7 @@ def test_a_new_tool_is_withheld_and_one_that_is_gone_is_no_change(tmp_path: Path
     guard = Guarded(tmp_path).guard
     guard.withhold(definition(), [tool("read"), tool("write")], "")
     assert guard.withhold(definition(), [tool("read"), tool("more")], "") == {"more"}
-    assert guard.open_changes("db")[0].before is None
+    assert guard.open_changes("db")[0].old_text is None
 
 
 def test_changed_instructions_are_withheld(tmp_path: Path) -> None:

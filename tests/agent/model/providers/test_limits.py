@@ -34,7 +34,7 @@ async def test_an_overflow_is_one_with_every_provider(serve: Serve, dialect: str
     assert failure.kind is FailureKind.CONTEXT_OVERFLOW
     if failure.overflow is not None and failure.overflow.limit_tokens is not None:
         stage.client.learn_limits(name, failure.overflow.limit_tokens, None)
-        assert stage.client.known(name).context_window == 9000
+        assert stage.client.known_capabilities(name).context_window == 9000
 
 
 async def test_what_nobody_knows_is_a_guess(serve: Serve) -> None:

@@ -79,7 +79,7 @@ async def test_a_held_answer_waits_until_it_is_released(serve: Serve) -> None:
     turn = says("slow", fault=Stall(Position("text"), hold="mid"))
     stage = await serve(Scenario(turns=(turn,)))
     asking = asyncio.ensure_future(stage.ask())
-    await stage.server.reached("mid")
+    await stage.server.wait_for_hold("mid")
     assert not asking.done()
     stage.server.release("mid")
     assert (await asking).message().text == "slow"
@@ -121,7 +121,7 @@ async def test_pace_takes_the_time_it_says(serve: Serve) -> None:
     stage = await serve(Scenario(turns=(says("word " * 40, pace=Pace(tokens_per_s=400)),)))
     fold = await stage.ask()
     record = stage.requests[0]
-    await record.done.wait()
+    await record.done_event.wait()
     assert record.ended_at - record.started_at >= 0.9 * fold.usage.output_tokens / 400
 
 

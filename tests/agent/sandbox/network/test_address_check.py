@@ -19,7 +19,7 @@ async def _usable(
         return addresses
 
     found = await find_addresses(read_host(host), 443, rules([host, *allow], deny), resolve)
-    assert bool(found.usable) or bool(found.refused)
+    assert bool(found.usable) or bool(found.refusals)
     return found.usable
 
 

@@ -78,8 +78,8 @@ async def test_a_yes_lasts_for_the_session_and_other_calls() -> None:
 
 async def test_a_yes_for_an_unusual_port_is_for_that_port() -> None:
     gate = HostGate(rules, asking(user := User(YES, NO)))
-    assert (await _decide(gate, "example.com", 8443)).allowed
-    assert not (await _decide(gate, "example.com", 443)).allowed
+    assert (await _decide(gate, "example.com", 8443)).is_allowed
+    assert not (await _decide(gate, "example.com", 443)).is_allowed
     assert len(user.asked) == 2
 
 
@@ -88,23 +88,23 @@ async def test_a_no_lasts_for_the_call() -> None:
     assert (await _decide(gate, "example.com")).code == "blocked-by-user"
     assert (await _decide(gate, "example.com")).code == "blocked-by-user"
     assert len(user.asked) == 1
-    assert not (await _decide(gate, "example.com", call=TWO)).allowed
+    assert not (await _decide(gate, "example.com", call=TWO)).is_allowed
     gate.end_call("1")
-    assert (await _decide(gate, "example.com")).allowed
+    assert (await _decide(gate, "example.com")).is_allowed
 
 
 async def test_a_question_that_fails_allows_nothing() -> None:
     gate = HostGate(rules, asking(User(RuntimeError("no screen"), YES)))
     verdict = await _decide(gate, "example.com")
-    assert (verdict.allowed, verdict.code) == (False, "no-answer")
+    assert (verdict.is_allowed, verdict.code) == (False, "no-answer")
     assert "no screen" in verdict.reason
-    assert (await _decide(gate, "example.com")).allowed
+    assert (await _decide(gate, "example.com")).is_allowed
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "10.0.0.1", "fd00::1", "::1"])
 async def test_an_inner_address_is_asked_about_as_what_it_is(host: str) -> None:
     gate = HostGate(rules, asking(user := User(YES)))
-    assert (await _decide(gate, host)).allowed
+    assert (await _decide(gate, host)).is_allowed
     assert user.asked[0].kind in {"loopback", "private", "unique-local"}
 
 
@@ -148,7 +148,7 @@ async def test_a_question_is_withdrawn_when_its_last_connection_goes() -> None:
     assert user.open == 0
     # The next one puts a new question.
     user.answer.set()
-    assert (await _decide(gate, "example.com")).allowed
+    assert (await _decide(gate, "example.com")).is_allowed
 
 
 async def test_a_flood_of_hosts_is_not_a_flood_of_questions() -> None:
@@ -158,7 +158,7 @@ async def test_a_flood_of_hosts_is_not_a_flood_of_questions() -> None:
     assert user.open == MAX_QUESTIONS
     user.answer.set()
     verdicts = await asyncio.gather(*waiting)
-    assert sum(verdict.allowed for verdict in verdicts) == MAX_QUESTIONS
+    assert sum(verdict.is_allowed for verdict in verdicts) == MAX_QUESTIONS
 
 
 async def test_the_end_withdraws_all_questions() -> None:
@@ -173,8 +173,8 @@ async def test_the_end_withdraws_all_questions() -> None:
 async def test_new_rules_hold_at_once_and_grants_stay() -> None:
     configured = rules(["a.example"])
     gate = HostGate(lambda: configured)
-    assert (await _decide(gate, "a.example")).allowed
+    assert (await _decide(gate, "a.example")).is_allowed
     gate.grant(parse_host_rule("b.example"))
     configured = rules(["c.example"], ["d.example"])
-    allowed = [name for name in "abcd" if (await _decide(gate, f"{name}.example")).allowed]
+    allowed = [name for name in "abcd" if (await _decide(gate, f"{name}.example")).is_allowed]
     assert allowed == ["b", "c"]

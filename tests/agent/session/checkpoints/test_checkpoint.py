@@ -15,7 +15,7 @@ from agent.session.checkpoints.checkpoint import Checkpoints, Preview
 from agent.session.checkpoints.worktree import Worktree
 from agent.session.store import SessionStore
 from agent.tools.base import ToolError
-from permissions.base.process.reading_programs import ReadingPrograms, unconfined
+from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 
 
 class Bench:
@@ -34,7 +34,7 @@ class Bench:
             self.store,
             Worktree(
                 self.root,
-                ReadingPrograms(os.environ, self.root, unconfined),
+                ReadingPrograms(os.environ, self.root, launch_unconfined),
                 use_git=self.use_git,
             ),
             turn_id=lambda: self.turn,
@@ -158,7 +158,7 @@ async def test_a_directory_that_became_a_link_is_not_written_through(
     directory.rmdir()
     directory.symlink_to(outside)
     restored = await bench.points.restore("turn-1", redo_id="x")
-    assert [change.path.name for change, _ in restored.failed] == ["a"]
+    assert [change.path.name for change, _ in restored.failures] == ["a"]
     assert list(outside.iterdir()) == []
 
 
@@ -222,7 +222,7 @@ async def test_a_forked_session_can_undo_what_the_original_did(tmp_path: Path) -
     root.mkdir()
 
     def points(directory: Path) -> Checkpoints:
-        worktree = Worktree(root, ReadingPrograms({}, root, unconfined), use_git=False)
+        worktree = Worktree(root, ReadingPrograms({}, root, launch_unconfined), use_git=False)
         return Checkpoints(directory, worktree, turn_id=lambda: "t", may_write=lambda _: True)
 
     mine = points(original.directory)

@@ -143,7 +143,7 @@ async def test_an_env_file_is_reported_only_when_written(place: Place) -> None:
     assert outcome.env_file is not None
     assert outcome.env_file.read_text() == "export A=1\n"
     assert stat.S_IMODE(outcome.env_file.stat().st_mode) == 0o600
-    assert runner.env_files.written() == (outcome.env_file,)
+    assert runner.env_files.written_files() == (outcome.env_file,)
     await runner.run(CwdChanged(old_cwd="/b", new_cwd="/c"))
     assert outcome.env_file.read_text() == "export A=1\n"
 

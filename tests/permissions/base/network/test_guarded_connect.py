@@ -52,7 +52,7 @@ def fail(host: str) -> Sequence[str]:
 )
 def test_plain_loopback_and_public_literals_are_allowed_without_resolving(url: str) -> None:
     verdict = check_url(url, fail)
-    assert verdict.allowed, verdict.reason
+    assert verdict.is_allowed, verdict.reason
     assert verdict.addresses
 
 
@@ -137,7 +137,7 @@ def test_plain_loopback_and_public_literals_are_allowed_without_resolving(url: s
 )
 def test_private_addresses_and_odd_urls_are_refused_in_every_spelling(url: str) -> None:
     verdict = check_url(url, resolve)
-    assert not verdict.allowed
+    assert not verdict.is_allowed
     assert verdict.reason
 
 
@@ -159,7 +159,7 @@ def test_private_addresses_and_odd_urls_are_refused_in_every_spelling(url: str) 
     ],
 )
 def test_the_addresses_decide_not_the_name(host: str, allowed: bool) -> None:
-    assert check_url(f"https://{host}/hook", resolve).allowed is allowed
+    assert check_url(f"https://{host}/hook", resolve).is_allowed is allowed
 
 
 def test_a_name_is_resolved_once_and_the_answer_is_what_to_connect_to() -> None:

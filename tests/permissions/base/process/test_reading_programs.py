@@ -16,7 +16,7 @@ from permissions.base.process.neutral_git import (
     with_neutral_git,
 )
 from permissions.base.process.program_path import path_outside
-from permissions.base.process.reading_programs import ReadingPrograms, unconfined
+from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 from permissions.base.process.run_program import run_blocking
 from permissions.base.process.spawn import Launch
 from permissions.evaluate.small_classifier import FORMS
@@ -48,7 +48,7 @@ class Repository:
         os.utime(self.root / name, ns=(1, 1))
 
     def read(self, *arguments: str, without_filters: bool = True) -> str:
-        programs = ReadingPrograms(os.environ, self.root, unconfined)
+        programs = ReadingPrograms(os.environ, self.root, launch_unconfined)
         listing = run_blocking(programs.git(self.root, *FILTER_QUERY), timeout_s=30).stdout
         off = repository_filters(listing) if without_filters else frozenset[str]()
         program = programs.git(self.root, *arguments, without_filters=off)
@@ -112,7 +112,7 @@ def test_f13_no_missing_object_is_fetched_by_a_transport(repository: Repository)
 def test_f11_a_bare_repository_in_the_directory_is_not_used(repository: Repository) -> None:
     bare = repository.root / ".git"
     (bare / "config").write_text(f"[core]\n\tworktree = .\n\tfsmonitor = {repository.program}\n")
-    programs = ReadingPrograms(os.environ, bare, unconfined)
+    programs = ReadingPrograms(os.environ, bare, launch_unconfined)
     refused = run_blocking(programs.git(bare, "status"), timeout_s=30)
     assert refused.exit_code != 0
     assert b"bareRepository" in refused.stderr
@@ -171,7 +171,9 @@ def test_only_filters_of_the_repository_are_named() -> None:
 
 
 def test_variables_of_git_are_not_inherited(tmp_path: Path) -> None:
-    programs = ReadingPrograms({"GIT_DIR": "/x", "HOME": "/h", "A": "b"}, tmp_path, unconfined)
+    programs = ReadingPrograms(
+        {"GIT_DIR": "/x", "HOME": "/h", "A": "b"}, tmp_path, launch_unconfined
+    )
     env = programs.git(tmp_path, "status").env
     assert "GIT_DIR" not in env
     assert env["GIT_TERMINAL_PROMPT"] == "0"

@@ -91,10 +91,10 @@ class _Resources:
     def running(self, pid: int) -> None:
         """Nothing is watched."""
 
-    def started(self) -> None:
+    def release_start(self) -> None:
         self.released.append("start")
 
-    def ended(self) -> None:
+    def finish(self) -> None:
         self.released.append("rest")
 
 
@@ -102,7 +102,7 @@ class _Resources:
 @pytest.mark.parametrize("blocking", [False, True])
 async def test_what_a_confinement_holds_is_released_once(program: str, blocking: bool) -> None:
     resources = _Resources()
-    launch = Launch((program,), ENV, confined=resources)
+    launch = Launch((program,), ENV, confined_run=resources)
     with contextlib.suppress(CannotStart):
         if blocking:
             run_blocking(launch, timeout_s=20.0)

@@ -8,7 +8,7 @@ import pytest
 
 from permissions.decision import Behavior
 from permissions.mode import Mode
-from permissions.shell.parse.grammar_workarounds import respelled
+from permissions.shell.parse.grammar_workarounds import respell
 from permissions.shell.parse.lexer import Lexer
 from tests.permissions.engine import Engine
 
@@ -29,7 +29,7 @@ REDIRECTED = [
 
 def _respelled(command: str) -> str | None:
     source = command.encode()
-    found = respelled(source, Lexer(source.decode("latin-1")).scan().here)
+    found = respell(source, Lexer(source.decode("latin-1")).scan().here_documents)
     return None if found is None else found.decode()
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from agent.settings.trust import TrustStore
 from tui.cli import main
-from tui.command_line.subcommands.places import here, settings_here
+from tui.command_line.subcommands.places import current_directories, settings_here
 
 SERVER = str(Path(__file__).parents[3] / "agent" / "mcp" / "plain_server.py")
 REMOTE = ("-t", "http", "--client-id", "me", "tracker", "https://t.example/mcp?key=abc")
@@ -44,7 +44,7 @@ def told_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 def test_a_server_is_added_connected_to_and_removed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "once you trust" in told(capsys, "add", "first", "true")
     told(capsys, "remove", "first")
-    settings = settings_here(here())
+    settings = settings_here(current_directories())
     TrustStore(settings.agent_home / "trust.json").accept(settings.trust)
     added = told_json(capsys, "add", "plain", "-e", "TOKEN=s3cret", "--", sys.executable, SERVER)
     assert added == {

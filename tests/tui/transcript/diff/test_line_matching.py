@@ -59,13 +59,13 @@ def test_a_long_text_with_few_changes_shows_just_these() -> None:
     before = [f"line {number}" if number % 2 else "" for number in range(9_000)]
     after = [*before[:10], "new", *before[10:4_000], "other", *before[4_001:8_990], *before[8_992:]]
     diff = diff_texts("\n".join(before), "\n".join(after))
-    assert (diff.added, diff.removed, len(diff.hunks)) == (2, 3, 3)
+    assert (diff.added_count, diff.removed_count, len(diff.hunks)) == (2, 3, 3)
 
 
 def test_lines_that_are_all_alike_are_matched_in_order() -> None:
     before = ["same"] * 9_000
     diff = diff_texts("\n".join(before), "\n".join(["one", *before[1:-1], "two"]))
-    assert (diff.added, diff.removed) == (2, 2)
+    assert (diff.added_count, diff.removed_count) == (2, 2)
 
 
 def test_of_a_huge_change_only_the_first_lines_show_which_words_changed() -> None:

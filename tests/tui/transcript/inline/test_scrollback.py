@@ -76,7 +76,7 @@ def test_a_new_width_loses_no_words_and_repeats_less_than_a_row() -> None:
     height = transcript.viewport.height_of(0)
     before = transcript.take(RowPosition(0, 3))
     transcript.viewport.resize(25, 24)
-    transcript.scrollback.resized()
+    transcript.scrollback.handle_resize()
     transcript.show(AssistantText("a", f"{words}\n\nend", is_streaming=False))
     after = transcript.take()
     assert height > 3

@@ -14,7 +14,7 @@ from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.journal_records import RunRecord, WorkflowState
 from agent.orchestration.journal.journal_store import JournalStore
 from agent.orchestration.journal.run_owner import is_gone
-from tui.command_line.subcommands.places import here, settings_here
+from tui.command_line.subcommands.places import current_directories, settings_here
 
 LOST = "lost"
 """The state of a run whose owner has ended without saying so."""
@@ -28,7 +28,7 @@ def with_json(function: Callable[..., int]) -> Callable[..., int]:
 @contextmanager
 def journal() -> Iterator[JournalStore]:
     """Open the journal; what fails ends the command."""
-    settings = settings_here(here())
+    settings = settings_here(current_directories())
     where = journal_place(os.environ, settings.agent_home, settings.project_root)
     try:
         store = open_journal(where)

@@ -9,7 +9,7 @@ import click
 
 from agent.errors import AgentError
 from agent.orchestration.saved_workflow import save_workflow
-from tui.command_line.subcommands.places import here, settings_here
+from tui.command_line.subcommands.places import current_directories, settings_here
 from tui.command_line.subcommands.workflow.journal_here import (
     found_run,
     is_owned,
@@ -30,7 +30,7 @@ def save(as_json: bool, run_id: str, name: str) -> int:
     with journal() as store:
         run = found_run(store, run_id)
     try:
-        path = save_workflow(run, name, settings_here(here()).project_root)
+        path = save_workflow(run, name, settings_here(current_directories()).project_root)
     except AgentError as error:
         raise click.ClickException(str(error)) from error
     click.echo(json.dumps({"name": name, "path": str(path)}) if as_json else f"saved: {path}")

@@ -9,7 +9,7 @@ import click
 from agent.errors import AgentError
 from agent.options import RunOptions
 from permissions.base.process.worker_threads import run_to_end
-from tui.command_line.subcommands.places import here
+from tui.command_line.subcommands.places import current_directories
 from tui.command_line.subcommands.workflow.run_commands import postgres_url, use_journal_of
 
 AT_ONCE = 10
@@ -43,6 +43,6 @@ def queue_worker(queue: str, concurrency: int, **session: Any) -> int:
 
     options = RunOptions(headless=True, name="workflow worker", **session)
     try:
-        return run_to_end(run_worker(options, here().cwd, queue, concurrency))
+        return run_to_end(run_worker(options, current_directories().cwd, queue, concurrency))
     except AgentError as error:
         raise click.ClickException(str(error)) from error

@@ -34,7 +34,7 @@ from agent.tools.base import ToolError
 from agent.tools.workflow_port import WorkflowCall
 from permissions.base.process.worker_threads import run_to_end
 from permissions.base.text.strict_json import load_json
-from tui.command_line.subcommands.places import here, settings_here
+from tui.command_line.subcommands.places import current_directories, settings_here
 from tui.command_line.subcommands.workflow.journal_here import (
     found_run,
     is_owned,
@@ -123,7 +123,7 @@ def run(
         max_tokens=max_tokens,
         budget_usd=budget_usd,
     )
-    place = here()
+    place = current_directories()
     settings = settings_here(place)
     places = WorkflowPlaces(place.home, settings.agent_home, settings.project_root, place.cwd)
     mode = session["permission_mode"] or ""
@@ -208,7 +208,9 @@ def _work(record: RunRecord, begin: Begin, session: dict[str, Any], *, as_json: 
         headless=True, session_id=_free_session(record.session), name=record.name, **session
     )
     try:
-        return run_to_end(run_workflow(options, here().cwd, begin, as_json=as_json, queue=queue))
+        return run_to_end(
+            run_workflow(options, current_directories().cwd, begin, as_json=as_json, queue=queue)
+        )
     except JournalError as error:
         raise click.ClickException(f"The run cannot be resumed: {error}.") from error
     except AgentError as error:
@@ -224,7 +226,7 @@ def _detach(record: RunRecord, session: dict[str, Any], *, as_json: bool) -> int
         for one in value if isinstance(value, Sequence) and not isinstance(value, str) else [value]:
             words += [option, one] if isinstance(one, str) else []
     argv = [sys.executable, "-P", "-m", "agent_tui", "workflow", "resume", record.id, "--json"]
-    place = here()
+    place = current_directories()
     try:
         started = BackgroundRuns(place.agent_home).start(
             [*argv, *words], os.environ, place.cwd, f"workflow {record.name}", record.session
@@ -242,7 +244,7 @@ def _detach(record: RunRecord, session: dict[str, Any], *, as_json: bool) -> int
 
 def _free_session(wanted: str) -> str | None:
     """Return the id for the session of a run; None where it is an earlier session's."""
-    taken = {info.id for info in SessionStore(here().agent_home).list()}
+    taken = {info.id for info in SessionStore(current_directories().agent_home).list()}
     return wanted if wanted and wanted not in taken else None
 
 
