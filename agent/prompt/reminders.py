@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from agent.prompt.instruction_files import InstructionFile, render
 from agent.prompt.prompt_context import PromptContext
 from agent.prompt.section_registry import SectionRegistry
 from agent.prompt.sections import date_text, mode_note
@@ -57,12 +56,6 @@ class PromptReminders:
             notes.append(date_text(context))
         self._remember(context)
         return [note(text) for text in notes]
-
-    def add_files(self, files: Sequence[InstructionFile]) -> None:
-        """Add instruction files that a used path brought, for the model, before the next prompt."""
-        text = render(files)
-        if text:
-            self._later.append(f"Instructions for files you are using now:\n\n{text}")
 
     def add(self, text: str) -> None:
         """Add a note for the model before the next prompt."""

@@ -42,7 +42,10 @@ class Difference(Struct, frozen=True):
 
     def describe(self) -> str:
         """Return the difference in one line."""
-        return f"{self.timestamp}  {self.call}: {self.old_behavior} by {self.source} → {self.now} ({self.message})"
+        return (
+            f"{self.timestamp}  {self.call}: {self.old_behavior} by {self.source}"
+            f" → {self.now} ({self.message})"
+        )
 
     def to_json(self) -> str:
         """Return the difference as one JSON line."""

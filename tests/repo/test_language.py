@@ -1,4 +1,8 @@
-"""Docstrings and comments are in plain technical English: none of the idioms in the list."""
+"""Docstrings, comments and names are in plain technical English.
+
+No idiom of the list stands in a docstring or comment, and no function is named by a participle or a
+particle alone.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,30 @@ IDIOMS = re.compile(
     r"|(?<!there )\b(?-i:is|are) no\b(?! longer| more)",
     re.IGNORECASE,
 )
+
+PARTICLES = frozenset(
+    """
+    able about after again around at away back before begun behind below beside bought bound brought
+    built by caught done down for forth found from gone got given heard held here hung in into kept
+    known laid led left lost made meant near off on once out over paid said seen sent shot shown
+    since sold spoken struck swept taken taught there till to told under understood until up upon
+    with woken won worn written
+    """.split()
+)
+"""Participles that do not end in -ed, and particles. Those that are verbs too (`read`, `put`, `set`,
+`run`, `split`) are used so."""
+
+VERBS_IN_ED = frozenset(
+    {"embed", "exceed", "feed", "need", "proceed", "seed", "shed", "sed", "speed"}
+)
+
+EXCUSED = {
+    ("agent/abort.py", "aborted"): "the property of the Web's AbortSignal",
+    ("permissions/resolve/race.py", "aborted"): "the property of the Web's AbortSignal",
+    ("permissions/shell/programs/sed.py", "sed"): "the name of the program",
+    ("tui/editing/text_buffer.py", "left"): "the direction, beside `right`",
+    ("tui/editing/vim/motions.py", "_left"): "the direction, beside `_right`",
+}
 
 
 def remarks(source: str) -> Iterator[tuple[int, str]]:
@@ -45,12 +73,52 @@ def _found(paths: Iterator[Path]) -> list[str]:
     return [f"{path}:{one}" for path in paths for one in idioms_in(texts[path])]
 
 
+def lone_participles(source: str) -> list[str]:
+    """Return the names of functions and methods that are one participle or particle."""
+    return [
+        node.name
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and _is_participle(node.name.strip("_"))
+    ]
+
+
+def _is_participle(name: str) -> bool:
+    return name in PARTICLES or (
+        re.fullmatch(r"[a-z]+ed", name) is not None and name not in VERBS_IN_ED
+    )
+
+
 def _product() -> list[Path]:
     return [one for one in tracked_files() if one.suffix == ".py" and one.parts[0] in PACKAGES]
 
 
 def test_the_product_has_none() -> None:
     assert _found(iter(_product())) == []
+
+
+def test_functions_are_named_by_verbs_and_nouns() -> None:
+    texts = tracked_texts()
+    found = {(str(path), name) for path in _product() for name in lone_participles(texts[path])}
+    assert found == set(EXCUSED), "rename it, or remove an excuse that nothing needs"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_counted"),
+    [
+        ("_joined", True),
+        ("told", True),
+        ("_at", True),
+        ("_join_words", False),
+        ("read_loaded", False),
+        ("feed", False),
+        ("_read", False),
+        ("is_able", False),
+    ],
+)
+def test_which_names_count(name: str, is_counted: bool) -> None:
+    source = f"class Reader:\n    async def {name}(self) -> None: ...\n"
+    assert lone_participles(source) == ([name] if is_counted else [])
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,8 @@ def display_lines(display: Display) -> list[str]:
 def _change(display: DiffDisplay) -> Iterator[str]:
     diff = diff_texts(display.old, display.new, 0)
     what = "new file" if display.is_new else "change"
-    yield f"{what}: {display.path}, {_count_text(diff.added_count, 'line')} added, {diff.removed_count} removed"
+    added = _count_text(diff.added_count, "line")
+    yield f"{what}: {display.path}, {added} added, {diff.removed_count} removed"
     for hunk in diff.hunks:
         for line in hunk:
             match line.kind:

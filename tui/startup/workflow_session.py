@@ -157,7 +157,6 @@ def _heed_signals(stop: Callable[[str], object]) -> list[int]:
 
 class _Shown(Struct):
     states: dict[tuple[str, int], tuple[str, int]]
-    log_count: int = 0
     phase: str = ""
     pause: str = ""
 

@@ -84,7 +84,7 @@ class CloudClient:
             await response.aclose()
 
     def known_capabilities(self, model: str) -> ModelCapabilities:
-        """Return what the table says: clouds report nothing. See `ModelClient.known_capabilities`."""
+        """Return what the table says, for clouds report nothing; see `ModelClient`."""
         found = self._limits.get(model)
         if found is not None:
             return found

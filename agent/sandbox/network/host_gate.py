@@ -98,11 +98,6 @@ class HostGate:
         configured = self._configured()
         return HostRules((*configured.allow, *self._granted), configured.deny)
 
-    @property
-    def granted_rules(self) -> tuple[HostRule, ...]:
-        """What users granted for this session, in order."""
-        return tuple(self._granted)
-
     def grant(self, rule: HostRule) -> None:
         """Allow a host until the session ends; deny rules still hold."""
         if rule not in self._granted:

@@ -227,7 +227,8 @@ def _missing(path: Path, name: str, context: ToolContext) -> str:
         return f"{message} Nor does its folder. The current directory is {context.services.cwd}."
     near = difflib.get_close_matches(path.name, siblings, n=3, cutoff=0.6)
     if near:
-        return f"{message} Similar names there: {', '.join(display_path(n, path.parent) for n in near)}."
+        names = ", ".join(display_path(n, path.parent) for n in near)
+        return f"{message} Similar names there: {names}."
     return message
 
 

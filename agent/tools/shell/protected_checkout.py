@@ -38,7 +38,9 @@ async def protected_changes(
     if "git" not in command:
         return ()
     calls = list(_git_calls(command, cwd, home))
-    found = await asyncio.to_thread(lambda: [_changed(words, cwd, programs) for words in calls])
+    found = await asyncio.to_thread(
+        lambda: [_find_changes(words, cwd, programs) for words in calls]
+    )
     return tuple(
         Refusal(RefusalKind.WRITE, path, NOT_RUN)
         for path in dict.fromkeys(path for paths in found for path in paths)
@@ -56,7 +58,7 @@ def _git_calls(command: str, cwd: Path, home: Path) -> Iterator[list[str]]:
             yield from (given[1:] for given in words[:1])
 
 
-def _changed(words: list[str], cwd: Path, programs: ReadingPrograms) -> list[str]:
+def _find_changes(words: list[str], cwd: Path, programs: ReadingPrograms) -> list[str]:
     own, subcommand, rest = split_git(words)
     place = [word for word in _of_place(own) if word]
 

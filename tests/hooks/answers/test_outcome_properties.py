@@ -82,7 +82,7 @@ def test_verdicts_do_not_depend_on_order(
     shuffled = list(results)
     random.shuffle(shuffled)  # type: ignore[attr-defined]  # hypothesis types it as object
     one, other = aggregate(event, results), aggregate(event, shuffled)
-    for name in ("outcome", "decision", "proceeds", "continue_", "retry", "spawned"):
+    for name in ("outcome", "decision", "proceeds", "continue_", "retry", "spawn_count"):
         assert getattr(one, name) == getattr(other, name)
     assert sorted(one.system_messages) == sorted(other.system_messages)
 

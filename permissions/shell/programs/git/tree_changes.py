@@ -80,7 +80,7 @@ def changed_names(subcommand: str, rest: Sequence[str], ask: Ask) -> frozenset[s
     return frozenset() if form is None else frozenset(form(git_words(rest), ask)) - {""}
 
 
-def _listed(ask: Ask, *arguments: str) -> list[str]:
+def _list_files(ask: Ask, *arguments: str) -> list[str]:
     answer = ask(arguments, b"")
     if answer is None:
         raise ChangesUnknown("git could not compare revisions")
@@ -125,15 +125,15 @@ def _from_head(trees: Sequence[str], ask: Ask) -> Iterator[str]:
     head = _trees(["HEAD"], ask)
     for tree in trees:
         if head:
-            yield from _listed(ask, "diff-tree", "-r", *_NAMES, "HEAD", tree, "--")
+            yield from _list_files(ask, "diff-tree", "-r", *_NAMES, "HEAD", tree, "--")
         else:
-            yield from _listed(ask, "ls-tree", "-r", "--name-only", "-z", "--full-tree", tree)
+            yield from _list_files(ask, "ls-tree", "-r", "--name-only", "-z", "--full-tree", tree)
 
 
 def _differing(tree: str, paths: Sequence[str], ask: Ask) -> Iterator[str]:
     """Yield what differs from a tree, or from the index where it is empty."""
     compared = ("diff-index", *_NAMES, tree) if tree else ("diff-files", *_NAMES)
-    yield from _listed(ask, *compared, "--", *paths)
+    yield from _list_files(ask, *compared, "--", *paths)
 
 
 def _operands(words: GitWords) -> list[str]:
@@ -224,14 +224,14 @@ def _rebase(words: GitWords, ask: Ask) -> Iterator[str]:
         for directory in ("rebase-merge", "rebase-apply"):
             origin = _words_in(_file_of_git(f"{directory}/orig-head", ask))
             for commit in origin[:1]:
-                yield from _listed(ask, *_LOG, f"HEAD...{commit}", "--")
+                yield from _list_files(ask, *_LOG, f"HEAD...{commit}", "--")
         return
     trees = _trees(_operands(words), ask) or _trees(["@{upstream}"], ask)
     yield from _from_head(list(trees), ask)
     for tree in trees:
-        yield from _listed(ask, *_LOG, f"HEAD...{tree}", "--")
+        yield from _list_files(ask, *_LOG, f"HEAD...{tree}", "--")
     if words.has("--root"):
-        yield from _listed(ask, *_LOG, "HEAD", "--")
+        yield from _list_files(ask, *_LOG, "HEAD", "--")
 
 
 def _picks(words: GitWords, ask: Ask) -> Iterator[str]:
@@ -246,7 +246,7 @@ def _picks(words: GitWords, ask: Ask) -> Iterator[str]:
     else:
         commits = [word for word in _operands(words) if _trees([word.rpartition("..")[2]], ask)]
     if commits:
-        yield from _listed(ask, *_LOG, "--no-walk", *commits, "--")
+        yield from _list_files(ask, *_LOG, "--no-walk", *commits, "--")
 
 
 def _stash(words: GitWords, ask: Ask) -> Iterator[str]:
@@ -254,33 +254,35 @@ def _stash(words: GitWords, ask: Ask) -> Iterator[str]:
     if verb in ("pop", "apply", "branch"):
         named = [f"stash@{{{one}}}" if one.isdigit() else one for one in rest]
         for stash in _trees([*named, *([] if named[verb == "branch" :] else ["stash@{0}"])], ask):
-            yield from _listed(ask, "diff-tree", "-r", *_NAMES, f"{stash}^1", stash, "--")
+            yield from _list_files(ask, "diff-tree", "-r", *_NAMES, f"{stash}^1", stash, "--")
             for tree in _trees([f"{stash}^3"], ask):
-                yield from _listed(ask, "ls-tree", "-r", "--name-only", "-z", "--full-tree", tree)
+                yield from _list_files(
+                    ask, "ls-tree", "-r", "--name-only", "-z", "--full-tree", tree
+                )
             yield from _from_head([f"{stash}^1"] if verb == "branch" else [], ask)
     elif verb in ("push", "save"):
         paths = words.paths or ()
         yield from _differing("HEAD", paths, ask)
         if words.has("-u", "-a", "--include-untracked", "--all"):
-            yield from _untracked(paths, ask, with_ignored=words.has("-a", "--all"))
+            yield from _list_untracked(paths, ask, with_ignored=words.has("-a", "--all"))
 
 
-def _untracked(paths: Sequence[str], ask: Ask, *, with_ignored: bool) -> list[str]:
+def _list_untracked(paths: Sequence[str], ask: Ask, *, with_ignored: bool) -> list[str]:
     kind = () if with_ignored else ("--exclude-standard",)
-    return _listed(ask, "ls-files", "--others", "--full-name", "-z", *kind, "--", *paths)
+    return _list_files(ask, "ls-files", "--others", "--full-name", "-z", *kind, "--", *paths)
 
 
 def _clean(words: GitWords, ask: Ask) -> list[str]:
     if words.has("-n", "--dry-run"):
         return []
     paths = (*words.operands, *(words.paths or ()))
-    return _untracked(paths, ask, with_ignored=words.has("-x", "-X"))
+    return _list_untracked(paths, ask, with_ignored=words.has("-x", "-X"))
 
 
-def _removed(words: GitWords, ask: Ask) -> list[str]:
+def _list_removed(words: GitWords, ask: Ask) -> list[str]:
     if words.has("-n", "--dry-run", "--cached"):
         return []
-    return _listed(
+    return _list_files(
         ask, "ls-files", "--full-name", "-z", "--", *words.operands, *(words.paths or ())
     )
 
@@ -288,12 +290,12 @@ def _removed(words: GitWords, ask: Ask) -> list[str]:
 def _sparse(words: GitWords, ask: Ask) -> list[str]:
     if words.operands[:1] in (("list",), ("check-rules",), ()):
         return []
-    return _listed(ask, "ls-files", "--full-name", "-z")
+    return _list_files(ask, "ls-files", "--full-name", "-z")
 
 
 def _from_index(words: GitWords, ask: Ask) -> list[str]:
     if words.has("--prefix"):
-        return _listed(ask, "ls-files", "--full-name", "-z")
+        return _list_files(ask, "ls-files", "--full-name", "-z")
     return list(_differing("", (), ask))
 
 
@@ -328,7 +330,7 @@ def _am(words: GitWords, ask: Ask) -> Iterator[str]:
     if words.has("--abort", "--skip"):
         yield from _differing("HEAD", (), ask)
         for commit in _words_in(_file_of_git("rebase-apply/abort-safety", ask))[:1]:
-            yield from _listed(ask, *_LOG, f"{commit}...ORIG_HEAD", "--")
+            yield from _list_files(ask, *_LOG, f"{commit}...ORIG_HEAD", "--")
 
 
 _Form = Callable[[GitWords, Ask], Iterator[str] | list[str]]
@@ -348,8 +350,8 @@ _FORMS: Final[dict[str, _Form]] = {
     "stash": _stash,
     "am": _am,
     "clean": _clean,
-    "rm": _removed,
-    "mv": _removed,
+    "rm": _list_removed,
+    "mv": _list_removed,
 }
 MAKES_TREES: Final = frozenset({"clone", "init", "worktree"})
 """Subcommands that write a work tree which governs nothing but itself."""
