@@ -26,8 +26,8 @@ from permissions.decision import (
     TraceStep,
     WarningType,
 )
-from permissions.evaluate.answered import apply_answer
 from permissions.evaluate.cascade import Evaluation, evaluate_parts, failed_evaluation
+from permissions.evaluate.confirmed_decision import apply_answer
 from permissions.evaluate.effect_summary import effects_of
 from permissions.evaluate.hook_step import after_hooks
 from permissions.evaluate.meanwhile import decided_anew, unless_denied

@@ -19,7 +19,7 @@ from agent.model.capabilities import Override
 from agent.model.client import Effort
 from agent.model.endpoint import ModelSetup, expand_alias
 from agent.model.key_helper import KeyRefresh
-from agent.model.providers.configured import ProviderSettings
+from agent.model.providers.provider_setup import ProviderSettings
 from agent.model.providers.router import ModelRouter
 from agent.model.small_model import SmallModel
 from agent.permission_config.rule_changes import RuleChanges

@@ -22,7 +22,7 @@ from agent.subagents.lead import gate_of_lead, tools_of_lead
 from agent.tools.builtin.agent import agent_tool
 from agent.tools.builtin.bash import bash_tool
 from agent.tools.builtin.tool_search import tool_search_tool
-from agent.tools.deferred import DeferredTools
+from agent.tools.deferred_tools import DeferredTools
 from agent.tools.file_state import FileState
 from agent.tools.registry import ToolRegistry
 from agent.tools.search_port import SearchPort

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from agent.messages import Block, Message
-from agent.tools.declined import comment_in
+from agent.tools.decline_text import comment_in
 
 ASKING: Final = "AskUserQuestion"
 

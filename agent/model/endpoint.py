@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from agent.model.endpoint_config import OFFICIAL_URL, Endpoint
-from agent.model.providers.configured import Providers, ProviderSettings, configured_providers
+from agent.model.providers.provider_setup import Providers, ProviderSettings, configured_providers
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_SMALL_MODEL: Final = "claude-haiku-5-5"

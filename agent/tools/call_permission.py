@@ -17,14 +17,14 @@ from agent.display import Display
 from agent.events import Notice, PermissionRequested, PermissionResolved
 from agent.tools.call import Ready, Refused, RunningCall
 from agent.tools.call_input import read_input
-from agent.tools.declined import DECLINED_AND_STOPPED, declined_with
+from agent.tools.decline_text import DECLINED_AND_STOPPED, declined_with
 from agent.tools.files.edited_input import change_note
 from agent.tools.interruption import failed_sibling, interrupted_text
 from hooks.answers.outcome import EventOutcome
 from permissions.confinement import Confinement
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
-from permissions.evaluate.answered import USERS, apply_answer
 from permissions.evaluate.cascade import Evaluation
+from permissions.evaluate.confirmed_decision import USERS, apply_answer
 from permissions.evaluate.hook_step import after_rewrite
 from permissions.request import PermissionRequest
 from permissions.resolve.race import RaceAborted

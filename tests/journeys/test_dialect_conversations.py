@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from agent.model.providers.configured import ProviderSettings, configured_providers
+from agent.model.providers.provider_setup import ProviderSettings, configured_providers
 from agent.model.scripted.faults import Cut, ErrorFault, Position, Stall, Status
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, Thinking, ToolCall, Turn, When
 from agent.model.scripted.server import ScriptedServer

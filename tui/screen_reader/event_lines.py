@@ -28,7 +28,7 @@ from agent.events import (
     ToolDispatch,
     ToolResult,
 )
-from agent.tools.declined import DECLINED, comment_in
+from agent.tools.decline_text import DECLINED, comment_in
 from permissions.base.text.sanitize import Sanitizer, sanitize
 from permissions.explain.explain_decision import decider_name, reason_text
 from tui.text.safe_text import shown_display, shown_line

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from agent.display import CommandDisplay, TodoDisplay, TodoItem
 from agent.files.image_mentions import pasted_images
 from agent.prompt.shell_command_note import NOTE
-from agent.tools.declined import DECLINED
+from agent.tools.decline_text import DECLINED
 from permissions.base.text.sanitize import sanitize
 from tui.text.safe_text import shown_display, shown_line, shown_prompt
 from tui.transcript.block_list import BlockList

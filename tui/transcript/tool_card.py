@@ -18,7 +18,7 @@ from agent.display import (
     TodoItem,
     WorkflowDisplay,
 )
-from agent.tools.declined import DECLINED, comment_in
+from agent.tools.decline_text import DECLINED, comment_in
 from agent.tools.search.hidden_words import hidden_part
 from themes.theme import Role
 from tui.text.highlight import Highlighter

@@ -45,7 +45,7 @@ from agent.subagents.running_agent import RunningAgent
 from agent.subagents.worktree.worktree_end import AskAboutWorktree, WorktreeAnswer, end_worktree
 from agent.subagents.worktree.worktrees import AgentWorktree, Worktrees
 from agent.tools.call import CallOutcome, CallPorts
-from agent.tools.deferred import DeferredTools
+from agent.tools.deferred_tools import DeferredTools
 from agent.tools.file_state import FileState
 from agent.tools.registry import ToolRegistry
 from agent.tools.repeated_failures import RepeatedFailures

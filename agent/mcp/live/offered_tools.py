@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from agent.mcp.server_state import ServerView
 from agent.model.text_tokens import text_tokens
 from agent.tools.base import AnyTool
-from agent.tools.deferred import DeferredTools
+from agent.tools.deferred_tools import DeferredTools
 from agent.tools.registry import ToolRegistry
 
 SEARCH_VARIABLE: Final = "ENABLE_TOOL_SEARCH"

@@ -28,8 +28,8 @@ from agent.model.dialects.foreign_blocks import left_out
 from agent.model.dialects.provider import Provider
 from agent.model.endpoint_config import Endpoint
 from agent.model.key_helper import read_helper_key
-from agent.model.providers.configured import Providers
 from agent.model.providers.model_table import foreign_capabilities
+from agent.model.providers.provider_setup import Providers
 
 NO_KEY: Final = "none"
 LIST_S: Final = 4.0

@@ -16,7 +16,7 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
-from agent.tools.declined import DECLINED_AND_STOPPED
+from agent.tools.decline_text import DECLINED_AND_STOPPED
 
 DESCRIPTION: Final = """Shows the user a plan for approval and ends plan mode when they agree.
 

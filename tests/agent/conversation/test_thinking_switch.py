@@ -17,7 +17,7 @@ from agent.messages import (
 from agent.model.anthropic import AnthropicClient
 from agent.model.capabilities import known_capabilities
 from agent.model.endpoint_config import Endpoint
-from agent.model.providers.configured import Providers
+from agent.model.providers.provider_setup import Providers
 from agent.model.providers.router import ModelRouter
 from agent.model.wire import request_body
 

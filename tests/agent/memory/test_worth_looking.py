@@ -6,7 +6,7 @@ import pytest
 
 from agent.memory.worth_looking import is_worth_looking
 from agent.messages import Message, tool_result_block, tool_results_message, user_message
-from agent.tools.declined import declined_with
+from agent.tools.decline_text import declined_with
 
 
 def answered(name: str, result: str) -> list[Message]:

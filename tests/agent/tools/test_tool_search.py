@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from agent.tools.base import Tool, ToolContext, ToolError, ToolOutcome, build_tool
 from agent.tools.builtin.tool_search import tool_search_tool
-from agent.tools.deferred import DeferredTools
+from agent.tools.deferred_tools import DeferredTools
 from agent.tools.registry import ToolRegistry
 from tests.agent.tools.conftest import Bench
 

@@ -18,8 +18,8 @@ from permissions.decision import (
     Reason,
     ReasonType,
 )
-from permissions.evaluate.answered import apply_answer
 from permissions.evaluate.cascade import evaluate_parts
+from permissions.evaluate.confirmed_decision import apply_answer
 from permissions.evaluate.hook_step import after_hooks
 from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.mode import Mode

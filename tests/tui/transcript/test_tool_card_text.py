@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.display import CommandDisplay, DiffDisplay
-from agent.tools.declined import declined_with
+from agent.tools.decline_text import declined_with
 from tui.text.highlight import Highlighter
 from tui.transcript.blocks import ToolCard
 from tui.transcript.tool_card import tool_card_rows

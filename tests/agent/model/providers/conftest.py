@@ -13,7 +13,7 @@ from agent.messages import Message, tool_result_block, tool_results_message, use
 from agent.model.anthropic import make_client
 from agent.model.client import ModelRequest
 from agent.model.message_builder import MessageBuilder
-from agent.model.providers.configured import ProviderSettings, configured_providers
+from agent.model.providers.provider_setup import ProviderSettings, configured_providers
 from agent.model.providers.router import ModelRouter
 from agent.model.scripted.scenario import Scenario
 from agent.model.scripted.server import ScriptedServer

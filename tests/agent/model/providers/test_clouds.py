@@ -13,7 +13,7 @@ from agent.model.clouds.cloud_client import CloudClient
 from agent.model.dialects.provider import Cloud, Provider
 from agent.model.endpoint_config import Timeouts
 from agent.model.message_builder import MessageBuilder
-from agent.model.providers.configured import ProviderSettings, configured_providers
+from agent.model.providers.provider_setup import ProviderSettings, configured_providers
 from agent.model.providers.router import ModelRouter
 from agent.model.scripted.faults import Cut, Position, Stall, Status
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn
