@@ -80,5 +80,6 @@ def _result_text(result: WorkerResult) -> str:
     outcome = "" if not result.is_failure else f' failed="{result.outcome}"'
     return (
         f'<result worker="{result.worker}"{outcome}>\n<subtask>\n'
-        f"{neutralize_text(result.subtask)}\n</subtask>\n{neutralize_text(result.text) or '(nothing)'}\n</result>"
+        f"{neutralize_text(result.subtask)}\n</subtask>\n"
+        f"{neutralize_text(result.text) or '(nothing)'}\n</result>"
     )

@@ -32,8 +32,7 @@ PARTICLES = frozenset(
     with woken won worn written
     """.split()
 )
-"""Participles that do not end in -ed, and particles. Those that are verbs too (`read`, `put`, `set`,
-`run`, `split`) are used so."""
+"""Participles that do not end in -ed, and particles; not those that are verbs too, as `read` is."""
 
 VERBS_IN_ED = frozenset(
     {"embed", "exceed", "feed", "need", "proceed", "seed", "shed", "sed", "speed"}
