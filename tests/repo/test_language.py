@@ -41,7 +41,6 @@ VERBS_IN_ED = frozenset(
 EXCUSED = {
     ("agent/abort.py", "aborted"): "the property of the Web's AbortSignal",
     ("permissions/resolve/race.py", "aborted"): "the property of the Web's AbortSignal",
-    ("permissions/shell/programs/sed.py", "sed"): "the name of the program",
     ("tui/editing/text_buffer.py", "left"): "the direction, beside `right`",
     ("tui/editing/vim/motions.py", "_left"): "the direction, beside `_right`",
 }
