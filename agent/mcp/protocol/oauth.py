@@ -162,6 +162,8 @@ class ServerAuth(httpx2.Auth):
         context.oauth_metadata = _model(OAuthMetadata, known.authorization_server)
         context.protected_resource_metadata = _model(ProtectedResourceMetadata, known.resource)
         context.auth_server_url = known.issuer
+        # Read together: another process may refresh them at any time.
+        context.current_tokens = _model(OAuthToken, known.tokens)
         context.token_expiry_time = known.expires_at - SOON_S if known.expires_at else None
         client = known.client
         uris = _texts(client.get("redirect_uris")) if client is not None else []
@@ -189,7 +191,7 @@ class ServerAuth(httpx2.Auth):
     async def _hold_refresh(self) -> AbstractContextManager[None] | None:
         """Hold the right to refresh where that is due; another process may have done it."""
         context = self._provider.context
-        tokens = context.current_tokens or await self._storage.get_tokens()
+        tokens = context.current_tokens
         if tokens is None or tokens.refresh_token is None or not self._is_expired():
             return None
         held = self._store.refreshing(self._definition.url)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import stat
 import sys
+import time
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from agent.mcp.auth.needs_auth_cache import NeedsAuthCache
-from agent.mcp.auth.token_store import TokenStore
+from agent.mcp.auth.token_store import SignIn, TokenStore
 from agent.mcp.configuration.server_definition import OAuthSettings, ServerDefinition
 from agent.mcp.mcp_errors import ConnectFailed, McpError
 from agent.mcp.mcp_servers import McpServers
+from agent.mcp.protocol.oauth import ServerAuth
 from agent.mcp.server_state import ServerState
 from tests.agent.mcp.authorization_server import SignInServer
 from tests.agent.mcp.running import definition, of, running
@@ -193,6 +195,37 @@ def test_what_wanted_a_sign_in_is_forgotten_after_a_quarter_of_an_hour(tmp_path:
     assert (cache.wants("https://a"), cache.wants("https://b")) == (True, False)
     now += 15 * 60
     assert not cache.wants("https://a")
+
+
+class _RefreshedElsewhere(TokenStore):
+    """Another process refreshes the tokens right after they were first read."""
+
+    has_refreshed = False
+
+    def read(self, url: str) -> SignIn:
+        known = super().read(url)
+        if not self.has_refreshed:
+            self.has_refreshed = True
+            self.change(url, lambda _: _tokens("new", expires_in_s=3_600))
+        return known
+
+
+def _tokens(text: str, *, expires_in_s: float) -> SignIn:
+    tokens = {"access_token": text, "token_type": "Bearer", "refresh_token": f"{text} refresh"}
+    client = {"client_id": "this program", "redirect_uris": ["http://localhost/callback"]}
+    return SignIn(tokens=tokens, client=client, expires_at=time.time() + expires_in_s)
+
+
+async def test_tokens_that_another_process_refreshes_meanwhile_are_used(tmp_path: Path) -> None:
+    url = "http://127.0.0.1:9/mcp"
+    store = _RefreshedElsewhere(tmp_path)
+    store.change(url, lambda _: _tokens("old", expires_in_s=-60))
+    server = definition({"name": "g", "transport": "http", "url": url})
+    request = httpx2.Request("POST", url)
+    flow = ServerAuth(server, store, None, None).async_auth_flow(request)
+    assert await anext(flow) is request, "not refreshed a second time"
+    assert request.headers["authorization"] == "Bearer new"
+    await flow.aclose()
 
 
 async def test_two_processes_refresh_once(tmp_path: Path) -> None:
