@@ -182,7 +182,10 @@ class Control:
             "permission_suggestions": suggestions_json(self._suggest(request, pending)),
         }
         response = await self._send_request(asked)
-        return None if response is None else decision_of(_successful(response), request)
+        if response is None:
+            return None
+        failed = "the calling program's permission callback failed"
+        return decision_of(_successful(response, failed), request)
 
     async def decide_plan(self, plan: str, tool_use_id: str, abort: AbortSignal) -> PlanAnswer:
         """Ask the calling program about a plan; it may name the mode to continue in.
@@ -280,10 +283,12 @@ class Control:
                 future.set_result(None)
 
 
-def _successful(response: Mapping[str, object]) -> object:
+def _successful(
+    response: Mapping[str, object], failed: str = "the calling program answered with an error"
+) -> object:
     if response.get("subtype") != "success":
         text = sanitize(str(response.get("error") or "")).strip()
-        raise NoAnswer(f"the calling program answered with an error: {text or 'it has no text'}")
+        raise NoAnswer(f"{failed}: {text or 'it has no text'}")
     return response.get("response")
 
 

@@ -84,16 +84,26 @@ class HeadlessHandler(_InOrder):
     """No user to ask: hooks and the classifier answer first, then an ask becomes a deny."""
 
 
+_MEND = "Correct what failed, or allow the call by a rule."
+
+
 def denied_without_user(pending: Decision, undecided: Sequence[Undecided] = ()) -> Decision:
     """Return the deny that an unanswered ask becomes; with the origin of the ask."""
-    broken = [f"{one.name} failed: {one.failure}" for one in undecided if one.failure]
-    because = f" ({'; '.join(broken)})" if broken else ""
+    broken = "; ".join(_failure_line(one) for one in undecided if one.failure)
+    why = "This run cannot ask, so it was denied."
+    if broken:
+        why = f"There was no usable answer ({broken}), so it was denied. {_MEND}"
     return replace(
         pending,
         behavior=Behavior.DENY,
-        message=(f"{pending.message.rstrip('.')}. This run cannot ask{because}, so it was denied."),
+        message=f"{pending.message.rstrip('.')}. {why}",
         trace=(*pending.trace, *undecided_entries(undecided)),
     )
+
+
+def _failure_line(one: Undecided) -> str:
+    # What asks the user names itself in its failure: a screen, a calling program, a server's tool.
+    return str(one.failure) if one.name == "dialog" else f"{one.name}: {one.failure}"
 
 
 def user_decision(

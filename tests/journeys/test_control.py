@@ -46,6 +46,10 @@ class Program:
         inner = {"subtype": "success", "request_id": asked["request_id"], "response": response}
         self.say({"type": "control_response", "response": inner})
 
+    def fail(self, asked: dict[str, Any], error: str) -> None:
+        inner = {"subtype": "error", "request_id": asked["request_id"], "error": error}
+        self.say({"type": "control_response", "response": inner})
+
     async def until(self, kind: str) -> dict[str, Any]:
         """Read on to the next line of a type."""
         async for raw in self._out:
@@ -118,6 +122,26 @@ async def test_it_is_asked_during_a_prompt_of_the_command_line_as_well(
         assert (await caller.until("result"))["permission_denials"] == []
         assert await caller.end() == 0
     assert (project / "made").exists()
+
+
+async def test_a_permission_callback_that_raises_denies_and_the_denial_says_what_to_correct(
+    project: Path, fresh_home: Path
+) -> None:
+    flags = ("--permission-prompt-tool", "stdio", "make it")
+    async with (
+        ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
+        program(server, project, fresh_home, *flags) as caller,
+    ):
+        asked = await caller.until("control_request")
+        caller.fail(asked, "KeyError: 'tool_nam'")
+        denials = (await caller.until("result"))["permission_denials"]
+        assert await caller.end() == 3
+    assert [denial["tool_name"] for denial in denials] == ["Bash"]
+    assert not (project / "made").exists()
+    told = str(server.requests[-1].body["messages"][-1])
+    assert "the calling program's permission callback failed: KeyError: " in told
+    assert "Correct what failed, or allow the call by a rule." in told
+    assert "dialog" not in told
 
 
 async def test_rules_it_adds_are_remembered_and_other_restrictions_deny_the_call(
@@ -222,7 +246,7 @@ async def test_an_answer_that_is_none_is_named_in_a_sentence(
         caller.answer(await caller.until("control_request"), ["no object"])
         caller.answer(await caller.until("control_request"), {"behavior": "perhaps"})
         (denial,) = (await caller.until("result"))["permission_denials"]
-        assert 'failed: the calling program answered neither "allow" nor "deny"' in denial["reason"]
+        assert '(the calling program answered neither "allow" nor "deny")' in denial["reason"]
         await caller.end()
         err = (await caller.process.stderr.read()).decode()
     assert ": the calling program did not answer with an object" in err

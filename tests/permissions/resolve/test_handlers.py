@@ -158,7 +158,10 @@ async def test_with_nobody_to_ask_an_ask_is_a_deny_that_keeps_its_origin() -> No
 async def test_a_broken_dialog_denies_and_says_why() -> None:
     decision = await resolve(InteractiveHandler([at_once("dialog", RuntimeError("screen gone"))]))
     assert decision.behavior is Behavior.DENY
-    assert "dialog failed: RuntimeError: screen gone" in decision.message
+    assert decision.message.endswith(
+        "There was no usable answer (RuntimeError: screen gone), so it was denied."
+        " Correct what failed, or allow the call by a rule."
+    )
 
 
 # -- denial tracking --------------------------------------------------------------------------
