@@ -14,7 +14,10 @@ OWNER: Final = "library"
 
 
 def callback_hooks(functions: Mapping[str, Sequence[HookFunction]]) -> list[HandlerSpec]:
-    """Return functions, given by hook event, as handlers for a runner."""
+    """Return functions, given by hook event, as handlers for a runner.
+
+    A `PreToolUse` function that raises, or does not return an answer, blocks the call.
+    """
     specs: list[HandlerSpec] = []
     for event, listed in functions.items():
         for function in listed:
@@ -26,6 +29,8 @@ def callback_hooks(functions: Mapping[str, Sequence[HookFunction]]) -> list[Hand
                     handler=CallbackHandler(name, function),
                     source=HookSource.CODE,
                     position=len(specs),
+                    # A guard that breaks must not let the call through unguarded.
+                    blocks_on_failure=event == "PreToolUse",
                     owner=OWNER,
                 )
             )

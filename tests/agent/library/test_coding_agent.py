@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent import CodingAgent, CodingConfig, CodingTurnsExceeded
 from agent.events import Terminal
+from agent.library.program.callback_hooks import HookFunction
 from agent.model.endpoint import ModelSetup
 from agent.model.endpoint_config import Endpoint
 from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn
@@ -73,6 +75,26 @@ async def test_a_python_function_is_a_hook_like_any_other(tmp_path: Path, fresh_
     assert seen == ["Bash"]
     assert "not today" in str(result.to_input_list())
     assert not (tmp_path / "made").exists()
+
+
+async def _return_text(_payload: Mapping[str, object]) -> Any:
+    return "fine by me"
+
+
+async def _raise(_payload: Mapping[str, object]) -> Mapping[str, object]:
+    raise ConnectionError("the policy server is away")
+
+
+@pytest.mark.parametrize("guard", [_raise, _return_text])
+async def test_a_call_does_not_run_when_the_function_that_guards_it_fails(
+    guard: HookFunction, tmp_path: Path, fresh_home: Path
+) -> None:
+    async with ScriptedServer(Scenario(turns=(TOUCH, DONE))) as server:
+        chosen = config(server, tmp_path, fresh_home)
+        result = await CodingAgent(chosen, allow=["Bash"], hooks={"PreToolUse": [guard]}).run("go")
+    assert not (tmp_path / "made").exists()
+    assert f"hook '{guard.__qualname__}' failed: " in str(result.to_input_list())
+    assert result.final_output == "Done."
 
 
 async def test_the_turn_limit_raises_with_the_unfinished_result(
