@@ -22,7 +22,10 @@ def build_recording(start: StartContext, model: ModelParts) -> Recording:
     tracker = model.accounting.costs
     redactor = Redactor(secrets_of({**start.environment.env, **start.settings.env}))
     recorder = SessionRecorder(
-        start.session, redact=redactor.line, cost_by_model=lambda: tracker.state.as_json()
+        start.session,
+        redact=redactor.line,
+        cost_by_model=lambda: tracker.state.as_json(),
+        limits=lambda: model.model_in_use.limits,
     )
     recorder.seed(
         start.resumed_conversation.states if start.resumed_conversation is not None else ()

@@ -230,6 +230,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
             wants_thinking=wants_thinking,
             on_effort=on_effort,
             totals=self._totals(),
+            limits=self.resumed_conversation.limits if self.resumed_conversation else None,
         )
 
     def _totals(self) -> Totals:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from agent.commands.turn_scope import ModelChoice
 from agent.conversation.accounting import Totals
@@ -65,14 +67,17 @@ class ModelInUse:
         wants_thinking: bool = True,
         on_effort: Callable[[Effort | None], None] = lambda _: None,
         totals: Totals | None = None,
+        limits: Mapping[str, tuple[int, int]] | None = None,
     ) -> None:
         """`effort` None is the model's default; `on_effort` receives every change of it. `totals`
-        are those of a resumed session."""
+        and `limits` are those of a resumed session."""
         self._client = client
         self.model = model
+        self.limits = dict(limits or {})
+        """Window and longest answer that errors named, in tokens, by model; 0 for none."""
         self.effort = effort
         self._wants_thinking = wants_thinking
-        self.capabilities: ModelCapabilities = client.known_capabilities(model)
+        self.capabilities: ModelCapabilities = self._apply_limits(client.known_capabilities(model))
         self.totals = totals if totals is not None else Totals()
         """Of the conversation: its window is the model's."""
         self.totals.context_window = self.capabilities.context_window
@@ -95,7 +100,7 @@ class ModelInUse:
         if problem is not None:
             raise SwitchRefused(problem)
         self.model = wanted
-        self.capabilities = self._client.known_capabilities(self.model)
+        self.capabilities = self._apply_limits(self._client.known_capabilities(self.model))
         await self.learn_capabilities()
 
     def left_out(self, messages: Sequence[Message]) -> str:
@@ -137,6 +142,8 @@ class ModelInUse:
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
         """Take over a window and a longest answer that an error of the endpoint named."""
         self._client.learn_limits(model, window, output)
+        named = self.limits.get(model, (0, 0))
+        self.limits[model] = (window or named[0], output or named[1])
         if model == self.model:
             self.capabilities = self._client.known_capabilities(model)
             self.totals.context_window = self.capabilities.context_window
@@ -146,8 +153,20 @@ class ModelInUse:
         model = self.model
         found = await self._client.capabilities(model)
         if model == self.model:
-            self.capabilities = found
-            self.totals.context_window = found.context_window
+            self.capabilities = self._apply_limits(found)
+            self.totals.context_window = self.capabilities.context_window
+
+    def _apply_limits(self, can: ModelCapabilities) -> ModelCapabilities:
+        """Return capabilities of the model with the limits that errors named, also long ago."""
+        window, output = self.limits.get(self.model, (0, 0))
+        if can.source in ("endpoint", "server", "settings"):
+            # A server may have been started with a larger window since.
+            window = 0
+        return replace(
+            can,
+            context_window=min(window or can.context_window, can.context_window),
+            max_output_tokens=min(output or can.max_output_tokens, can.max_output_tokens),
+        )
 
 
 if TYPE_CHECKING:

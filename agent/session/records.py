@@ -125,6 +125,8 @@ class UsageRecord(Struct, frozen=True):
     model: str = ""
     by_model: Mapping[str, object] | None = None
     """What the cost tracker receives on resume, as JSON."""
+    limits: Mapping[str, tuple[int, int]] | None = None
+    """What errors of the endpoint said of models: window and longest answer, in tokens."""
     kind: Literal["usage"] = "usage"
 
 

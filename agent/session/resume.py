@@ -66,6 +66,8 @@ class ResumedConversation(Struct, frozen=True):
     cost_usd: float = 0.0
     context_tokens: int = 0
     cost_by_model: Mapping[str, object] | None = None
+    limits: Mapping[str, tuple[int, int]] | None = None
+    """What errors said of models; see `UsageRecord`."""
     model: str | None = None
     """The model of the last answer."""
     grants: GrantsRecord = GrantsRecord()
@@ -231,6 +233,7 @@ class _Rebuild:
             cost_usd=usage.session_cost_usd,
             context_tokens=usage.context_tokens,
             cost_by_model=usage.by_model,
+            limits=usage.limits,
             model=self._replay.model,
             grants=self._latest(GrantsRecord) or GrantsRecord(),
             todos=_todos(latest.get("todos")),

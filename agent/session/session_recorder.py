@@ -69,6 +69,7 @@ class SessionRecorder:
         *,
         redact: Redact | None = None,
         cost_by_model: Callable[[], Mapping[str, object] | None] = lambda: None,
+        limits: Callable[[], Mapping[str, tuple[int, int]] | None] = lambda: None,
     ) -> None:
         """Write to `session`.
 
@@ -77,6 +78,7 @@ class SessionRecorder:
             redact: applied to the line of every record; None writes as is.
             cost_by_model: returns what the cost tracker needs on resume; asked with every usage
                 record.
+            limits: returns what errors said of models; asked as often.
         """
         self._session = session
         self._redact = redact
@@ -87,6 +89,7 @@ class SessionRecorder:
         self._denials: dict[str, Decision] = {}
         """By the ids of calls whose result has not arrived yet."""
         self._cost_by_model = cost_by_model
+        self._limits = limits
         self.is_titled = False
         """Whether the session got a name in this run, or had one."""
 
@@ -152,6 +155,7 @@ class SessionRecorder:
                     event.session_cost_usd,
                     event.context_tokens,
                     by_model=self._cost_by_model(),
+                    limits=self._limits(),
                 )
             case Tombstone(agent_id=None):
                 return TombstoneRecord(event.message_uid, event.reason)

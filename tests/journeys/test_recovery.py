@@ -308,3 +308,19 @@ async def test_a_trace_shows_where_the_time_went(tmp_path: Path, fresh_home: Pat
     assert '"event": "llm_response"' in log.read_text()
     assert "next request: next_turn" in log.read_text()
     assert "secret" not in log.read_text() + shown
+
+
+async def test_a_resumed_session_asks_for_no_more_than_an_error_allowed(begin: Begin) -> None:
+    message = "max_tokens: 21333 > 8000, which is the maximum allowed number of output tokens"
+    refusal = FaultPlan(Status(400, "invalid_request_error", message), request=1)
+    first = await begin(
+        scenario=Scenario(turns=(Turn((Text("Hi."),), times=0),), faults=(refusal,))
+    )
+    assert terminal(await first.send("hello")).reason == "completed"
+    await first.conversation.aclose()
+    session = first.conversation.view.session_id
+    second = await begin(resume=session, server=first.server)
+    assert terminal(await second.send("again")).reason == "completed"
+    asked = [request.body["max_tokens"] for request in first.server.requests]
+    assert asked[0] > 8_000
+    assert asked[1:] == [8_000, 8_000]
