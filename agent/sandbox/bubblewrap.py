@@ -28,7 +28,11 @@ class MountKind(Enum):
     WRITABLE = "writable"
     READ_ONLY = "read-only"
     MASK = "mask"
-    EMPTY = "empty directory"
+    EMPTY = "placeholder"
+
+
+OPENED: Final = (MountKind.WRITABLE, MountKind.EMPTY)
+"""What is mounted by descriptor."""
 
 
 def plan_mounts(policy: SandboxPolicy) -> dict[str, MountKind]:
@@ -52,7 +56,7 @@ def plan_mounts(policy: SandboxPolicy) -> dict[str, MountKind]:
 def mount_arguments(
     policy: SandboxPolicy,
     mounts: Mapping[str, MountKind],
-    writable: Mapping[str, int],
+    opened: Mapping[str, int],
     *,
     hides_processes: bool = True,
 ) -> list[str]:
@@ -60,8 +64,8 @@ def mount_arguments(
 
     Args:
         mounts: What `plan_mounts` returned for the policy.
-        writable: A descriptor for each path that is mounted for writing. It must not be looked up
-            again, since a command that runs meanwhile could put a link in its place.
+        opened: A descriptor for each path of `OPENED`. It must not be looked up again, since a
+            command that runs meanwhile could put a link in its place.
     """
     arguments = [
         *("--ro-bind", "/", "/", "--dev", "/dev", *_proc(hides_processes)),
@@ -69,10 +73,10 @@ def mount_arguments(
         *(() if policy.unix_sockets else ("--tmpfs", "/run")),
     ]
     for path in sorted(mounts, key=len):
-        arguments += _mount(path, mounts[path], writable)
+        arguments += _mount(path, mounts[path], opened)
     # Only now: what lies deeper needed a place to be mounted on.
     for path, kind in mounts.items():
-        if kind is MountKind.EMPTY or (kind is MountKind.MASK and os.path.isdir(path)):
+        if kind is MountKind.MASK and os.path.isdir(path):
             arguments += ("--remount-ro", path)
     return [
         *arguments,
@@ -89,14 +93,15 @@ def _proc(is_own: bool) -> list[str]:
     return ["--proc", "/proc", *guarded]
 
 
-def _mount(path: str, kind: MountKind, writable: Mapping[str, int]) -> tuple[str, ...]:
+def _mount(path: str, kind: MountKind, opened: Mapping[str, int]) -> tuple[str, ...]:
     match kind:
         case MountKind.WRITABLE:
-            return ("--bind-fd", str(writable[path]), path)
+            return ("--bind-fd", str(opened[path]), path)
         case MountKind.READ_ONLY:
             return ("--ro-bind", path, path)
         case MountKind.EMPTY:
-            return ("--tmpfs", path)
+            # Not a file system of its own, which takes longer to make and to end.
+            return ("--ro-bind-fd", str(opened[path]), path)
         case MountKind.MASK:
             return ("--tmpfs", path) if os.path.isdir(path) else ("--ro-bind", "/dev/null", path)
 

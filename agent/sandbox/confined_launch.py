@@ -11,7 +11,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from agent.sandbox.availability import Availability, Backend
-from agent.sandbox.bubblewrap import MountKind, mount_arguments, plan_mounts
+from agent.sandbox.bubblewrap import OPENED, mount_arguments, plan_mounts
 from agent.sandbox.git.git_program import git_mounts
 from agent.sandbox.git.git_stops import REAL_GIT
 from agent.sandbox.landlock import landlock_arguments
@@ -191,12 +191,12 @@ def _in_bubblewrap(
     descriptors: list[int] = []
     try:
         planned = plan_mounts(policy)
-        writable = {}
-        for path in [one for one, kind in planned.items() if kind is MountKind.WRITABLE]:
-            writable[path] = open_anything(path)
-            descriptors.append(writable[path])
+        opened = {}
+        for path in [one for one, kind in planned.items() if kind in OPENED]:
+            opened[path] = open_anything(path)
+            descriptors.append(opened[path])
         arguments = mount_arguments(
-            policy, planned, writable, hides_processes=available.hides_processes
+            policy, planned, opened, hides_processes=available.hides_processes
         )
         git, script = git_mounts(policy, program.env.get("PATH", ""))
         if git:
