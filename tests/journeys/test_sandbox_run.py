@@ -126,3 +126,23 @@ async def test_what_makes_no_sense_is_said(
     _, stderr = await process.communicate()
     assert process.returncode == 2
     assert says in " ".join(stderr.decode().split())
+
+
+@needs_full
+async def test_a_kill_leaves_neither_process_nor_placeholder(project: Path) -> None:
+    command = "touch started; setsid sleep 60 & sleep 60"
+    process = await start(
+        "sandbox",
+        *("run", "--confinement", "project", "--", command),
+        cwd=project,
+        env=environment(project.parent),
+    )
+    async with asyncio.timeout(60):
+        while not (project / "started").exists():  # noqa: ASYNC110 - files announce nothing
+            await asyncio.sleep(0.05)
+        assert (project / ".claude").is_dir()
+        process.kill()
+        # The pipes end with the last process that holds them.
+        await process.communicate()
+        while len(list(project.iterdir())) > 1:  # noqa: ASYNC110 - the directory announces nothing
+            await asyncio.sleep(0.05)

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
@@ -37,7 +38,9 @@ from agent.sandbox.sandbox import RunRequest, Sandbox
 from agent.tools.shell.protected_checkout import protected_changes
 from agent.tools.shell.shell_process import command_environment, find_bash
 from permissions.base.process.child_environment import child_environment
+from permissions.base.process.guardian import forget, register_pid, watch
 from permissions.base.process.neutral_git import with_neutral_git
+from permissions.base.process.process_tree import MARK
 from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.process.spawn import CannotStart, Launch, releasing_start, spawn
 from permissions.confinement import Confinement, SandboxLevel, can_hold
@@ -203,8 +206,13 @@ def _run(launch: Launch) -> int:
     """Run the program with its output passed on, report refusals, return the exit status."""
     # A wrapper such as `timeout` ends this process so: nothing is left then either.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    value = uuid.uuid4().hex
+    mark = f"{MARK}={value}"
+    watch(mark)
+    marked = replace(launch, env={**launch.env, MARK: value})
     with releasing_start(launch):
-        process = spawn(launch, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = spawn(marked, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    register_pid(mark, process.pid)
     assert process.stdout is not None
     assert process.stderr is not None
     tail = bytearray()
@@ -229,6 +237,7 @@ def _run(launch: Launch) -> int:
             os.killpg(process.pid, signal.SIGKILL)
         if launch.confined_run is not None:
             launch.confined_run.finish()
+        forget(mark)
     for copy in copies:
         copy.join()
     if isinstance(launch.confined_run, SandboxRun):
