@@ -36,7 +36,7 @@ from agent.tools.large_results import bound_result
 from agent.tools.replaced_output import replaced_content
 from agent.tools.shell.refused_note import refusal_line
 from hooks.answers.outcome import EventOutcome
-from permissions.base.text.sanitize import sanitize
+from permissions.base.text.sanitize import reveal, sanitize
 
 
 async def run_call(
@@ -67,6 +67,10 @@ async def _lifecycle(call: RunningCall) -> CallOutcome:
         ready = await read_input(call, call.use.input)
     except Refused as refused:
         await _emit_dispatch(call, call.use.name)
+        try:
+            await _refuse_repeated(call)
+        except Refused as repeated:
+            return await _to_outcome(call, repeated, 0.0)
         return await _to_outcome(call, refused, 0.0)
     await _emit_dispatch(call, ready.tool.name)
     call.visible_input = ready.visible_input
@@ -89,7 +93,8 @@ async def _lifecycle(call: RunningCall) -> CallOutcome:
 async def _refuse_repeated(call: RunningCall) -> None:
     """Raise Refused for a call that keeps failing, unless the user wants it run again."""
     ports = call.ports
-    text = await ports.failures.refusal(call.use, call.identifier, ports.services.user, call.abort)
+    shown = call.identifier or reveal(call.use.name)[:100]
+    text = await ports.failures.refusal(call.use, shown, ports.services.user, call.abort)
     if text is not None:
         raise Refused("failed", text)
 

@@ -75,8 +75,13 @@ async def test_an_answer_that_did_not_fit_is_asked_for_smaller_from_then_on(begi
     assert [request.status for request in journey.server.requests] == [400, 200, 200]
 
 
-async def test_the_same_failing_call_is_not_run_a_third_time(begin: Begin) -> None:
-    journey = await begin([*[Turn((MISSING,))] * 4, DONE], has_person=False)
+@pytest.mark.parametrize(
+    "failing", [MISSING, ToolCall("no_such_tool", {"a": 1}), ToolCall("Read", {"path": "a"})]
+)
+async def test_the_same_failing_call_is_not_run_a_third_time(
+    begin: Begin, failing: ToolCall
+) -> None:
+    journey = await begin([*[Turn((failing,))] * 4, DONE], has_person=False)
     events = await journey.send("go")
     texts = [result.text for result in results(events)]
     assert ["Not run: this very call has failed" in text for text in texts] == [
