@@ -1,6 +1,6 @@
 """From agent events to frames: a bounded buffer, and a clock that ticks only while there is output.
 
-The first event after a pause is painted at once, later ones at most 30 times a second; nothing runs
+The first event after a pause is painted at once, later ones at most 20 times a second; nothing runs
 while nothing arrives. Source: streaming-and-events, "Bounded Buffer", "The Output Rendering Model".
 """
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agent.events import AgentEvent
 
 CAPACITY_EVENTS: Final = 32
-FRAME_S: Final = 1 / 30
+FRAME_S: Final = 1 / 20
 _SLOW_LINE_FACTOR: Final = 4
 
 

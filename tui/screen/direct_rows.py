@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from rich.console import RenderableType
 from rich.style import Style
-from textual.filter import ANSIToTruecolor, DimFilter
+from textual.filter import ANSIToTruecolor, DimFilter, LineFilter
 from textual.geometry import Offset, Region
 from textual.screen import Screen
 from textual.strip import Strip
@@ -62,11 +62,11 @@ class DrawsRows(LaidOutOnce):
         """Return some rows as they are shown, the app's colour filters applied."""
         strips = self.draw_rows(rows)
         filters = self.app.get_line_filters()
-        if filters and not (all(isinstance(f, _OF_COLORS) for f in filters) and _are_plain(strips)):
-            _, background = self.background_colors
-            for line_filter in filters:
-                strips = [strip.apply_filter(line_filter, background) for strip in strips]
-        return strips
+        leave_plain = all(isinstance(line_filter, _OF_COLORS) for line_filter in filters)
+        return [
+            strip if leave_plain and _are_plain(strip) else _apply_filters(strip, filters, self)
+            for strip in strips
+        ]
 
     def draw_rows(self, rows: Collection[int]) -> list[Strip]:
         """Return some rows before the filters; to be replaced where many at once are cheaper."""
@@ -95,9 +95,16 @@ class DrawsRows(LaidOutOnce):
             self.refresh(*(Region(0, y, width, 1) for y in rows))
 
 
-def _are_plain(strips: Sequence[Strip]) -> bool:
-    """Whether Textual's filters of colours leave all of these rows as they are."""
-    return all(_is_plain(segment.style) for strip in strips for segment in strip)
+def _apply_filters(strip: Strip, filters: Sequence[LineFilter], widget: Widget) -> Strip:
+    _, background = widget.background_colors
+    for line_filter in filters:
+        strip = strip.apply_filter(line_filter, background)
+    return strip
+
+
+def _are_plain(strip: Strip) -> bool:
+    """Whether Textual's filters of colours leave a row as it is."""
+    return all(_is_plain(segment.style) for segment in strip)
 
 
 @lru_cache(maxsize=1024)

@@ -30,7 +30,7 @@ BACKGROUND = Color(10, 20, 30)
 )
 def test_only_what_no_filter_changes_is_left_out(style: Style | None, is_plain: bool) -> None:
     strip = Strip([Segment("a", Style(color="#ffffff")), Segment("b", style)])
-    assert _are_plain([strip]) is is_plain
+    assert _are_plain(strip) is is_plain
     if is_plain:
         for each in (ANSIToTruecolor(DEFAULT_TERMINAL_THEME), DimFilter()):
             assert strip.apply_filter(each, BACKGROUND) == strip
