@@ -36,6 +36,10 @@ _PLUGIN_PARTS: Final = {
     "commands": "commands",
     ".lsp.json": "language servers",
     "output-styles": "output styles",
+    "themes": "themes",
+    "monitors": "monitors",
+    "bin": "programs",
+    "settings.json": "settings",
 }
 """What a plugin may bring that is not used, by its place."""
 _USED_PARTS: Final = (".claude-plugin", "hooks", "agents", ".mcp.json")

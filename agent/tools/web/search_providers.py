@@ -56,7 +56,12 @@ class SearchService(Struct, frozen=True):
                     case "brave":
                         response = await client.get(
                             f"{self.base_url}/res/v1/web/search",
-                            params={"q": query.text, "count": str(2 * MAX_HITS)},
+                            params={
+                                "q": query.text,
+                                "count": str(2 * MAX_HITS),
+                                # Otherwise excerpts have tags around the words that were found.
+                                "text_decorations": "false",
+                            },
                             headers={"X-Subscription-Token": self.key},
                         )
                     case "tavily":

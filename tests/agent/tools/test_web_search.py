@@ -50,7 +50,12 @@ async def service(answer: Any, status: int = 200) -> AsyncIterator[tuple[str, li
 @pytest.mark.parametrize(
     ("provider", "answer", "request_line", "key"),
     [
-        ("brave", {"web": {"results": ENTRIES}}, "GET /res/v1/web/search?q=how", "brave-key"),
+        (
+            "brave",
+            {"web": {"results": ENTRIES}},
+            "GET /res/v1/web/search?q=how+to&count=20&text_decorations=false ",
+            "brave-key",
+        ),
         ("tavily", {"results": ENTRIES}, "POST /search", "tavily-key"),
         ("searxng", {"results": ENTRIES}, "GET /search?q=how", ""),
     ],
