@@ -264,7 +264,8 @@ class Conversation:
             await events.notice("info", text)
             return
         for text in step.notices:
-            await events.notice("info", text)
+            # Without an event nothing was compacted, and the notice says why.
+            await events.notice("warning" if step.event is None else "info", text)
         if step.event is not None:
             self._state.messages = step.messages
             self._parts.totals.context_tokens = step.event.tokens_after

@@ -512,3 +512,16 @@ async def test_compact_without_a_conversation_says_so(project: Path, fresh_home:
         env = environment(fresh_home, server.base_url)
         status, out, err = await run("-p", "/compact", cwd=project, env=env)
     assert (status, out) == (0, "There is nothing to compact yet.\n"), err
+
+
+async def test_compact_without_a_summary_is_an_error(project: Path, fresh_home: Path) -> None:
+    long = Turn((Text("word " * 9_000),), times=1)
+    calls = Turn((ToolCall("Glob", {"pattern": "*"}),), times=0)
+    async with ScriptedServer(Scenario(turns=(long, calls))) as server:
+        env = environment(fresh_home, server.base_url)
+        assert (await run("-p", "hi " * 9_000, cwd=project, env=env))[0] == 0
+        form = ("--output-format", "json")
+        status, out, err = await run("-p", "-c", "/compact", *form, cwd=project, env=env)
+    result = json.loads(out)
+    assert (status, result["is_error"]) == (1, True), err
+    assert "The model wrote no summary. It stays as it is." in out
