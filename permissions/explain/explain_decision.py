@@ -7,7 +7,7 @@ the cascade: a step that was not checked has its reason, instead of being absent
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,9 +22,6 @@ from permissions.decision import (
     TraceEntry,
     TraceStep,
 )
-
-if TYPE_CHECKING:
-    from permissions.explain.confinement_text import confinement_words
 from permissions.explain.confinement_text import confinement_words
 from permissions.rules.rule_set import RuleSet
 

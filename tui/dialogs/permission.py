@@ -339,6 +339,10 @@ class PermissionDialog:
             return DialogView(title, body, footer, pinned_rows=pinned)
         return DialogView(title, body, footer, body_id="trace", first_row=trace_at)
 
+    def _changed_question(self) -> str:
+        runs = self._ask.request.tool == "Bash"
+        return "Run your changed version?" if runs else "Use your changed version?"
+
     def _problem_rows(self, width: int) -> list[FooterRow]:
         """Return what is special about the question: what the editor said, or a changed call."""
         problem, lines = self._revision.problem, []
@@ -347,7 +351,7 @@ class PermissionDialog:
         if is_barred(self._ask):
             lines.extend(wrap([(_BARRED, Ink(bold=True))], width))
         elif self._revision.is_changed:
-            lines.extend(wrap([(_CHANGED, Ink(bold=True))], width))
+            lines.extend(wrap([(self._changed_question(), Ink(bold=True))], width))
         return [FooterRow(line) for line in indent_rows(lines, PAD, PAD)]
 
     def _all_row(self) -> list[FooterRow]:
@@ -390,4 +394,3 @@ _ALL: Final = 1_000
 _INSIDE: Final = 1_001
 _OFFER: Final = "s. Run commands without asking inside the sandbox…"
 _BARRED: Final = "Your version would be denied. Edit it (e), or say no."
-_CHANGED: Final = "Run your changed version?"

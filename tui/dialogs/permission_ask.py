@@ -178,7 +178,7 @@ def still_asked(judged: PermissionAsk, proposed: PermissionAsk) -> PermissionAsk
 
 
 _ASKS: Final = frozenset({"ask", "defer"})
-_CHANGED: Final = "You changed it: the rules are checked again before it runs."
+_CHANGED: Final = "You changed it: the rules are checked again first."
 OTHER_PLACE: Final = "←→ change"
 """Names the keys that choose another place for a rule."""
 _ALWAYS: Final = "Yes, always"

@@ -239,6 +239,9 @@ class ByteFilter:
 
 def _typed_text(text: str) -> Iterator[InputItem]:
     """Yield typed text; so much of it at once is a paste of a terminal without bracketed paste."""
+    if _is_many_lines(text):
+        yield PastedText(text.replace("\r\n", "\n").replace("\r", "\n"))
+        return
     position = 0
     for flood in _FLOOD.finditer(text):
         yield from _keys(text[position : flood.start()])
@@ -272,6 +275,16 @@ def _keys(text: str) -> Iterator[InputItem]:
 _FLOOD: Final = re.compile(r"[^\x00-\x09\x0b-\x1f\x7f]{512,}")
 """Text, line feeds included, of which no user types as much within one read. A carriage return is
 no part of it: it still sends."""
+_LINES: Final = 5
+_LINES_CHARS: Final = 128
+"""So many filled lines of so much text within one read are no prompts sent one after another."""
+
+
+def _is_many_lines(text: str) -> bool:
+    """Is it a paste of lines, each of which would be sent as a prompt?"""
+    if len(text) < _LINES_CHARS or _PASTE_CONTROLS.search(text.replace("\r", "")):
+        return False
+    return sum(map(bool, map(str.strip, text.split("\r")[:-1]))) >= _LINES
 
 
 def _alt_key(character: str) -> TypedKey:

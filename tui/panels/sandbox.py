@@ -134,7 +134,9 @@ def _directories(
     items += _many("closed to new files", shared.closed_directories, short)
     if is_full:
         items += _many("hidden", (*policy.secret, *policy.denied_paths), short)
-    return items + _many("package caches, for allow rules", shared.caches, short)
+    is_one = len(shared.caches) == 1
+    caches = "package cache, for allow rules" if is_one else "package caches, for allow rules"
+    return items + _many(caches, shared.caches, short)
 
 
 def _how_they_run(state: SandboxState) -> str:

@@ -29,7 +29,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
         mode_name(status.mode),
         f"folder {session.launch_dir}",
         *([f"shell in {session.cwd}"] if session.cwd != session.launch_dir else []),
-        *(f"also {directory}" for directory in context.gate.context.additional_dirs),
+        *(f"also {os.path.realpath(also)}" for also in context.gate.context.additional_dirs),
         f"trust {_trust(trust)}",
         f"instructions {', '.join(files) if files else 'none'}",
         f"hooks {len(context.hooks.config.all())}, rules {len(context.gate.context.rules.rules)}",

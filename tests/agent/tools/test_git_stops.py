@@ -1,4 +1,4 @@
-"""Git inside, whoever starts it, changes all that it should or nothing: never half a checkout."""
+"""Git inside the sandbox changes all that it should or nothing: never half a checkout."""
 
 from __future__ import annotations
 

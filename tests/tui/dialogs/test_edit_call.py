@@ -190,6 +190,7 @@ async def test_the_new_text_of_an_edit_is_edited_without_an_editor() -> None:
     write(dialog, "!")
     press(dialog, "enter")
     assert "TWO!" in drawn(dialog)
+    assert "Use your changed version?" in drawn(dialog)
     press(dialog, "enter")
     assert (await dialog.wait()).updated_input == {**given_input, "new_string": "TWO!"}
 

@@ -162,6 +162,17 @@ def test_a_string_without_end_is_given_up() -> None:
     assert reader.feed("k") == [ForParser("k")]
 
 
+def test_many_lines_at_once_are_one_paste_not_a_prompt_each() -> None:
+    lines = [f"\tline {number} of a file without brackets" for number in range(5_000)]
+    pasted = [PastedText("\n".join([*lines, "the end"]))]
+    assert _items(["\r".join([*lines, "the end"])]) == pasted
+    assert _items(["\r\n".join([*lines, "the end"])]) == pasted
+    few = "fix it\ryes\rrun the tests\r1\r"
+    assert _items([few]) == [ForParser(few)]
+    waiting = "ask for something\r" + "\r" * 200
+    assert _items([waiting]) == [ForParser(waiting)]
+
+
 def test_more_text_than_anybody_types_at_once_is_pasted() -> None:
     wall = "word\n" * 200
     assert _items([f"a\r{wall}\rb"]) == [ForParser("a\r"), PastedText(wall), ForParser("\rb")]
