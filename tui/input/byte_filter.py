@@ -277,7 +277,7 @@ _FLOOD: Final = re.compile(r"[^\x00-\x09\x0b-\x1f\x7f]{512,}")
 no part of it: it still sends."""
 _LINES: Final = 5
 _LINES_CHARS: Final = 128
-"""So many filled lines of so much text within one read are no prompts sent one after another."""
+"""So many filled lines of so much text within one read are a paste, not typed prompts."""
 
 
 def _is_many_lines(text: str) -> bool:
