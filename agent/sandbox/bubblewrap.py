@@ -100,7 +100,7 @@ def _mount(path: str, kind: MountKind, opened: Mapping[str, int]) -> tuple[str, 
         case MountKind.READ_ONLY:
             return ("--ro-bind", path, path)
         case MountKind.EMPTY:
-            # Not a file system of its own, which takes longer to make and to end.
+            # By descriptor: a link that a command puts in its place is not followed.
             return ("--ro-bind-fd", str(opened[path]), path)
         case MountKind.MASK:
             return ("--tmpfs", path) if os.path.isdir(path) else ("--ro-bind", "/dev/null", path)
