@@ -14,6 +14,7 @@ from agent.assembly.start_context import StartContext
 from agent.conversation.accounting import Accounting
 from agent.conversation.model_selection import ModelInUse
 from agent.loop.model_turn import Recovery
+from agent.memory.estimate import total_tokens
 from agent.model.anthropic import AnthropicClient
 from agent.model.capabilities import Override
 from agent.model.client import Effort
@@ -23,6 +24,7 @@ from agent.model.providers.provider_setup import ProviderSettings
 from agent.model.providers.router import ModelRouter
 from agent.model.small_model import SmallModel
 from agent.permission_config.rule_changes import RuleChanges
+from agent.recovery.overflow import AnswerRoom
 from agent.recovery.retry import RequestSource, RetryPolicy, policy_for
 from agent.settings.load import Settings
 from agent.settings.schema import SettingsFile
@@ -92,6 +94,7 @@ async def build_model(
     recovery = Recovery(
         policy(RequestSource.MAIN),
         setup.endpoint.base_url,
+        AnswerRoom(lambda request: total_tokens(request.messages)),
         fallback_models=setup.fallback_models,
         refresh=key_refresh(client, setup, start.settings, env),
         learn_limits=used.learn_limits,

@@ -159,9 +159,13 @@ class ModelInUse:
     def _apply_limits(self, can: ModelCapabilities) -> ModelCapabilities:
         """Return capabilities of the model with the limits that errors named, also long ago."""
         window, output = self.limits.get(self.model, (0, 0))
-        if can.source in ("endpoint", "server", "settings"):
+        stated = self._client.override(self.model)
+        if can.source in ("endpoint", "server") or stated.context_window is not None:
             # A server may have been started with a larger window since.
             window = 0
+        if stated.max_output_tokens is not None:
+            # What an error of this run named, the client's figure holds already.
+            output = 0
         return replace(
             can,
             context_window=min(window or can.context_window, can.context_window),

@@ -43,6 +43,7 @@ from agent.model.message_builder import MessageBuilder
 from agent.recovery.breaker import Breaker, Breakers, BreakerState
 from agent.recovery.classify import Failure, FailureKind, classify
 from agent.recovery.escalation import Degrade, Fail, RetryAfter, RetryState, SwitchModel, climb
+from agent.recovery.overflow import AnswerRoom
 from agent.recovery.retry import RetryPolicy, heartbeat_chunks
 from agent.stream import TurnEvents
 
@@ -52,6 +53,7 @@ class Recovery(Struct):
 
     policy: RetryPolicy
     endpoint: str
+    room: AnswerRoom
     breakers: Breakers = field(default_factory=Breakers)
     fallback_models: tuple[str, ...] = ()
     """Take over for the rest of a prompt, the next one where one fails as well."""
@@ -149,6 +151,7 @@ class ModelTurn:
         started = recovery.monotonic()
         if recovery.fallen_back_to is not None:
             self._request = replace(self._request, model=recovery.fallen_back_to)
+        self._request = recovery.room.fit(self._request)
         refused = await self._pass_breaker(abort)
         if refused is not None:
             return refused
@@ -237,6 +240,8 @@ class ModelTurn:
             case RetryAfter():
                 if rung.max_tokens is not None:
                     self._request = replace(self._request, max_tokens=rung.max_tokens)
+                    if rung.failure is not None and rung.failure.overflow is not None:
+                        self._recovery.room.note(self._request)
                 if rung.refresh_credentials and self._recovery.refresh is not None:
                     with contextlib.suppress(Aborted):
                         await abort.race(self._recovery.refresh())

@@ -149,7 +149,7 @@ def _cure(
         return replace(state, is_refreshed=True), again
     fitting = failure.output_limit or (failure.overflow and failure.overflow.fitting_max_tokens())
     if fitting and not state.is_resized:
-        again = RetryAfter(0.0, next_attempt, failure.message, max_tokens=fitting)
+        again = RetryAfter(0.0, next_attempt, failure.message, max_tokens=fitting, failure=failure)
         return replace(state, is_resized=True), again
     feature = failure.unsupported
     if feature is not None and feature not in state.degraded_features:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
+
+from agent.model.client import ModelRequest
 
 MIN_OUTPUT_TOKENS: Final = 3_000
 """Less room than this makes an answer too short to be of use (error-recovery)."""
 
 MARGIN_TOKENS: Final = 1_000
 """Left free, because the endpoint's count of the next request differs a little."""
+
+GROWTH: Final = 1.25
+"""Tokens of the endpoint in one of an estimate, at most."""
 
 
 class ContextOverflow(Struct, frozen=True):
@@ -28,6 +35,33 @@ class ContextOverflow(Struct, frozen=True):
             return None
         room = self.limit_tokens - self.input_tokens - MARGIN_TOKENS
         return room if room >= MIN_OUTPUT_TOKENS else None
+
+
+class AnswerRoom:
+    """How long an answer fits beside a prompt, where errors have told it; by model."""
+
+    def __init__(self, prompt_tokens: Callable[[ModelRequest], int]) -> None:
+        """`prompt_tokens` estimates a request's messages; of that only the growth counts."""
+        self._prompt_tokens = prompt_tokens
+        self._found: dict[str, tuple[int, int]] = {}
+
+    def note(self, request: ModelRequest) -> None:
+        """Store that the `max_tokens` of a request fits beside its messages, and no more."""
+        self._found[request.model] = self._prompt_tokens(request), request.max_tokens
+
+    def fit(self, request: ModelRequest) -> ModelRequest:
+        """Return the request with no more `max_tokens` than its messages leave.
+
+        A room too small for an answer is left to the endpoint to refuse, so that the prompt is
+        made shorter.
+        """
+        found = self._found.get(request.model)
+        if found is None:
+            return request
+        before, room = found
+        room -= int((self._prompt_tokens(request) - before) * GROWTH)
+        most = room if room >= MIN_OUTPUT_TOKENS else request.max_tokens
+        return replace(request, max_tokens=min(request.max_tokens, most))
 
 
 def parse_overflow(message: str) -> ContextOverflow | None:

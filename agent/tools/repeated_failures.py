@@ -2,7 +2,8 @@
 model learns why it was not run.
 
 Small models repeat a failing call until the turn's limit. What succeeds in between may have changed
-the outcome, so it starts the count anew.
+the outcome, so it starts the count anew. Refusals of rules, hooks and users do not count: they are
+decided anew each time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from agent.tools.services import AskUser, Question, QuestionOption
 FAILURES_BEFORE_QUESTION: Final = 2
 AGAIN: Final = "Run it again"
 DIFFERENTLY: Final = "Try something else"
-_FAILED: Final = frozenset({"failed", "invalid", "denied"})
+_FAILED: Final = frozenset({"failed", "invalid"})
 _REFUSAL: Final = (
     "Not run: this very call has failed {count} times, and nothing has changed since. Do something "
     "else, or say what is in the way."

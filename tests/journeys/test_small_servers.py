@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.events import Notice
-from agent.model.scripted.scenario import ModelInfo, Scenario, Text, ToolCall, Turn
+from agent.model.scripted.faults import Status
+from agent.model.scripted.scenario import FaultPlan, ModelInfo, Scenario, Text, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
 from tests.journeys.conftest import Begin, results, terminal
 from tests.journeys.program import environment, run
@@ -73,6 +74,41 @@ async def test_an_answer_that_did_not_fit_is_asked_for_smaller_from_then_on(begi
     await journey.send("one")
     await journey.send("two")
     assert [request.status for request in journey.server.requests] == [400, 200, 200]
+
+
+async def test_a_prompt_that_leaves_little_room_fails_once_only(
+    begin: Begin, fresh_home: Path
+) -> None:
+    (fresh_home / ".agent").mkdir()
+    (fresh_home / ".agent" / "settings.json").write_text('{"autoCompactEnabled": false}')
+    model = ModelInfo("claude-opus-5-5", max_input_tokens=36_000)
+    scenario = Scenario(turns=(DONE,), models=(model,), models_endpoint=False)
+    journey = await begin(scenario=scenario)
+    await journey.send("hi " * 27_000)
+    for _ in range(3):
+        await journey.send("hi " * 400)
+    requests = journey.server.requests
+    assert [request.status for request in requests] == [400, 200, 200, 200, 200]
+    asked = [request.body["max_tokens"] for request in requests[1:]]
+    assert asked == sorted(asked, reverse=True)
+    assert asked[-1] < asked[0]
+
+
+async def test_what_a_user_says_of_a_model_beats_what_an_earlier_run_learnt(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    refused = Status(400, message="max_tokens: 32000 > 8000, which is the maximum allowed")
+    faults = (FaultPlan(refused, request=1),)
+    scenario = Scenario(turns=(DONE,), models_endpoint=False, faults=faults)
+    said = [{}, {"maxOutputTokens": 20_000}, {"thinking": "none"}]
+    async with ScriptedServer(scenario) as server:
+        env = environment(fresh_home, server.base_url, ANTHROPIC_MODEL="alias")
+        await run("-p", "hi", cwd=tmp_path, env=env)
+        for model in said:
+            settings = json.dumps({"modelCapabilities": {"alias": model}})
+            await run("-c", "-p", "go on", "--settings", settings, cwd=tmp_path, env=env)
+        asked = [request.body["max_tokens"] for request in server.requests]
+    assert asked == [32_000, 8_000, 8_000, 20_000, 8_000]
 
 
 @pytest.mark.parametrize(

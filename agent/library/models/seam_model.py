@@ -25,8 +25,10 @@ from agent.library.tools.function_tool import FunctionTool
 from agent.library.tracing.run_spans import generation_span
 from agent.loop.model_turn import Answered, ModelTurn, Recovery, TurnResult
 from agent.memory.budget import ANSWER_SHARE
+from agent.memory.estimate import total_tokens
 from agent.messages import text_block
 from agent.model.client import Effort, ModelClient, ModelError, ModelRequest
+from agent.recovery.overflow import AnswerRoom
 from agent.recovery.retry import RequestSource, policy_for
 from agent.stream import TurnEvents
 
@@ -47,7 +49,8 @@ class SeamModel(Model):
         """`endpoint` names the server, for breakers."""
         self.client = client
         self.name = model
-        self.recovery = Recovery(policy_for(RequestSource.SUB_AGENT), endpoint)
+        room = AnswerRoom(lambda request: total_tokens(request.messages))
+        self.recovery = Recovery(policy_for(RequestSource.SUB_AGENT), endpoint, room)
 
     async def get_response(
         self,

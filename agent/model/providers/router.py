@@ -118,6 +118,10 @@ class ModelRouter:
             return replace(await client.capabilities(name), model=model)
         return self.known_capabilities(model)
 
+    def override(self, model: str) -> Override:
+        """Return what the user's settings say of a model."""
+        return self._overrides.get(model, Override())
+
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
         """Store a window and a longest answer that an error of the endpoint named."""
         found = self.providers.split(model)

@@ -63,6 +63,14 @@ async def test_success_in_between_starts_anew() -> None:
     assert await failures.refusal(CALL, "Read /nowhere", None, SIGNAL) is None
 
 
+async def test_refusals_are_not_failures() -> None:
+    """A rule, a hook or the user said no: whoever it was says so again, or does not."""
+    failures = RepeatedFailures()
+    for _ in range(3):
+        failures.note(CALL, "denied")
+    assert await failures.refusal(CALL, "Read /nowhere", None, SIGNAL) is None
+
+
 async def test_the_user_decides() -> None:
     again, differently, comment = User(AGAIN), User(DIFFERENTLY), User("the file is in /b")
     assert await failed_twice().refusal(CALL, "Read /nowhere", again, SIGNAL) is None
