@@ -19,6 +19,7 @@ from agent.options import RunOptions
 from agent.subagents.definition import AgentSource
 from agent.subagents.definition_fields import NoAgent, agent_from_json
 from hooks.config.match import MatchNothing, parse_matcher
+from hooks.config.section import FAILURE_POLICIES
 from hooks.config.spec import CallbackHandler, HandlerSpec, HookSource
 from hooks.events import EVENTS
 
@@ -201,6 +202,11 @@ def _specs(event: str, entry: Request, fire: Fire, position: int) -> list[Handle
         raise IntroductionError(f"hooks: {event}: matcher: expected text")
     if isinstance(read := parse_matcher(matcher), MatchNothing):
         raise IntroductionError(f"hooks: {event}: matcher: {read.reason}")
+    # A guard that breaks must not let the call through unguarded.
+    usual = "block" if event == "PreToolUse" else "ignore"
+    on_failure = entry.get("onFailure", usual)
+    if not isinstance(on_failure, str) or on_failure not in FAILURE_POLICIES:
+        raise IntroductionError(f'hooks: {event}: onFailure: expected "block" or "ignore"')
     return [
         HandlerSpec(
             event=event,
@@ -209,7 +215,7 @@ def _specs(event: str, entry: Request, fire: Fire, position: int) -> list[Handle
             source=HookSource.CODE,
             position=place,
             timeout_s=timeout_s if isinstance(timeout_s, int | float) else None,
-            blocks_on_failure=entry.get("onFailure", "continue") != "continue",
+            blocks_on_failure=FAILURE_POLICIES[on_failure],
             owner=OWNER,
         )
         for place, name in enumerate(

@@ -239,9 +239,8 @@ async def test_an_answer_that_is_none_is_named_in_a_sentence(
         ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
         program(server, project, fresh_home, "--permission-prompt-tool", "stdio") as caller,
     ):
-        caller.request(
-            "1", subtype="initialize", hooks={"PreToolUse": [{"hookCallbackIds": ["h1"]}]}
-        )
+        hooks = {"PreToolUse": [{"hookCallbackIds": ["h1"], "onFailure": "ignore"}]}
+        caller.request("1", subtype="initialize", hooks=hooks)
         caller.prompt("make it")
         caller.answer(await caller.until("control_request"), ["no object"])
         caller.answer(await caller.until("control_request"), {"behavior": "perhaps"})
@@ -318,6 +317,10 @@ async def test_it_asks_for_the_use_of_the_window_and_for_the_first_model(
         ({"hooks": {"PreToolUse": ["h1"]}}, "hooks: PreToolUse: "),
         ({"hooks": {"PreToolUse": [{"hookCallbackIds": "h1"}]}}, "hookCallbackIds: "),
         ({"hooks": {"PreToolUse": [{"matcher": 5}]}}, "matcher: "),
+        (
+            {"hooks": {"PreToolUse": [{"hookCallbackIds": ["h1"], "onFailure": "maybe"}]}},
+            "onFailure: ",
+        ),
         ({"hooks": {"PreToolUse": [{"matcher": "(", "hookCallbackIds": ["h1"]}]}}, "matcher: "),
         ({"agents": {"reviewer": {"description": "d"}}}, "agents: reviewer has no prompt"),
         (
@@ -379,6 +382,23 @@ async def test_hooks_that_come_late_count_and_a_second_introduction_ends_the_run
             assert answer["subtype"] == expected
         assert "already" in (await caller.until("result"))["errors"][0]
         assert await caller.process.wait() == 2
+
+
+async def test_a_guard_of_the_program_that_fails_denies(project: Path, fresh_home: Path) -> None:
+    async with (
+        ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
+        program(server, project, fresh_home, "--allow", "Bash") as caller,
+    ):
+        hooks = {"PreToolUse": [{"matcher": "Bash", "hookCallbackIds": ["h1"]}]}
+        caller.request("1", subtype="initialize", hooks=hooks)
+        caller.prompt("make it")
+        asked = await caller.until("control_request")
+        caller.fail(asked, "guard.toml is missing")
+        (denial,) = (await caller.until("result"))["permission_denials"]
+        assert "guard.toml is missing" in denial["reason"]
+        assert await caller.end() == 0
+    assert "guard.toml is missing" in json.dumps(server.requests[1].body["messages"][-1])
+    assert not (project / "made").exists()
 
 
 async def test_an_introduction_sets_the_system_prompt(project: Path, fresh_home: Path) -> None:
