@@ -35,10 +35,18 @@ _PERSONAL_NAMES = frozenset(
 )
 
 
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an empty directory of the test's own."""
+    # By number of our own: pytest looks through all earlier directories for each new one.
+    directory = tmp_path_factory.getbasetemp() / f"test{next(_NUMBERS)}"
+    directory.mkdir(0o700)
+    return directory
+
+
 @pytest.fixture(autouse=True)
 def fresh_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test an empty home folder and an environment without the user's settings."""
-    # By number of our own: pytest would look through all earlier homes for each new one.
     home = tmp_path_factory.getbasetemp() / f"home{next(_NUMBERS)}"
     home.mkdir(0o700)
     monkeypatch.setenv("HOME", str(home))

@@ -20,7 +20,7 @@ def _tree() -> Tree:
     return read_tree(ROOT)
 
 
-@pytest.fixture(name="tree")
+@pytest.fixture(name="tree", scope="module")
 def product_tree() -> Tree:
     return _tree()
 

@@ -13,6 +13,7 @@ import pytest
 
 from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.network.host_gate import HostAnswer, HostRequest
+from agent.sandbox.network.host_rules import HostRules, parse_host_rule
 from agent.sandbox.network.proxy import ProxyLimits
 from agent.sandbox.network.proxy_environment import proxy_environment
 from permissions.base.process.run_program import RunLimits, run_program
@@ -105,6 +106,7 @@ async def test_questions_about_one_host_are_one() -> None:
         return HostAnswer(True)
 
     async with proxy_stand(decide_host=decide) as stand:
+        configured = stand.gate.rules
         stand.names["new.test"] = ["127.0.0.1"]
         token = stand.calls.issue(INSTALL)
         header = f"Proxy-Authorization: {credentials(token)}\n\n"
@@ -117,7 +119,8 @@ async def test_questions_about_one_host_are_one() -> None:
         # The answer lasts for the session, and is about this port.
         assert b" 200 " in await stand.send(stand.fill(request))
         assert len(asked) == 1
-        assert f"new.test:{stand.server.port}" in [rule.text for rule in stand.gate.rules.allow]
+        granted = parse_host_rule(f"new.test:{stand.server.port}", None)
+        assert stand.gate.rules == HostRules((*configured.allow, granted), configured.deny)
 
 
 async def test_a_no_tells_why() -> None:
