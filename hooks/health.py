@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -21,13 +19,11 @@ from hooks.answers.response import first_line
 from hooks.config.spec import CommandHandler, HandlerSpec, HttpHandler, is_background
 from hooks.execution.environment import fill_placeholders
 from hooks.execution.handlers.command import shell_argv
+from hooks.missing_programs import MissingPrograms, leading_words
 from permissions.base.process.run_program import RunLimits, run_blocking, run_program
 from permissions.base.process.spawn import CannotStart, Launch
 
 INTERPRETERS: Final = frozenset({"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl"})
-SHELL_WORDS: Final = frozenset(
-    {"if", "for", "while", "case", "until", "{", "(", "[", "[[", "!", "function", "time", "exec"}
-)
 VARIABLE: Final = "$"
 _NOT_ON_PATH: Final = " is not on the PATH of hooks"
 SYNTAX_TIMEOUT_S: Final = 30.0
@@ -49,18 +45,20 @@ def check_health(
     )
 
 
-def start_lines(findings: Sequence[Finding]) -> Iterator[str]:
+def start_lines(findings: Sequence[Finding], missing: MissingPrograms) -> Iterator[str]:
     """Yield what a start reports: a line for each handler that would fail, and one for a program
-    that several of them miss."""
-    missing = Counter(filter(None, map(_missing_program, findings)))
+    that several of them miss. `missing` has what was reported before."""
+    counts = Counter(filter(None, map(_missing_program, findings)))
     for finding in findings:
         program = _missing_program(finding)
-        if missing.get(program, 1) == 1:
-            spec = finding.spec
-            name = f"{spec.event} hook {first_line(spec.label)[:80]!r} ({spec.where})"
-            problem = f"{program}{_NOT_ON_PATH}" if program else finding.message
-            yield f"{name} would fail: {problem}"
-    yield from (f"{name} is missing: {count} hooks" for name, count in missing.items() if count > 1)
+        spec = finding.spec
+        name = f"{spec.event} hook {first_line(spec.label)[:80]!r} ({spec.where})"
+        problem = f"{program}{_NOT_ON_PATH}" if program else finding.message
+        line = f"{name} would fail: {problem}"
+        if program:
+            line = missing.line(program, counts[program], line)
+        if line:
+            yield line
 
 
 def _missing_program(finding: Finding) -> str:
@@ -133,27 +131,9 @@ def _check_shell(command: str, env: Mapping[str, str], cwd: Path) -> Iterator[st
         lines = syntax.stderr.decode(errors="replace").strip().splitlines()
         yield f"the shell cannot read this command: {lines[0] if lines else 'syntax error'}"
         return
-    words = _leading_words(command)
+    words = leading_words(command)
     if words:
         yield from _check_program(words, env, cwd)
-
-
-def _leading_words(command: str) -> tuple[str, ...]:
-    """Return the words of the first simple command, or nothing where only a shell knows them."""
-    for line in command.splitlines():
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        try:
-            lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
-            lexer.whitespace_split = True
-            words = list(lexer)
-        except ValueError:
-            return ()
-        simple = list(takewhile(lambda word: not set(word) <= set("();<>|&"), words))
-        while simple and "=" in simple[0].split("/")[0] and not simple[0].startswith("="):
-            simple.pop(0)
-        return () if not simple or simple[0] in SHELL_WORDS else tuple(simple)
-    return ()
 
 
 def _check_program(words: Sequence[str], env: Mapping[str, str], cwd: Path) -> Iterator[str]:

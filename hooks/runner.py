@@ -32,6 +32,7 @@ from hooks.execution.handlers.hook_call import HandlerMode, HookCall
 from hooks.execution.handlers.http import HttpHandlerMode
 from hooks.execution.handlers.mcp_tool import McpToolHandlerMode
 from hooks.execution.handlers.prompt import PromptHandlerMode
+from hooks.missing_programs import MissingPrograms
 from hooks.ports import HookPorts, HookSession, Payload
 from permissions.base.text.failure_text import failure_text
 from permissions.base.text.strict_json import dump_json
@@ -73,6 +74,7 @@ class HookRunner:
         self._overflow = Overflow(session.state_dir / "hook-output")
         self._env_files = EnvFiles(session.state_dir / "hook-env")
         self.background = BackgroundHandlers(lambda result: self._overflow.cap(result)[0])
+        self.missing = MissingPrograms()
         self.on_config: list[Callable[[], None]] = []
         """Called after every change of the configuration in force."""
 
@@ -293,6 +295,7 @@ class HookRunner:
         vetoes = call.spec.blocks_on_failure or (
             EFFECTS[call.spec.event].timeout_blocks and run.outcome is HandlerOutcome.CANCELLED
         )
+        run = self.missing.report_once(run, self._config.all())
         return block_on_failure(run) if failed and vetoes else run
 
     def _without_reported_fields(self, run: HandlerResult) -> HandlerResult:

@@ -12,7 +12,14 @@ from msgspec.structs import replace
 
 from hooks.answers.answer import Answer
 from hooks.answers.permission_updates import grant_of
-from hooks.answers.response import HandlerOutcome, HandlerResult, ReasonSource, first_line
+from hooks.answers.response import (
+    HandlerOutcome,
+    HandlerResult,
+    ReasonSource,
+    error_line,
+    first_line,
+    handler_name,
+)
 from hooks.events.capabilities import EFFECTS
 from hooks.events.effects import Audience, Effects, ExitTwo
 
@@ -251,15 +258,13 @@ def _permission_updates(
 
 def notices_of(result: HandlerResult) -> list[str]:
     """Return the lines users read about one handler's run: its failure, what was not obeyed."""
-    name = f"{result.spec.event} hook {first_line(result.spec.label)[:120]!r} ({result.spec.where})"
+    name = handler_name(result.spec)
     lines = [f"{name}: {note}" for note in result.answer.notes]
     lines += [
         f"{name}: {field} is not part of an answer; ignored"
         for field in result.answer.unknown_fields
     ]
-    if result.error is not None:
-        lines.insert(0, f"{name}: {result.error}")
-    return lines
+    return list(filter(None, (error_line(result), *lines)))
 
 
 def _decision(answers: Sequence[Answer]) -> EventDecision:
@@ -316,7 +321,7 @@ def _rewritten(
         return None
     *dropped, last = rewrites
     notices.extend(
-        f"{event} hook {first_line(result.spec.label)[:120]!r} ({result.spec.where}): "
+        f"{handler_name(result.spec)}: "
         f"its updatedInput was replaced by that of {first_line(last.spec.label)[:120]!r}"
         for result in dropped
         if result.answer.updated_input != last.answer.updated_input

@@ -63,10 +63,26 @@ class HandlerResult(Struct, frozen=True):
     duration_ms: float = 0.0
     stdout: str = ""
     stderr: str = ""
+    is_not_found: bool = False
+    """Whether the program that was to be started is not on the PATH."""
+    notice: str | None = None
+    """What users read in place of the error's line: nothing where it is empty."""
 
     def to_failure(self, outcome: HandlerOutcome, error: str) -> HandlerResult:
         """Return this run as a failure that nothing of its answer survives."""
         return replace(self, outcome=outcome, error=error, answer=Answer(notes=self.answer.notes))
+
+
+def handler_name(spec: HandlerSpec) -> str:
+    """Return what names a handler to users: event, command, place."""
+    return f"{spec.event} hook {first_line(spec.label)[:120]!r} ({spec.where})"
+
+
+def error_line(result: HandlerResult) -> str:
+    """Return the line that users read about a failure; empty for none."""
+    if result.notice is not None:
+        return result.notice
+    return f"{handler_name(result.spec)}: {result.error}" if result.error is not None else ""
 
 
 class Printed(Struct, frozen=True):

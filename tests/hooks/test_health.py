@@ -9,6 +9,7 @@ import pytest
 from hooks.config.config import parse_hooks
 from hooks.config.spec import HookSource
 from hooks.health import check_health, check_round_trip, is_open_guard, start_lines
+from hooks.missing_programs import MissingPrograms
 from tests.hooks.conftest import Place
 
 
@@ -101,7 +102,11 @@ def test_a_missing_program_is_one_line(place: Place) -> None:
     section = {n: [{"hooks": [h]}] for n, h in zip(names, missing, strict=True)}
     specs, _ = parse_hooks(section, source=HookSource.USER)
     env = {**place.env, "PATH": "/usr/bin:/bin"}
-    lines = list(start_lines(check_health(specs, env=env, cwd=place.project)))
-    assert lines[-1] == "uv is missing: 3 hooks"
+    findings = check_health(specs, env=env, cwd=place.project)
+    reported = MissingPrograms()
+    lines = list(start_lines(findings, reported))
+    assert lines[0] == "uv is missing: 3 hooks"
     assert len(lines) == 2
-    assert "./uv" in lines[0]
+    assert "./uv" in lines[1]
+    again = list(start_lines(findings, reported))
+    assert again == lines[1:]

@@ -309,6 +309,28 @@ async def test_a_hook_that_could_not_work_is_told_of_at_the_start(
     assert said[0].endswith("is not on the PATH of hooks")
 
 
+@pytest.mark.parametrize("is_in_words", [True, False])
+async def test_a_missing_program_is_one_line_of_the_session(
+    begin: Begin, fresh_home: Path, is_in_words: bool
+) -> None:
+    words = {} if is_in_words else {"args": ["x"]}
+    handler = {"type": "command", "command": "no-such-uv" + " run x" * is_in_words, **words}
+    names = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolBatch", "Stop")
+    hooks = {name: [{"hooks": [handler]}] for name in names}
+    (fresh_home / ".agent").mkdir()
+    (fresh_home / ".agent" / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    call = Turn((ToolCall("Bash", {"command": "true"}),))
+    journey = await begin([call, DONE, call, DONE], allow=("Bash",))
+    events = await journey.conversation.start()
+    for _ in range(2):
+        events += await journey.send("go")
+    await journey.conversation.aclose()
+    events += journey.conversation.hooks.notices()
+    said = [event.text for event in events if event.type == "notice"]
+    said += [line for event in events if event.type == "hook_finished" for line in event.notices]
+    assert said == ["no-such-uv is missing: 5 hooks"]
+
+
 async def test_hooks_are_told_absolute_paths_the_exit_code_and_where_the_shell_is(
     begin: Begin, fresh_home: Path, tmp_path: Path
 ) -> None:

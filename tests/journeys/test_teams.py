@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -373,8 +374,9 @@ async def test_a_failure_may_be_decided_to_be_tried_once_more(
 
 
 async def test_messages_reach_a_worker_between_its_steps_and_an_idle_one_at_once(
-    tmp_path: Path, fresh_home: Path
+    tmp_path: Path, fresh_home: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.DEBUG, "agent.loop.turn_machine")
     more = ToolCall("SendMessage", {"to": "counter", "message": "Count again."})
     turns = [
         lead(TWO[0]),
@@ -388,6 +390,7 @@ async def test_messages_reach_a_worker_between_its_steps_and_an_idle_one_at_once
         asked = json.dumps(team.server.requests[-1].body)
         assert "Four lines now." in asked
         assert "a.txt:1 has two lines." not in asked
+    assert "next request: mail" in caplog.messages
 
 
 async def test_c4_a_message_to_a_member_that_is_not_there_is_an_error(

@@ -42,7 +42,7 @@ USED_BY_NAME: Final = (
     ("benchmarks/clouds.py", "log_message", "the HTTP server of the standard library"),
     ("agent/__init__.py", "__getattr__", "programs that use the library"),
     ("agent/library/*.py", "*", "programs that use the library"),
-    ("hooks/health.py", "whitespace_split", "shlex"),
+    ("hooks/missing_programs.py", "whitespace_split", "shlex"),
     ("agent/permission_config/named_files.py", "whitespace_split", "shlex"),
     ("agent/permission_config/named_files.py", "commenters", "shlex"),
     ("agent/sandbox/configuration/named_paths.py", "whitespace_split", "shlex"),

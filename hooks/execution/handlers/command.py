@@ -71,7 +71,8 @@ class CommandHandlerMode:
             )
             ended = await run_program(program, limits, on_first_line=on_first_line)
         except CannotStart as error:
-            return replace(failed, error=f"cannot start: {error}")
+            is_not_found = isinstance(error.__cause__, FileNotFoundError)
+            return replace(failed, error=f"cannot start: {error}", is_not_found=is_not_found)
         if ended.timed_out:
             stderr = decode(ended.stderr)[:SHOWN_LIMIT_CHARS]
             line = first_line(stderr)

@@ -1,0 +1,77 @@
+"""Programs of hooks that are not on the PATH: each is reported once in a session."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+from itertools import takewhile
+from typing import Final
+
+from msgspec.structs import replace
+
+from hooks.answers.response import HandlerResult, error_line
+from hooks.config.spec import CommandHandler, HandlerSpec
+
+NOT_FOUND: Final = re.compile(r"(?:^|: )(?P<program>[^\s:/]+): (?:command )?not found$", re.M)
+"""What shells print with exit status 127."""
+SHELL_WORDS: Final = frozenset(
+    {"if", "for", "while", "case", "until", "{", "(", "[", "[[", "!", "function", "time", "exec"}
+)
+
+
+class MissingPrograms:
+    """What one session has reported."""
+
+    def __init__(self) -> None:
+        """Nothing was reported yet."""
+        self._reported: set[str] = set()
+
+    def line(self, program: str, count: int, single: str) -> str:
+        """Return the report of a program: `single` for one hook; empty after the first time."""
+        if program in self._reported:
+            return ""
+        self._reported.add(program)
+        return f"{program} is missing: {count} hooks" if count > 1 else single
+
+    def report_once(self, result: HandlerResult, specs: Iterable[HandlerSpec]) -> HandlerResult:
+        """Return a result of one of `specs` with what users read of a program that is missing."""
+        program = _missing_program(result)
+        if not program or result.error is None:
+            return result
+        count = sum(leading_program(spec) == program for spec in specs)
+        return replace(result, notice=self.line(program, count, error_line(result)))
+
+
+def leading_program(spec: HandlerSpec) -> str:
+    """Return the program that a handler starts, as written; empty where only a shell knows it."""
+    handler = spec.handler
+    if not isinstance(handler, CommandHandler):
+        return ""
+    words = leading_words(handler.command) if handler.args is None else (handler.command,)
+    return words[0] if words else ""
+
+
+def leading_words(command: str) -> tuple[str, ...]:
+    """Return the words of the first simple command, or nothing where only a shell knows them."""
+    for line in command.splitlines():
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+            lexer.whitespace_split = True
+            words = list(lexer)
+        except ValueError:
+            return ()
+        simple = list(takewhile(lambda word: not set(word) <= set("();<>|&"), words))
+        while simple and "=" in simple[0].split("/")[0] and not simple[0].startswith("="):
+            simple.pop(0)
+        return () if not simple or simple[0] in SHELL_WORDS else tuple(simple)
+    return ()
+
+
+def _missing_program(result: HandlerResult) -> str:
+    if result.exit_code == 127:
+        found = NOT_FOUND.search(result.stderr)
+        return found["program"] if found is not None else ""
+    return leading_program(result.spec) if result.is_not_found else ""
