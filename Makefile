@@ -23,6 +23,9 @@ LOCK_ARGS ?=
 # One more than the cores of a small machine: tests of the whole program mostly wait for it.
 TEST_WORKERS ?= 3
 
+# Without bytecode every worker of a test run compiles all tests anew, which takes it half a minute.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-to-run
 DEV_READY := $(VENV)/.ready-to-develop

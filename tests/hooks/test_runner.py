@@ -288,7 +288,7 @@ async def test_an_interrupt_ends_what_runs(place: Place) -> None:
     running = asyncio.create_task(runner.run(bash(), abort=abort))
     started = place.project / "started"
     while not started.exists():  # noqa: ASYNC110 - another process makes it
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
     abort.fire()
     outcome = await running
     assert outcome.outcome == "cancelled"

@@ -25,6 +25,9 @@ pytestmark = [
 ]
 
 QUIET_S = 1.0
+POLL_S = 0.05
+LIMIT_S = 100.0
+"""A program that fails shows what it shows; one on a busy machine has the time."""
 LONG = "This paragraph is long enough to be wrapped at the width of the window, 漢字 in it, twice."
 ANSWER = f"""Wide text, each with a bar behind:
 
@@ -72,9 +75,10 @@ class TmuxProgram:
         return self.run("capture-pane", "-p")
 
     def wait_for(self, is_reached: Callable[[str], bool]) -> str:
-        until = time.monotonic() + 20
+        until = time.monotonic() + LIMIT_S
         while not is_reached(picture := self.screen()):
             assert time.monotonic() < until, picture
+            time.sleep(POLL_S)
         return picture
 
     def settled(self) -> str:
@@ -84,6 +88,7 @@ class TmuxProgram:
         """
         picture, since = self.screen(), time.monotonic()
         while time.monotonic() - since < QUIET_S:
+            time.sleep(POLL_S)
             if (look := self.screen()) != picture:
                 picture, since = look, time.monotonic()
         return picture

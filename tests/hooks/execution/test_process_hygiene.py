@@ -104,7 +104,7 @@ async def test_what_left_the_group_goes_with_a_hook_that_took_too_long(place: Pl
     assert outcome.outcome == "cancelled"
     pid = int((place.project / "left").read_text())
     while is_alive(pid):  # noqa: ASYNC110 - other processes have no event to await
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
 
 
 async def test_a_daemon_of_a_hook_that_ended_well_stays(place: Place) -> None:
@@ -127,7 +127,7 @@ async def test_a_hundred_background_hooks_do_not_hold_anything_up(place: Place) 
     outcome = await runner.run(BASH)
     assert (outcome.outcome, outcome.spawn_count) == ("async", 100)
     while len(children()) < len(others) + 100:  # noqa: ASYNC110 - other processes have no event to await
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
     await runner.aclose()
     assert runner.background.running == 0
     assert children() == others

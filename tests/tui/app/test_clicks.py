@@ -19,11 +19,11 @@ from tui.transcript.turn_facts import TurnFacts
 
 
 async def until(pilot: Pilot[ExitReport], is_reached: Callable[[], bool]) -> None:
-    """Let messages pass: a click is one, and what it does is another."""
-    for _ in range(100):
+    """Let messages pass until a condition holds, however long the machine takes."""
+    await settled(pilot)
+    while not is_reached():
+        await pilot.pause(0.01)
         await settled(pilot)
-        if is_reached():
-            return
 
 
 @pytest.mark.parametrize(("x", "mode"), [(4, Mode.ACCEPT_EDITS), (45, Mode.DEFAULT)])

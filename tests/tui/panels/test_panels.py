@@ -36,9 +36,8 @@ async def opened(pilot: Pilot[ExitReport], command: str) -> str:
     """Open a panel, past the moment in which keys belong to earlier typing."""
     await send(pilot, command)
     app = app_of(pilot)
-    for _ in range(50):
-        if app.parts.dialogs.open_count:
-            break
+    while not app.parts.dialogs.open_count:
+        await pilot.pause(0.01)
         await settled(pilot)
     app.parts.dialogs._guard._guarded_until_s = 0.0
     return text_of(app.parts.dialogs)

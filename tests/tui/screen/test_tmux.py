@@ -53,9 +53,10 @@ class Tmux:
         ]
 
     def wait_for(self, is_reached: Callable[[str], bool]) -> str:
-        until = time.monotonic() + 20
+        until = time.monotonic() + 100
         while not is_reached(picture := self._run("capture-pane", "-p")):
             assert time.monotonic() < until, picture
+            time.sleep(0.05)
         return picture
 
     def close(self) -> None:
