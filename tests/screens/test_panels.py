@@ -23,6 +23,7 @@ from permissions.resolve.handlers import denied_without_user
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
 from tests.screens.test_screens import WORK, Compare, frozen
 from tests.tui.app.test_app_keys import settled
+from tests.tui.app.test_clicks import until
 from tests.tui.dialogs.test_dialogs import OFFER, PENDING
 from tests.tui.dialogs.test_hunks import CHANGE
 from tests.tui.recorded import RecordedConversation, center_for, make_app
@@ -51,10 +52,7 @@ def keys(*pressed: str) -> Act:
 def command(text: str, *pressed: str) -> Act:
     async def act(pilot: Pilot[Any], app: AgentApp) -> None:
         app.parts.submission.submit(text)
-        for _ in range(50):
-            await settled(pilot)
-            if app.parts.dialogs.open_count:
-                break
+        await until(pilot, lambda: app.parts.dialogs.open_count > 0)
         await settled(pilot)
         await keys(*pressed)(pilot, app)
 

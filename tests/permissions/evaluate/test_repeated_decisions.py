@@ -16,7 +16,6 @@ from permissions.decision import Behavior, Decision
 from permissions.evaluate.cascade import decide
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
-from tests.examples import examples
 from tests.permissions.engine import Engine
 
 
@@ -173,7 +172,6 @@ def _change(root: Path, name: str, kind: str) -> None:
     ),
 )
 @settings(
-    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

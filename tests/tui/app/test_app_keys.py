@@ -544,7 +544,9 @@ async def test_the_spinner_says_which_key_reaches_us(env: dict[str, str], key: s
     assert conversation.commands is not None
     shells = conversation.commands.context.shells
     async with app.run_test(size=(80, 20)) as pilot:
-        await send(pilot, "!sleep 60")
+        while app.parts.conversations.current is None:
+            await pilot.pause(0.02)
+        await send(pilot, "!sleep 600")
         while not shells.has_foreground:
             await pilot.pause(0.02)
         app.parts.lines.show()

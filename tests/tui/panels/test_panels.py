@@ -16,6 +16,7 @@ from agent.settings.schema import SettingsFile
 from permissions.rule import RuleSet, RuleSource, RuleText
 from permissions.rules.grammar import RuleBehavior
 from tests.tui.app.test_app_keys import played, send, settled, text_of, transcript_of
+from tests.tui.app.test_clicks import until
 from tests.tui.recorded import RecordedConversation, center_for, make_app
 from tui.app.app import AgentApp
 from tui.app.session.session_control import ExitReport
@@ -36,9 +37,7 @@ async def opened(pilot: Pilot[ExitReport], command: str) -> str:
     """Open a panel, past the moment in which keys belong to earlier typing."""
     await send(pilot, command)
     app = app_of(pilot)
-    while not app.parts.dialogs.open_count:
-        await pilot.pause(0.01)
-        await settled(pilot)
+    await until(pilot, lambda: app.parts.dialogs.open_count > 0)
     app.parts.dialogs._guard._guarded_until_s = 0.0
     return text_of(app.parts.dialogs)
 
@@ -266,10 +265,7 @@ async def test_a_setting_with_few_values_is_chosen_in_place(tmp_path: Path) -> N
         await pilot.press(*"vim", "enter")
         await settled(pilot)
         file = tmp_path / ".agent" / "settings.json"
-        for _ in range(100):
-            if file.exists():
-                break
-            await settled(pilot)
+        await until(pilot, file.exists)
         assert json.loads(file.read_text()) == {"editorMode": "vim"}
 
 
@@ -336,10 +332,7 @@ async def test_code_loses_its_colours_in_the_theme_panel_and_gets_them_back(tmp_
         await pilot.press("ctrl+t")
         await settled(pilot)
         assert inks() < coloured
-        for _ in range(100):
-            if (tmp_path / "settings.json").exists():
-                break
-            await settled(pilot)
+        await until(pilot, (tmp_path / "settings.json").exists)
         kept = json.loads((tmp_path / "settings.json").read_text())
         assert kept == {"syntaxHighlightingDisabled": True}
         await settled(pilot)

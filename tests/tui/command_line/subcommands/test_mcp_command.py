@@ -27,6 +27,8 @@ def home_and_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("ANTHROPIC_API_KEY", "AGENT_TUI_HOME", "MCP_CLIENT_SECRET"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    # A busy machine takes longer to start a server than a user waits for it.
+    monkeypatch.setenv("MCP_TIMEOUT", "600000")
     monkeypatch.chdir(tmp_path / "project")
     return tmp_path / "home"
 
