@@ -82,6 +82,13 @@ class Subscription:
         self.end()
         self._events.clear()
 
+    def take_buffered(self) -> list[AgentEvent]:
+        """Return what is buffered, and empty the buffer."""
+        events = [*self._events]
+        self._events.clear()
+        self.room.set()
+        return events
+
     async def next(self) -> AgentEvent | None:
         """Return the next event, or None at the end."""
         while not self._events:

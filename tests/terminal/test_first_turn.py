@@ -51,6 +51,23 @@ def test_the_request_waits_for_no_screen(held: Held, serve: Serve, gate: Path) -
     assert len(server.server.requests) == 1
 
 
+def test_the_answer_is_shown_before_the_screen(held: Held, serve: Serve, gate: Path) -> None:
+    server = serve(Scenario(turns=(Turn((Text("Done with **all** of it."),), times=0),)))
+    program = held(PROMPT, server=server)
+    assert program.wait_until(shows("Done with")), program.emulator.text()
+    before = program.emulator.text().splitlines()
+    assert [line.rstrip() for line in before[:3]] == [f" ❯ {PROMPT}", "", "   Done with"]
+    program.resize(60, 20)
+    assert program.wait_until(lambda e: e.text().splitlines()[17].startswith(" ❯"))
+    assert program.emulator.text().splitlines()[2].rstrip() == "   Done with"
+    program.type(b"next")
+    assert program.wait_until(shows("next")), program.emulator.text()
+    release(gate)
+    assert program.wait_until(shows("Done with all of it.")), program.emulator.text()
+    shown = program.emulator.text()
+    assert shown.count(PROMPT) == shown.count("Done with") == shown.count("next") == 1
+
+
 def test_what_the_request_does_not_need_is_loaded_after_it(
     held: Held, serve: Serve, gate: Path
 ) -> None:

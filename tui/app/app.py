@@ -89,6 +89,7 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
         for notice in parts.options.notices:
             parts.document.add_notice("warning", notice)
         parts.composer.focus()
+        parts.runner.show_begun(parts.presenter.fold)
         parts.presenter.show()
         self.call_after_refresh(lambda: self.start_worker(parts.start.begin()))
 

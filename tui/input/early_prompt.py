@@ -9,6 +9,7 @@ Next: `tui.startup.early_prompt_policy` (when it may be shown).
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import termios
@@ -31,6 +32,12 @@ TAKE: Final = "\x1b[?1049h\x1b[?2004h"
 """The alternate screen; a paste comes in one piece, or its line ends would send it."""
 GIVE_BACK: Final = "\x1b[?2004l\x1b[0m\x1b[?1049l"
 
+_ANSWER_ROW: Final = 3
+"""Row of the answer's first line; the prompt it answers is on the first."""
+_ANSWER_INDENT: Final = " " * 3
+_NARROW_TEXT: Final = re.compile(r"[ -~\xa1-\xac\xae-\u024f]*")
+_PLAIN_TEXT: Final = re.compile(r"[A-Za-z\xc0-\u024f][\w ,.;:?!'\"()%/-]*")
+"""A first paragraph without markup."""
 _CLEAR: Final = "\x1b[H\x1b[2J"
 _READ_BYTES: Final = 65536
 _INTERRUPTED: Final = 130
@@ -59,6 +66,9 @@ class EarlyPrompt:
         self._is_plain = True
         """Whether all of it could be shown so far."""
         self._echoed = b""
+        self._answered = ""
+        """What the prompt was whose answer is shown."""
+        self._answer = ""
         self._room = 0
         self._is_shown = False
         self._is_reading = True
@@ -124,6 +134,14 @@ class EarlyPrompt:
         """From now on every signal that ends the program is for others."""
         for number in _ENDING_SIGNALS:
             self._put_back(number)
+
+    def show_answer(self, prompt: str, text: str) -> None:
+        """Show the next piece of an answer where the first frame will; markup is the screen's."""
+        self._answered = prompt
+        self._answer += text
+        if self._is_reading and self._is_shown and self._is_in_front():
+            with suppress(OSError):
+                self._write(f"\x1b7{self._answer_rows()}\x1b8")
 
     def on_escape(self, call: Callable[[], object]) -> None:
         """Have this called, from any thread, once Esc was typed; the screen gets the key too."""
@@ -212,7 +230,25 @@ class EarlyPrompt:
         room = size.columns - len(SIGN) - 1
         visible = self._echoed[:room]
         self._room = room - len(visible)
-        self._write(_frame(size.columns, size.lines) + visible.decode("ascii"))
+        self._write(
+            f"{_CLEAR}{self._answer_rows()}{_frame(size.columns, size.lines)}"
+            f"{visible.decode('ascii')}"
+        )
+
+    def _answer_rows(self) -> str:
+        """Return what draws the prompt that was sent and its answer, as far as they are plain."""
+        plain = _PLAIN_TEXT.match(self._answer)
+        size = os.get_terminal_size(self._shown_fileno)
+        room = size.columns - len(_ANSWER_INDENT) - 1
+        if plain is None or not _NARROW_TEXT.fullmatch(self._answered[: room + 1]):
+            return ""
+        if len(self._answered) > room or not _NARROW_TEXT.fullmatch(plain[0]):
+            return ""
+        rows = _wrap_words(plain[0], room)[: size.lines - _ANSWER_ROW - ROWS_BELOW - 1]
+        drawn = f"\x1b[1;1H\x1b[1m{SIGN}\x1b[22m{self._answered}"
+        for row, text in enumerate(rows, _ANSWER_ROW):
+            drawn += f"\x1b[{row};1H\x1b[K{_ANSWER_INDENT}{text}"
+        return drawn
 
     def _restore(self) -> None:
         if self._is_shown:
@@ -301,10 +337,19 @@ def _plain_start(data: bytes) -> bytes:
     return next((data[:place] for place, byte in enumerate(data) if not 32 <= byte < 127), data)
 
 
+def _wrap_words(text: str, columns: int) -> list[str]:
+    """Return lines of whole words; a word that is longer than a line is cut."""
+    rows = [""]
+    for word in text.split():
+        if rows[-1] and len(rows[-1]) + 1 + len(word) > columns:
+            rows.append("")
+        rows[-1] += (" " if rows[-1] else "") + word[:columns]
+    return rows
+
+
 def _frame(columns: int, lines: int) -> str:
     row = lines - ROWS_BELOW
     rule = f"\x1b[2m{'─' * columns}\x1b[0m"
     return (
-        f"{_CLEAR}\x1b[{row - 1};1H{rule}\x1b[{row + 1};1H{rule}"
-        f"\x1b[{row};1H\x1b[1m{SIGN}\x1b[0m\x1b[?25h"
+        f"\x1b[{row - 1};1H{rule}\x1b[{row + 1};1H{rule}\x1b[{row};1H\x1b[1m{SIGN}\x1b[0m\x1b[?25h"
     )

@@ -82,7 +82,7 @@ class _Start:
         """Run until the user leaves; return the exit status."""
         if self.screen is not None:
             return await self.screen.run()
-        first = FirstTurn(self._options, self._launch_dir, os.environ)
+        first = FirstTurn(self._options, self._launch_dir, os.environ, self._show_text)
         ended_by = self._follow_signals(first)
         try:
             await first.screen_is_due()
@@ -99,6 +99,10 @@ class _Start:
                 raise
             return 128 + ended_by[0]
         return await screen.run()
+
+    def _show_text(self, text: str) -> None:
+        if self._early is not None:
+            self._early.show_answer(self._options.prompt or "", text)
 
     def _follow_signals(self, first: FirstTurn) -> list[int]:
         """Have Esc end the turn, and signals the program; return those that came.

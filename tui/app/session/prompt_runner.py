@@ -28,7 +28,11 @@ class BegunPrompt(Protocol):
         ...
 
     def events(self) -> AsyncIterator[AgentEvent]:
-        """Return the events of its turn, from the first."""
+        """Return the events of its turn."""
+        ...
+
+    def take_events(self) -> list[AgentEvent]:
+        """Return the events that arrived, which `events` does not yield any more."""
         ...
 
     def interrupt(self) -> bool:
@@ -58,6 +62,7 @@ class PromptRunner:
         self._early: list[Prompt] = []
         self.begun: BegunPrompt | None = None
         """Runs on the conversation that is attached next."""
+        self._is_begun_shown = False
         self._is_running = False
         self._afterwards: AsyncIterator[AgentEvent] | None = None
         """What comes before the next prompt."""
@@ -78,6 +83,14 @@ class PromptRunner:
             list(self._conversation.prompt_queue.prompts) if self._conversation is not None else []
         )
         return [*self._early, *waiting]
+
+    def show_begun(self, fold: Callable[[AgentEvent], None]) -> None:
+        """Have the first frame show a prompt that was sent before, and what was answered."""
+        if self.begun is not None and self.begun.is_begun:
+            self._is_begun_shown = True
+            self._on_start(self.begun.prompt)
+            for event in self.begun.take_events():
+                fold(event)
 
     def attach(self, conversation: ConversationPort) -> None:
         """Take the conversation; prompts sent meanwhile start."""
@@ -150,7 +163,7 @@ class PromptRunner:
         try:
             while prompt is not None or self._is_woken(conversation):
                 self.is_interrupting = False
-                if prompt is not None:
+                if prompt is not None and not (begun is not None and self._is_begun_shown):
                     self._on_start(prompt)
                 events = begun if begun is not None else conversation.run(prompt)
                 begun = None
