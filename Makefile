@@ -30,6 +30,7 @@ BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-to-run
 DEV_READY := $(VENV)/.ready-to-develop
 PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check -qq install
+PIP_CHECK = found=$$($(BIN)/python -m pip check) || { echo "$$found" >&2; exit 1; }
 
 .PHONY: run test check conformance bench trace docs demo docs-assets console soak format lock
 .DEFAULT_GOAL := run
@@ -94,10 +95,12 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(RUN_READY): requirements.lock pyproject.toml | $(BIN)/python
-	@$(PIP_INSTALL) --require-hashes -r requirements.lock
+	@$(PIP_INSTALL) --require-hashes --no-deps -r requirements.lock
 	@$(PIP_INSTALL) --no-build-isolation --no-deps -e .
+	@$(PIP_CHECK)
 	@touch $@
 
 $(DEV_READY): requirements-dev.lock $(RUN_READY)
-	@$(PIP_INSTALL) --require-hashes -r requirements-dev.lock
+	@$(PIP_INSTALL) --require-hashes --no-deps -r requirements-dev.lock
+	@$(PIP_CHECK)
 	@touch $@
