@@ -29,11 +29,11 @@ from permissions.decision import (
 from permissions.evaluate.cascade import Evaluation
 from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.grants.narrow_pattern import beyond, pattern_for
-from permissions.lint.lint import LintType, LintWarning, lint_new
+from permissions.lint.lint import LintType, lint_new
 from permissions.lint.subsume import subsumes
 from permissions.matching.match_tool import ORCHESTRATED
 from permissions.request import PermissionRequest
-from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
+from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.tool_names import EDIT_TOOLS, canonical_tool
 
 _UNWRITABLE: Final = "()\\\n\r"
@@ -63,19 +63,8 @@ class Grant(Struct, frozen=True):
     """What the rules allow beyond this call; empty for exact rules."""
     offers: tuple[RuleOffer, ...] = ()
     """The rules one by one, in the order of the call's parts."""
-    covered_parts: tuple[tuple[str, RuleRef], ...] = ()
-    """Parts that need no new rule, each with the rule that allows it already."""
     needless: tuple[RuleRef, ...] = ()
     """Existing allow rules that are redundant beside these."""
-
-
-class Review(Struct, frozen=True):
-    """What storing rules by hand would lead to; nothing was stored."""
-
-    findings: tuple[LintWarning, ...]
-    """Shadows, duplicates and mistakes that come with the rules, each with a proposed fix."""
-    covered_rules: tuple[tuple[str, RuleRef], ...]
-    """Rules that change nothing, each with the one that matches the same or more already."""
 
 
 def suggest(
@@ -104,7 +93,6 @@ def suggest(
                 destination,
                 "; ".join(dict.fromkeys(o.also_allows for o in offers if o.also_allows)),
                 tuple(offers),
-                _covered_parts(decision),
                 _needless(rules, destination, evaluation.context.rules),
             )
         )
@@ -126,21 +114,6 @@ def _helpful_offers(
         if 0 < len(rules) <= MAX_RULES and _would_allow(rules, destination, evaluation):
             return offers
     return ()
-
-
-def review(
-    rules: Sequence[str], behavior: RuleBehavior, source: RuleSource, context: PermissionContext
-) -> Review:
-    """Return what storing these rules would lead to, before they are written. Pure."""
-    added = [RuleText(rule, behavior, source) for rule in rules]
-    read = RuleSet.build(added)[0].rules
-    covered = tuple(
-        (new.text, known.ref)
-        for new in read
-        for known in [_covering(new, context.rules)]
-        if known is not None
-    )
-    return Review(lint_new(context.rules, added), covered)
 
 
 def shadow_warnings_of(
@@ -169,17 +142,6 @@ def _destinations(request: PermissionRequest) -> tuple[RuleSource, ...]:
     return (RuleSource.SESSION, RuleSource.LOCAL)
 
 
-def _covering(rule: Rule, rules: RuleSet) -> Rule | None:
-    return next(
-        (
-            known
-            for known in rules.rules
-            if known.behavior is rule.behavior and not known.is_cap and subsumes(known, rule)
-        ),
-        None,
-    )
-
-
 def _needless(texts: Sequence[str], destination: RuleSource, rules: RuleSet) -> tuple[RuleRef, ...]:
     """Return the allow rules stored in files that new ones would cover, where they apply."""
     new = RuleSet.build([RuleText(text, RuleBehavior.ALLOW, destination) for text in texts])[0]
@@ -190,14 +152,6 @@ def _needless(texts: Sequence[str], destination: RuleSource, rules: RuleSet) -> 
         and known.file is not None
         and (known.source is destination or destination is RuleSource.USER)
         and any(subsumes(wider, known) for wider in new.rules)
-    )
-
-
-def _covered_parts(decision: Decision) -> tuple[tuple[str, RuleRef], ...]:
-    return tuple(
-        (part.text, part.rule)
-        for part in decision.parts
-        if part.reason is Reason.ALLOW_RULE and part.rule is not None
     )
 
 

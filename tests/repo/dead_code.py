@@ -34,7 +34,6 @@ USED_BY_NAME: Final = (
     ("agent/model/scripted/cache.py", "*", "the JSON of a response, as its keys"),
     ("agent/tools/shell/shell_process.py", "wait_ended", "the tests of what stays behind"),
     ("agent/model/scripted/server.py", "wait_for_hold", "the tests, to wait for a stall"),
-    ("permissions/grants/suggest.py", "covered_*", "the tests of what rules cover already"),
     ("permissions/decision.py", "*_SETTINGS", "the names of settings files, as values"),
     ("themes/theme.py", "ASSISTANT", "theme files, as a value"),
     ("benchmarks/terminal.py", "*", "pyte, and the tests of the terminal"),

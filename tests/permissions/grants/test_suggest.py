@@ -14,8 +14,7 @@ from permissions.decision import Behavior
 from permissions.evaluate.cascade import decide, evaluate_parts
 from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.grants.narrow_pattern import pattern_for
-from permissions.grants.suggest import MAX_RULES, Grant, review, suggest
-from permissions.lint.lint import LintType
+from permissions.grants.suggest import MAX_RULES, Grant, suggest
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSource, RuleText
@@ -95,16 +94,14 @@ def test_each_rule_says_what_else_it_allows(engine: Engine) -> None:
     )
 
 
-def test_parts_that_a_rule_covers_are_named_with_it(engine: Engine) -> None:
+def test_parts_that_a_rule_allows_already_need_no_other(engine: Engine) -> None:
     (grant, _) = offered(
         engine,
         PermissionRequest("Bash", {"command": "npm test && git push"}),
         allow=["Bash(npm test)"],
     )
     assert grant.rules == ("Bash(git push *)",)
-    assert [(part, rule.text) for part, rule in grant.covered_parts] == [
-        ("npm test", "Bash(npm test)")
-    ]
+    assert [offer.part for offer in grant.offers] == ["git push"]
 
 
 def test_rules_that_the_new_one_makes_needless_are_named(engine: Engine) -> None:
@@ -276,36 +273,6 @@ def test_a_file_is_named_from_where_the_shell_is(engine: Engine) -> None:
     evaluation = evaluate_parts(request, context, cwd=cwd)
     (grant, _) = suggest(evaluation, evaluation.decision)
     assert grant.rules == ("Bash(pytest *)", "Edit(/sub/out.txt)")
-
-
-# -- rules written by hand ----------------------------------------------------------------------
-
-
-def test_a_rule_that_can_never_count_is_found_before_it_is_written(engine: Engine) -> None:
-    context = engine.context(deny=["Bash(git *)"])
-    found = review(["Bash(git push)"], RuleBehavior.ALLOW, LOCAL, context).findings
-    assert [(f.type, f.rule, f.shadower) for f in found] == [
-        (LintType.DENY_SHADOW, "Bash(git push)", "Bash(git *)")
-    ]
-    assert found[0].fix
-
-
-def test_a_new_deny_says_which_allow_rules_it_ends(engine: Engine) -> None:
-    context = engine.context(allow=["Bash(git push)"])
-    found = review(["Bash(git *)"], RuleBehavior.DENY, USER, context).findings
-    assert [(f.type, f.rule) for f in found] == [(LintType.DENY_SHADOW, "Bash(git push)")]
-
-
-def test_a_rule_that_is_covered_already_is_named_with_the_one_that_covers_it(
-    engine: Engine,
-) -> None:
-    context = engine.context(allow=["Bash(git *)"])
-    covered = review(
-        ["Bash(git push)", "Bash(make)"], RuleBehavior.ALLOW, LOCAL, context
-    ).covered_rules
-    assert [(rule, by.text, by.source) for rule, by in covered] == [
-        ("Bash(git push)", "Bash(git *)", "userSettings")
-    ]
 
 
 _engines: list[Engine] = []
