@@ -148,7 +148,7 @@ def _workflows(start: StartContext, late: LateParts) -> Callable[[], Sequence[Co
         places = WorkflowPlaces(
             settings.home, settings.agent_home, settings.project_root, late.cwd()
         )
-        trusted = settings.trust.trusted or settings.trust.by_flag
+        trusted = settings.trust.is_trusted or settings.trust.by_flag
         return tuple(places.directories() if trusted else places.own_directories())
 
     return WorkflowCommands(directories)

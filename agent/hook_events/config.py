@@ -106,7 +106,7 @@ def hook_layers(settings: Settings) -> list[HookLayer]:
     ]
     values = as_values(settings.values)
     for switch in SWITCHES:
-        if switch in values and switch in settings.merged.origins:
-            source = settings.merged.origins[switch].source
+        if switch in values and switch in settings.effective.origins:
+            source = settings.effective.origins[switch].source
             layers.append(HookLayer(SOURCES[source], {switch: values[switch]}))
     return layers

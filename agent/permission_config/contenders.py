@@ -115,7 +115,7 @@ class PermissionContenders:
             await self._bridge.aclose()
 
     def _may_set(self, key: str) -> bool:
-        origin = self._settings().merged.origins.get(key)
+        origin = self._settings().effective.origins.get(key)
         return origin is not None and origin.source in _MAY_SET
 
     def _guidance(self) -> Guidance:

@@ -28,26 +28,26 @@ _AROUND: Final = " \t,['"
 _LIKE_A_RULE: Final = re.compile(r"[A-Za-z_][\w-]*(?:\(.*\))?")
 
 
-def recover(text: str, parsed: ParsedJson) -> ParsedJson:
+def recover(text: str, strict: ParsedJson) -> ParsedJson:
     """Return a text that could not be read to its end with all of it that can be.
 
     Comments and commas before a closing bracket are read over; around any other mistake the lists
     of deny and ask rules are found, and in them all that resembles a rule. The error stays the
     first one, and lines are those of the text.
     """
-    if parsed.error is None:
-        return parsed
+    if strict.error is None:
+        return strict
     text = text.removeprefix("\ufeff")
-    again = parse(_LAST_COMMA.sub(_blank, _COMMENT.sub(_blank, text)))
-    root = again.root or parsed.root
-    if again.error is not None:
+    lenient = parse(_LAST_COMMA.sub(_blank, _COMMENT.sub(_blank, text)))
+    root = lenient.root or strict.root
+    if lenient.error is not None:
         root = _with_rules(root, _PLAIN_COMMENT.sub(_blank, text))
-    return ParsedJson(root, parsed.error, again.notes)
+    return ParsedJson(root, strict.error, lenient.notes)
 
 
-def _blank(found: re.Match[str]) -> str:
+def _blank(match: re.Match[str]) -> str:
     """Return spaces in place of what is not text, line ends preserved."""
-    return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
+    return match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
 
 
 def _with_rules(root: JsonNode | None, text: str) -> JsonNode | None:
@@ -56,16 +56,16 @@ def _with_rules(root: JsonNode | None, text: str) -> JsonNode | None:
         return root
     found_rules: dict[str, list[JsonNode]] = {}
     line, counted_to = 1, 0
-    for found in _RULES.finditer(text):
-        line += text.count("\n", counted_to, counted_to := found.end())
-        found_rules.setdefault(found[1], []).extend(_rules_at(text, found.end(), line))
+    for match in _RULES.finditer(text):
+        line += text.count("\n", counted_to, counted_to := match.end())
+        found_rules.setdefault(match[1], []).extend(_rules_at(text, match.end(), line))
     if not found_rules:
         return root
     lists = {key: _list(rules) for key, rules in found_rules.items()}
     root = root or JsonNode({}, 1)
-    before = root.members.get("permissions", JsonNode({}, 1))
+    previous = root.members.get("permissions", JsonNode({}, 1))
     # The lists are whole: what was read of them before the mistake is part of them.
-    permissions = _object(before.line, {**before.members, **lists})
+    permissions = _object(previous.line, {**previous.members, **lists})
     return _object(root.line, {**root.members, "permissions": permissions})
 
 
@@ -75,23 +75,23 @@ def _rules_at(text: str, start: int, line: int) -> list[JsonNode]:
     Which quotes open and which close is lost with the first one that is missing, so that what is
     between any two applies.
     """
-    parsed = parse_at(text, start, line)
-    whole = parsed.root.items if parsed.root is not None else ()
-    if parsed.error is None:
+    rule_list = parse_at(text, start, line)
+    whole = rule_list.root.items if rule_list.root is not None else ()
+    if rule_list.error is None:
         return list(whole)
     rules = [_strip(item) for item in whole]
-    known = {rule.value for rule in rules if isinstance(rule.value, str)}
+    known_texts = {rule.value for rule in rules if isinstance(rule.value, str)}
     last, counted_to = "", start
-    for found in _PIECE.finditer(text, start):
-        piece = found[0].strip(_AROUND)
+    for match in _PIECE.finditer(text, start):
+        piece = match[0].strip(_AROUND)
         if piece.startswith(":") and rules and rules[-1].value == last:
             rules.pop()  # it was the key of what follows
         if piece.startswith(("]", ":", "}")):
             break
-        line += text.count("\n", counted_to, counted_to := found.start())
+        line += text.count("\n", counted_to, counted_to := match.start())
         parts = _parts(piece)
         last = parts[-1]
-        rules += [JsonNode(part, line) for part in parts if _is_new_rule(part, known)]
+        rules += [JsonNode(part, line) for part in parts if _is_new_rule(part, known_texts)]
     return rules
 
 
@@ -101,8 +101,8 @@ def _parts(piece: str) -> list[str]:
     return [_unescape(part.strip(_AROUND)) for part in parts]
 
 
-def _is_new_rule(text: str, known: Container[object]) -> bool:
-    return text not in known and _LIKE_A_RULE.fullmatch(text) is not None
+def _is_new_rule(text: str, known_texts: Container[object]) -> bool:
+    return text not in known_texts and _LIKE_A_RULE.fullmatch(text) is not None
 
 
 def _strip(item: JsonNode) -> JsonNode:

@@ -40,8 +40,8 @@ def set_switch(file: Path, section: str, key: str, is_on: bool) -> None:
     """Set a switch inside a section; the rest of the section stays. Raises as `set_value`."""
     with exclusive(file):
         data = _object(file)
-        held = data.get(section)
-        data[section] = {**held, key: is_on} if isinstance(held, dict) else {key: is_on}
+        previous = data.get(section)
+        data[section] = {**previous, key: is_on} if isinstance(previous, dict) else {key: is_on}
         write_private(file, _text(data).encode())
 
 
@@ -57,17 +57,17 @@ def set_entry(file: Path, section: str, name: str, value: object, *, is_shared: 
         if table is not None and not isinstance(table, dict):
             raise ConfigError(f"{file}: {section}: expected an object; correct it first.")
         entries = dict(table or {})
-        existed = name in entries
+        was_present = name in entries
         if value is not None:
             entries[name] = value
-        elif existed:
+        elif was_present:
             del entries[name]
-        if value is not None or existed:
+        if value is not None or was_present:
             data[section] = entries
             write_private(file, _text(data).encode())
             if is_shared:
                 file.chmod(0o644)
-    return existed
+    return was_present
 
 
 def check_key(key: str) -> None:
@@ -86,14 +86,14 @@ def _text(data: dict[str, object]) -> str:
 def _suggestion(key: str) -> str:
     import difflib  # only for what is mistyped
 
-    near = difflib.get_close_matches(key, SettingsFile.__struct_fields__, n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    matches = difflib.get_close_matches(key, SettingsFile.__struct_fields__, n=1)
+    return f" Did you mean {matches[0]!r}?" if matches else ""
 
 
 def parse_value(text: str) -> object:
     """Return what a user typed as JSON, or as the text it is."""
-    parsed = parse(text)
-    return text if parsed.root is None or parsed.error is not None else parsed.root.value
+    document = parse(text)
+    return text if document.root is None or document.error is not None else document.root.value
 
 
 def _object(file: Path) -> dict[str, object]:
@@ -106,10 +106,10 @@ def _object(file: Path) -> dict[str, object]:
     if not text.strip():
         return {}
     # Read as for a start: lists of a key that appears twice add up, and none of them is lost here.
-    parsed = parse(text)
-    if parsed.error is not None:
-        why = f"line {parsed.error.line}: {parsed.error.message}"
+    document = parse(text)
+    if document.error is not None:
+        why = f"line {document.error.line}: {document.error.message}"
         raise ConfigError(f"{file} is not valid JSON ({why}); correct it first.")
-    if parsed.root is None or not isinstance(parsed.root.value, dict):
+    if document.root is None or not isinstance(document.root.value, dict):
         raise ConfigError(f"{file} does not contain a JSON object; correct it first.")
-    return dict(parsed.root.value)
+    return dict(document.root.value)

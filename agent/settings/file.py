@@ -51,7 +51,7 @@ class LoadedFile(Struct, frozen=True):
     model: SettingsFile
     root: JsonNode
     warnings: tuple[SettingsWarning, ...] = ()
-    broken: bool = False
+    is_broken: bool = False
     """The text ended in a syntax error: only what restricts applies (see `read_settings`)."""
 
     def line_of(self, *path: str | int) -> int:
@@ -72,8 +72,8 @@ def read_settings(
         return None, (SettingsWarning("is not UTF-8 text", path, level="error"),)
     if text is None:
         return None, ()
-    loaded = parse_settings(text, source, path)
-    return loaded, loaded.warnings
+    settings_file = parse_settings(text, source, path)
+    return settings_file, settings_file.warnings
 
 
 def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFile:
@@ -84,35 +84,35 @@ def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFi
     """
     if not text.strip():
         return LoadedFile(source, path, SettingsFile(), JsonNode({}, 1))
-    parsed = recover(text, parse(text))
+    document = recover(text, parse(text))
     warnings: list[SettingsWarning] = []
-    if parsed.error is not None:
+    if document.error is not None:
         warnings.append(
             SettingsWarning(
-                f"not valid JSON: {parsed.error.message}{UNTIL_REPAIRED}",
+                f"not valid JSON: {document.error.message}{UNTIL_REPAIRED}",
                 path,
-                parsed.error.line,
+                document.error.line,
                 level="error",
             )
         )
-    warnings.extend(SettingsWarning(note.message, path, note.line) for note in parsed.notes)
-    root = parsed.root
+    warnings.extend(SettingsWarning(note.message, path, note.line) for note in document.notes)
+    root = document.root
     if root is None or not isinstance(root.value, dict):
-        if parsed.error is None:
+        if document.error is None:
             message = 'expected a JSON object such as {"permissions": {…}}'
             warnings.append(SettingsWarning(message, path, 1, level="error"))
         empty = JsonNode({}, 1)
-        return LoadedFile(source, path, SettingsFile(), empty, tuple(warnings), broken=True)
-    value = _restricting_part(root.value) if parsed.error else root.value
+        return LoadedFile(source, path, SettingsFile(), empty, tuple(warnings), is_broken=True)
+    value = _restricting_part(root.value) if document.error else root.value
     model, problems = check(value)
-    if parsed.error is not None:
+    if document.error is not None:
         model = _without_widening(model)
     for where, message in problems:
         key = ".".join(str(step) for step in where)
         warnings.append(SettingsWarning(message, path, root.line_of(*where), key))
     warnings.extend(_unknown_key_warnings(root, root.value, path))
     warnings.sort(key=lambda warning: (warning.level != "error", warning.line or 0))
-    return LoadedFile(source, path, model, root, tuple(warnings), parsed.error is not None)
+    return LoadedFile(source, path, model, root, tuple(warnings), document.error is not None)
 
 
 def check_owner(path: Path, *, uid: int) -> None:
@@ -157,7 +157,9 @@ def _without_widening(model: SettingsFile) -> SettingsFile:
 def _unknown_key_warnings(
     root: JsonNode, value: Mapping[str, JsonValue], path: Path | None
 ) -> Iterator[SettingsWarning]:
-    for where, near in unknown_keys(value):
-        hint = f'unknown key; did you mean "{near}"?' if near else "unknown key, kept but not used"
-        level: Literal["warning", "info"] = "warning" if near else "info"
+    for where, guess in unknown_keys(value):
+        hint = (
+            f'unknown key; did you mean "{guess}"?' if guess else "unknown key, kept but not used"
+        )
+        level: Literal["warning", "info"] = "warning" if guess else "info"
         yield SettingsWarning(hint, path, root.line_of(*where), ".".join(where), level)

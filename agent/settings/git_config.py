@@ -87,10 +87,10 @@ def git_items(project_root: Path, programs: ReadingPrograms) -> Iterator[TrustIt
 
 def repository_entries(items: Iterable[TrustItem]) -> Iterator[tuple[Path, str, str]]:
     """Yield file, name and value of each entry of a configuration that is an item."""
-    for found in items:
-        name, separator, value = found.label.removeprefix("git ").partition(" = ")
-        if separator and found.file is not None and found.label.startswith("git "):
-            yield found.file, name, value
+    for entry in items:
+        name, separator, value = entry.label.removeprefix("git ").partition(" = ")
+        if separator and entry.file is not None and entry.label.startswith("git "):
+            yield entry.file, name, value
 
 
 class _Unreadable(Exception):
@@ -103,11 +103,11 @@ class _Unreadable(Exception):
 
 def _repository(root: Path, programs: ReadingPrograms) -> tuple[Path, Path]:
     """Return the repository's directory, and the one that its work trees share."""
-    asked = _run(programs.git(root, "rev-parse", "--git-dir", "--git-common-dir"))
-    if asked.exit_code != 0:
-        lines = asked.stderr.decode("utf-8", "replace").splitlines() or ["git gives no answer"]
-        raise _Unreadable("" if asked.stderr.startswith(_NO_REPOSITORY) else lines[0])
-    names = asked.stdout.removesuffix(b"\n").split(b"\n")
+    result = _run(programs.git(root, "rev-parse", "--git-dir", "--git-common-dir"))
+    if result.exit_code != 0:
+        lines = result.stderr.decode("utf-8", "replace").splitlines() or ["git gives no answer"]
+        raise _Unreadable("" if result.stderr.startswith(_NO_REPOSITORY) else lines[0])
+    names = result.stdout.removesuffix(b"\n").split(b"\n")
     if len(names) != 2:
         raise _Unreadable("its path contains a line break")
     own, common = (root / os.fsdecode(name) for name in names)
@@ -123,15 +123,15 @@ def _config_items(path: Path, programs: ReadingPrograms) -> Iterator[TrustItem]:
         yield _whole(path, error.strerror or "unreadable")
         return
     # From its standard input, outside of any repository: judged is what was read here.
-    asked = _run(
+    result = _run(
         programs.git(
             Path("/"), "config", "--file", "-", "--list", "-z", "--no-includes", stdin=data
         )
     )
-    if asked.exit_code != 0:
+    if result.exit_code != 0:
         yield _whole(path, "git cannot read it")
         return
-    for entry in asked.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+    for entry in result.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
         name, separator, value = entry.partition("\n")
         if not _is_harmless(name, value):
             label = f"git {name} = {value}" if separator else f"git {name}"

@@ -94,7 +94,7 @@ class _Stop(Exception):
 class _Scanner:
     def __init__(self, text: str, start: int = 0, line: int = 1) -> None:
         self._text = text
-        self._at = start
+        self._position = start
         self._line = line
         self._counted_to = start
         self.error: JsonMistake | None = None
@@ -108,7 +108,7 @@ class _Scanner:
             return None
         if self.error is None:
             self._skip_space()
-            if self._at < len(self._text):
+            if self._position < len(self._text):
                 self._record(f"expected the end of the file, found {self._next_char()}")
         return root
 
@@ -130,12 +130,12 @@ class _Scanner:
         if character == '"':
             return JsonNode(self._string(), line)
         for word, value in _WORDS.items():
-            if self._text.startswith(word, self._at):
-                self._at += len(word)
+            if self._text.startswith(word, self._position):
+                self._position += len(word)
                 return JsonNode(value, line)
-        number = _NUMBER.match(self._text, self._at)
+        number = _NUMBER.match(self._text, self._position)
         if number:
-            self._at = number.end()
+            self._position = number.end()
             is_float = number[1] is not None or number[2] is not None
             try:
                 return JsonNode(float(number[0]) if is_float else int(number[0]), line)
@@ -161,7 +161,7 @@ class _Scanner:
         self._skip_space()
         if self._peek() != ":":
             raise self._fail(f'expected ":" after "{key}", found {self._next_char()}')
-        self._at += 1
+        self._position += 1
         self._skip_space()
         part = self._value(depth + 1)
         earlier = node.members.get(key)
@@ -188,54 +188,54 @@ class _Scanner:
 
     def _parts(self, end: str) -> Iterator[None]:
         """Step over the brackets and commas of a container, yielding at the start of each part."""
-        self._at += 1
+        self._position += 1
         self._skip_space()
         if self._peek() == end:
-            self._at += 1
+            self._position += 1
             return
         while True:
             yield
             self._skip_space()
             character = self._peek()
             if character == end:
-                self._at += 1
+                self._position += 1
                 return
             if character != ",":
                 raise self._fail(f'expected "," or "{end}", found {self._next_char()}')
-            self._at += 1
+            self._position += 1
             self._skip_space()
             if self._peek() == end:
                 raise self._fail(f'comma before "{end}": JSON allows none there')
 
     def _string(self) -> str:
-        match = _STRING.match(self._text, self._at)
+        match = _STRING.match(self._text, self._position)
         if match is None:
             raise self._fail(
                 "text without a closing quote, or with a bad escape or control character"
             )
-        self._at = match.end()
+        self._position = match.end()
         value = json.loads(match[0])
         return value if isinstance(value, str) else ""
 
     def _peek(self) -> str:
-        return self._text[self._at] if self._at < len(self._text) else ""
+        return self._text[self._position] if self._position < len(self._text) else ""
 
     def _skip_space(self) -> None:
-        match = _SPACE.match(self._text, self._at)
+        match = _SPACE.match(self._text, self._position)
         if match:
-            self._at = match.end()
+            self._position = match.end()
 
     def _line_here(self) -> int:
-        self._line += self._text.count("\n", self._counted_to, self._at)
-        self._counted_to = self._at
+        self._line += self._text.count("\n", self._counted_to, self._position)
+        self._counted_to = self._position
         return self._line
 
     def _next_char(self) -> str:
-        if self._at >= len(self._text):
+        if self._position >= len(self._text):
             return "the end of the file"
-        if self._text.startswith(("//", "/*", "#"), self._at):
+        if self._text.startswith(("//", "/*", "#"), self._position):
             return "a comment (JSON has none)"
-        return repr(self._text[self._at])
+        return repr(self._text[self._position])
 
     def _record(self, message: str) -> None:
         if self.error is None:

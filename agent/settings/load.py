@@ -109,7 +109,7 @@ class Settings(Struct, frozen=True):
     """For child processes, and for the endpoint (projects cannot set those variables)."""
     additional_dirs: tuple[Path, ...]
     mode: ModeRequest | None
-    merged: MergedSettings
+    effective: MergedSettings
     policy: Mapping[str, object]
     """Managed keys, for the permission context."""
     trust: TrustState
@@ -128,7 +128,7 @@ class Settings(Struct, frozen=True):
     @property
     def values(self) -> SettingsFile:
         """The merged scalars and lists."""
-        return self.merged.values
+        return self.effective.values
 
     def limit(self, key: str, flag: float | None) -> float | None:
         """Return a limit such as `maxTurns`: the flag's before the settings', but never above one
@@ -136,7 +136,7 @@ class Settings(Struct, frozen=True):
         value: float | None = getattr(self.values, key)
         if flag is None or value is None:
             return value if flag is None else flag
-        return min(flag, value) if _source_of(self.merged, key) is RuleSource.POLICY else flag
+        return min(flag, value) if _source_of(self.effective, key) is RuleSource.POLICY else flag
 
     @property
     def broken_files(self) -> tuple[Path, ...]:
@@ -166,20 +166,20 @@ def load_settings(
     project_root = find_project_root(launch_dir)
     warnings: list[SettingsWarning] = []
     files = _policy(policy_dir, user_id)
-    watched: list[Path] = list(policy_files(policy_dir))
+    watched_files: list[Path] = list(policy_files(policy_dir))
     for source, path in _own_files(flags.sources, project_root, home, agent_home):
-        watched.append(path)
-        loaded, found = read_settings(path, source)
-        warnings.extend(found)
-        if loaded is not None:
-            files.append(loaded)
+        watched_files.append(path)
+        file, file_warnings = read_settings(path, source)
+        warnings.extend(file_warnings)
+        if file is not None:
+            files.append(file)
     if flags.settings is not None:
         files.append(_from_flag(flags.settings, home))
     with_project = RuleSource.PROJECT in flags.sources
     of_project = McpEntries()
     if with_project:
         of_project = read_mcp_file(project_root / ".mcp.json", RuleSource.PROJECT)
-        watched.append(project_root / ".mcp.json")
+        watched_files.append(project_root / ".mcp.json")
     entries = _server_entries(files, of_project, flags, home)
     warnings.extend(warning for one in entries for warning in one.all_warnings)
 
@@ -190,12 +190,12 @@ def load_settings(
     ]
     trust = TrustStore(agent_home / "trust.json")
     state = trust.state(project_root, items, flag=flags.trust)
-    counted: list[LoadedFile] = []
-    for loaded in files:
-        trusted, refused = trusted_part(loaded, state)
-        warnings.extend(refused)
-        counted.append(trusted)
-    counted = list(by_precedence(counted))
+    applicable: list[LoadedFile] = []
+    for file in files:
+        applicable_part, refusals = trusted_part(file, state)
+        warnings.extend(refusals)
+        applicable.append(applicable_part)
+    applicable = list(by_precedence(applicable))
     rules, waiting, rule_warnings = _rules(files, flags, state)
     warnings.extend(rule_warnings)
     return Settings(
@@ -205,20 +205,20 @@ def load_settings(
         agent_home=agent_home,
         rules=rules,
         waiting_rules=waiting,
-        hooks=_hooks(counted),
+        hooks=_hooks(applicable),
         mcp_servers=_servers(entries, state),
-        mcp_lists=tuple(lists for loaded in counted if (lists := lists_of(loaded)) is not None),
+        mcp_lists=tuple(lists for file in applicable if (lists := lists_of(file)) is not None),
         bad_mcp_servers=tuple(bad for one in entries for bad in one.bad),
-        env=_env(counted),
-        additional_dirs=_directories(counted, flags, launch_dir, home),
-        mode=_mode(counted, flags),
-        merged=_with_flags(merge(counted), flags),
-        policy=_policy_keys(counted),
+        env=_env(applicable),
+        additional_dirs=_directories(applicable, flags, launch_dir, home),
+        mode=_mode(applicable, flags),
+        effective=_with_flags(merge(applicable), flags),
+        policy=_policy_keys(applicable),
         trust=state,
         warnings=tuple(warnings),
-        watched_files=tuple(watched),
+        watched_files=tuple(watched_files),
         sources=flags.sources,
-        sandbox_files=tuple(loaded for loaded in counted if loaded.model.sandbox is not None),
+        sandbox_files=tuple(file for file in applicable if file.model.sandbox is not None),
     )
 
 
@@ -236,9 +236,9 @@ def _own_files(
 
 def _hooks(files: Iterable[LoadedFile]) -> tuple[HookText, ...]:
     return tuple(
-        HookText(MappingProxyType(loaded.model.hooks), loaded.source, loaded.path)
-        for loaded in files
-        if loaded.model.hooks
+        HookText(MappingProxyType(file.model.hooks), file.source, file.path)
+        for file in files
+        if file.model.hooks
     )
 
 
@@ -254,11 +254,11 @@ def _policy(directory: Path, uid: int) -> list[LoadedFile]:
     for path in paths:
         check_owner(path, uid=uid)
         check_owner(path.parent, uid=uid)
-        loaded, warnings = read_settings(path, RuleSource.POLICY)
+        file, warnings = read_settings(path, RuleSource.POLICY)
         bad = [w for w in warnings if w.level != "info"]
-        if loaded is not None:
-            bad.extend(rules_of(loaded)[1])
-        if loaded is None or bad:
+        if file is not None:
+            bad.extend(rules_of(file)[1])
+        if file is None or bad:
             reason = str(bad[0]) if bad else f"{path}: cannot be read"
             for follows in (UNTIL_REPAIRED, COUNTS, IGNORED):
                 # Here something else follows: nothing of it is used, nor is anything else.
@@ -268,26 +268,26 @@ def _policy(directory: Path, uid: int) -> list[LoadedFile]:
                 f"The managed settings cannot be used, and must not be skipped. {reason}{end} "
                 "An administrator of this machine can correct them."
             )
-        files.insert(0, loaded)
+        files.insert(0, file)
     return files
 
 
 def _from_flag(argument: str, home: Path) -> LoadedFile:
     if argument.lstrip().startswith("{"):
-        loaded = parse_settings(argument, RuleSource.CLI, None)
-        warnings = loaded.warnings
+        file = parse_settings(argument, RuleSource.CLI, None)
+        warnings = file.warnings
     else:
         path = expand_home(argument, home).absolute()
-        found, warnings = read_settings(path, RuleSource.CLI)
-        if found is None:
+        from_path, warnings = read_settings(path, RuleSource.CLI)
+        if from_path is None:
             reason = warnings[0].message if warnings else "file not found"
             raise FlagError(f"--settings {argument}: {reason}.")
-        loaded = found
-    for warning in (*warnings, *rules_of(loaded)[1]):
+        file = from_path
+    for warning in (*warnings, *rules_of(file)[1]):
         # Users who name settings for one run rely on all of them.
         if warning.level != "info":
             raise FlagError(f"--settings: {warning}")
-    return loaded
+    return file
 
 
 def _items(
@@ -298,9 +298,9 @@ def _items(
     *,
     with_directories: bool,
 ) -> Iterator[Any]:
-    for loaded in files:
-        if loaded.source in PROJECT_SOURCES:
-            yield from items_of_file(loaded)
+    for file in files:
+        if file.source in PROJECT_SOURCES:
+            yield from items_of_file(file)
     for server in servers:
         yield server_item(server.name, server.raw, file=server.file, line=server.line)
     if with_directories:
@@ -313,12 +313,12 @@ def _rules(
     in_force: list[RuleText] = []
     waiting: list[RuleText] = []
     warnings: list[SettingsWarning] = []
-    for loaded in files:
-        rules, found = rules_of(loaded)
-        warnings.extend(found)
+    for file in files:
+        rules, problems = rules_of(file)
+        warnings.extend(problems)
         for rule in rules:
             waits = (
-                loaded.source in PROJECT_SOURCES
+                file.source in PROJECT_SOURCES
                 and rule.behavior is RuleBehavior.ALLOW
                 and not state.in_force(allow_rule_item(rule.text))
             )
@@ -341,11 +341,11 @@ def _server_entries(
     files: Iterable[LoadedFile], of_project: McpEntries, flags: CliSettings, home: Path
 ) -> list[McpEntries]:
     """Return what each place has of servers, the place that wins first."""
-    found = [_flag_servers(config, home) for config in flags.mcp_configs]
-    settings = [(loaded.source, servers_of(loaded)) for loaded in by_precedence(files)]
+    from_flags = [_flag_servers(config, home) for config in flags.mcp_configs]
+    settings = [(file.source, servers_of(file)) for file in by_precedence(files)]
     first = [entries for source, entries in settings if source is not RuleSource.USER]
     last = [entries for source, entries in settings if source is RuleSource.USER]
-    return [*found, *first, of_project, *last]
+    return [*from_flags, *first, of_project, *last]
 
 
 def _servers(entries: Iterable[McpEntries], state: TrustState) -> tuple[McpServerText, ...]:
@@ -358,7 +358,7 @@ def _servers(entries: Iterable[McpEntries], state: TrustState) -> tuple[McpServe
 
 def _counts(server: McpServerText, state: TrustState) -> bool:
     if not state.by_flag:
-        return state.trusted
+        return state.is_trusted
     # Trusting for one run means what its start found.
     return state.in_force(server_item(server.name, server.raw, file=None, line=None))
 
@@ -377,61 +377,61 @@ def _flag_servers(config: str, home: Path) -> McpEntries:
 
 
 def _env(files: Iterable[LoadedFile]) -> Mapping[str, str]:
-    merged: dict[str, str] = {}
-    for loaded in files:
-        for name, value in (loaded.model.env or {}).items():
-            merged.setdefault(name, value)
-    return MappingProxyType(merged)
+    variables: dict[str, str] = {}
+    for file in files:
+        for name, value in (file.model.env or {}).items():
+            variables.setdefault(name, value)
+    return MappingProxyType(variables)
 
 
 def _directories(
     files: Iterable[LoadedFile], flags: CliSettings, launch_dir: Path, home: Path
 ) -> tuple[Path, ...]:
     texts = list(flags.add_dirs)
-    for loaded in files:
-        if loaded.model.permissions is not None:
-            texts.extend(loaded.model.permissions.additionalDirectories or [])
+    for file in files:
+        if file.model.permissions is not None:
+            texts.extend(file.model.permissions.additionalDirectories or [])
     return tuple(dict.fromkeys(launch_dir / expand_home(text, home) for text in texts))
 
 
 def _mode(files: Iterable[LoadedFile], flags: CliSettings) -> ModeRequest | None:
     if flags.permission_mode is not None:
         return ModeRequest(flags.permission_mode, Origin(RuleSource.CLI, None, None))
-    for loaded in files:
-        permissions = loaded.model.permissions
+    for file in files:
+        permissions = file.model.permissions
         if permissions is not None and permissions.defaultMode is not None:
-            line = loaded.line_of("permissions", "defaultMode")
-            return ModeRequest(permissions.defaultMode, Origin(loaded.source, loaded.path, line))
+            line = file.line_of("permissions", "defaultMode")
+            return ModeRequest(permissions.defaultMode, Origin(file.source, file.path, line))
     return None
 
 
-def _with_flags(merged: MergedSettings, flags: CliSettings) -> MergedSettings:
-    given = {"model": flags.model, "effortLevel": flags.effort}
+def _with_flags(settings: MergedSettings, flags: CliSettings) -> MergedSettings:
+    flag_values = {"model": flags.model, "effortLevel": flags.effort}
     update = {
         key: value
-        for key, value in given.items()
-        if value is not None and _source_of(merged, key) is not RuleSource.POLICY
+        for key, value in flag_values.items()
+        if value is not None and _source_of(settings, key) is not RuleSource.POLICY
     }
-    origins = {**merged.origins, **{k: Origin(RuleSource.CLI, None, None) for k in update}}
-    return MergedSettings(replace(merged.values, **update), MappingProxyType(origins))
+    origins = {**settings.origins, **{k: Origin(RuleSource.CLI, None, None) for k in update}}
+    return MergedSettings(replace(settings.values, **update), MappingProxyType(origins))
 
 
-def _source_of(merged: MergedSettings, key: str) -> RuleSource | None:
-    origin = merged.origins.get(key)
+def _source_of(settings: MergedSettings, key: str) -> RuleSource | None:
+    origin = settings.origins.get(key)
     return origin.source if origin else None
 
 
 def _policy_keys(files: Iterable[LoadedFile]) -> Mapping[str, object]:
     """Return the managed keys. Any source may close the bypass gate: that only restricts."""
     keys: dict[str, object] = {}
-    for loaded in files:
-        permissions = loaded.model.permissions
+    for file in files:
+        permissions = file.model.permissions
         for name in ("disableBypassPermissionsMode", "disableAutoMode"):
             value = getattr(permissions, name) if permissions is not None else None
             if value in (True, "disable"):
                 keys[name] = "disable"
-        if loaded.source is RuleSource.POLICY:
+        if file.source is RuleSource.POLICY:
             for name in ("allowManagedPermissionRulesOnly", "allowManagedHooksOnly"):
-                if getattr(loaded.model, name):
+                if getattr(file.model, name):
                     keys[name] = True
     return MappingProxyType(keys)

@@ -17,9 +17,9 @@ HOME_VARIABLE: Final = "AGENT_TUI_HOME"
 def find_home(env: Mapping[str, str], uid: int) -> Path:
     """Return the user's home directory; where `HOME` is not set, what the system knows, else
     `/`."""
-    named = env.get("HOME", "")
-    if named and Path(named).is_absolute():
-        return Path(named)
+    value = env.get("HOME", "")
+    if value and Path(value).is_absolute():
+        return Path(value)
     try:
         return Path(pwd.getpwuid(uid).pw_dir)
     except KeyError:
@@ -28,10 +28,10 @@ def find_home(env: Mapping[str, str], uid: int) -> Path:
 
 def find_agent_home(env: Mapping[str, str], home: Path) -> Path:
     """Return the directory of settings and sessions: `AGENT_TUI_HOME`, or `~/.agent`."""
-    named = env.get(HOME_VARIABLE, "")
-    if not named:
+    value = env.get(HOME_VARIABLE, "")
+    if not value:
         return home / ".agent"
-    return expand_home(named, home).absolute()
+    return expand_home(value, home).absolute()
 
 
 def expand_home(text: str, home: Path) -> Path:
@@ -71,14 +71,14 @@ def policy_files(policy_dir: Path) -> tuple[Path, ...]:
         OSError: the directory is there but cannot be listed.
     """
     base = policy_dir / "managed-settings.json"
-    found = [base] if os.path.lexists(base) else []
+    paths = [base] if os.path.lexists(base) else []
     try:
         names = sorted(os.listdir(policy_dir / "managed-settings.d"))
     except (FileNotFoundError, NotADirectoryError):
         names = []
-    found += [
+    paths += [
         policy_dir / "managed-settings.d" / name
         for name in names
         if name.endswith(".json") and not name.startswith(".")
     ]
-    return tuple(found)
+    return tuple(paths)

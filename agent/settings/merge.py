@@ -60,27 +60,27 @@ class MergedSettings(Struct, frozen=True):
 
 def by_precedence(files: Iterable[LoadedFile]) -> tuple[LoadedFile, ...]:
     """Order files so that of two that disagree the first one wins; stable within a source."""
-    return tuple(sorted(files, key=lambda loaded: PRECEDENCE.index(loaded.source)))
+    return tuple(sorted(files, key=lambda file: PRECEDENCE.index(file.source)))
 
 
 def merge(files: Iterable[LoadedFile]) -> MergedSettings:
     """Fold files, given in order of precedence, into one."""
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
-    for loaded in files:
+    for file in files:
         for key in sorted({*SettingsFile.__struct_fields__} - _APART):
-            value = getattr(loaded.model, key)
+            value = getattr(file.model, key)
             if value is None:
                 continue
-            if key in _ONLY_OFF and loaded.source in _OF_PROJECTS and value is True:
+            if key in _ONLY_OFF and file.source in _OF_PROJECTS and value is True:
                 continue
             if key in values:
                 values[key] = _combine(key, values[key], value)
             else:
                 values[key] = value
-                origins[key] = Origin(loaded.source, loaded.path, loaded.line_of(key))
-        for key in loaded.root.members.keys() - {*SettingsFile.__struct_fields__}:
-            origins.setdefault(key, Origin(loaded.source, loaded.path, loaded.line_of(key)))
+                origins[key] = Origin(file.source, file.path, file.line_of(key))
+        for key in file.root.members.keys() - {*SettingsFile.__struct_fields__}:
+            origins.setdefault(key, Origin(file.source, file.path, file.line_of(key)))
     return MergedSettings(SettingsFile(**values), MappingProxyType(origins))
 
 

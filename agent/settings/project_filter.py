@@ -31,23 +31,25 @@ PROJECT_SOURCES: Final = (RuleSource.PROJECT, RuleSource.LOCAL)
 """Sources that a repository can contain; local settings may have been committed as well."""
 
 
-def trusted_part(loaded: LoadedFile, state: TrustState) -> tuple[LoadedFile, list[SettingsWarning]]:
+def trusted_part(
+    settings_file: LoadedFile, state: TrustState
+) -> tuple[LoadedFile, list[SettingsWarning]]:
     """Return what of a file applies now, with a warning for each key that never will.
 
     Rules and MCP servers are judged one by one elsewhere; files of other sources apply as a whole.
     """
-    if loaded.source not in PROJECT_SOURCES:
-        return loaded, []
+    if settings_file.source not in PROJECT_SOURCES:
+        return settings_file, []
     warnings: list[SettingsWarning] = []
 
     def refuse(key: str, *path: str) -> None:
         message = "has no effect in project settings: set it in your user settings"
-        line = loaded.line_of(*path)
-        warnings.append(SettingsWarning(message, loaded.path, line, key))
+        line = settings_file.line_of(*path)
+        warnings.append(SettingsWarning(message, settings_file.path, line, key))
 
-    model = loaded.model
+    model = settings_file.model
     update: dict[str, object] = {}
-    for key in sorted(FORBIDDEN_IN_PROJECT & loaded.root.members.keys()):
+    for key in sorted(FORBIDDEN_IN_PROJECT & settings_file.root.members.keys()):
         refuse(key, key)
         if key in model.__struct_fields__:
             update[key] = None
@@ -63,18 +65,18 @@ def trusted_part(loaded: LoadedFile, state: TrustState) -> tuple[LoadedFile, lis
         for path in widening:
             refuse(".".join(("sandbox", *path)), "sandbox", *path)
     update |= _only_trusted(model, state)
-    return replace(loaded, model=replace(model, **update)), warnings
+    return replace(settings_file, model=replace(model, **update)), warnings
 
 
 def _trusted_hooks(hooks: Mapping[str, object], state: TrustState) -> dict[str, object]:
     remaining: dict[str, object] = {}
     for event, groups in hooks.items():
-        accepted: list[dict[str, object]] = []
+        accepted_groups: list[dict[str, object]] = []
         for group, handler in handlers(groups):
             if state.in_force(hook_item(event, group, handler, file=None, line=None)):
-                accepted.append({**group, "hooks": [handler]})
-        if accepted:
-            remaining[event] = accepted
+                accepted_groups.append({**group, "hooks": [handler]})
+        if accepted_groups:
+            remaining[event] = accepted_groups
     return remaining
 
 
@@ -89,8 +91,8 @@ def _only_trusted(model: SettingsFile, state: TrustState) -> dict[str, object]:
     hooks = _trusted_hooks(model.hooks or {}, state)
     update: dict[str, object] = {"env": env or None, "hooks": hooks or None}
     if model.statusLine is not None:
-        found = status_line_item(model.statusLine.command, file=None, line=None)
-        update["statusLine"] = model.statusLine if state.in_force(found) else None
+        status_line = status_line_item(model.statusLine.command, file=None, line=None)
+        update["statusLine"] = model.statusLine if state.in_force(status_line) else None
     for key in WAITING_SETTINGS:
         value = getattr(model, key)
         if value is not None and not state.in_force(setting_item(key, value, file=None, line=None)):

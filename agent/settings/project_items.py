@@ -29,45 +29,45 @@ WAITING_SETTINGS: Final = ("model", "smallFastModel", "fallbackModel", "disableA
 """Scalars of a project that change what runs or what it costs; they wait for trust as well."""
 
 
-def items_of_file(loaded: LoadedFile) -> Iterator[TrustItem]:
+def items_of_file(settings_file: LoadedFile) -> Iterator[TrustItem]:
     """List what one project or local settings file contains."""
-    file = loaded.path
-    for rule in rules_of(loaded)[0]:
+    file = settings_file.path
+    for rule in rules_of(settings_file)[0]:
         if rule.behavior is RuleBehavior.ALLOW:
             yield allow_rule_item(rule.text, file=file, line=rule.line)
-    yield from _hook_items(loaded)
-    yield from _value_items(loaded)
+    yield from _hook_items(settings_file)
+    yield from _value_items(settings_file)
 
 
-def _hook_items(loaded: LoadedFile) -> Iterator[TrustItem]:
-    for event, groups in (loaded.model.hooks or {}).items():
-        line = loaded.line_of("hooks", event)
+def _hook_items(settings_file: LoadedFile) -> Iterator[TrustItem]:
+    for event, groups in (settings_file.model.hooks or {}).items():
+        line = settings_file.line_of("hooks", event)
         for group, handler in handlers(groups):
-            yield hook_item(event, group, handler, file=loaded.path, line=line)
+            yield hook_item(event, group, handler, file=settings_file.path, line=line)
 
 
-def _value_items(loaded: LoadedFile) -> Iterator[TrustItem]:
-    file = loaded.path
-    for server in servers_of(loaded).servers:
+def _value_items(settings_file: LoadedFile) -> Iterator[TrustItem]:
+    file = settings_file.path
+    for server in servers_of(settings_file).servers:
         yield server_item(server.name, server.raw, file=file, line=server.line)
-    for name, value in (loaded.model.env or {}).items():
+    for name, value in (settings_file.model.env or {}).items():
         if not is_forbidden_variable(name):
-            yield variable_item(name, value, file=file, line=loaded.line_of("env", name))
-    if loaded.model.statusLine is not None:
-        line = loaded.line_of("statusLine")
-        yield status_line_item(loaded.model.statusLine.command, file=file, line=line)
+            yield variable_item(name, value, file=file, line=settings_file.line_of("env", name))
+    if settings_file.model.statusLine is not None:
+        line = settings_file.line_of("statusLine")
+        yield status_line_item(settings_file.model.statusLine.command, file=file, line=line)
     for key in WAITING_SETTINGS:
-        value = getattr(loaded.model, key)
+        value = getattr(settings_file.model, key)
         if value is not None:
-            yield setting_item(key, value, file=file, line=loaded.line_of(key))
+            yield setting_item(key, value, file=file, line=settings_file.line_of(key))
 
 
 def handlers(groups: object) -> Iterator[tuple[dict[str, object], Any]]:
     """Yield `(matcher group, handler)` of one event's configuration; odd shapes yield nothing."""
     for group in groups if isinstance(groups, list) else ():
         if isinstance(group, dict):
-            found = group.get("hooks")
-            for handler in found if isinstance(found, list) else ():
+            entries = group.get("hooks")
+            for handler in entries if isinstance(entries, list) else ():
                 yield group, handler
 
 
@@ -121,19 +121,19 @@ def items_of_directories(project_root: Path, own: Iterable[Path] = ()) -> Iterat
 
     `own` are the user's own directories: in the home directory they are not also a project's.
     """
-    known = {os.path.realpath(path) for path in own}
+    own_directories = {os.path.realpath(path) for path in own}
     count = 0
     for base in (".agent", ".claude"):
-        if os.path.realpath(project_root / base) in known:
+        if os.path.realpath(project_root / base) in own_directories:
             continue
         for directory, kind in _DIRECTORIES:
             for path in _markdown_files(project_root / base / directory):
                 count += 1
                 if count > MAX_FILES:
                     return
-                found = file_item(path, kind, project_root)
-                if found is not None:
-                    yield found
+                file_entry = file_item(path, kind, project_root)
+                if file_entry is not None:
+                    yield file_entry
 
 
 def file_item(path: Path, kind: ItemKind, project_root: Path) -> TrustItem | None:

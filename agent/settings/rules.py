@@ -10,25 +10,27 @@ from permissions.rule import RuleBehavior, RuleSource, RuleText
 from permissions.rules.rule_entry import rule_texts
 
 
-def rules_of(loaded: LoadedFile) -> tuple[tuple[RuleText, ...], tuple[SettingsWarning, ...]]:
+def rules_of(settings_file: LoadedFile) -> tuple[tuple[RuleText, ...], tuple[SettingsWarning, ...]]:
     """Return a file's rules in order; allow rules of a broken file are left out."""
-    found: list[RuleText] = []
+    rules: list[RuleText] = []
     warnings: list[SettingsWarning] = []
     for behavior in (RuleBehavior.DENY, RuleBehavior.ASK, RuleBehavior.ALLOW):
-        file = str(loaded.path) if loaded.path else None
-        for index, entry in enumerate(_entries(loaded, behavior)):
+        file = str(settings_file.path) if settings_file.path else None
+        for index, entry in enumerate(_entries(settings_file, behavior)):
             key = f"permissions.{behavior.value}.{index}"
-            for rule in rule_texts(entry.value, behavior, loaded.source, file, entry.line):
+            for rule in rule_texts(entry.value, behavior, settings_file.source, file, entry.line):
                 if rule.invalid is None:
-                    found.append(rule)
+                    rules.append(rule)
                 else:
-                    warnings.append(SettingsWarning(rule.invalid, loaded.path, entry.line, key))
-    return tuple(found), tuple(warnings)
+                    warnings.append(
+                        SettingsWarning(rule.invalid, settings_file.path, entry.line, key)
+                    )
+    return tuple(rules), tuple(warnings)
 
 
-def _entries(loaded: LoadedFile, behavior: RuleBehavior) -> tuple[JsonNode, ...]:
-    node = loaded.root.get("permissions", behavior.value)
-    if node is None or (loaded.broken and behavior is RuleBehavior.ALLOW):
+def _entries(settings_file: LoadedFile, behavior: RuleBehavior) -> tuple[JsonNode, ...]:
+    node = settings_file.root.get("permissions", behavior.value)
+    if node is None or (settings_file.is_broken and behavior is RuleBehavior.ALLOW):
         return ()
     if not isinstance(node.value, str):
         return node.items

@@ -119,8 +119,8 @@ class McpMatchSection(Struct, frozen=True, kw_only=True):
     """`*` stands for any characters; without a path it is every path."""
 
     def __post_init__(self) -> None:
-        given = (self.serverName, self.serverCommand, self.serverUrl)
-        if sum(one is not None for one in given) != 1:
+        keys = (self.serverName, self.serverCommand, self.serverUrl)
+        if sum(one is not None for one in keys) != 1:
             raise ValueError("expected one of serverName, serverCommand, serverUrl")
 
 
@@ -265,21 +265,21 @@ def unknown_keys(
     raw: Mapping[str, JsonValue],
 ) -> tuple[tuple[tuple[str, ...], str | None], ...]:
     """Return the paths of keys that mean nothing here, each with the key it may be meant as."""
-    known = SettingsFile.__struct_fields__
+    known_keys = SettingsFile.__struct_fields__
     elsewhere = ACCEPTED_ELSEWHERE | FORBIDDEN_IN_PROJECT
-    found: list[tuple[tuple[str, ...], str | None]] = [
-        ((key,), _MEANT.get(key) or _nearest(key, known, 0.75))
+    unknown: list[tuple[tuple[str, ...], str | None]] = [
+        ((key,), _MEANT.get(key) or _nearest(key, known_keys, 0.75))
         for key in raw
-        if key not in known and key not in elsewhere
+        if key not in known_keys and key not in elsewhere
     ]
     permissions = raw.get("permissions")
     fields = PermissionsSection.__struct_fields__
     for key in permissions if isinstance(permissions, dict) else ():
         if key not in fields and key not in ACCEPTED_ELSEWHERE:
             # A list of restrictions must not get lost over its name.
-            found.append((("permissions", key), _nearest(key, fields, 0.6)))
-    found.extend(_unknown_sandbox_keys(raw))
-    return tuple(found)
+            unknown.append((("permissions", key), _nearest(key, fields, 0.6)))
+    unknown.extend(_unknown_sandbox_keys(raw))
+    return tuple(unknown)
 
 
 def _unknown_sandbox_keys(
@@ -294,8 +294,8 @@ def _unknown_sandbox_keys(
                 yield (*path, key), _nearest(key, model.__struct_fields__, 0.6)
 
 
-def _nearest(key: str, known: Iterable[str], cutoff: float) -> str | None:
-    return next(iter(difflib.get_close_matches(key, list(known), n=1, cutoff=cutoff)), None)
+def _nearest(key: str, known_keys: Iterable[str], cutoff: float) -> str | None:
+    return next(iter(difflib.get_close_matches(key, list(known_keys), n=1, cutoff=cutoff)), None)
 
 
 _MEANT: Final = {

@@ -67,10 +67,10 @@ class TrustState(Struct, frozen=True):
 
     root: Path
     """Canonical root of the repository (or the launch directory where there is none)."""
-    trusted: bool
+    is_trusted: bool
     """The user accepted this directory, now or at an earlier start."""
     items: tuple[TrustItem, ...] = ()
-    accepted: frozenset[str] = frozenset()
+    accepted_digests: frozenset[str] = frozenset()
     by_flag: bool = False
     """`--trust`: what the start found applies in this run, and nothing is stored."""
 
@@ -80,25 +80,25 @@ class TrustState(Struct, frozen=True):
 
         In a directory that is trusted, MCP servers are asked about one by one, elsewhere.
         """
-        elsewhere = "MCP server" if self.trusted and not self.by_flag else None
+        elsewhere = "MCP server" if self.is_trusted and not self.by_flag else None
         return tuple(
-            found for found in self.items if found.kind != elsewhere and not self.in_force(found)
+            item for item in self.items if item.kind != elsewhere and not self.in_force(item)
         )
 
     @property
     def must_ask(self) -> bool:
         """Whether the trust dialog has something to ask."""
-        return not self.by_flag and (not self.trusted or bool(self.new))
+        return not self.by_flag and (not self.is_trusted or bool(self.new))
 
     @property
     def is_settled(self) -> bool:
         """Whether nothing of the project waits: it was accepted, or it contains nothing to
         accept."""
-        return self.trusted or not self.new
+        return self.is_trusted or not self.new
 
-    def in_force(self, found: TrustItem) -> bool:
+    def in_force(self, item: TrustItem) -> bool:
         """Whether an item applies."""
-        return found.digest in self.accepted
+        return item.digest in self.accepted_digests
 
 
 class TrustStore:
@@ -121,19 +121,19 @@ class TrustStore:
         `flag` is `--trust`: True accepts all of these items for the run; the state of the run's
         start accepts those that it accepted.
         """
-        found = tuple(items)
-        trusted, digests = self._directories().get(str(root), (False, frozenset[str]()))
+        current_items = tuple(items)
+        is_trusted, digests = self._directories().get(str(root), (False, frozenset[str]()))
         if isinstance(flag, TrustState):
-            digests |= flag.accepted
+            digests |= flag.accepted_digests
             by_flag = flag.by_flag
         else:
-            digests |= {each.digest for each in found} if flag else frozenset()
+            digests |= {each.digest for each in current_items} if flag else frozenset()
             by_flag = flag
-        return TrustState(root, trusted or by_flag, found, digests, by_flag)
+        return TrustState(root, is_trusted or by_flag, current_items, digests, by_flag)
 
     def accept(self, state: TrustState) -> None:
         """Store that the user accepts the directory and everything now listed. Raises OSError."""
-        self._write(state.root, trusted=True, digests={found.digest for found in state.items})
+        self._write(state.root, is_trusted=True, digests={item.digest for item in state.items})
 
     def note_own_rules(self, root: Path, allow_rules: Iterable[str]) -> None:
         """Accept allow rules that the user's own answers just wrote. Raises OSError.
@@ -141,9 +141,9 @@ class TrustStore:
         The directory itself does not become trusted by it.
         """
         with exclusive(self._path):
-            trusted, digests = self._directories().get(str(root), (False, frozenset()))
+            is_trusted, digests = self._directories().get(str(root), (False, frozenset()))
             own = {allow_rule_item(rule).digest for rule in allow_rules}
-            self._write_locked(root, trusted=trusted, digests=digests | own)
+            self._write_locked(root, is_trusted=is_trusted, digests=digests | own)
 
     def forget(self, root: Path) -> None:
         """Withdraw the answer for a directory. Raises OSError."""
@@ -154,23 +154,25 @@ class TrustStore:
 
     def directories(self) -> tuple[Path, ...]:
         """Return the directories that are trusted."""
-        return tuple(Path(name) for name, (trusted, _) in self._directories().items() if trusted)
+        return tuple(
+            Path(name) for name, (is_trusted, _) in self._directories().items() if is_trusted
+        )
 
-    def _write(self, root: Path, *, trusted: bool, digests: set[str]) -> None:
+    def _write(self, root: Path, *, is_trusted: bool, digests: set[str]) -> None:
         with exclusive(self._path):
-            self._write_locked(root, trusted=trusted, digests=frozenset(digests))
+            self._write_locked(root, is_trusted=is_trusted, digests=frozenset(digests))
 
-    def _write_locked(self, root: Path, *, trusted: bool, digests: frozenset[str]) -> None:
+    def _write_locked(self, root: Path, *, is_trusted: bool, digests: frozenset[str]) -> None:
         directories = self._directories()
-        directories[str(root)] = (trusted, digests)
+        directories[str(root)] = (is_trusted, digests)
         self._save(directories)
 
     def _save(self, directories: dict[str, tuple[bool, frozenset[str]]]) -> None:
         data = {
             "v": STORE_VERSION,
             "folders": {
-                name: {"trusted": trusted, "accepted": sorted(digests)}
-                for name, (trusted, digests) in directories.items()
+                name: {"trusted": is_trusted, "accepted": sorted(digests)}
+                for name, (is_trusted, digests) in directories.items()
             },
         }
         write_private(self._path, json.dumps(data, indent=2).encode())

@@ -46,16 +46,16 @@ def reload(
     current: Settings, load: Callable[[], Settings], files: Iterable[Path]
 ) -> SettingsChange:
     """Load again; a file that became unreadable or broken retains the last good state."""
-    changed = tuple(files)
+    changed_files = tuple(files)
     try:
         fresh = load()
     except ConfigError as error:
-        return ReloadFailed(current, str(error), changed)
+        return ReloadFailed(current, str(error), changed_files)
     newly_broken = set(fresh.broken_files) - set(current.broken_files)
     if newly_broken:
         problem = next(str(w) for w in fresh.warnings if w.file in newly_broken)
-        return ReloadFailed(current, problem.removesuffix(UNTIL_REPAIRED), changed)
-    return Reloaded(current, fresh, changed)
+        return ReloadFailed(current, problem.removesuffix(UNTIL_REPAIRED), changed_files)
+    return Reloaded(current, fresh, changed_files)
 
 
 async def watch_settings(
@@ -68,18 +68,18 @@ async def watch_settings(
     """Yield each change of the settings' files until `stop` is set. Raises nothing of its own."""
     while not stop.is_set():
         directories = _directories(current.watched_files)
-        wanted = _Filter(frozenset(str(path) for path in current.watched_files))
+        watch_filter = _Filter(frozenset(str(path) for path in current.watched_files))
         async for events in file_changes(
             *directories,
-            watch_filter=wanted,
+            watch_filter=watch_filter,
             step_ms=poll_ms,
             debounce_ms=max(poll_ms, 50),
             recursive=False,
             stop=stop,
         ):
-            changed = wanted.changed_files(events)
-            if changed:
-                change = reload(current, load, changed)
+            changed_files = watch_filter.changed_files(events)
+            if changed_files:
+                change = reload(current, load, changed_files)
                 is_same = isinstance(change, Reloaded) and change.current == current
                 current = change.current
                 if events is not None or not is_same:
@@ -88,16 +88,16 @@ async def watch_settings(
                 break  # a directory of settings appeared or went: watch the new set
 
 
-def _directories(watched: Iterable[Path]) -> tuple[Path, ...]:
+def _directories(files: Iterable[Path]) -> tuple[Path, ...]:
     """Return the directories to watch: each file's own, or where that is missing, the one above."""
-    found: dict[Path, None] = {}
-    for path in watched:
+    directories: dict[Path, None] = {}
+    for path in files:
         directory = path.parent
         if os.path.isdir(directory):
-            found[directory] = None
+            directories[directory] = None
         if os.path.isdir(directory.parent):
-            found[directory.parent] = None
-    return tuple(found)
+            directories[directory.parent] = None
+    return tuple(directories)
 
 
 class _Filter(Struct, frozen=True):

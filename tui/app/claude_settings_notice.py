@@ -93,7 +93,7 @@ async def news_of_found(
 
 
 def _keys_without_effect(settings: Settings) -> Iterator[str]:
-    for key, origin in settings.merged.origins.items():
+    for key, origin in settings.effective.origins.items():
         is_theirs = origin.file is not None and DIRECTORY in Path(origin.file).parts
         if is_theirs and not key.startswith("$") and not _has_effect(key):
             yield key
@@ -143,7 +143,7 @@ def _files(settings: Settings, home: Path) -> Iterator[str]:
         handlers = sum(_handlers(layer.raw) for layer in settings.hooks if layer.file == path)
         keys = sorted(
             key
-            for key, origin in settings.merged.origins.items()
+            for key, origin in settings.effective.origins.items()
             if str(origin.file) == name and _has_effect(key) and key not in _COUNTED
         )
         facts = [

@@ -67,7 +67,7 @@ def _settings_model(settings: Settings) -> str | None:
     """Return the model of the settings; a project's own choice among other providers only where the
     user's settings have that provider, as everything in the project would be sent there."""
     model = settings.values.model
-    origin = settings.merged.origins.get("model")
+    origin = settings.effective.origins.get("model")
     if model is None or origin is None or "/" not in model:
         return model
     is_projects = origin.source in (RuleSource.PROJECT, RuleSource.LOCAL)
@@ -78,7 +78,7 @@ def _settings_model(settings: Settings) -> str | None:
 
 def _flag_model(settings: Settings, options: RunOptions) -> str | None:
     """Return `--model`, unless a policy names the model."""
-    origin = settings.merged.origins.get("model")
+    origin = settings.effective.origins.get("model")
     if origin is not None and origin.source is RuleSource.POLICY:
         return settings.values.model
     return options.model

@@ -142,11 +142,11 @@ def trust_request(state: TrustState) -> TrustRequest:
                 item.kind,
                 item.label + _NOTES.get(item.kind, ""),
                 _place(item.file, item.line, state.root),
-                is_new=state.trusted,
+                is_new=state.is_trusted,
             )
             for item in state.new
         ],
-        was_trusted=state.trusted,
+        was_trusted=state.is_trusted,
     )
 
 

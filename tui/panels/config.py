@@ -153,7 +153,7 @@ def _items(screen: CommandScreen) -> Sequence[Item]:
     for group, names in GROUPS.items():
         for key, name in names.items():
             value = getattr(settings.values, key, None)
-            origin = settings.merged.origins.get(key)
+            origin = settings.effective.origins.get(key)
             is_set = value is not None and origin is not None
             items.append(
                 Item(
@@ -177,7 +177,7 @@ def _in_line(value: object) -> str:
 def _describe_setting(screen: CommandScreen, key: str) -> str:
     """Return what a setting is for, its name in files, and where it is set."""
     assert screen.session.commands is not None
-    origin = screen.session.commands.context.settings().merged.origins.get(key)
+    origin = screen.session.commands.context.settings().effective.origins.get(key)
     text = f"{DESCRIPTIONS.get(key, '').replace('`', '')} ({key})"
     if origin is None:
         return text

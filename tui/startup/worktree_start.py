@@ -85,7 +85,7 @@ async def _finish(
 
 def _trust_as(trust: TrustState, store: TrustStore, tree: AgentWorktree) -> None:
     """Trust in the worktree what was accepted in the project: it is the same content."""
-    if trust.trusted and not trust.by_flag:
+    if trust.is_trusted and not trust.by_flag:
         items = tuple(found for found in trust.items if trust.in_force(found))
         store.accept(replace(trust, root=Path(os.path.realpath(tree.path)), items=items))
 

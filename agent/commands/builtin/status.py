@@ -40,7 +40,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
 
 
 def _trust(trust: TrustState) -> str:
-    if trust.trusted:
+    if trust.is_trusted:
         return "given to this project"
     if trust.is_settled:
         return "not needed: this project has no settings of its own"

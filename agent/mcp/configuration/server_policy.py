@@ -34,11 +34,11 @@ def server_policy(lists: Iterable[McpServerLists]) -> ServerPolicy:
     found = tuple(lists)
     managed_only = any(one.is_managed_only for one in found)
     counted = [one for one in found if not managed_only or one.source is RuleSource.POLICY]
-    given = [one.allowed for one in counted if one.allowed is not None]
+    given = [one.allow_list for one in counted if one.allow_list is not None]
     allowed = tuple(entry for entries in given for entry in entries) if given else None
     if managed_only and allowed is None:
         allowed = ()
-    return ServerPolicy(allowed, tuple(entry for one in found for entry in one.denied))
+    return ServerPolicy(allowed, tuple(entry for one in found for entry in one.deny_list))
 
 
 def _is_allowed(entries: Sequence[McpMatchSection], definition: ServerDefinition) -> bool:

@@ -117,19 +117,19 @@ def tightening_part(
     section: SandboxSection,
 ) -> tuple[SandboxSection | None, tuple[tuple[str, ...], ...]]:
     """Return what of a project's section counts, and the paths of the keys that do not."""
-    refused: list[tuple[str, ...]] = []
-    kept: Values = {}
+    refused_paths: list[tuple[str, ...]] = []
+    tightening: Values = {}
     for path, value in _leaves(values_of(section)):
         if path in _TIGHTENING and _TIGHTENING[path] in (None, value):
-            below = kept
+            level = tightening
             for step in path[:-1]:
-                inner = below.setdefault(step, {})
+                inner = level.setdefault(step, {})
                 assert isinstance(inner, dict)
-                below = inner
-            below[path[-1]] = value
+                level = inner
+            level[path[-1]] = value
         elif _is_known(path):
-            refused.append(path)
-    return (convert(kept, SandboxSection) if kept else None), tuple(refused)
+            refused_paths.append(path)
+    return (convert(tightening, SandboxSection) if tightening else None), tuple(refused_paths)
 
 
 def add_section(first: SandboxSection, second: SandboxSection) -> SandboxSection:

@@ -37,8 +37,8 @@ def entry_mistake(name: str, raw: object) -> EntryMistake | None:
         return EntryMistake("invalid_config", 'expected an object such as {"command": "…"}')
     kind = raw.get("type")
     if kind is not None and kind not in TYPES:
-        expected = ", ".join(f'"{one}"' for one in TYPES)
-        return EntryMistake("unknown_type", f"expected one of {expected}", ("type",))
+        types = ", ".join(f'"{one}"' for one in TYPES)
+        return EntryMistake("unknown_type", f"expected one of {types}", ("type",))
     if kind is None and "url" in raw and "command" not in raw:
         message = 'has a "url" but no "type"; add "type": "http" (or "sse" or "ws")'
         return EntryMistake("url_missing_type", message)

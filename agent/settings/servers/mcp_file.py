@@ -57,12 +57,12 @@ class McpEntries(Struct, frozen=True):
         return (*self.warnings, *(one.warning() for one in self.bad))
 
 
-def servers_of(loaded: LoadedFile) -> McpEntries:
+def servers_of(settings_file: LoadedFile) -> McpEntries:
     """Return the servers of a settings file; none of one that ends in a syntax error."""
-    listed = loaded.root.get("mcpServers")
-    if loaded.broken or listed is None:
+    servers = settings_file.root.get("mcpServers")
+    if settings_file.is_broken or servers is None:
         return McpEntries()
-    return read_entries(listed, loaded.path, loaded.source)
+    return read_entries(servers, settings_file.path, settings_file.source)
 
 
 def read_mcp_file(path: Path, source: RuleSource) -> McpEntries:
@@ -78,28 +78,28 @@ def read_mcp_file(path: Path, source: RuleSource) -> McpEntries:
 
 def read_mcp_text(text: str, path: Path | None, source: RuleSource) -> McpEntries:
     """Read the text of a `.mcp.json`; `path` is None for one on the command line."""
-    parsed = parse(text)
-    if parsed.error is not None:
-        message = f"not valid JSON: {parsed.error.message}"
+    document = parse(text)
+    if document.error is not None:
+        message = f"not valid JSON: {document.error.message}"
         if path is not None:  # without a file it is a flag, which ends the start
             message += "; its servers are ignored"
-        warning = SettingsWarning(message, path, parsed.error.line, level="error")
+        warning = SettingsWarning(message, path, document.error.line, level="error")
         return McpEntries(warnings=(warning,))
-    listed = parsed.root.get("mcpServers") if parsed.root is not None else None
-    if listed is None or not isinstance(listed.value, dict):
+    servers = document.root.get("mcpServers") if document.root is not None else None
+    if servers is None or not isinstance(servers.value, dict):
         message = 'expected {"mcpServers": {…}}'
-        if parsed.root is not None and parsed.root.get("servers") is not None:
+        if document.root is not None and document.root.get("servers") is not None:
             message += '; "servers", as VS Code has it, is called "mcpServers" here'
         return McpEntries(warnings=(SettingsWarning(message, path, 1, "mcpServers"),))
-    return read_entries(listed, path, source)
+    return read_entries(servers, path, source)
 
 
-def read_entries(listed: JsonNode, path: Path | None, source: RuleSource) -> McpEntries:
+def read_entries(section: JsonNode, path: Path | None, source: RuleSource) -> McpEntries:
     """Read the object of servers by name."""
     servers: list[McpServerText] = []
     bad: list[BadMcpServer] = []
     warnings: list[SettingsWarning] = []
-    for name, node in listed.members.items():
+    for name, node in section.members.items():
         mistake = entry_mistake(name, node.value)
         if mistake is not None:
             bad.append(BadMcpServer(name, mistake, source, path, node.line_of(*mistake.path)))
@@ -117,21 +117,21 @@ class McpServerLists(Struct, frozen=True):
     """What one settings file says about which servers may be used."""
 
     source: RuleSource
-    allowed: tuple[McpMatchSection, ...] | None
+    allow_list: tuple[McpMatchSection, ...] | None
     """None stands for no list; an empty one allows none."""
-    denied: tuple[McpMatchSection, ...]
+    deny_list: tuple[McpMatchSection, ...]
     is_managed_only: bool
 
 
-def lists_of(loaded: LoadedFile) -> McpServerLists | None:
+def lists_of(settings_file: LoadedFile) -> McpServerLists | None:
     """Return a file's lists, or None where it has none."""
-    model = loaded.model
-    allowed, managed_only = model.allowedMcpServers, model.allowManagedMcpServersOnly is True
-    if allowed is None and not model.deniedMcpServers and not managed_only:
+    model = settings_file.model
+    allow_list, managed_only = model.allowedMcpServers, model.allowManagedMcpServersOnly is True
+    if allow_list is None and not model.deniedMcpServers and not managed_only:
         return None
     return McpServerLists(
-        loaded.source,
-        None if allowed is None else tuple(allowed),
+        settings_file.source,
+        None if allow_list is None else tuple(allow_list),
         tuple(model.deniedMcpServers or ()),
-        loaded.source is RuleSource.POLICY and managed_only,
+        settings_file.source is RuleSource.POLICY and managed_only,
     )

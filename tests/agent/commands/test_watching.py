@@ -19,7 +19,7 @@ class Watched:
         self.home = root / "home"
         self.project = root / "project"
         self.places = CommandLocations(self.home, self.home / ".agent", self.project)
-        trust = TrustState(self.project, trusted=False)
+        trust = TrustState(self.project, is_trusted=False)
         self.custom = CustomCommands(CommandFinder(self.places, lambda: trust), self.places)
         self.changed = asyncio.Event()
         self.custom.listeners.append(self.changed.set)
@@ -72,7 +72,7 @@ async def test_an_agent_home_elsewhere_is_watched_too(tmp_path: Path) -> None:
     place.home.mkdir()
     place.project.mkdir()
     place.places = CommandLocations(place.home, tmp_path / "elsewhere", place.project)
-    trust = TrustState(place.project, trusted=False)
+    trust = TrustState(place.project, is_trusted=False)
     place.custom = CustomCommands(CommandFinder(place.places, lambda: trust), place.places)
     place.custom.listeners.append(place.changed.set)
     place.custom.watch()
@@ -86,7 +86,7 @@ async def test_where_nothing_can_be_watched_it_ends(tmp_path: Path) -> None:
     places = CommandLocations(
         tmp_path / "a" / "b", tmp_path / "c" / "d" / "e", tmp_path / "f" / "g"
     )
-    trust = TrustState(tmp_path, trusted=False)
+    trust = TrustState(tmp_path, is_trusted=False)
     custom = CustomCommands(CommandFinder(places, lambda: trust), places)
     custom.watch()
     await custom.aclose()

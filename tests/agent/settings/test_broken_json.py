@@ -16,7 +16,7 @@ from permissions.rule import RuleSource
 
 def rules(text: str) -> list[tuple[str, str, int | None]]:
     loaded = parse_settings(text, RuleSource.USER, None)
-    assert loaded.broken
+    assert loaded.is_broken
     assert loaded.warnings[0].level == "error"
     return [(str(rule.behavior), rule.text, rule.line) for rule in rules_of(loaded)[0]]
 

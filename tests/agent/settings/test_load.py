@@ -108,7 +108,7 @@ def test_scalars_go_to_the_highest_source_and_ours_beats_claude(world: World) ->
     settings = world.load(model="flag")
     assert (settings.values.model, settings.values.theme) == ("flag", "dark")
     assert settings.values.language == "de"
-    assert settings.merged.origins["model"].source is RuleSource.CLI
+    assert settings.effective.origins["model"].source is RuleSource.CLI
     world.write(POLICY, {"model": "managed"})
     assert world.load(model="flag").values.model == "managed"
 
@@ -224,7 +224,7 @@ def test_rules_the_person_granted_are_accepted_without_trusting_the_directory(wo
     world.store.note_own_rules(world.project, ["Bash(mine)"])
     settings = world.load()
     assert rules(settings) == ["allow Bash(mine) localSettings"]
-    assert not settings.trust.trusted
+    assert not settings.trust.is_trusted
 
 
 def test_a_nested_repository_asks_for_itself(world: World) -> None:

@@ -169,7 +169,7 @@ def test_project_files_wait_for_trust_and_the_first_of_a_name_wins(tmp_path: Pat
     )
 
     def read(*, trusted: bool) -> AgentFiles:
-        state = TrustState(project, trusted=trusted, items=(), accepted=frozenset())
+        state = TrustState(project, is_trusted=trusted, items=(), accepted_digests=frozenset())
         return read_agent_files(directories, project, lambda: state)
 
     waiting = read(trusted=False)
@@ -190,7 +190,7 @@ def test_a_link_out_of_the_project_is_no_agent(tmp_path: Path) -> None:
         policy=tmp_path / "policy",
         plugins=(),
     )
-    state = TrustState(project, trusted=True, items=(), accepted=frozenset())
+    state = TrustState(project, is_trusted=True, items=(), accepted_digests=frozenset())
     found = read_agent_files(directories, project, lambda: state)
     assert found.definitions == ()
     assert "outside the project" in found.problems[0]
@@ -211,7 +211,9 @@ def test_thousands_of_files_of_a_project_keep_no_file_of_the_user_away(tmp_path:
         policy=tmp_path / "policy",
         plugins=(),
     )
-    state = TrustState(project, trusted=True, items=(), accepted=frozenset(), by_flag=True)
+    state = TrustState(
+        project, is_trusted=True, items=(), accepted_digests=frozenset(), by_flag=True
+    )
     found = read_agent_files(directories, project, lambda: state)
     assert found.definitions[-1].name == "of-home-0"
     assert found.problems == (f"{project}/.agent/agents: more than {MAX_FILES} agent files",)

@@ -67,7 +67,7 @@ def _as_json(settings: Settings, values: dict[str, object]) -> dict[str, object]
     return {
         "values": values,
         "mode": settings.mode.text if settings.mode is not None else None,
-        "origins": {key: str(o.source) for key, o in settings.merged.origins.items()},
+        "origins": {key: str(o.source) for key, o in settings.effective.origins.items()},
         "rules": [
             {
                 "rule": rule.text,
@@ -78,7 +78,7 @@ def _as_json(settings: Settings, values: dict[str, object]) -> dict[str, object]
             }
             for rule in settings.rules
         ],
-        "trusted": settings.trust.trusted,
+        "trusted": settings.trust.is_trusted,
         "waiting_for_trust": [item.label for item in settings.trust.new],
         "warnings": [str(warning) for warning in settings.warnings],
     }
@@ -86,7 +86,7 @@ def _as_json(settings: Settings, values: dict[str, object]) -> dict[str, object]
 
 def _lines_of_values(settings: Settings, values: dict[str, object]) -> Iterator[str]:
     for key, value in values.items():
-        origin = settings.merged.origins.get(key)
+        origin = settings.effective.origins.get(key)
         where = f"  ({origin.file or origin.source})" if origin is not None else ""
         yield f"{key} = {json.dumps(value, ensure_ascii=False, default=str)}{where}"
     if settings.mode is not None:
@@ -154,7 +154,7 @@ def set_key(key: str, value: str | None, as_json: bool) -> None:
         click.echo(json.dumps({"key": key, "value": parsed, "file": str(file)}, ensure_ascii=False))
     else:
         click.echo(reveal(f"{key} {'is set' if parsed is not None else 'is removed'} in {file}"))
-    origin = settings_here(current_directories()).merged.origins.get(key)
+    origin = settings_here(current_directories()).effective.origins.get(key)
     if parsed is not None and origin is not None and str(origin.file) != str(file):
         click.echo(reveal(f"! {origin.file or origin.source} takes precedence here"), err=True)
 

@@ -21,7 +21,7 @@ class Place:
         self.home = root / "home"
         self.project = root / "project"
         self.places = CommandLocations(self.home, self.home / ".agent", self.project)
-        self.trust = TrustState(self.project, trusted=False)
+        self.trust = TrustState(self.project, is_trusted=False)
         self.finder = CommandFinder(self.places, lambda: self.trust)
 
     def write(self, name: str, text: str | bytes, *, home: bool = False) -> Path:

@@ -32,7 +32,7 @@ class Starts:
         self.home, self.project = root / "home", root / "project"
         self.places = CommandLocations(self.home, self.home / ".agent", self.project)
         self.file = self.home / ".agent" / FILE
-        self.trust = TrustState(self.project, trusted=False)
+        self.trust = TrustState(self.project, is_trusted=False)
 
     def write(self, name: str, text: str, *, below: Path | None = None) -> Path:
         path = (below or self.home / ".agent") / name
