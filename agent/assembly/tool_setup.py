@@ -144,7 +144,7 @@ def web_search(start: StartContext, model: ModelParts) -> SearchPort | None:
         start.notes.append(service)
     known = model.model_in_use.capabilities
     is_known = start.setup.endpoint.is_official and known.source != "guess"
-    if not (is_known or "web_search" in known.served):
+    if not (is_known or "web_search" in known.served_tools):
         return None
     account = model.accounting.add_quietly
     return ServerSearch(model.client, lambda: model.model_in_use.model, account=account)

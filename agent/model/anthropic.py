@@ -102,42 +102,42 @@ class AnthropicClient:
     async def capabilities(self, model: str) -> ModelCapabilities:
         """Ask the endpoint, once per model that it knows; see `ModelClient.capabilities`."""
         if model not in self._capabilities:
-            found = await self._ask_capabilities(model)
-            if found is None:
+            report = await self._ask_capabilities(model)
+            if report is None:
                 return self.known_capabilities(model)
-            self._capabilities[model] = self._overridden(found)
+            self._capabilities[model] = self._overridden(report)
         return self._capabilities[model]
 
     def known_capabilities(self, model: str) -> ModelCapabilities:
         """Return what is known without asking; see `ModelClient.known_capabilities`."""
-        found = self._capabilities.get(model)
-        return found or self._overridden(known_capabilities(model))
+        entry = self._capabilities.get(model)
+        return entry or self._overridden(known_capabilities(model))
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
         """Store a window and a longest answer that an error of the endpoint named."""
-        known = self.known_capabilities(model)
-        window = min(window or known.context_window, known.context_window)
-        output = min(output or known.max_output_tokens, known.max_output_tokens, window)
-        self._capabilities[model] = replace(known, context_window=window, max_output_tokens=output)
+        base = self.known_capabilities(model)
+        window = min(window or base.context_window, base.context_window)
+        output = min(output or base.max_output_tokens, base.max_output_tokens, window)
+        self._capabilities[model] = replace(base, context_window=window, max_output_tokens=output)
 
-    def _overridden(self, known: ModelCapabilities) -> ModelCapabilities:
-        override = self._overrides.get(known.model)
-        return known if override is None else override.apply_to(known)
+    def _overridden(self, base: ModelCapabilities) -> ModelCapabilities:
+        override = self._overrides.get(base.model)
+        return base if override is None else override.apply_to(base)
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
         """Count the prompt's tokens; None where the endpoint does not count."""
         body = request_body(request, self.known_capabilities(request.model))
-        wanted = ("model", "messages", "system", "tools", "tool_choice", "thinking")
-        asked = {name: body[name] for name in wanted if name in body}
-        record = await self._pool.ask("/v1/messages/count_tokens", asked)
+        names = ("model", "messages", "system", "tools", "tool_choice", "thinking")
+        question = {name: body[name] for name in names if name in body}
+        record = await self._pool.ask("/v1/messages/count_tokens", question)
         tokens = record.get("input_tokens") if record is not None else None
         return tokens if isinstance(tokens, int) else None
 
     async def list_models(self) -> tuple[str, ...]:
         """Return the ids of the models the endpoint has; empty where it does not list them."""
         record = await self._pool.ask("/v1/models")
-        listed = record.get("data") if record is not None else None
-        models = listed if isinstance(listed, list) else []
+        data = record.get("data") if record is not None else None
+        models = data if isinstance(data, list) else []
         return tuple(str(each["id"]) for each in models if isinstance(each, dict) and "id" in each)
 
     async def use(self, endpoint: Endpoint) -> None:
@@ -154,15 +154,15 @@ class AnthropicClient:
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         body = request_body(request, self.known_capabilities(request.model))
-        wanted = (*request.betas, *betas_of(body))
-        betas = () if "betas" in request.without else wanted
+        all_betas = (*request.betas, *betas_of(body))
+        betas = () if "betas" in request.without else all_betas
         headers = {"anthropic-beta": ",".join(betas)} if betas else {}
         async with self._pool.lease() as connection, contextlib.AsyncExitStack() as opening:
             import httpx2  # loaded with the connection: 60 ms that no start-up should pay
 
             try:
-                streamed = {**body, "stream": True}
-                response = await open_stream(opening, connection, MESSAGES, streamed, headers)
+                stream_body = {**body, "stream": True}
+                response = await open_stream(opening, connection, MESSAGES, stream_body, headers)
             except httpx2.HTTPError as error:
                 raise from_connection(error, self.endpoint.base_url) from error
             if not response.is_success:
@@ -179,10 +179,12 @@ class AnthropicClient:
 
     async def _ask_capabilities(self, model: str) -> ModelCapabilities | None:
         record = await self._pool.ask(f"/v1/models/{quote(model, safe='')}")
-        found = None if record is None else read_capabilities(model, record)
-        if self.endpoint.is_official or (found is not None and found.source == "endpoint"):
-            return found
-        return await ask_server(self._pool.ask, model, found or known_capabilities(model)) or found
+        report = None if record is None else read_capabilities(model, record)
+        if self.endpoint.is_official or (report is not None and report.source == "endpoint"):
+            return report
+        return (
+            await ask_server(self._pool.ask, model, report or known_capabilities(model)) or report
+        )
 
     def _may_try_key_header(self, error: ModelError) -> bool:
         return (
@@ -208,14 +210,14 @@ async def message_events(
         return
     records = with_progress(server_events(response.aiter_bytes()), timeouts.progress_s)
     async for record in records:
-        found = read_event(record.name or None, event_record(record))
-        if found is None:
+        next_event = read_event(record.name or None, event_record(record))
+        if next_event is None:
             continue
-        if isinstance(found, MessageStop):
+        if isinstance(next_event, MessageStop):
             await drain(records)
-            yield found
+            yield next_event
             return
-        yield found
+        yield next_event
     raise ModelError("cut", "The answer ended before it was complete.", phase="stream")
 
 

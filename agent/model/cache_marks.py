@@ -23,16 +23,16 @@ def cache_marks(
     conversation shares. The last two user messages: up to the first of them the request before
     this one has filled the cache, however many blocks came since.
     """
-    marked: dict[str, object] = {}
+    fields: dict[str, object] = {}
     ends = {0, len(system) - 1}
     if system:
-        marked["system"] = [_with_mark(b) if i in ends else b for i, b in enumerate(system)]
+        fields["system"] = [_with_mark(b) if i in ends else b for i, b in enumerate(system)]
     users = [i for i, message in enumerate(messages) if message["role"] == "user"]
-    marked["messages"] = [
+    fields["messages"] = [
         {**message, "content": _end_marked(message["content"])} if i in users[-2:] else message
         for i, message in enumerate(messages)
     ]
-    return marked
+    return fields
 
 
 def _end_marked(content: object) -> object:

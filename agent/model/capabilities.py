@@ -30,17 +30,17 @@ class Override(Struct, frozen=True):
     thinking: Literal["adaptive", "budget", "none"] | None = None
     prompt_caching: bool | None = None
 
-    def apply_to(self, known: ModelCapabilities) -> ModelCapabilities:
+    def apply_to(self, base: ModelCapabilities) -> ModelCapabilities:
         """Return the capabilities with what is given here."""
-        adaptive, budget = known.adaptive_thinking, known.budget_thinking
+        adaptive, budget = base.adaptive_thinking, base.budget_thinking
         if self.thinking is not None:
             adaptive, budget = self.thinking == "adaptive", self.thinking == "budget"
-        window = self.context_window or known.context_window
-        caching = known.prompt_caching if self.prompt_caching is None else self.prompt_caching
+        window = self.context_window or base.context_window
+        caching = base.prompt_caching if self.prompt_caching is None else self.prompt_caching
         return replace(
-            known,
+            base,
             context_window=window,
-            max_output_tokens=min(self.max_output_tokens or known.max_output_tokens, window),
+            max_output_tokens=min(self.max_output_tokens or base.max_output_tokens, window),
             adaptive_thinking=adaptive,
             budget_thinking=budget,
             efforts=ALL_EFFORTS if adaptive else (),
@@ -120,7 +120,7 @@ def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabili
         clears_thinking=_read_support(editing.get(THINKING_EDIT), False),
         structured_outputs=_read_support(capabilities.get("structured_outputs"), False),
         advises=_read_support(servers.get("advisor"), False),
-        served=tuple(sorted(name for name in servers if _read_support(servers[name], False))),
+        served_tools=tuple(sorted(name for name in servers if _read_support(servers[name], False))),
         source="endpoint",
     )
 
@@ -151,8 +151,8 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 
 def _read_support(value: object, default: bool) -> bool:
-    supported = _mapping(value).get("supported")
-    return supported if isinstance(supported, bool) else default
+    support = _mapping(value).get("supported")
+    return support if isinstance(support, bool) else default
 
 
 def _size(value: object, default: int) -> int:

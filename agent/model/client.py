@@ -154,7 +154,7 @@ class ModelCapabilities(Struct, frozen=True):
     """Whether the endpoint leaves out old tool results by itself: `context_management`."""
     clears_thinking: bool = False
     """Whether the endpoint can be asked to leave the thinking of earlier answers in."""
-    served: tuple[str, ...] = ()
+    served_tools: tuple[str, ...] = ()
     """Names of the tools that the endpoint runs itself."""
     structured_outputs: bool = False
     """Whether the endpoint holds answers and calls to their schemas where it is asked to."""

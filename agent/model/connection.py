@@ -200,10 +200,10 @@ async def bound_body(response: httpx2.Response, error_s: float) -> None:
 
 
 async def _bounded_pieces(body: httpx2.AsyncByteStream) -> AsyncIterator[bytes]:
-    taken = 0
+    total = 0
     async for piece in body:
-        taken += len(piece)
-        if taken > MAX_BODY_BYTES:
+        total += len(piece)
+        if total > MAX_BODY_BYTES:
             limit = f"{MAX_BODY_BYTES // 1_000_000} MB"
             text = f"The server sent an answer of more than {limit}."
             raise ModelError("malformed", text, phase="headers")
@@ -213,12 +213,12 @@ async def _bounded_pieces(body: httpx2.AsyncByteStream) -> AsyncIterator[bytes]:
 async def _error_pieces(body: httpx2.AsyncByteStream, error_s: float) -> AsyncIterator[bytes]:
     import httpx2  # loaded: there is an answer
 
-    left = MAX_ERROR_BYTES
-    until = time.monotonic() + error_s
+    remaining = MAX_ERROR_BYTES
+    deadline = time.monotonic() + error_s
     pieces = aiter(body)
     with contextlib.suppress(StopAsyncIteration, TimeoutError, httpx2.TransportError):
-        while left > 0:
-            async with asyncio.timeout(until - time.monotonic()):
+        while remaining > 0:
+            async with asyncio.timeout(deadline - time.monotonic()):
                 piece = await anext(pieces)
-            yield piece[:left]
-            left -= len(piece)
+            yield piece[:remaining]
+            remaining -= len(piece)

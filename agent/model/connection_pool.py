@@ -38,8 +38,8 @@ class ConnectionPool:
         """
         if self._current is None:
             # Reading certificates takes tens of milliseconds.
-            built = await asyncio.to_thread(Connection, self.endpoint, key_header=self._key_header)
-            self._current = self._adopt(built)
+            new = await asyncio.to_thread(Connection, self.endpoint, key_header=self._key_header)
+            self._current = self._adopt(new)
         connection = self._current
         self._in_use[id(connection)] = self._in_use.get(id(connection), 0) + 1
         try:
@@ -76,9 +76,9 @@ class ConnectionPool:
             return record if isinstance(record, dict) else None
         return None
 
-    def _adopt(self, built: Connection) -> Connection:
+    def _adopt(self, connection: Connection) -> Connection:
         """Return the one to use: another request may have built one meanwhile."""
-        return self._current or built
+        return self._current or connection
 
     async def renew(self, *, key_header: bool | None = None) -> None:
         """Let later requests use fresh connections, and another way to send the key if given."""

@@ -93,11 +93,11 @@ def resolve_model(
     """
     settings = settings or ModelSettings()
     warnings: list[str] = []
-    given = _value(env, "ANTHROPIC_BASE_URL") or settings.base_url or OFFICIAL_URL
-    base_url = _normalise(given)
+    address = _value(env, "ANTHROPIC_BASE_URL") or settings.base_url or OFFICIAL_URL
+    base_url = _normalise(address)
     if base_url is None:
         return Unconfigured(
-            f"ANTHROPIC_BASE_URL is not a web address: {given!r}. "
+            f"ANTHROPIC_BASE_URL is not a web address: {address!r}. "
             "It looks like http://localhost:11434 or https://gateway.example.com."
         )
     api_key, auth_token, origin = _credentials(env, helper_key)
@@ -119,8 +119,8 @@ def resolve_model(
         settings.providers, env, behind_gateway=not endpoint.is_official
     )
     model = flag_model or _value(env, "ANTHROPIC_MODEL") or settings.model
-    if model and (unfinished := providers.unfinished_reason(model)) is not None:
-        return Unconfigured(unfinished)
+    if model and (reason := providers.unfinished_reason(model)) is not None:
+        return Unconfigured(reason)
     provider = providers.split(model) if model else None
     if provider is not None:
         origin = provider[0].names.key if provider[0].needs_key else "no key needed"

@@ -38,16 +38,16 @@ async def server_events(pieces: AsyncIterator[bytes]) -> AsyncGenerator[ServerEv
     """
     lines = _Lines()
     event: list[bytes] = []
-    held = 0
+    size = 0
     async for piece in pieces:
         for line in lines.of(piece):
             if line:
                 event.append(line)
-                held += len(line)
+                size += len(line)
             elif event:
                 yield _event(event)
-                event, held = [], 0
-        if held + lines.held > MAX_EVENT_BYTES:
+                event, size = [], 0
+        if size + lines.open_bytes > MAX_EVENT_BYTES:
             text = f"The server sent an event of more than {MAX_EVENT_BYTES // 1_000_000} MB."
             raise ModelError("malformed", text, phase="stream")
 
@@ -97,9 +97,9 @@ class _Lines:
     """Cuts bytes into lines that end in LF, CR or both."""
 
     def __init__(self) -> None:
-        self._begun: list[bytes] = []
+        self._open_pieces: list[bytes] = []
         self._after_cr = False
-        self.held = 0
+        self.open_bytes = 0
         """Bytes of the line that has no end yet."""
 
     def of(self, piece: bytes) -> Iterator[bytes]:
@@ -109,11 +109,11 @@ class _Lines:
         for line in piece.splitlines(keepends=True):
             self._after_cr = line.endswith(b"\r")
             if not line.endswith((b"\n", b"\r")):
-                self._begun.append(line)
-                self.held += len(line)
+                self._open_pieces.append(line)
+                self.open_bytes += len(line)
                 return
-            yield b"".join((*self._begun, line.rstrip(b"\r\n")))
-            self._begun, self.held = [], 0
+            yield b"".join((*self._open_pieces, line.rstrip(b"\r\n")))
+            self._open_pieces, self.open_bytes = [], 0
 
 
 def _event(lines: list[bytes]) -> ServerEvent:

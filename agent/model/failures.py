@@ -59,10 +59,10 @@ def _clean_text(value: object) -> str:
 def _redirect_error(response: httpx2.Response) -> ModelError:
     """Return the error for an answer that points elsewhere: the key is not sent to another host."""
     where = response.headers.get("location", "")
-    shown = f" to {where}"[:200] if where else ""
+    target = f" to {where}"[:200] if where else ""
     return ModelError(
         "redirected",
-        f"The server redirects{shown}, which is not followed.",
+        f"The server redirects{target}, which is not followed.",
         status=response.status_code,
         headers=dict(response.headers),
         phase="headers",
@@ -105,11 +105,11 @@ def describe_html(content_type: str, body: bytes) -> str:
     """Return a sentence about an answer that is not the Messages API's, with its title."""
     text = body[:20_000].decode("utf-8", "replace")
     title = re.search(r"<title[^>]*>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
-    shown = title[1] if title else re.sub(r"<[^>]*>", " ", text)
-    shown = " ".join(shown.split())[:120]
-    about = f" ({shown})" if shown else ""
+    excerpt = title[1] if title else re.sub(r"<[^>]*>", " ", text)
+    excerpt = " ".join(excerpt.split())[:120]
+    detail = f" ({excerpt})" if excerpt else ""
     what = "something" if "json" in content_type else content_type or "something"
-    return f"The server answered with {what} instead of the Messages API's JSON{about}."
+    return f"The server answered with {what} instead of the Messages API's JSON{detail}."
 
 
 def _openai_style(body: object) -> str:

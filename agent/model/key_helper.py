@@ -25,14 +25,14 @@ async def read_helper_key(command: str, *, env: Mapping[str, str]) -> str:
     """
     limits = RunLimits(HELPER_TIMEOUT_S, stderr_bytes=0)
     try:
-        ended = await run_program(shell_launch(command, env=env), limits)
+        run = await run_program(shell_launch(command, env=env), limits)
     except CannotStart as error:
         raise _failure(f"cannot start: {error}") from error
-    if ended.timed_out:
+    if run.timed_out:
         raise _failure(f"took longer than {HELPER_TIMEOUT_S:g} s")
-    if ended.exit_code != 0:
-        raise _failure(f"ended with exit status {ended.exit_code}")
-    lines = ended.stdout.decode("utf-8", "replace").strip().splitlines()
+    if run.exit_code != 0:
+        raise _failure(f"ended with exit status {run.exit_code}")
+    lines = run.stdout.decode("utf-8", "replace").strip().splitlines()
     if not lines or not lines[0].strip():
         raise _failure("did not print a key")
     return lines[0].strip()

@@ -47,10 +47,10 @@ async def find_local_servers(
     ports: Mapping[int, str] = USUAL_PORTS, *, answer_s: float = ANSWER_S
 ) -> tuple[LocalServer, ...]:
     """Return the servers that answer, in the order of the ports. Raises nothing."""
-    found = await asyncio.gather(
+    answers = await asyncio.gather(
         *(_ask_in_time(port, name, answer_s) for port, name in ports.items())
     )
-    return tuple(server for server in found if server is not None)
+    return tuple(server for server in answers if server is not None)
 
 
 async def _ask_in_time(port: int, name: str, answer_s: float) -> LocalServer | None:

@@ -254,7 +254,7 @@ class CallRepair:
     def __init__(self, earlier: Sequence[Message]) -> None:
         """`earlier` are the messages of the request."""
         self._earlier = earlier
-        self._taken: set[str] | None = None
+        self._used_ids: set[str] | None = None
 
     def repair(self, event: ModelEvent) -> ModelEvent:
         """Return the event; a tool call has an id of its own and a possible name."""
@@ -267,12 +267,12 @@ class CallRepair:
         return replace(event, block={**event.block, "id": call_id, "name": name})
 
     def _unique_id(self, call_id: str) -> str:
-        if self._taken is None:
+        if self._used_ids is None:
             # Only now: most answers call no tool.
-            self._taken = {use.id for message in self._earlier for use in message.tool_uses()}
-        if _IDENTIFIER.fullmatch(call_id) is None or call_id in self._taken:
+            self._used_ids = {use.id for message in self._earlier for use in message.tool_uses()}
+        if _IDENTIFIER.fullmatch(call_id) is None or call_id in self._used_ids:
             call_id = f"call_{uuid.uuid4().hex}"
-        self._taken.add(call_id)
+        self._used_ids.add(call_id)
         return call_id
 
 

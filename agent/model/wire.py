@@ -103,24 +103,24 @@ def _tools(request: ModelRequest) -> list[Mapping[str, object]]:
 
 def betas_of(body: Mapping[str, object]) -> tuple[str, ...]:
     """Return the beta names that a body's fields and blocks need."""
-    found: list[str] = []
+    betas: list[str] = []
     if "context_management" in body:
-        found.append(CONTEXT_BETA)
+        betas.append(CONTEXT_BETA)
     thinking = body.get("thinking")
     if isinstance(thinking, Mapping) and thinking.get("type") == "enabled" and "tools" in body:
-        found.append(INTERLEAVED_BETA)
+        betas.append(INTERLEAVED_BETA)
     if "compaction" in body or _first_block_type(body) == "compaction":
-        found.append(COMPACTION_BETA)
+        betas.append(COMPACTION_BETA)
     if _has_advisor(body):
-        found.append(ADVISOR_BETA)
-    return tuple(found)
+        betas.append(ADVISOR_BETA)
+    return tuple(betas)
 
 
 def _has_advisor(body: Mapping[str, object]) -> bool:
     """Whether a body offers the endpoint's advisor, or its history holds advice."""
     tools = body.get("tools")
-    offered = tools if isinstance(tools, list) else []
-    if any(str(tool.get("type", "")).startswith("advisor_") for tool in offered):
+    tool_list = tools if isinstance(tools, list) else []
+    if any(str(tool.get("type", "")).startswith("advisor_") for tool in tool_list):
         return True
     messages = body.get("messages")
     return any(
@@ -278,17 +278,19 @@ def stream_error(data: Mapping[str, object]) -> ModelError:
     )
 
 
-def read_usage(record: Mapping[str, object], known: Usage | None = None) -> Usage:
-    """Return `known` with every count that the record has; counts that make no sense are skipped.
+def read_usage(record: Mapping[str, object], earlier: Usage | None = None) -> Usage:
+    """Return `earlier` with every count that the record has; counts that make no sense are skipped.
 
     Records of one response are cumulative: a later number replaces the earlier one.
     """
-    base = known or Usage()
+    base = earlier or Usage()
     write_5m, write_1h = _cache_writes(record, base)
     details = record.get("output_tokens_details")
     thinking = _count(details if isinstance(details, Mapping) else {}, "thinking_tokens")
-    served = record.get("server_tool_use")
-    searches = _count(served if isinstance(served, Mapping) else {}, "web_search_requests")
+    server_uses = record.get("server_tool_use")
+    searches = _count(
+        server_uses if isinstance(server_uses, Mapping) else {}, "web_search_requests"
+    )
     return Usage(
         input_tokens=_or(_count(record, "input_tokens"), base.input_tokens),
         output_tokens=_or(_count(record, "output_tokens"), base.output_tokens),
@@ -318,17 +320,17 @@ _ASIDES: Final = frozenset({"advisor_message", "compaction"})
 
 def _cache_writes(record: Mapping[str, object], base: Usage) -> tuple[int, int]:
     """Return the 5-minute and 1-hour writes; a total without its split counts as 5 minutes."""
-    known = (base.cache_write_5m_tokens, base.cache_write_1h_tokens)
+    earlier = (base.cache_write_5m_tokens, base.cache_write_1h_tokens)
     split = record.get("cache_creation")
     if isinstance(split, Mapping):
         return (
-            _or(_count(split, "ephemeral_5m_input_tokens"), known[0]),
-            _or(_count(split, "ephemeral_1h_input_tokens"), known[1]),
+            _or(_count(split, "ephemeral_5m_input_tokens"), earlier[0]),
+            _or(_count(split, "ephemeral_1h_input_tokens"), earlier[1]),
         )
     total = _count(record, "cache_creation_input_tokens")
-    if total is None or total == sum(known):
-        return known
-    return max(0, total - known[1]), min(known[1], total)
+    if total is None or total == sum(earlier):
+        return earlier
+    return max(0, total - earlier[1]), min(earlier[1], total)
 
 
 def _count(record: Mapping[str, object], name: str) -> int | None:

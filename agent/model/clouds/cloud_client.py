@@ -69,8 +69,8 @@ class CloudClient:
         import httpx2  # loaded with the client
 
         body = request_body(request, self.known_capabilities(request.model))
-        wanted = (*request.betas, *betas_of(body))
-        betas = () if "betas" in request.without else wanted
+        all_betas = (*request.betas, *betas_of(body))
+        betas = () if "betas" in request.without else all_betas
         headers = {"anthropic-beta": ",".join(betas)} if betas else {}
         response = await self._post(client, {**body, "stream": True}, headers)
         calls = CallRepair(request.messages)
@@ -85,22 +85,22 @@ class CloudClient:
 
     def known_capabilities(self, model: str) -> ModelCapabilities:
         """Return what the table says, for clouds report nothing; see `ModelClient`."""
-        found = self._limits.get(model)
-        if found is not None:
-            return found
-        known, override = known_capabilities(model), self._overrides.get(model)
-        return known if override is None else override.apply_to(known)
+        entry = self._limits.get(model)
+        if entry is not None:
+            return entry
+        base, override = known_capabilities(model), self._overrides.get(model)
+        return base if override is None else override.apply_to(base)
 
     async def capabilities(self, model: str) -> ModelCapabilities:
-        """See `known`."""
+        """See `known_capabilities`."""
         return self.known_capabilities(model)
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
         """Store a window and a longest answer that an error of the endpoint named."""
-        known = self.known_capabilities(model)
-        window = min(window or known.context_window, known.context_window)
-        output = min(output or known.max_output_tokens, known.max_output_tokens, window)
-        self._limits[model] = replace(known, context_window=window, max_output_tokens=output)
+        base = self.known_capabilities(model)
+        window = min(window or base.context_window, base.context_window)
+        output = min(output or base.max_output_tokens, base.max_output_tokens, window)
+        self._limits[model] = replace(base, context_window=window, max_output_tokens=output)
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
         """Return None: not every cloud counts."""
@@ -132,17 +132,17 @@ class CloudClient:
         except ImportError as error:
             raise self._missing(f"pip install 'agent-tui[{cloud}]'") from error
         names = _OPTIONS[cloud]
-        given: dict[str, object] = {
+        options: dict[str, object] = {
             names[name]: value for name, value in self.provider.options.items() if name in names
         }
         if self.provider.base_url:
-            given["base_url"] = self.provider.base_url
+            options["base_url"] = self.provider.base_url
         if self._api_key is not None:
-            given["api_key"] = self._api_key
+            options["api_key"] = self._api_key
         http = http_client(Endpoint(self.provider.base_url, timeouts=self._timeouts))
         try:
-            made = getattr(anthropic, _CLASSES[cloud])(
-                **given,
+            client = getattr(anthropic, _CLASSES[cloud])(
+                **options,
                 http_client=http,
                 timeout=http.timeout,
                 max_retries=0,
@@ -153,7 +153,7 @@ class CloudClient:
             # Users construct no client.
             what = re.sub(r"`\w+` in the constructor, ", "", str(error))
             raise self._missing(what) from error
-        return cast("AsyncAnthropic", made)
+        return cast("AsyncAnthropic", client)
 
     def _missing(self, what: str) -> ModelError:
         cloud = self.provider.name

@@ -82,12 +82,12 @@ def stream_failure(error: object) -> ModelError:
     """Return the error that a record inside a stream reports."""
     if isinstance(error, str):
         error = {"message": error}
-    found = error if isinstance(error, Mapping) else {}
-    number = found.get("code")
+    fields = error if isinstance(error, Mapping) else {}
+    number = fields.get("code")
     by_number = _BY_NUMBER.get(number) if isinstance(number, int) else None
-    kind = by_number or _kind(found) or "api_error"
-    said = _message(found) or "The server reported an error without a message."
-    return ModelError(kind, said, phase="stream")
+    kind = by_number or _kind(fields) or "api_error"
+    message = _message(fields) or "The server reported an error without a message."
+    return ModelError(kind, message, phase="stream")
 
 
 def _kind(error: Mapping[str, object]) -> str:
@@ -101,18 +101,18 @@ def _kind(error: Mapping[str, object]) -> str:
 
 
 def _message(error: Mapping[str, object]) -> str:
-    said = str(without_surrogates(text(error, "message"))).strip()
+    message = str(without_surrogates(text(error, "message"))).strip()
     # OpenRouter puts what the provider behind it said here.
     raw = text(record(error, "metadata"), "raw")
-    if raw and raw not in said:
-        said = f"{said} ({without_surrogates(raw).strip()})"
-    return said[:MAX_TEXT]
+    if raw and raw not in message:
+        message = f"{message} ({without_surrogates(raw).strip()})"
+    return message[:MAX_TEXT]
 
 
 def _retry_delay(error: Mapping[str, object]) -> str | None:
     """Return the seconds that Google asks to wait."""
     for info in array(error, "details"):
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)s", text(info, "retryDelay"))
-        if found:
-            return found[1]
+        delay = re.fullmatch(r"(\d+(?:\.\d+)?)s", text(info, "retryDelay"))
+        if delay:
+            return delay[1]
     return None

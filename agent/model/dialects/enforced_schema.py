@@ -22,8 +22,8 @@ def strict_schema(schema: Mapping[str, object]) -> Mapping[str, object] | None:
 
     None where there is none: it has optional or free properties, or parts that cannot be enforced.
     """
-    found = _strict(schema, changes=True)
-    return found if isinstance(found, Mapping) else None
+    strict = _strict(schema, changes=True)
+    return strict if isinstance(strict, Mapping) else None
 
 
 def _strict(node: object, *, changes: bool) -> object | None:
@@ -35,28 +35,30 @@ def _strict(node: object, *, changes: bool) -> object | None:
         return node if node is not None else "null"
     if _REFUSED & set(node):
         return None
-    found: dict[str, object] = dict(node)
+    strict: dict[str, object] = dict(node)
     if node.get("type") == "object" or "properties" in node:
         properties = node.get("properties")
         names = set(properties) if isinstance(properties, Mapping) else set()
-        required = node.get("required")
-        if names != set(required if isinstance(required, list) else []):
+        required_names = node.get("required")
+        if names != set(required_names if isinstance(required_names, list) else []):
             return None
         if changes:
-            found.setdefault("additionalProperties", False)
-        if found.get("additionalProperties") is not False:
+            strict.setdefault("additionalProperties", False)
+        if strict.get("additionalProperties") is not False:
             return None
     for key in ("properties", "$defs", "definitions"):
-        named = node.get(key)
-        if isinstance(named, Mapping):
-            made = {name: _strict(part, changes=changes) for name, part in named.items()}
-            if any(part is None for part in made.values()):
+        parts_by_name = node.get(key)
+        if isinstance(parts_by_name, Mapping):
+            strict_parts = {
+                name: _strict(part, changes=changes) for name, part in parts_by_name.items()
+            }
+            if any(part is None for part in strict_parts.values()):
                 return None
-            found[key] = made
+            strict[key] = strict_parts
     for key in ("items", "anyOf"):
         if key in node:
             part = _strict(node[key], changes=changes)
             if part is None:
                 return None
-            found[key] = part
-    return found
+            strict[key] = part
+    return strict

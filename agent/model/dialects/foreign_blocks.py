@@ -49,9 +49,9 @@ def origin(provider: str, **values: object) -> Block:
 
 def origin_of(block: Mapping[str, object], provider: str) -> Mapping[str, object]:
     """Return what a provider's own block carries; empty for a block of any other."""
-    found = block.get(ORIGIN)
-    if isinstance(found, Mapping) and found.get("provider") == provider:
-        return found
+    mark = block.get(ORIGIN)
+    if isinstance(mark, Mapping) and mark.get("provider") == provider:
+        return mark
     return {}
 
 
@@ -62,7 +62,7 @@ def without_foreign(messages: Sequence[Message]) -> Sequence[Message]:
     """
     if not any(_is_foreign(block) for message in messages for block in message.content):
         return messages
-    kept: list[Message] = []
+    remaining: list[Message] = []
     for message in messages:
         content = tuple(
             {key: value for key, value in block.items() if key != ORIGIN}
@@ -70,8 +70,8 @@ def without_foreign(messages: Sequence[Message]) -> Sequence[Message]:
             if not _is_foreign_thinking(block)
         )
         if content:
-            kept.append(replace(message, content=content))
-    return kept
+            remaining.append(replace(message, content=content))
+    return remaining
 
 
 def shared_turns(request: ModelRequest, provider: str) -> list[tuple[str, list[Block]]]:
@@ -120,16 +120,16 @@ def left_out(messages: Sequence[Message], provider: str) -> str:
 
 
 def _readable(content: Sequence[Block], provider: str) -> list[Block]:
-    found: list[Block] = []
+    readable: list[Block] = []
     for block in content:
         kind = str(block.get("type"))
         if kind in _COMMON or (kind == "thinking" and signed_payload(block, provider) is not None):
-            found.append(block)
+            readable.append(block)
         elif kind == "advisor_tool_result":
             advice = block.get("content")
             if isinstance(advice, Mapping) and advice.get("type") == "advisor_result":
-                found.append(text_block(f"[advisor] {advice.get('text')}"))
-    return found
+                readable.append(text_block(f"[advisor] {advice.get('text')}"))
+    return readable
 
 
 def _is_foreign(block: Mapping[str, object]) -> bool:

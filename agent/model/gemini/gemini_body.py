@@ -82,16 +82,16 @@ def _calling(choice: Mapping[str, object] | None) -> dict[str, object]:
 
 
 def _thinking(request: ModelRequest, model: ModelCapabilities) -> dict[str, object]:
-    shown: dict[str, object] = {"includeThoughts": request.thinking}
+    visible: dict[str, object] = {"includeThoughts": request.thinking}
     has_effort = request.effort in model.efforts and "effort" not in request.without
     effort = request.effort if has_effort else None
     if re.search(r"gemini-2\.", request.model):
         if not request.thinking:
             return {"thinkingBudget": 0} if model.can_disable_thinking else {}
-        return {**shown, "thinkingBudget": _BUDGETS.get(effort, -1) if effort else -1}
+        return {**visible, "thinkingBudget": _BUDGETS.get(effort, -1) if effort else -1}
     if not request.thinking:
         return {"thinkingLevel": "LOW"}
-    return {**shown, "thinkingLevel": _LEVELS[effort]} if effort else shown
+    return {**visible, "thinkingLevel": _LEVELS[effort]} if effort else visible
 
 
 def _contents(request: ModelRequest, provider: str) -> list[dict[str, object]]:
@@ -111,9 +111,9 @@ def _contents(request: ModelRequest, provider: str) -> list[dict[str, object]]:
         if not parts:
             continue
         if contents and contents[-1]["role"] == place:
-            merged = contents[-1]["parts"]
-            assert isinstance(merged, list)
-            merged.extend(parts)
+            last_parts = contents[-1]["parts"]
+            assert isinstance(last_parts, list)
+            last_parts.extend(parts)
         else:
             contents.append({"role": place, "parts": parts})
     return contents
@@ -121,8 +121,8 @@ def _contents(request: ModelRequest, provider: str) -> list[dict[str, object]]:
 
 def _wire_id(block: Block, provider: str) -> object:
     """Return the id a call goes by at the server; None where it gave none."""
-    found = origin_of(block, provider)
-    return found.get("call_id") if found else block["id"]
+    mark = origin_of(block, provider)
+    return mark.get("call_id") if mark else block["id"]
 
 
 def _answer_parts(blocks: Sequence[Block], provider: str) -> list[dict[str, object]]:
@@ -130,8 +130,8 @@ def _answer_parts(blocks: Sequence[Block], provider: str) -> list[dict[str, obje
     is_first_call = True
     for block in blocks:
         own = origin_of(block, provider)
-        found = own.get("signature")
-        extra = {"thoughtSignature": found} if found else {}
+        signature = own.get("signature")
+        extra = {"thoughtSignature": signature} if signature else {}
         if block.get("type") == "text":
             parts.append({"text": block["text"], **extra})
         elif block.get("type") == "tool_use":
@@ -162,12 +162,12 @@ def _user_parts(
             continue
         call_id = str(block["tool_use_id"])
         content = block.get("content")
-        listed = content if isinstance(content, list) else []
-        inner = [part for each in listed for part in _parts(each)]
-        said = content if isinstance(content, str) else _join_parts(inner)
+        inner_blocks = content if isinstance(content, list) else []
+        inner = [part for each in inner_blocks for part in _parts(each)]
+        text = content if isinstance(content, str) else _join_parts(inner)
         response: dict[str, object] = {
             "name": names.get(call_id, "unknown"),
-            "response": {"error" if block.get("is_error") else "output": said},
+            "response": {"error" if block.get("is_error") else "output": text},
         }
         if ids.get(call_id) is not None:
             response["id"] = ids[call_id]

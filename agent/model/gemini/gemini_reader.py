@@ -51,7 +51,7 @@ class GeminiReader:
         """`request` is the one that is answered."""
         self._provider = provider.name
         self._names = long_names(request.tools)
-        self._started = False
+        self._has_started = False
         self._block = -1
         self._kind = ""
         self._calls = 0
@@ -63,8 +63,8 @@ class GeminiReader:
         """See `AnswerReader`."""
         if record_.get("error"):
             raise stream_failure(record_["error"])
-        if not self._started:
-            self._started = True
+        if not self._has_started:
+            self._has_started = True
             name = text(record_, "modelVersion")
             yield MessageStart(text(record_, "responseId"), name, Usage())
         self._count(record(record_, "usageMetadata"))
@@ -85,8 +85,8 @@ class GeminiReader:
         if not self._finish:
             raise ModelError("cut", "The answer ended before it was complete.", phase="stream")
         if self._finish in _AGAIN and not self._calls:
-            said = f"The model's answer was unusable ({self._finish}). {self._detail}".strip()
-            raise ModelError("malformed", said, phase="stream")
+            message = f"The model's answer was unusable ({self._finish}). {self._detail}".strip()
+            raise ModelError("malformed", message, phase="stream")
         stop = _STOPS.get(self._finish, "refusal")
         if self._calls and stop == "end_turn":
             stop = "tool_use"
@@ -98,8 +98,8 @@ class GeminiReader:
     def whole(self, answer: Mapping[str, object]) -> Iterator[ModelEvent]:
         """See `AnswerReader`."""
         if "candidates" not in answer and "promptFeedback" not in answer:
-            said = "The server answered with JSON that is not generated content."
-            raise ModelError("malformed", said, phase="headers")
+            message = "The server answered with JSON that is not generated content."
+            raise ModelError("malformed", message, phase="headers")
         yield from self.read(answer)
 
     def _count(self, usage: Mapping[str, object]) -> None:
@@ -121,21 +121,21 @@ class GeminiReader:
         if call:
             yield from self._call(call, mark)
             return
-        said = text(part, "text")
+        piece = text(part, "text")
         kind = "thinking" if part.get("thought") else "text"
-        if not said and not mark:
+        if not piece and not mark:
             return
         if mark or self._kind != kind:
             # A signature belongs to the part it came with: that is a block of its own, and one
             # without text would be lost.
             yield from self._close()
-            shown = kind if said else "thinking"
-            head: Block = {"type": shown, shown: ""}
+            block_kind = kind if piece else "thinking"
+            head: Block = {"type": block_kind, block_kind: ""}
             if mark:
                 head |= origin(self._provider, signature=mark)
-            yield from self._open(shown, head)
-        if said:
-            yield BlockDelta(self._block, {"type": f"{kind}_delta", kind: said})
+            yield from self._open(block_kind, head)
+        if piece:
+            yield BlockDelta(self._block, {"type": f"{kind}_delta", kind: piece})
         if mark:
             yield from self._close()
 
@@ -143,13 +143,13 @@ class GeminiReader:
         yield from self._close()
         self._calls += 1
         name = text(call, "name")
-        given = text(call, "id")
+        call_id = text(call, "id")
         head: Block = {
             "type": "tool_use",
-            "id": given,
+            "id": call_id,
             "name": self._names.get(name, name),
             "input": dict(record(call, "args")),
-            **origin(self._provider, call_id=given or None, signature=mark),
+            **origin(self._provider, call_id=call_id or None, signature=mark),
         }
         yield from self._open("call", head)
         yield from self._close()

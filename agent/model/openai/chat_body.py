@@ -52,11 +52,11 @@ def chat_body(
 
 
 def _format(schema: Mapping[str, object]) -> dict[str, object]:
-    found = strict_schema(schema)
-    named: dict[str, object] = {"name": "answer", "schema": found or dict(schema)}
-    if found is not None:
-        named["strict"] = True
-    return {"type": "json_schema", "json_schema": named}
+    strict = strict_schema(schema)
+    json_schema: dict[str, object] = {"name": "answer", "schema": strict or dict(schema)}
+    if strict is not None:
+        json_schema["strict"] = True
+    return {"type": "json_schema", "json_schema": json_schema}
 
 
 def _tool(tool: Mapping[str, object]) -> dict[str, object]:
@@ -73,18 +73,18 @@ def _tool(tool: Mapping[str, object]) -> dict[str, object]:
 def _tool_choice(choice: Mapping[str, object] | None) -> dict[str, object]:
     if choice is None:
         return {}
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     match choice.get("type"):
         case "any":
-            found["tool_choice"] = "required"
+            fields["tool_choice"] = "required"
         case "none":
-            found["tool_choice"] = "none"
+            fields["tool_choice"] = "none"
         case "tool":
             name = short_name(str(choice.get("name")))
-            found["tool_choice"] = {"type": "function", "function": {"name": name}}
+            fields["tool_choice"] = {"type": "function", "function": {"name": name}}
     if choice.get("disable_parallel_tool_use"):
-        found["parallel_tool_calls"] = False
-    return found
+        fields["parallel_tool_calls"] = False
+    return fields
 
 
 def _messages(request: ModelRequest, provider: Provider) -> list[dict[str, object]]:
@@ -139,15 +139,15 @@ def _reasoning(blocks: Sequence[Block], provider: Provider) -> dict[str, object]
         details: list[object] = []
         for block in thinking:
             payload = signed_payload(block, provider.name) or {}
-            found = payload.get("reasoning_details")
-            details += found if isinstance(found, list) else []
+            entries = payload.get("reasoning_details")
+            details += entries if isinstance(entries, list) else []
         return {"reasoning_details": details} if details else {}
     return {"reasoning_content": "\n\n".join(str(b.get("thinking", "")) for b in thinking)}
 
 
 def _user_messages(blocks: Sequence[Block], habits: Habits) -> list[dict[str, object]]:
     messages: list[dict[str, object]] = []
-    shown: list[dict[str, object]] = []
+    all_images: list[dict[str, object]] = []
     content: list[dict[str, object]] = []
     for block in blocks:
         if block.get("type") != "tool_result":
@@ -156,10 +156,10 @@ def _user_messages(blocks: Sequence[Block], habits: Habits) -> list[dict[str, ob
         text, images = _result(block)
         call_id = _id(str(block["tool_use_id"]), habits)
         messages.append({"role": "tool", "tool_call_id": call_id, "content": text})
-        shown += images
-    if shown:
+        all_images += images
+    if all_images:
         # Few servers take an image as the result of a call.
-        content = [{"type": "text", "text": IMAGES_FOLLOW}, *shown, *content]
+        content = [{"type": "text", "text": IMAGES_FOLLOW}, *all_images, *content]
     if all(part["type"] == "text" for part in content):
         text = "\n\n".join(str(part["text"]) for part in content)
         return [*messages, {"role": "user", "content": text}] if text else messages

@@ -59,16 +59,16 @@ class ChatReader:
         """`request` is the one that is answered."""
         self._provider = provider
         self._names = long_names(request.tools)
-        self._marked = MarkedText(
+        self._marked_text = MarkedText(
             {str(tool.get("name")) for tool in request.tools if "input_schema" in tool}
         )
-        self._started = False
+        self._has_started = False
         self._block = -1
         self._kind = ""
         """Of the open block: `text`, `thinking`, `call`, or empty."""
         self._details: list[object] = []
         self._calls: list[_Call] = []
-        self._shown = 0
+        self._complete_calls = 0
         """Calls that have ended."""
         self._stop: str | None = None
         self._usage: dict[str, object] = {}
@@ -77,8 +77,8 @@ class ChatReader:
         """See `AnswerReader`."""
         if record_.get("error"):
             raise stream_failure(record_["error"])
-        if not self._started:
-            self._started = True
+        if not self._has_started:
+            self._has_started = True
             yield MessageStart(text(record_, "id"), text(record_, "model"), Usage())
         self._count(record(record_, "usage") or record(record(record_, "x_groq"), "usage"))
         for choice in array(record_, "choices")[:1]:
@@ -93,7 +93,7 @@ class ChatReader:
 
     def end(self) -> Iterator[ModelEvent]:
         """See `AnswerReader`."""
-        for piece in self._marked.end():
+        for piece in self._marked_text.end():
             yield from self._piece(piece)
         yield from self._flush_calls()
         yield from self._close()
@@ -109,8 +109,8 @@ class ChatReader:
         if not choices and not answer.get("error"):
             text_ = "The server answered with JSON that is not a chat completion."
             raise ModelError("malformed", text_, phase="headers")
-        moved = [{**choice, "delta": record(choice, "message")} for choice in choices]
-        yield from self.read({**answer, "choices": moved})
+        as_deltas = [{**choice, "delta": record(choice, "message")} for choice in choices]
+        yield from self.read({**answer, "choices": as_deltas})
         self._stop = self._stop or "end_turn"
 
     def _count(self, usage: Mapping[str, object]) -> None:
@@ -140,11 +140,11 @@ class ChatReader:
         if isinstance(delta.get("content"), list):
             for part in array(delta, "content"):  # Mistral's parts
                 yield from self._part(part)
-        elif said := text(delta, "content"):
-            for piece in self._marked.feed(said):
+        elif content := text(delta, "content"):
+            for piece in self._marked_text.feed(content):
                 yield from self._piece(piece)
-        if refused := text(delta, "refusal"):
-            yield from self._more("text", refused)
+        if refusal := text(delta, "refusal"):
+            yield from self._more("text", refusal)
             self._stop = "refusal"
         for number, call in enumerate(array(delta, "tool_calls")):
             yield from self._call_delta(call, number)
@@ -160,20 +160,20 @@ class ChatReader:
 
     def _piece(self, piece: MarkedPiece | WrittenCall) -> Iterator[ModelEvent]:
         match piece:
-            case MarkedPiece(kind, said):
-                if said.strip() or self._kind == kind:
-                    yield from self._more(kind, said)
+            case MarkedPiece(kind, content):
+                if content.strip() or self._kind == kind:
+                    yield from self._more(kind, content)
             case WrittenCall(name, input_json):
                 function = {"name": name, "arguments": input_json}
                 yield from self._call_delta({"index": None, "function": function}, 0)
 
-    def _more(self, kind: str, said: str) -> Iterator[ModelEvent]:
+    def _more(self, kind: str, piece: str) -> Iterator[ModelEvent]:
         if self._kind != kind:
             yield from self._flush_calls()
             yield from self._close()
             yield from self._open(kind, {"type": kind, kind: ""})
-        if said:
-            yield BlockDelta(self._block, {"type": f"{kind}_delta", kind: said})
+        if piece:
+            yield BlockDelta(self._block, {"type": f"{kind}_delta", kind: piece})
 
     def _call_delta(self, delta: Mapping[str, object], number: int) -> Iterator[ModelEvent]:
         function = record(delta, "function")
@@ -196,9 +196,9 @@ class ChatReader:
         return self._calls[-1]
 
     def _show_calls(self, *, all_of_them: bool = False) -> Iterator[ModelEvent]:
-        while self._shown < len(self._calls):
-            call = self._calls[self._shown]
-            is_last = self._shown == len(self._calls) - 1
+        while self._complete_calls < len(self._calls):
+            call = self._calls[self._complete_calls]
+            is_last = self._complete_calls == len(self._calls) - 1
             if not call.name and not all_of_them:
                 return
             if self._kind != "call":
@@ -213,7 +213,7 @@ class ChatReader:
             if not all_of_them and (is_last or not _is_whole(call.arguments)):
                 return
             yield from self._close()
-            self._shown += 1
+            self._complete_calls += 1
 
     def _flush_calls(self) -> Iterator[ModelEvent]:
         yield from self._show_calls(all_of_them=True)

@@ -39,30 +39,30 @@ class MarkedText:
     def __init__(self, tools: Collection[str]) -> None:
         """`tools` are the names on offer."""
         self._tools = tools
-        self._held = ""
+        self._pending = ""
         self._state: Literal["start", "text", "thinking", "call", "calls"] = "start"
 
     def feed(self, text: str) -> Iterator[MarkedPiece | WrittenCall]:
         """Yield what more text completes."""
-        self._held += text
-        while self._held:
-            before = self._held, self._state
+        self._pending += text
+        while self._pending:
+            old_state = self._pending, self._state
             yield from self._step()
-            if (self._held, self._state) == before:
+            if (self._pending, self._state) == old_state:
                 return
 
     def end(self) -> Iterator[MarkedPiece | WrittenCall]:
         """Yield what is held at the end of the answer."""
-        held, self._held = self._held, ""
-        if not held:
+        pending, self._pending = self._pending, ""
+        if not pending:
             return
         if self._state == "calls":
-            yield from self._read_list(held)
+            yield from self._read_list(pending)
         elif self._state == "call":
             # Models at their limit, and some servers, leave the end mark out.
-            yield from self._read_call(held, _CALL[0] + held)
+            yield from self._read_call(pending, _CALL[0] + pending)
         else:
-            yield MarkedPiece("thinking" if self._state == "thinking" else "text", held)
+            yield MarkedPiece("thinking" if self._state == "thinking" else "text", pending)
 
     def _step(self) -> Iterator[MarkedPiece | WrittenCall]:
         match self._state:
@@ -79,44 +79,47 @@ class MarkedText:
 
     def _begin(self) -> Iterator[MarkedPiece | WrittenCall]:
         """Only an answer's very first word opens reasoning; later it may be about such marks."""
-        text = self._held.lstrip()
+        text = self._pending.lstrip()
         if text.startswith(_THINK[0]):
-            self._held, self._state = text.removeprefix(_THINK[0]).lstrip("\n"), "thinking"
+            self._pending, self._state = text.removeprefix(_THINK[0]).lstrip("\n"), "thinking"
         elif text and not _THINK[0].startswith(text):
             self._state = "text"
         yield from ()
 
     def _until_end_of_thinking(self) -> Iterator[MarkedPiece | WrittenCall]:
-        thinking, end, rest = self._held.partition(_THINK[1])
+        thinking, end, rest = self._pending.partition(_THINK[1])
         if end:
-            self._held, self._state = rest.lstrip("\n"), "text"
+            self._pending, self._state = rest.lstrip("\n"), "text"
         else:
             keep = _overlap(thinking, (_THINK[1],))
-            thinking, self._held = thinking[: len(thinking) - keep], thinking[-keep:] * bool(keep)
+            thinking, self._pending = (
+                thinking[: len(thinking) - keep],
+                thinking[-keep:] * bool(keep),
+            )
         if thinking:
             yield MarkedPiece("thinking", thinking)
 
     def _until_mark(self) -> Iterator[MarkedPiece | WrittenCall]:
         marks = (_CALL[0], _CALLS) if self._tools else ()
-        found = [(self._held.find(mark), mark) for mark in marks if mark in self._held]
-        if found:
-            at, mark = min(found)
-            text, self._held = self._held[:at], self._held[at + len(mark) :]
+        positions = [(self._pending.find(mark), mark) for mark in marks if mark in self._pending]
+        if positions:
+            position, mark = min(positions)
+            text, self._pending = self._pending[:position], self._pending[position + len(mark) :]
             self._state = "call" if mark == _CALL[0] else "calls"
         else:
-            keep = _overlap(self._held, marks)
-            cut = len(self._held) - keep
-            text, self._held = self._held[:cut], self._held[cut:]
+            keep = _overlap(self._pending, marks)
+            cut = len(self._pending) - keep
+            text, self._pending = self._pending[:cut], self._pending[cut:]
         if text:
             yield MarkedPiece("text", text)
 
     def _until_end_of_call(self) -> Iterator[MarkedPiece | WrittenCall]:
-        body, end, rest = self._held.partition(_CALL[1])
+        body, end, rest = self._pending.partition(_CALL[1])
         if end:
-            self._held, self._state = rest, "text"
+            self._pending, self._state = rest, "text"
             yield from self._read_call(body, f"{_CALL[0]}{body}{_CALL[1]}")
         elif len(body) > _LONGEST:
-            self._held, self._state = "", "text"
+            self._pending, self._state = "", "text"
             yield MarkedPiece("text", _CALL[0] + body)
 
     def _read_call(self, body: str, as_text: str) -> Iterator[MarkedPiece | WrittenCall]:
@@ -128,10 +131,10 @@ class MarkedText:
 
     def _read_list(self, body: str) -> Iterator[MarkedPiece | WrittenCall]:
         try:
-            listed = json.loads(body)
+            entries = json.loads(body)
         except (ValueError, RecursionError):
-            listed = None
-        calls = [self._call(each) for each in listed] if isinstance(listed, list) else []
+            entries = None
+        calls = [self._call(each) for each in entries] if isinstance(entries, list) else []
         whole = [call for call in calls if call is not None]
         if whole and len(whole) == len(calls):
             yield from whole

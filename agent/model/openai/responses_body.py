@@ -56,25 +56,25 @@ def responses_body(
 
 
 def _format(schema: Mapping[str, object]) -> dict[str, object]:
-    found = strict_schema(schema)
-    is_strict = found is not None
+    strict = strict_schema(schema)
+    is_strict = strict is not None
     return {
         "type": "json_schema",
         "name": "answer",
-        "schema": found if found is not None else dict(schema),
+        "schema": strict if strict is not None else dict(schema),
         "strict": is_strict,
     }
 
 
 def _reasoning(request: ModelRequest, model: ModelCapabilities) -> dict[str, object]:
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     if not request.thinking:
-        found["effort"] = "low"
+        fields["effort"] = "low"
     elif "thinking" not in request.without:
-        found["summary"] = "auto"
+        fields["summary"] = "auto"
     if request.effort in model.efforts and "effort" not in request.without:
-        found["effort"] = request.effort
-    return found
+        fields["effort"] = request.effort
+    return fields
 
 
 def _cache_key(request: ModelRequest) -> str:
@@ -99,20 +99,20 @@ def _tool(tool: Mapping[str, object], request: ModelRequest) -> dict[str, object
 
 
 def _tool_choice(choice: Mapping[str, object] | None) -> dict[str, object]:
-    found: dict[str, object] = {"tool_choice": "auto", "parallel_tool_calls": True}
+    fields: dict[str, object] = {"tool_choice": "auto", "parallel_tool_calls": True}
     if choice is None:
-        return found
+        return fields
     match choice.get("type"):
         case "any":
-            found["tool_choice"] = "required"
+            fields["tool_choice"] = "required"
         case "none":
-            found["tool_choice"] = "none"
+            fields["tool_choice"] = "none"
         case "tool":
             name = short_name(str(choice.get("name")))
-            found["tool_choice"] = {"type": "function", "name": name}
+            fields["tool_choice"] = {"type": "function", "name": name}
     if choice.get("disable_parallel_tool_use"):
-        found["parallel_tool_calls"] = False
-    return found
+        fields["parallel_tool_calls"] = False
+    return fields
 
 
 def _input_items(request: ModelRequest, provider: str) -> list[dict[str, object]]:
@@ -139,8 +139,8 @@ def _answer_items(blocks: Sequence[Block], provider: str) -> list[dict[str, obje
             case "text":
                 phase = origin_of(block, provider).get("phase")
                 extra = {"phase": phase} if phase else {}
-                said = {"role": "assistant", "content": block["text"]}
-                items.append({"type": "message", **said, **extra})
+                message = {"role": "assistant", "content": block["text"]}
+                items.append({"type": "message", **message, **extra})
             case "tool_use":
                 arguments = json.dumps(block.get("input") or {}, ensure_ascii=False)
                 items.append(

@@ -45,8 +45,8 @@ class ResponsesReader:
         self._with_deltas: set[int] = set()
         self._calls = 0
         self._refusal = ""
-        self._started = False
-        self._ended = False
+        self._has_started = False
+        self._has_ended = False
 
     def read(self, record_: Mapping[str, object]) -> Iterator[ModelEvent]:
         """See `AnswerReader`."""
@@ -70,7 +70,7 @@ class ResponsesReader:
 
     def end(self) -> Iterator[ModelEvent]:
         """See `AnswerReader`."""
-        if not self._ended:
+        if not self._has_ended:
             text_ = "The answer ended before it was complete."
             raise ModelError("cut", text_, phase="stream")
         yield MessageStop()
@@ -87,8 +87,8 @@ class ResponsesReader:
         yield from self._end(answer)
 
     def _start(self, response: Mapping[str, object]) -> Iterator[ModelEvent]:
-        if not self._started:
-            self._started = True
+        if not self._has_started:
+            self._has_started = True
             yield MessageStart(text(response, "id"), text(response, "model"), Usage())
 
     def _start_block(
@@ -124,10 +124,10 @@ class ResponsesReader:
     def _block_of(self, record_: Mapping[str, object], item: Mapping[str, object]) -> int | None:
         """Return the open block that a record is about; the last one where it does not say."""
         keys = _keys(record_, item)
-        found = [self._blocks[key] for key in keys if key in self._blocks]
-        if not found and not keys:
-            found = [*self._open][-1:]
-        return found[0] if found and found[0] in self._open else None
+        blocks = [self._blocks[key] for key in keys if key in self._blocks]
+        if not blocks and not keys:
+            blocks = [*self._open][-1:]
+        return blocks[0] if blocks and blocks[0] in self._open else None
 
     def _delta(self, record_: Mapping[str, object]) -> Iterator[ModelEvent]:
         delta: dict[str, object]
@@ -177,7 +177,7 @@ class ResponsesReader:
         elif self._calls and not reason:
             stop = "tool_use"
         details = {"explanation": self._refusal} if self._refusal else None
-        self._ended = True
+        self._has_ended = True
         yield MessageDelta(stop, details, _usage(record(response, "usage")))
 
 
@@ -188,24 +188,24 @@ def _late_deltas(index: int, kind: str, item: Mapping[str, object]) -> Iterator[
         yield BlockDelta(index, {"type": "input_json_delta", "partial_json": arguments})
     elif kind == "message":
         parts = array(item, "content")
-        said = "".join(text(part, "text") or text(part, "refusal") for part in parts)
-        yield BlockDelta(index, {"type": "text_delta", "text": said})
+        content = "".join(text(part, "text") or text(part, "refusal") for part in parts)
+        yield BlockDelta(index, {"type": "text_delta", "text": content})
     else:
         parts = [*array(item, "summary"), *array(item, "content")]
-        said = "\n\n".join(text(part, "text") for part in parts)
-        yield BlockDelta(index, {"type": "thinking_delta", "thinking": said})
+        content = "\n\n".join(text(part, "text") for part in parts)
+        yield BlockDelta(index, {"type": "thinking_delta", "thinking": content})
 
 
 def _usage(usage: Mapping[str, object]) -> dict[str, object]:
     if not usage:
         return {}
     details = record(usage, "input_tokens_details")
-    read, written = count(details, "cached_tokens"), count(details, "cache_write_tokens")
+    read, write = count(details, "cached_tokens"), count(details, "cache_write_tokens")
     thinking = count(record(usage, "output_tokens_details"), "reasoning_tokens")
     return {
-        "input_tokens": max(0, count(usage, "input_tokens") - read - written),
+        "input_tokens": max(0, count(usage, "input_tokens") - read - write),
         "cache_read_input_tokens": read,
-        "cache_creation_input_tokens": written,
+        "cache_creation_input_tokens": write,
         "output_tokens": count(usage, "output_tokens"),
         "output_tokens_details": {"thinking_tokens": thinking},
     }

@@ -77,32 +77,32 @@ def configured_providers(
     behind_gateway: bool = False,
 ) -> Providers:
     """Return the providers that settings and environment add up to."""
-    found = {each.name: _resolve_address(each, env) for each in KNOWN_PROVIDERS}
+    by_name = {each.name: _resolve_address(each, env) for each in KNOWN_PROVIDERS}
     warnings: list[str] = []
     for name, section in settings.items():
-        problem = _problem(name, section, found.get(name))
+        problem = _problem(name, section, by_name.get(name))
         if problem is not None:
             warnings.append(f"providers.{name}: {problem}")
             continue
-        found[name] = _merge_provider(name, section, found.get(name))
+        by_name[name] = _merge_provider(name, section, by_name.get(name))
     scope: Literal["all", "configured"] = "configured" if behind_gateway else "all"
-    return Providers(found, tuple(warnings), scope)
+    return Providers(by_name, tuple(warnings), scope)
 
 
 def _resolve_address(provider: Provider, env: Mapping[str, str]) -> Provider:
-    given = env.get(provider.address_variable, "").strip() if provider.address_variable else ""
-    if given and _is_address(given):
-        return replace(provider, base_url=_with_version(given, provider.speaks))
+    address = env.get(provider.address_variable, "").strip() if provider.address_variable else ""
+    if address and _is_address(address):
+        return replace(provider, base_url=_with_version(address, provider.speaks))
     return provider
 
 
-def _problem(name: str, section: ProviderSettings, known: Provider | None) -> str | None:
+def _problem(name: str, section: ProviderSettings, builtin: Provider | None) -> str | None:
     if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]*", name):
         return "a provider's name has small letters, digits, dots and hyphens."
-    speaks = section.api or (known.speaks if known is not None else "chat")
+    speaks = section.api or (builtin.speaks if builtin is not None else "chat")
     if section.base_url is not None and not _is_address(section.base_url):
         return f"baseUrl is not a web address: {section.base_url!r}."
-    if section.base_url is None and known is None and speaks not in get_args(Cloud):
+    if section.base_url is None and builtin is None and speaks not in get_args(Cloud):
         return "it needs a baseUrl, such as http://localhost:8000/v1."
     if speaks in ("bedrock", "vertex") and (section.key_variable or section.key_helper):
         return f"{speaks} signs with the cloud's own credentials: it takes no key."
@@ -112,13 +112,13 @@ def _problem(name: str, section: ProviderSettings, known: Provider | None) -> st
     return None
 
 
-def _merge_provider(name: str, section: ProviderSettings, known: Provider | None) -> Provider:
+def _merge_provider(name: str, section: ProviderSettings, builtin: Provider | None) -> Provider:
     """Return the provider that settings describe, on top of the known one of that name."""
-    base = known or Provider(
+    base = builtin or Provider(
         name=name, speaks="chat", needs_key=bool(section.key_variable or section.key_helper)
     )
     speaks = section.api or base.speaks
-    habits = base.habits if known is not None else Habits(reasoning_back="calls")
+    habits = base.habits if builtin is not None else Habits(reasoning_back="calls")
     return replace(
         base,
         speaks=speaks,

@@ -68,8 +68,8 @@ class ModelRouter:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Stream one response; see `ModelClient.stream`."""
-        found = self.providers.split(request.model)
-        if found is None:
+        target = self.providers.split(request.model)
+        if target is None:
             try:
                 async with contextlib.aclosing(self.main.stream(request)) as events:
                     async for event in events:
@@ -78,7 +78,7 @@ class ModelRouter:
                 error.names = replace(error.names, key=self.main.endpoint.key_source)
                 raise
             return
-        provider, model = found
+        provider, model = target
         has_begun = False
         for may_renew in (provider.key_helper is not None, False):
             try:
@@ -97,22 +97,22 @@ class ModelRouter:
 
     def known_capabilities(self, model: str) -> ModelCapabilities:
         """Return what is known without asking; see `ModelClient.known_capabilities`."""
-        found = self.providers.split(model)
-        if found is None:
+        target = self.providers.split(model)
+        if target is None:
             return self.main.known_capabilities(model)
-        provider, name = found
+        provider, name = target
         client = self._clients.get(provider.name)
         if client is not None:
             return replace(client.known_capabilities(name), model=model)
-        known, override = foreign_capabilities(provider, name), self._overrides.get(model)
-        return replace(known if override is None else override.apply_to(known), model=model)
+        base, override = foreign_capabilities(provider, name), self._overrides.get(model)
+        return replace(base if override is None else override.apply_to(base), model=model)
 
     async def capabilities(self, model: str) -> ModelCapabilities:
         """Return what the model can take; see `ModelClient.capabilities`."""
-        found = self.providers.split(model)
-        if found is None:
+        target = self.providers.split(model)
+        if target is None:
             return await self.main.capabilities(model)
-        provider, name = found
+        provider, name = target
         with contextlib.suppress(ModelError):
             client = await self._client(provider)
             return replace(await client.capabilities(name), model=model)
@@ -124,20 +124,20 @@ class ModelRouter:
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
         """Store a window and a longest answer that an error of the endpoint named."""
-        found = self.providers.split(model)
-        if found is None:
+        target = self.providers.split(model)
+        if target is None:
             self.main.learn_limits(model, window, output)
-        elif (client := self._clients.get(found[0].name)) is not None:
-            client.learn_limits(found[1], window, output)
+        elif (client := self._clients.get(target[0].name)) is not None:
+            client.learn_limits(target[1], window, output)
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
         """Return the prompt's token count; see `ModelClient.count_tokens`."""
-        found = self.providers.split(request.model)
-        if found is None:
+        target = self.providers.split(request.model)
+        if target is None:
             return await self.main.count_tokens(request)
         with contextlib.suppress(ModelError):
-            client = await self._client(found[0])
-            return await client.count_tokens(replace(request, model=found[1]))
+            client = await self._client(target[0])
+            return await client.count_tokens(replace(request, model=target[1]))
         return None
 
     async def list_models(self) -> tuple[str, ...]:
@@ -146,30 +146,30 @@ class ModelRouter:
         A provider that does not answer in time is left out.
         """
         main = self.main.endpoint
-        asked: list[Awaitable[tuple[str, ...]]]
-        asked = [
+        questions: list[Awaitable[tuple[str, ...]]]
+        questions = [
             self._list_models(each) for each in self.providers.by_name.values() if self._may(each)
         ]
         if main.api_key or main.auth_token:
-            asked.insert(0, self.main.list_models())
-        found = await asyncio.gather(*(_in_time(each) for each in asked))
-        return tuple(dict.fromkeys(name for names in found for name in names))
+            questions.insert(0, self.main.list_models())
+        answers = await asyncio.gather(*(_in_time(each) for each in questions))
+        return tuple(dict.fromkeys(name for names in answers for name in names))
 
     def address(self, model: str) -> str:
         """Return where requests for a model go, for users."""
-        found = self.providers.split(model)
-        if found is None:
+        target = self.providers.split(model)
+        if target is None:
             return self.main.endpoint.base_url
-        return found[0].base_url or found[0].name
+        return target[0].base_url or target[0].name
 
     def small_model(self, model: str, chosen: str | None) -> str:
         """Return the model for small tasks beside a model: `chosen` is the main endpoint's."""
-        found = self.providers.split(model)
-        if found is None:
+        target = self.providers.split(model)
+        if target is None:
             return chosen or model
         if chosen is not None and self.providers.split(chosen) is not None:
             return chosen
-        provider = found[0]
+        provider = target[0]
         return f"{provider.name}/{provider.small_model}" if provider.small_model else model
 
     def is_main(self, model: str) -> bool:
@@ -178,17 +178,17 @@ class ModelRouter:
 
     def problem(self, model: str) -> str | None:
         """Return why a model cannot be asked, with what to do; None where nothing is known."""
-        if (unfinished := self.providers.unfinished_reason(model)) is not None:
-            return unfinished
-        found = self.providers.split(model)
-        if found is None:
+        if (reason := self.providers.unfinished_reason(model)) is not None:
+            return reason
+        target = self.providers.split(model)
+        if target is None:
             endpoint = self.main.endpoint
             if endpoint.is_official and (unknown := self.providers.unknown(model)) is not None:
                 return unknown
             if not endpoint.api_key and not endpoint.auth_token:
                 return f"There is no key for {endpoint.base_url}: set ANTHROPIC_API_KEY."
             return None
-        provider = found[0]
+        provider = target[0]
         wants_key = provider.cloud is None and provider.needs_key and not provider.key_helper
         if wants_key and not any(self._env.get(name) for name in provider.key_variables):
             return f"There is no key for {provider.name}: set {provider.names.key}."
@@ -196,10 +196,10 @@ class ModelRouter:
 
     def left_out(self, messages: Sequence[Message], model: str) -> str:
         """Return a sentence on what a model's provider cannot read of a history; else empty."""
-        found = self.providers.split(model)
-        if found is None or found[0].dialect == "messages":
+        target = self.providers.split(model)
+        if target is None or target[0].dialect == "messages":
             return left_out(messages, "")
-        return left_out(messages, found[0].name)
+        return left_out(messages, target[0].name)
 
     @property
     def endpoint(self) -> Endpoint:

@@ -53,7 +53,7 @@ class WireClient:
         self._overrides = overrides
         self._pool = ConnectionPool(endpoint)
         root = endpoint.base_url.rpartition("/")[0]
-        self._beside = ConnectionPool(replace(endpoint, base_url=root))
+        self._root_pool = ConnectionPool(replace(endpoint, base_url=root))
         """For what some servers have beside the API: Ollama's `/api`."""
         self._capabilities: dict[str, ModelCapabilities] = {}
 
@@ -74,30 +74,30 @@ class WireClient:
 
     def known_capabilities(self, model: str) -> ModelCapabilities:
         """Return what is known without asking; see `ModelClient.known_capabilities`."""
-        found = self._capabilities.get(model)
-        return found or self._overridden(foreign_capabilities(self.provider, model))
+        entry = self._capabilities.get(model)
+        return entry or self._overridden(foreign_capabilities(self.provider, model))
 
     async def capabilities(self, model: str) -> ModelCapabilities:
         """Ask the endpoint, once per model that it knows; see `ModelClient.capabilities`."""
         if model not in self._capabilities:
             base = foreign_capabilities(self.provider, model)
             if self.endpoint.dialect == "gemini":
-                found = _google_limits(base, await self._pool.ask(f"/models/{quote(model)}"))
+                report = _google_limits(base, await self._pool.ask(f"/models/{quote(model)}"))
             else:
-                found = await ask_server(self._ask_beside, model, base)
-            if found is None:
+                report = await ask_server(self._ask_beside, model, base)
+            if report is None:
                 return self.known_capabilities(model)
             # Thinking with a budget is the Messages API's alone.
-            found = replace(found, budget_thinking=False, prompt_caching=False)
-            self._capabilities[model] = self._overridden(found)
+            report = replace(report, budget_thinking=False, prompt_caching=False)
+            self._capabilities[model] = self._overridden(report)
         return self._capabilities[model]
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
         """Store a window and a longest answer that an error of the endpoint named."""
-        known = self.known_capabilities(model)
-        window = min(window or known.context_window, known.context_window)
-        output = min(output or known.max_output_tokens, known.max_output_tokens, window)
-        self._capabilities[model] = replace(known, context_window=window, max_output_tokens=output)
+        base = self.known_capabilities(model)
+        window = min(window or base.context_window, base.context_window)
+        output = min(output or base.max_output_tokens, base.max_output_tokens, window)
+        self._capabilities[model] = replace(base, context_window=window, max_output_tokens=output)
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
         """Return None: counting costs a request of the whole prompt, and few servers do it."""
@@ -105,23 +105,23 @@ class WireClient:
 
     async def list_models(self) -> tuple[str, ...]:
         """Return the ids of the models the endpoint has; empty where it does not list them."""
-        listed = await self._pool.ask("/models") or {}
+        answer = await self._pool.ask("/models") or {}
         if self.endpoint.dialect == "gemini":
             return tuple(
                 text(each, "name").removeprefix("models/")
-                for each in array(listed, "models")
+                for each in array(answer, "models")
                 if "generateContent" in str(each.get("supportedGenerationMethods"))
             )
-        return tuple(name for each in array(listed, "data") if (name := text(each, "id")))
+        return tuple(name for each in array(answer, "data") if (name := text(each, "id")))
 
     async def aclose(self) -> None:
         """Release connections."""
         await self._pool.aclose()
-        await self._beside.aclose()
+        await self._root_pool.aclose()
 
-    def _overridden(self, known: ModelCapabilities) -> ModelCapabilities:
-        override = self._overrides.get(known.model)
-        return known if override is None else override.apply_to(known)
+    def _overridden(self, base: ModelCapabilities) -> ModelCapabilities:
+        override = self._overrides.get(base.model)
+        return base if override is None else override.apply_to(base)
 
     async def _attempt(
         self, request: ModelRequest, body: Mapping[str, object]
@@ -152,7 +152,7 @@ class WireClient:
         """Ask at a path as servers of other makes have it: `/v1/models`, and `/api/ps` beside."""
         if path.startswith("/v1/"):
             return await self._pool.ask(path.removeprefix("/v1"), body)
-        return await self._beside.ask(path, body) if self.provider.is_local else None
+        return await self._root_pool.ask(path, body) if self.provider.is_local else None
 
 
 async def _events(
@@ -190,12 +190,12 @@ def _whole(content_type: str, body: bytes, reader: AnswerReader) -> Iterator[Mod
 
 
 def _google_limits(
-    base: ModelCapabilities, listed: Mapping[str, object] | None
+    base: ModelCapabilities, record: Mapping[str, object] | None
 ) -> ModelCapabilities | None:
-    if listed is None:
+    if record is None:
         return None
-    window = count(listed, "inputTokenLimit") or base.context_window
-    output = count(listed, "outputTokenLimit") or base.max_output_tokens
+    window = count(record, "inputTokenLimit") or base.context_window
+    output = count(record, "outputTokenLimit") or base.max_output_tokens
     return replace(base, context_window=window, max_output_tokens=output, source="endpoint")
 
 

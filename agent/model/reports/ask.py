@@ -38,10 +38,10 @@ async def ask_server(ask: Ask, model: str, base: ModelCapabilities) -> ModelCapa
 
 async def _report(ask: Ask, model: str) -> ModelReport | None:
     """Return the first report that names a window."""
-    listed = read_list(await ask("/v1/models", None), model)
-    if listed is not None and listed.window is not None:
-        return listed
+    entry = read_list(await ask("/v1/models", None), model)
+    if entry is not None and entry.window is not None:
+        return entry
     running = await ask("/api/ps", None)
     if running is not None:
         return read_ollama(running, await ask("/api/show", {"model": model}), model)
-    return read_gateway(await ask(f"/model/info?model={quote(model)}", None), model) or listed
+    return read_gateway(await ask(f"/model/info?model={quote(model)}", None), model) or entry

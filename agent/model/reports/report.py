@@ -30,8 +30,13 @@ def read_list(record: Mapping[str, object] | None, model: str) -> ModelReport | 
             continue
         meta = entry.get("meta")
         running = meta.get("n_ctx") if isinstance(meta, Mapping) else None
-        named = ("max_model_len", "loaded_context_length", "max_input_tokens", "context_length")
-        windows = (running, *(entry.get(name) for name in named))
+        window_names = (
+            "max_model_len",
+            "loaded_context_length",
+            "max_input_tokens",
+            "context_length",
+        )
+        windows = (running, *(entry.get(name) for name in window_names))
         return ModelReport(
             next(filter(None, map(_size, windows)), None),
             _size(entry.get("max_output_tokens")) or _size(entry.get("max_tokens")),
@@ -54,18 +59,18 @@ def read_gateway(record: Mapping[str, object] | None, model: str) -> ModelReport
 
 
 def read_ollama(
-    running: Mapping[str, object], shown: Mapping[str, object] | None, model: str
+    running: Mapping[str, object], model_page: Mapping[str, object] | None, model: str
 ) -> ModelReport:
     """Return what Ollama says: the window of a loaded model, else `num_ctx`, else the largest.
 
-    `running` is the answer of `/api/ps`, `shown` that of `/api/show`.
+    `running` is the answer of `/api/ps`, `model_page` that of `/api/show`.
     """
-    shown = shown or {}
-    info = shown.get("model_info")
+    model_page = model_page or {}
+    info = model_page.get("model_info")
     fields = info.items() if isinstance(info, Mapping) else ()
     largest = next((_size(v) for k, v in fields if str(k).endswith(".context_length")), None)
-    chosen = re.search(r"^num_ctx\s+(\d+)", str(shown.get("parameters", "")), re.MULTILINE)
-    loaded = next(
+    chosen = re.search(r"^num_ctx\s+(\d+)", str(model_page.get("parameters", "")), re.MULTILINE)
+    running_window = next(
         (
             _size(entry.get("context_length"))
             for entry in _entries(running, "models")
@@ -73,16 +78,16 @@ def read_ollama(
         ),
         None,
     )
-    can = shown.get("capabilities")
+    can = model_page.get("capabilities")
     return ModelReport(
-        loaded or (int(chosen[1]) if chosen else None) or largest,
+        running_window or (int(chosen[1]) if chosen else None) or largest,
         thinks="thinking" in can if isinstance(can, list) else None,
     )
 
 
 def _entries(record: Mapping[str, object] | None, key: str) -> Iterator[Mapping[str, object]]:
-    found = record.get(key) if record is not None else None
-    for entry in found if isinstance(found, list) else ():
+    entries = record.get(key) if record is not None else None
+    for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, Mapping):
             yield entry
 

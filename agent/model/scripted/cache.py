@@ -49,37 +49,37 @@ class CacheSimulation:
             total += unit.tokens
             ends.append(total)
         marks = {
-            at: _ttl(unit.block.get("cache_control"))
-            for at, unit in enumerate(chain.units)
+            index: _ttl(unit.block.get("cache_control"))
+            for index, unit in enumerate(chain.units)
             if unit.is_marked
         }
         if body.get("cache_control") and ends:
             marks[len(ends) - 1] = _ttl(body["cache_control"])
-        marks = {at: ttl for at, ttl in marks.items() if ends[at] >= self._min_tokens}
+        marks = {index: ttl for index, ttl in marks.items() if ends[index] >= self._min_tokens}
         read_to = max((self._find_unit(model, chain, mark, now) for mark in marks), default=-1)
         read = ends[read_to] if read_to >= 0 else 0
-        written = {"5m": 0, "1h": 0}
-        done = read
-        for at, ttl in sorted(marks.items()):
-            written[ttl] += max(0, ends[at] - done)
-            done = max(done, ends[at])
-            self._expiry[model, chain.units[at].digest] = now + TTL_S[ttl]
+        writes = {"5m": 0, "1h": 0}
+        end = read
+        for index, ttl in sorted(marks.items()):
+            writes[ttl] += max(0, ends[index] - end)
+            end = max(end, ends[index])
+            self._expiry[model, chain.units[index].digest] = now + TTL_S[ttl]
         return {
-            "input_tokens": total - done,
-            "cache_creation_input_tokens": written["5m"] + written["1h"],
+            "input_tokens": total - end,
+            "cache_creation_input_tokens": writes["5m"] + writes["1h"],
             "cache_read_input_tokens": read,
             "cache_creation": {
-                "ephemeral_5m_input_tokens": written["5m"],
-                "ephemeral_1h_input_tokens": written["1h"],
+                "ephemeral_5m_input_tokens": writes["5m"],
+                "ephemeral_1h_input_tokens": writes["1h"],
             },
             "service_tier": "standard",
         }
 
     def _find_unit(self, model: str, chain: PrefixChain, mark: int, now: float) -> int:
         """Return the last unit of the longest known prefix that a mark here finds; -1 for none."""
-        for at in range(mark, max(-1, mark - LOOK_BACK_UNITS - 1), -1):
-            if self._expiry.get((model, chain.units[at].digest), -1.0) >= now:
-                return at
+        for index in range(mark, max(-1, mark - LOOK_BACK_UNITS - 1), -1):
+            if self._expiry.get((model, chain.units[index].digest), -1.0) >= now:
+                return index
         return -1
 
 

@@ -11,7 +11,7 @@ from agent.model.scripted.prefix import as_blocks
 from agent.model.scripted.scenario import When
 
 
-def holds(when: When, body: Mapping[str, object], *, number: int, after: str) -> bool:
+def holds(when: When, body: Mapping[str, object], *, number: int, last_turn: str) -> bool:
     """Return whether every given condition holds.
 
     Args:
@@ -23,7 +23,7 @@ def holds(when: When, body: Mapping[str, object], *, number: int, after: str) ->
     results = _results(body)
     checks = (
         when.request is None or when.request == number,
-        when.after is None or after in when.after.split("|"),
+        when.after is None or last_turn in when.after.split("|"),
         _matches(when.prompt, lambda: prompt_of(body)),
         _matches(when.model, lambda: str(body.get("model", ""))),
         _matches(when.system, lambda: texts_of(as_blocks(body.get("system")))),
@@ -41,9 +41,9 @@ def prompt_of(body: Mapping[str, object]) -> str:
     for message in reversed(_messages(body)):
         if message.get("role") == "user":
             text = texts_of(as_blocks(message.get("content")))
-            spoken = re.sub(r"<system-reminder>.*?</system-reminder>", "", text, flags=re.DOTALL)
-            if spoken.strip():
-                return spoken.strip()
+            prompt = re.sub(r"<system-reminder>.*?</system-reminder>", "", text, flags=re.DOTALL)
+            if prompt.strip():
+                return prompt.strip()
     return ""
 
 
@@ -101,10 +101,10 @@ def _has_tool(body: Mapping[str, object], name: str) -> bool:
 
 
 def _result_tools(body: Mapping[str, object], results: Sequence[Mapping[str, object]]) -> set[str]:
-    wanted = {str(result.get("tool_use_id")) for result in results}
+    call_ids = {str(result.get("tool_use_id")) for result in results}
     names: set[str] = set()
     for message in _messages(body):
         for block in as_blocks(message.get("content")):
-            if block.get("type") == "tool_use" and block.get("id") in wanted:
+            if block.get("type") == "tool_use" and block.get("id") in call_ids:
                 names.add(str(block.get("name")))
     return names

@@ -41,11 +41,11 @@ def parse_position(text: str) -> Position:
     Raises:
         ValueError: for a place that does not exist.
     """
-    found = re.fullmatch(r"([a-z_]+)(?::(\d+))?", text)
+    match = re.fullmatch(r"([a-z_]+)(?::(\d+))?", text)
     places: tuple[Place, ...] = get_args(Place)
     for place in places:
-        if found is not None and place == found[1]:
-            return Position(place, int(found[2] or 0))
+        if match is not None and place == match[1]:
+            return Position(place, int(match[2] or 0))
     raise ValueError(f"{text!r} is no position; choose from {', '.join(places)}")
 
 

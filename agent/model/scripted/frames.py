@@ -98,10 +98,10 @@ def frames_of(answer: ScriptedAnswer, *, words_per_delta: int) -> Iterator[Frame
     yield Frame("message_start", {"type": "message_start", "message": head})
     yield Frame("ping", {"type": "ping"})
     for index, (block, part) in enumerate(zip(answer.blocks, answer.parts, strict=True)):
-        opened, deltas = _open(block, part, words_per_delta)
+        open_block, deltas = _open(block, part, words_per_delta)
         yield Frame(
             "content_block_start",
-            {"type": "content_block_start", "index": index, "content_block": opened},
+            {"type": "content_block_start", "index": index, "content_block": open_block},
         )
         for delta, tokens in deltas:
             yield Frame(
@@ -139,8 +139,8 @@ def _block(part: Part, prefix_digest: str, call_id: str) -> dict[str, object]:
         case Text(text):
             return {"type": "text", "text": text}
         case Thinking(text, signature):
-            signed = sign_thinking(prefix_digest, text) if signature is None else signature
-            return {"type": "thinking", "thinking": text, "signature": signed}
+            seal = sign_thinking(prefix_digest, text) if signature is None else signature
+            return {"type": "thinking", "thinking": text, "signature": seal}
         case ToolCall():
             return {
                 "type": "tool_use",
@@ -179,21 +179,21 @@ def _open(
                 for piece in pieces
             ]
             return {**block, "input": {}}, deltas
-        case RawBlock(_, given):
-            return dict(block), [(dict(delta), 1) for delta in given]
+        case RawBlock(_, raw_deltas):
+            return dict(block), [(dict(delta), 1) for delta in raw_deltas]
     assert_never(part)
 
 
 def split_words(text: str, words: int) -> list[str]:
     """Cut text into pieces of about `words` words; the pieces join to the text."""
     pieces = re.findall(r"\s*\S{1,24}|\s+", text)
-    return ["".join(pieces[at : at + words]) for at in range(0, len(pieces), words)]
+    return ["".join(pieces[start : start + words]) for start in range(0, len(pieces), words)]
 
 
 def _json_pieces(call: ToolCall, words: int) -> list[str]:
     text = json.dumps(dict(call.input)) if call.input_json is None else call.input_json
     size = 12 * words
-    return [text[at : at + size] for at in range(0, len(text), size)]
+    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def _tokens(part: Part) -> int:

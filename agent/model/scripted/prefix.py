@@ -53,8 +53,8 @@ class PrefixChain:
         if block.get("type") == "compaction" and is_signed_summary(block):
             # What it replaced counts for everything after it, as if it still stood here.
             self._digest = str(block["encrypted_content"])
-        marked = bool(block.get("cache_control"))
-        self.units.append(Unit(place, block, self.digest, estimate_tokens(text), marked))
+        is_marked = bool(block.get("cache_control"))
+        self.units.append(Unit(place, block, self.digest, estimate_tokens(text), is_marked))
 
 
 def chain_of(body: Mapping[str, object]) -> PrefixChain:

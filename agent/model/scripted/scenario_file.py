@@ -85,8 +85,8 @@ def parse_scenario(text: str) -> Scenario:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ScenarioError(str(error)) from error
-    renamed = {_PLURALS.get(key, key): value for key, value in table.items()}
-    return _build(Scenario, renamed, "scenario", _SCENARIO)
+    by_field = {_PLURALS.get(key, key): value for key, value in table.items()}
+    return _build(Scenario, by_field, "scenario", _SCENARIO)
 
 
 _PLURALS: Final = {"turn": "turns", "fault": "faults", "model": "models"}
@@ -101,24 +101,24 @@ def _build(
     """Return a `kind` filled from the table; `readers` read fields that are not plain values."""
     if not isinstance(table, dict):
         raise ScenarioError(f"{where}: expected a table, found {table!r}")
-    known = {field.name: field for field in fields(kind)}
+    by_name = {field.name: field for field in fields(kind)}
     values: dict[str, object] = {}
     for key, value in table.items():
-        if key not in known:
-            raise ScenarioError(f"{where}: unknown key {key!r}; known are {', '.join(known)}")
+        if key not in by_name:
+            raise ScenarioError(f"{where}: unknown key {key!r}; known are {', '.join(by_name)}")
         reader = readers.get(key)
         values[key] = value if reader is None else reader(value, f"{where}.{key}")
-    for name, field in known.items():
+    for name, field in by_name.items():
         if field.required and name not in values:
             raise ScenarioError(f"{where}: {name!r} is missing")
-    made: T = kind(**values)
-    return made
+    instance: T = kind(**values)
+    return instance
 
 
 def _each(read: Callable[[object, str], T]) -> Callable[[object, str], tuple[T, ...]]:
     def read_all(value: object, where: str) -> tuple[T, ...]:
         items = enumerate(_values(value, where))
-        return tuple(read(item, f"{where}[{at}]") for at, item in items)
+        return tuple(read(item, f"{where}[{index}]") for index, item in items)
 
     return read_all
 
@@ -145,11 +145,11 @@ def _part(value: object, where: str) -> Part:
     """Read a part; its key determines its kind."""
     if isinstance(value, dict):
         if "tool" in value:
-            renamed = {("name" if key == "tool" else key): each for key, each in value.items()}
-            return _build(ToolCall, renamed, where, {})
+            by_field = {("name" if key == "tool" else key): each for key, each in value.items()}
+            return _build(ToolCall, by_field, where, {})
         if "thinking" in value:
-            renamed = {("text" if key == "thinking" else key): each for key, each in value.items()}
-            return _build(Thinking, renamed, where, {})
+            by_field = {("text" if key == "thinking" else key): each for key, each in value.items()}
+            return _build(Thinking, by_field, where, {})
         if "text" in value:
             return _build(Text, value, where, {})
         if "block" in value:

@@ -74,9 +74,9 @@ class ScriptPlayer:
         self._variables = {**scenario.variables, **variables}
         self._respond = respond
         self._cache = CacheSimulation(clock, min_tokens=scenario.min_cache_tokens)
-        self._used: dict[int, int] = {}
-        self._struck: dict[int, int] = {}
-        self._written: dict[str, tuple[str, str]] = {}
+        self._turn_uses: dict[int, int] = {}
+        self._fault_uses: dict[int, int] = {}
+        self._last_turns: dict[str, tuple[str, str]] = {}
         """Digest at an answer's last block, to the turn's name and its stop reason."""
 
     def answer(self, record: RecordedRequest, raw_body: bytes) -> ScriptedResponse:
@@ -92,10 +92,10 @@ class ScriptPlayer:
             problem = RequestProblem("Request exceeds the maximum size", 413, "request_too_large")
         if problem is not None:
             return self._reject(record, problem)
-        found = self._handle_post(record, faults) if record.method == "POST" else None
+        response = self._handle_post(record, faults) if record.method == "POST" else None
         if record.method in ("GET", "HEAD"):
-            found = self._handle_get(record, faults)
-        return found or self._reject(record, RequestProblem("Not Found", 404, "not_found_error"))
+            response = self._handle_get(record, faults)
+        return response or self._reject(record, RequestProblem("Not Found", 404, "not_found_error"))
 
     def _handle_post(self, record: RecordedRequest, faults: list[Fault]) -> ScriptedResponse | None:
         if asks_for_answer(record.path):
@@ -138,11 +138,11 @@ class ScriptPlayer:
                 record, RequestProblem(f"model: {body.get('model')}", 404, "not_found_error")
             )
         chain = chain_of(body)
-        after, stop_reason = self._written.get(_place(chain, record), ("", ""))
+        last_turn, stop_reason = self._last_turns.get(_place(chain, record), ("", ""))
         problem = self._problem(record, chain, model, stop_reason)
         if problem is not None:
             return self._reject(record, problem)
-        turn = self._turn(record, after)
+        turn = self._turn(record, last_turn)
         if turn is None:
             return self._reject(
                 record, RequestProblem(f"the script has no answer for request {record.number}")
@@ -166,7 +166,7 @@ class ScriptPlayer:
             input_usage=usage,
         )
         record.usage = {**answer.start_usage, **answer.final_usage}
-        self._written[_place(chain, record)] = (turn.name, answer.stop_reason)
+        self._last_turns[_place(chain, record)] = (turn.name, answer.stop_reason)
         return self._stream(record, answer, turn.pace or self.scenario.pace, faults)
 
     def _stream(
@@ -189,30 +189,30 @@ class ScriptPlayer:
         headers = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
         return ScriptedResponse(200, headers, tuple(steps), None, pace)
 
-    def _turn(self, record: RecordedRequest, after: str) -> Turn | None:
+    def _turn(self, record: RecordedRequest, last_turn: str) -> Turn | None:
         if self._respond is not None and (turn := self._respond(record)) is not None:
             return turn
-        for at, turn in enumerate(self.scenario.turns):
-            if turn.times and self._used.get(at, 0) >= turn.times:
+        for index, turn in enumerate(self.scenario.turns):
+            if turn.times and self._turn_uses.get(index, 0) >= turn.times:
                 continue
-            if holds(turn.when, record.messages_body, number=record.number, after=after):
-                self._used[at] = self._used.get(at, 0) + 1
+            if holds(turn.when, record.messages_body, number=record.number, last_turn=last_turn):
+                self._turn_uses[index] = self._turn_uses.get(index, 0) + 1
                 return turn
         return self.scenario.otherwise
 
     def _due(self, record: RecordedRequest, *, turn: str | None) -> list[FaultPlan]:
         """Return the faults that strike now: before a turn is chosen (None), or once it is."""
         due: list[FaultPlan] = []
-        for at, plan in enumerate(self.scenario.faults):
+        for index, plan in enumerate(self.scenario.faults):
             path = MESSAGES if asks_for_answer(record.path) else record.path
             if plan.path != path or plan.turn != turn:
                 continue
-            if plan.times and self._struck.get(at, 0) >= plan.times:
+            if plan.times and self._fault_uses.get(index, 0) >= plan.times:
                 continue
             if plan.request is not None and plan.request != record.number:
                 continue
-            if holds(plan.when, record.messages_body, number=record.number, after=""):
-                self._struck[at] = self._struck.get(at, 0) + 1
+            if holds(plan.when, record.messages_body, number=record.number, last_turn=""):
+                self._fault_uses[index] = self._fault_uses.get(index, 0) + 1
                 due.append(plan)
         return due
 
@@ -225,30 +225,32 @@ class ScriptPlayer:
     def _models(self, record: RecordedRequest, faults: Sequence[Fault]) -> ScriptedResponse:
         name = record.path.removeprefix("/v1/models").strip("/")
         if not name:
-            listed = [_model_json(model) for model in self.scenario.models]
-            return _json(200, {"data": listed, "has_more": False}, faults)
+            records = [_model_json(model) for model in self.scenario.models]
+            return _json(200, {"data": records, "has_more": False}, faults)
         model = self._model(name)
         if model is None:
             return self._reject(record, RequestProblem(f"model: {name}", 404, "not_found_error"))
         return _json(200, _model_json(model), faults)
 
     def _check_key(self, record: RecordedRequest) -> RequestProblem | None:
-        wanted = self.scenario.api_key
-        if wanted is None:
+        key = self.scenario.api_key
+        if key is None:
             return None
-        bearer = record.headers.get("authorization", "") == f"Bearer {wanted}"
-        api_key = wanted in (
+        bearer = record.headers.get("authorization", "") == f"Bearer {key}"
+        api_key = key in (
             record.headers.get("x-api-key", ""),
             record.headers.get("x-goog-api-key", ""),
         )
         match self.scenario.auth_style:
             case "bearer":
-                known = bearer
+                is_valid = bearer
             case "x-api-key":
-                known = api_key
+                is_valid = api_key
             case "any":
-                known = bearer or api_key
-        return None if known else RequestProblem("invalid x-api-key", 401, "authentication_error")
+                is_valid = bearer or api_key
+        return (
+            None if is_valid else RequestProblem("invalid x-api-key", 401, "authentication_error")
+        )
 
     def _reject(self, record: RecordedRequest, problem: RequestProblem) -> ScriptedResponse:
         record.problem = problem.message
@@ -304,7 +306,7 @@ def _google_models(
     models: Sequence[ModelInfo], path: str, faults: Sequence[Fault]
 ) -> ScriptedResponse | None:
     """Return Google's list of models, or one of them."""
-    listed = [
+    records = [
         {
             "name": f"models/{model.id}",
             "inputTokenLimit": model.max_input_tokens,
@@ -315,9 +317,9 @@ def _google_models(
     ]
     name = path.removeprefix("/v1beta/")
     if name == "models":
-        return _json(200, {"models": listed}, faults)
-    found = next((each for each in listed if each["name"] == name), None)
-    return None if found is None else _json(200, found, faults)
+        return _json(200, {"models": records}, faults)
+    record = next((each for each in records if each["name"] == name), None)
+    return None if record is None else _json(200, record, faults)
 
 
 def _place(chain: PrefixChain, record: RecordedRequest) -> str:

@@ -88,18 +88,24 @@ def plan_stream(
 ) -> list[Step]:
     """Return the steps that send `frames` with all `faults` applied, in the order given."""
     encoder = encoder or MessagesEncoder()
-    edited = list(frames)
+    all_frames = list(frames)
     for fault in faults:
-        edited = _edit_frames(edited, fault)
-    steps: list[Step] = [SendHead(), *(Send(encoder.encode(f), f.tokens) for f in edited), End()]
-    placed = [f for f in faults if isinstance(f, Cut | Stall | ErrorFault | Insert)]
-    at_events = [(fault, _index(edited, fault.at)) for fault in placed if fault.at.place != "byte"]
+        all_frames = _edit_frames(all_frames, fault)
+    steps: list[Step] = [
+        SendHead(),
+        *(Send(encoder.encode(f), f.tokens) for f in all_frames),
+        End(),
+    ]
+    placed_faults = [f for f in faults if isinstance(f, Cut | Stall | ErrorFault | Insert)]
+    at_events = [
+        (fault, _index(all_frames, fault.at)) for fault in placed_faults if fault.at.place != "byte"
+    ]
     # Later places first, so that an insertion does not move the places still to come.
     for fault, index in sorted(at_events, key=lambda item: item[1], reverse=True):
         steps = _apply_fault(steps, fault, index, encoder)
     if chunk_bytes:
         steps = _rechunk(steps, chunk_bytes)
-    for fault in placed:
+    for fault in placed_faults:
         if fault.at.place == "byte":
             steps = _apply_fault(*_split_at(steps, fault, fault.at.number))
     return steps
@@ -136,11 +142,13 @@ def error_body(error_type: str, message: str, error_code: str | None, request_id
 def _edit_frames(frames: list[Frame], fault: Fault) -> list[Frame]:
     match fault:
         case Drop(event, nth):
-            doomed = _nth(frames, event, nth)
-            return [frame for at, frame in enumerate(frames) if at != doomed]
+            target = _nth(frames, event, nth)
+            return [frame for index, frame in enumerate(frames) if index != target]
         case Duplicate(event, nth):
-            doubled = _nth(frames, event, nth)
-            return [f for at, frame in enumerate(frames) for f in [frame] * (1 + (at == doubled))]
+            target = _nth(frames, event, nth)
+            return [
+                f for index, frame in enumerate(frames) for f in [frame] * (1 + (index == target))
+            ]
         case NoUsage():
             return [replace(frame, data=_without_usage(frame.data)) for frame in frames]
         case Cut() | Stall() | ErrorFault() | Insert() | Status() | WholeJson() | Odd():
@@ -155,7 +163,7 @@ def _without_usage(data: object) -> object:
 
 
 def _nth(frames: Sequence[Frame], event: str, nth: int) -> int:
-    places = [at for at, frame in enumerate(frames) if frame.event == event]
+    places = [index for index, frame in enumerate(frames) if frame.event == event]
     return places[nth] if nth < len(places) else -1
 
 
@@ -166,11 +174,11 @@ _DELTA_OF: Final[Mapping[str, str]] = {
 }
 
 
-def _index(frames: Sequence[Frame], at: Position) -> int:
+def _index(frames: Sequence[Frame], position: Position) -> int:
     """Return the index, among the steps, before which a fault at this point strikes."""
     first_send = 1
     before_last = first_send + max(0, len(frames) - 1)
-    match at.place:
+    match position.place:
         case "accept":
             return 0
         case "headers":
@@ -178,42 +186,42 @@ def _index(frames: Sequence[Frame], at: Position) -> int:
         case "end":
             return first_send + len(frames)
         case "event":
-            return min(first_send + at.number, before_last)
+            return min(first_send + position.number, before_last)
         case "before_delta":
-            found = _nth(frames, "message_delta", 0)
+            frame_index = _nth(frames, "message_delta", 0)
         case "between_blocks":
             stop = _nth(frames, "content_block_stop", 0)
-            found = -1 if stop < 0 else stop + 1
+            frame_index = -1 if stop < 0 else stop + 1
         case "thinking" | "text" | "tool_input":
-            found = _after_first_delta(frames, _DELTA_OF[at.place])
+            frame_index = _after_first_delta(frames, _DELTA_OF[position.place])
         case "before_stop" | "byte":
-            found = -1
+            frame_index = -1
         case _:
-            assert_never(at.place)
-    return before_last if found < 0 else first_send + found
+            assert_never(position.place)
+    return before_last if frame_index < 0 else first_send + frame_index
 
 
 def _after_first_delta(frames: Sequence[Frame], delta_type: str) -> int:
-    for at, frame in enumerate(frames):
+    for index, frame in enumerate(frames):
         delta = frame.data.get("delta")
         if isinstance(delta, Mapping) and delta.get("type") == delta_type:
-            return at + 1
+            return index + 1
     return -1
 
 
 def _apply_fault(
     steps: list[Step], fault: PlacedFault, index: int, encoder: Encoder | None = None
 ) -> list[Step]:
-    before, after = steps[:index], steps[index:]
+    head, tail = steps[:index], steps[index:]
     match fault:
         case Cut():
-            return [*before, End(fault.how)]
+            return [*head, End(fault.how)]
         case Stall():
-            return [*before, Wait(fault.seconds, fault.hold), *after]
+            return [*head, Wait(fault.seconds, fault.hold), *tail]
         case Insert():
-            return [*before, Send(fault.data), *after]
+            return [*head, Send(fault.data), *tail]
         case ErrorFault():
-            return [*before, Send((encoder or MessagesEncoder()).error(fault)), End()]
+            return [*head, Send((encoder or MessagesEncoder()).error(fault)), End()]
     assert_never(fault)
 
 
@@ -221,14 +229,17 @@ def _split_at(
     steps: list[Step], fault: PlacedFault, offset: int
 ) -> tuple[list[Step], PlacedFault, int]:
     """Cut the body in two at a byte; return the index between the halves too."""
-    left = offset
-    for at, step in enumerate(steps):
+    remaining = offset
+    for index, step in enumerate(steps):
         if not isinstance(step, Send):
             continue
-        if left <= len(step.data):
-            halves: list[Step] = [Send(step.data[:left], step.tokens), Send(step.data[left:])]
-            return [*steps[:at], *halves, *steps[at + 1 :]], fault, at + 1
-        left -= len(step.data)
+        if remaining <= len(step.data):
+            halves: list[Step] = [
+                Send(step.data[:remaining], step.tokens),
+                Send(step.data[remaining:]),
+            ]
+            return [*steps[:index], *halves, *steps[index + 1 :]], fault, index + 1
+        remaining -= len(step.data)
     return steps, fault, len(steps) - 1
 
 
@@ -243,7 +254,7 @@ def _rechunk(steps: list[Step], size: int) -> list[Step]:
             tokens += step.tokens
             continue
         width = size if size > 0 else max(1, len(pending))
-        pieces = [pending[at : at + width] for at in range(0, len(pending), width)]
+        pieces = [pending[start : start + width] for start in range(0, len(pending), width)]
         share = tokens // max(1, len(pieces))
         result += [Send(piece, share) for piece in pieces]
         result.append(step)

@@ -92,8 +92,8 @@ class ScriptedServer:
         self._server = await asyncio.start_server(
             self._on_connection, "127.0.0.1", port, limit=64 * 1024
         )
-        bound = self._server.sockets[0].getsockname()[1]
-        self.base_url = f"http://127.0.0.1:{bound}"
+        actual_port = self._server.sockets[0].getsockname()[1]
+        self.base_url = f"http://127.0.0.1:{actual_port}"
         return self.base_url
 
     async def aclose(self) -> None:
@@ -170,8 +170,8 @@ class ScriptedServer:
             body = {}
         path, body = as_messages(request.path, body if isinstance(body, dict) else {})
         is_answer = asks_for_answer(path)
-        counted = MESSAGES if is_answer else path
-        number = self._numbers[counted] = self._numbers.get(counted, 0) + 1
+        numbering = MESSAGES if is_answer else path
+        number = self._numbers[numbering] = self._numbers.get(numbering, 0) + 1
         dialect = dialect_at(path)
         record = RecordedRequest(
             number=number,
@@ -193,7 +193,7 @@ class ScriptedServer:
         pace = response.pace
         if pace.first_token_s:
             await asyncio.sleep(pace.first_token_s)
-        started = self._clock()
+        start_s = self._clock()
         tokens = 0
         for step in response.steps:
             match step:
@@ -204,7 +204,7 @@ class ScriptedServer:
                 case Send(data, step_tokens):
                     tokens += step_tokens
                     if pace.tokens_per_s and step_tokens:
-                        ahead = started + tokens / pace.tokens_per_s - self._clock()
+                        ahead = start_s + tokens / pace.tokens_per_s - self._clock()
                         await asyncio.sleep(max(0.0, ahead))
                     if response.length is None:
                         await connection.send_chunk(data)
@@ -213,7 +213,7 @@ class ScriptedServer:
                 case Wait():
                     await self._wait(step)
                 case End(how):
-                    await _end(connection, how, chunked=response.length is None)
+                    await _end(connection, how, is_chunked=response.length is None)
                 case _:
                     assert_never(step)
 
@@ -222,18 +222,18 @@ class ScriptedServer:
             await asyncio.sleep(step.seconds)
             return
         # A stall without a name lasts until the client leaves.
-        reached, released = self._hold(step.hold) if step.hold else (asyncio.Event(),) * 2
+        is_waiting, may_continue = self._hold(step.hold) if step.hold else (asyncio.Event(),) * 2
         if step.hold:
-            reached.set()
-        await released.wait()
+            is_waiting.set()
+        await may_continue.wait()
 
 
-async def _end(connection: ServerConnection, how: str, *, chunked: bool) -> None:
+async def _end(connection: ServerConnection, how: str, *, is_chunked: bool) -> None:
     match how:
         case "reset":
             connection.reset()
         case "close":
             await connection.close()
         case _:
-            if chunked:
+            if is_chunked:
                 await connection.end_chunks()

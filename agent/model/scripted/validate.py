@@ -99,10 +99,10 @@ def _server_context(body: Mapping[str, object], model: ModelInfo) -> str | None:
         return "compaction: Extra inputs are not permitted"
     if "compaction" in body and "context_management" in body:
         return "compaction: cannot be combined with context_management"
-    for at, block in enumerate(_all_blocks(body["messages"])):
+    for index, block in enumerate(_all_blocks(body["messages"])):
         if block.get("type") != "compaction" or block.get("content") is None:
             continue
-        if at:
+        if index:
             return "compaction: the block is not the first block of the conversation"
         if not model.signed_compaction:
             return "messages.0.content.0: unknown block type `compaction`"
@@ -114,11 +114,11 @@ def _server_context(body: Mapping[str, object], model: ModelInfo) -> str | None:
 def _context_edits(body: Mapping[str, object], model: ModelInfo) -> str | None:
     edits = _part(body, "context_management").get("edits")
     kinds = [str(edit.get("type")) for edit in edits] if isinstance(edits, list) else []
-    taken = {
+    is_supported = {
         "clear_thinking_20251015": model.clears_thinking,
         "clear_tool_uses_20250919": model.clears_tool_results,
     }
-    if not all(taken.get(kind) for kind in kinds):
+    if not all(is_supported.get(kind) for kind in kinds):
         return "context_management: Extra inputs are not permitted"
     if "clear_thinking_20251015" in kinds[1:]:
         return "context_management: `clear_thinking_20251015` must be the first edit"
@@ -153,20 +153,22 @@ def _marks(body: Mapping[str, object]) -> str | None:
     for message in messages:
         if isinstance(message, Mapping):
             blocks += as_blocks(message.get("content"))
-    found = sum(bool(block.get("cache_control")) for block in blocks)
-    found += bool(body.get("cache_control"))
-    if found > MAX_CACHE_MARKS:
+    total = sum(bool(block.get("cache_control")) for block in blocks)
+    total += bool(body.get("cache_control"))
+    if total > MAX_CACHE_MARKS:
         limit = f"A maximum of {MAX_CACHE_MARKS} blocks with cache_control may be provided"
-        return f"{limit}. Found {found}."
+        return f"{limit}. Found {total}."
     return None
 
 
 def _tools(body: Mapping[str, object]) -> str | None:
     names: set[str] = set()
-    for at, tool in enumerate(as_blocks(body.get("tools"))):
+    for index, tool in enumerate(as_blocks(body.get("tools"))):
         name = str(tool.get("name", ""))
         if not re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", name):
-            return f"tools.{at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
+            return (
+                f"tools.{index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
+            )
         if name in names:
             return "tools: Tool names must be unique."
         names.add(name)
@@ -174,7 +176,7 @@ def _tools(body: Mapping[str, object]) -> str | None:
         if "type" not in tool and (
             not isinstance(schema, Mapping) or schema.get("type") != "object"
         ):
-            return f"tools.{at}.custom.input_schema.type: Input should be 'object'"
+            return f"tools.{index}.custom.input_schema.type: Input should be 'object'"
     return None
 
 
@@ -184,15 +186,15 @@ def _roles(
     messages = body["messages"]
     if not isinstance(messages, list) or not messages:
         return "messages: at least one message is required"
-    for at, message in enumerate(messages):
+    for index, message in enumerate(messages):
         role = message.get("role") if isinstance(message, Mapping) else None
         if role not in ("user", "assistant", "system"):
-            return f"messages.{at}.role: Input should be 'user' or 'assistant'"
+            return f"messages.{index}.role: Input should be 'user' or 'assistant'"
         if role == "system" and not model.system_messages:
-            return f"messages.{at}.role: 'system' is not supported by this model"
+            return f"messages.{index}.role: 'system' is not supported by this model"
         extra = set(message) - {"role", "content", "clear_at", "output_config"}
         if extra:
-            return f"messages.{at}.{min(extra)}: Extra inputs are not permitted"
+            return f"messages.{index}.{min(extra)}: Extra inputs are not permitted"
     if messages[0]["role"] != "user":
         return 'messages: first message must use the "user" role'
     if messages[-1]["role"] == "assistant" and not may_end_with_assistant:
@@ -204,18 +206,18 @@ def _roles(
 
 
 def _blocks(body: Mapping[str, object]) -> str | None:
-    for at, block in enumerate(as_blocks(body.get("system"))):
+    for index, block in enumerate(as_blocks(body.get("system"))):
         if not str(block.get("text", "")).strip():
-            return f"system: text content blocks must be non-empty (block {at})"
-    for at, message in enumerate(as_blocks(body["messages"])):
+            return f"system: text content blocks must be non-empty (block {index})"
+    for index, message in enumerate(as_blocks(body["messages"])):
         content = message.get("content")
         blocks = as_blocks(content)
         if not blocks or (isinstance(content, list) and len(blocks) != len(content)):
-            return f"messages.{at}: all messages must have non-empty content"
+            return f"messages.{index}: all messages must have non-empty content"
         for number, block in enumerate(blocks):
             problem = _block(block, str(message["role"]))
             if problem:
-                return f"messages.{at}.content.{number}: {problem}"
+                return f"messages.{index}.content.{number}: {problem}"
     return None
 
 
@@ -237,8 +239,8 @@ _ALLOWED: Final[Mapping[str, frozenset[str]]] = {
 
 def _block(block: Mapping[str, object], role: str) -> str | None:
     kind = block.get("type")
-    allowed = _ALLOWED.get(role)
-    if allowed is not None and kind not in allowed:
+    kinds = _ALLOWED.get(role)
+    if kinds is not None and kind not in kinds:
         return f"`{kind}` blocks are not permitted in `{role}` messages"
     if role == "assistant" and kind in ("tool_result", "image", "document"):
         return f"`{kind}` blocks are not permitted in `assistant` messages"
@@ -288,30 +290,30 @@ def _merge_messages(
     messages: Sequence[Mapping[str, object]],
 ) -> list[tuple[str, list[dict[str, object]]]]:
     """Return (role, blocks) with neighbours of one role joined, `system` left out."""
-    merged: list[tuple[str, list[dict[str, object]]]] = []
+    turns: list[tuple[str, list[dict[str, object]]]] = []
     for message in messages:
         role = str(message["role"])
         if role == "system":
             continue
         blocks = as_blocks(message["content"])
-        if merged and merged[-1][0] == role:
-            merged[-1] = (role, merged[-1][1] + blocks)
+        if turns and turns[-1][0] == role:
+            turns[-1] = (role, turns[-1][1] + blocks)
         else:
-            merged.append((role, blocks))
-    return merged
+            turns.append((role, blocks))
+    return turns
 
 
 def _pairs(turns: Sequence[tuple[str, list[dict[str, object]]]]) -> str | None:
-    seen: set[str] = set()
+    all_ids: set[str] = set()
     open_ids: list[str] = []
-    for at, (role, blocks) in enumerate(turns):
+    for index, (role, blocks) in enumerate(turns):
         if role == "assistant":
             open_ids = [str(b["id"]) for b in blocks if b.get("type") == "tool_use"]
-            if len(set(open_ids)) != len(open_ids) or seen & set(open_ids):
-                return f"messages.{at}: `tool_use` ids must be unique"
-            seen |= set(open_ids)
+            if len(set(open_ids)) != len(open_ids) or all_ids & set(open_ids):
+                return f"messages.{index}: `tool_use` ids must be unique"
+            all_ids |= set(open_ids)
             continue
-        problem = _results(at, blocks, open_ids)
+        problem = _results(index, blocks, open_ids)
         if problem:
             return problem
         open_ids = []
@@ -321,19 +323,19 @@ def _pairs(turns: Sequence[tuple[str, list[dict[str, object]]]]) -> str | None:
 
 
 def _results(
-    at: int, blocks: Sequence[Mapping[str, object]], open_ids: Sequence[str]
+    index: int, blocks: Sequence[Mapping[str, object]], open_ids: Sequence[str]
 ) -> str | None:
     results = [str(b.get("tool_use_id")) for b in blocks if b.get("type") == "tool_result"]
     for each in results:
         if each not in open_ids:
             return (
-                f"messages.{at}.content: unexpected `tool_use_id` found in `tool_result` blocks: "
-                f"{each}. Each `tool_result` block must have a corresponding `tool_use` block in "
-                "the previous message."
+                f"messages.{index}.content: unexpected `tool_use_id` found in `tool_result` "
+                f"blocks: {each}. Each `tool_result` block must have a corresponding `tool_use` "
+                "block in the previous message."
             )
     if len(set(results)) != len(results):
         return (
-            f"messages.{at}.content: each tool_use must have a single result. Found multiple "
+            f"messages.{index}.content: each tool_use must have a single result. Found multiple "
             "`tool_result` blocks with one id"
         )
     leading: list[str] = []
@@ -342,30 +344,30 @@ def _results(
             break
         leading.append(str(block.get("tool_use_id")))
     missing = [each for each in open_ids if each not in leading]
-    return _without_result(at - 1, missing) if missing else None
+    return _without_result(index - 1, missing) if missing else None
 
 
-def _without_result(at: int, ids: Sequence[str]) -> str:
+def _without_result(index: int, ids: Sequence[str]) -> str:
     return (
-        f"messages.{at}: `tool_use` ids were found without `tool_result` blocks immediately after: "
-        f"{', '.join(ids)}. Each `tool_use` block must have a corresponding `tool_result` block in "
-        "the next message."
+        f"messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately "
+        f"after: {', '.join(ids)}. Each `tool_use` block must have a corresponding `tool_result` "
+        "block in the next message."
     )
 
 
 def _thinking(chain: PrefixChain) -> str | None:
     """Check thinking that this server signed; blocks of other makes pass."""
-    before = ""
-    for at, unit in enumerate(chain.units):
+    prefix_digest = ""
+    for index, unit in enumerate(chain.units):
         signature = str(unit.block.get("signature", ""))
         if unit.block.get("type") == "thinking" and signature.startswith("sig."):
             text = str(unit.block.get("thinking", ""))
-            if signature != sign_thinking(before, text):
+            if signature != sign_thinking(prefix_digest, text):
                 return (
-                    f"content unit {at}: Invalid `signature` in `thinking` block: the block or the "
-                    "content before it was modified since the response"
+                    f"content unit {index}: Invalid `signature` in `thinking` block: the block or "
+                    "the content before it was modified since the response"
                 )
-        before = unit.digest
+        prefix_digest = unit.digest
     return None
 
 
@@ -381,11 +383,11 @@ def _size(body: Mapping[str, object], chain: PrefixChain, model: ModelInfo) -> s
     limit = model.max_input_tokens
     if chain.tokens > limit:
         return f"prompt is too long: {chain.tokens} tokens > {limit} maximum"
-    asked = body["max_tokens"]
-    if isinstance(asked, int) and chain.tokens + asked > limit and not model.sampling:
+    max_tokens = body["max_tokens"]
+    if isinstance(max_tokens, int) and chain.tokens + max_tokens > limit and not model.sampling:
         return (
             f"input length and `max_tokens` exceed context limit: {chain.tokens} + "
-            f"{asked} > {limit}, decrease input length or `max_tokens` and try again"
+            f"{max_tokens} > {limit}, decrease input length or `max_tokens` and try again"
         )
     return None
 

@@ -42,16 +42,16 @@ def _model_problem(body: Mapping[str, object], model: ModelInfo) -> str | None:
 
 def _advisor(body: Mapping[str, object]) -> str | None:
     """Check the advisor: an answer that paused with a call of it needs it on offer again."""
-    offered = [str(tool.get("type", "")) for tool in as_blocks(body.get("tools"))]
+    kinds = [str(tool.get("type", "")) for tool in as_blocks(body.get("tools"))]
     blocks = _blocks(body)
-    answered = {
+    result_ids = {
         str(block.get("tool_use_id"))
         for block in blocks
         if block.get("type") == "advisor_tool_result"
     }
     for block in blocks:
         is_call = block.get("type") == "server_tool_use" and block.get("name") == "advisor"
-        if is_call and block.get("id") not in answered and "advisor_20260301" not in offered:
+        if is_call and block.get("id") not in result_ids and "advisor_20260301" not in kinds:
             return "messages: a pending advisor call needs the advisor tool."
     return None
 
@@ -59,23 +59,27 @@ def _advisor(body: Mapping[str, object]) -> str | None:
 def _waiting(body: Mapping[str, object]) -> str | None:
     """Check code that waits: nothing but results, in its container, and no other ever."""
     messages = as_blocks(body.get("messages"))
-    ended = {
+    ended_runs = {
         str(b.get("tool_use_id"))
         for b in _blocks(body)
         if str(b.get("type")).endswith("code_execution_tool_result")
     }
-    calling = [at for at, m in enumerate(messages) if calls_by_code(as_blocks(m.get("content")))]
-    assistants = [at for at, m in enumerate(messages) if m.get("role") == "assistant"]
-    for at in calling:
-        runs = {_run(block) for block in as_blocks(messages[at].get("content"))} - {""}
-        after = [b for m in messages[at + 1 : at + 2] for b in as_blocks(m.get("content"))]
-        if any(block.get("type") != "tool_result" for block in after):
-            return f"messages.{at + 1}: only tool_result blocks may answer calls by code."
-        if runs <= ended:
+    calling = [
+        index for index, m in enumerate(messages) if calls_by_code(as_blocks(m.get("content")))
+    ]
+    assistants = [index for index, m in enumerate(messages) if m.get("role") == "assistant"]
+    for index in calling:
+        runs = {_run(block) for block in as_blocks(messages[index].get("content"))} - {""}
+        next_blocks = [
+            b for m in messages[index + 1 : index + 2] for b in as_blocks(m.get("content"))
+        ]
+        if any(block.get("type") != "tool_result" for block in next_blocks):
+            return f"messages.{index + 1}: only tool_result blocks may answer calls by code."
+        if runs <= ended_runs:
             continue
         last = as_blocks(messages[assistants[-1]].get("content"))
         if not runs & {_run(block) for block in last}:
-            return f"messages.{at}: code_execution tool use without its result."
+            return f"messages.{index}: code_execution tool use without its result."
         if body.get("container") != CONTAINER:
             return "container: Field required while code waits for results."
         if len(messages) > assistants[-1] + 2:

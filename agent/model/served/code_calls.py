@@ -67,36 +67,38 @@ def settle_calls(messages: Sequence[Message], *, is_offered: bool) -> Sequence[M
     if not any(run_of(block) for message in messages for block in message.content):
         return messages
     given_up = set(_given_up(messages, is_offered))
-    found: list[Message] = []
-    held: list[Message] = []
+    settled_messages: list[Message] = []
+    waiting: list[Message] = []
     only_results = False
     for message in messages:
         if message.role == "assistant":
             content = tuple(_unroll(message.content, given_up))
             only_results = any(run_of(block) for block in content)
             if content:
-                found.append(replace(message, content=content))
+                settled_messages.append(replace(message, content=content))
         elif not only_results:
             # Behind the results, which come first in a turn.
-            found += [message, *held]
-            held = []
+            settled_messages += [message, *waiting]
+            waiting = []
         elif _is_results(message):
-            found.append(replace(message, content=tuple(map(_as_text, message.content))))
+            settled_messages.append(replace(message, content=tuple(map(_as_text, message.content))))
         else:
-            held.append(message)
-    return found
+            waiting.append(message)
+    return settled_messages
 
 
 def _given_up(messages: Sequence[Message], is_offered: bool) -> Iterator[str]:
     """Yield the runs that never ended and wait for nothing any more."""
     blocks = [block for message in messages for block in message.content]
-    ended = {str(b["tool_use_id"]) for b in blocks if _is_code_result(b)}
+    ended_runs = {str(b["tool_use_id"]) for b in blocks if _is_code_result(b)}
     last = max(i for i, message in enumerate(messages) if message.role == "assistant")
     waiting = {run_of(block) for block in messages[last].content}
-    said = any(not _is_results(m) and m.origin not in _MAY_WAIT for m in messages[last + 1 :])
-    if not is_offered or said or waiting_container(messages) is None:
+    has_new_prompt = any(
+        not _is_results(m) and m.origin not in _MAY_WAIT for m in messages[last + 1 :]
+    )
+    if not is_offered or has_new_prompt or waiting_container(messages) is None:
         waiting = set()
-    yield from {run_of(block) for block in blocks} - {""} - ended - waiting
+    yield from {run_of(block) for block in blocks} - {""} - ended_runs - waiting
 
 
 def _is_code_result(block: Mapping[str, object]) -> bool:
@@ -130,5 +132,5 @@ def _is_called(tool: Mapping[str, object]) -> bool:
 
 def _with_callers(tool: Mapping[str, object]) -> Mapping[str, object]:
     # The endpoint takes no tool that is both strict and called by code.
-    kept = {name: value for name, value in tool.items() if name != "strict"}
-    return {**kept, "allowed_callers": ["direct", CODE_CALLS]}
+    fields = {name: value for name, value in tool.items() if name != "strict"}
+    return {**fields, "allowed_callers": ["direct", CODE_CALLS]}

@@ -27,12 +27,12 @@ MAX_USES: Final = 8
 
 def has_served(can: ModelCapabilities, name: str, *, is_official: bool) -> bool:
     """Return whether the endpoint has a tool; the vendor's own has them all."""
-    return name in can.served or (is_official and can.source == "table")
+    return name in can.served_tools or (is_official and can.source == "table")
 
 
 def served_tools(names: Collection[str], blocked_hosts: Sequence[str]) -> tuple[Block, ...]:
     """Return definitions of the tools, in an order of their own."""
-    found: list[Block] = []
+    tools: list[Block] = []
     for name, kind in _TYPES.items():
         if name not in names:
             continue
@@ -40,7 +40,7 @@ def served_tools(names: Collection[str], blocked_hosts: Sequence[str]) -> tuple[
             tool: Block = {"type": kind, "name": name, "max_uses": MAX_USES}
             if blocked_hosts:
                 tool["blocked_domains"] = [host.removeprefix("*.") for host in blocked_hosts]
-            found.append(tool)
+            tools.append(tool)
         elif name == "programmatic_tool_calling" or "programmatic_tool_calling" not in names:
-            found.append({"type": kind, "name": "code_execution"})
-    return tuple(found)
+            tools.append({"type": kind, "name": "code_execution"})
+    return tuple(tools)

@@ -47,14 +47,14 @@ def canonical(_path: str, body: Body) -> dict[str, object]:
             case "system" | "developer":
                 system += _text(message)
             case "assistant":
-                if said := _text(message):
-                    messages.add("assistant", {"type": "text", "text": said})
+                if content := _text(message):
+                    messages.add("assistant", {"type": "text", "text": content})
                 for call in array(message, "tool_calls"):
                     messages.add("assistant", _call(call))
             case "tool":
-                said = _text(message)
-                is_error = said.startswith("Error: ")
-                result = result_block(message.get("tool_call_id"), said, is_error=is_error)
+                content = _text(message)
+                is_error = content.startswith("Error: ")
+                result = result_block(message.get("tool_call_id"), content, is_error=is_error)
                 messages.add("user", result)
             case _:
                 messages.add("user", {"type": "text", "text": _text(message)})
@@ -106,12 +106,12 @@ def _fields(body: Body) -> str | None:
 
 
 def _tools(body: Body) -> str | None:
-    for at, tool in enumerate(array(body, "tools")):
+    for index, tool in enumerate(array(body, "tools")):
         function = record(tool, "function")
         if tool.get("type") != "function" or not re.fullmatch(
             r"[a-zA-Z0-9_-]{1,64}", text(function, "name")
         ):
-            return f"Invalid 'tools[{at}].function.name': string does not match pattern."
+            return f"Invalid 'tools[{index}].function.name': string does not match pattern."
         if problem := schema_problem("function", function):
             return problem
     return None
@@ -119,11 +119,11 @@ def _tools(body: Body) -> str | None:
 
 def _messages(messages: Sequence[Mapping[str, object]]) -> str | None:
     waiting: list[str] = []
-    for at, message in enumerate(messages):
+    for index, message in enumerate(messages):
         role = message.get("role")
         if role not in ("system", "developer", "user", "assistant", "tool"):
             return f"Invalid value: '{role}'. Supported values are: 'system', 'user' and so on."
-        if role == "system" and at:
+        if role == "system" and index:
             return "System message must be at the beginning."
         if role == "tool":
             call_id = text(message, "tool_call_id")
@@ -138,7 +138,7 @@ def _messages(messages: Sequence[Mapping[str, object]]) -> str | None:
             return _missing_results_text(waiting)
         calls = array(message, "tool_calls")
         if not calls and not message.get("content"):
-            return f"Invalid value for 'content': expected a string, got null. (messages[{at}])"
+            return f"Invalid value for 'content': expected a string, got null. (messages[{index}])"
         waiting = [text(call, "id") for call in calls]
     return _missing_results_text(waiting) if waiting else None
 
@@ -249,8 +249,8 @@ class ChatEncoder:
             return
         name = record(self._head, "function")["name"]
         if "calls_as_text" in self._habits:
-            said = f'<tool_call>\n{{"name": "{name}", "arguments": {self._arguments or "{}"}}}\n'
-            for piece in (said[:5], said[5:20], said[20:], "</tool_call>"):
+            content = f'<tool_call>\n{{"name": "{name}", "arguments": {self._arguments or "{}"}}}\n'
+            for piece in (content[:5], content[5:20], content[20:], "</tool_call>"):
                 yield self._chunk({"content": piece})
             return
         arguments: object = self._arguments
@@ -262,11 +262,11 @@ class ChatEncoder:
 
 def _usage(usage: Mapping[str, object]) -> dict[str, object]:
     prompt, read = input_tokens(usage)
-    said, thinking = output_tokens(usage)
+    completion, thinking = output_tokens(usage)
     return {
         "prompt_tokens": prompt,
-        "completion_tokens": said,
-        "total_tokens": prompt + said,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
         "prompt_tokens_details": {"cached_tokens": read},
         "completion_tokens_details": {"reasoning_tokens": thinking},
     }
@@ -283,8 +283,8 @@ def whole_completion(answer: ScriptedAnswer) -> dict[str, object]:
         for block in answer.blocks
         if block.get("type") == "tool_use"
     ]
-    said = "".join(str(b["text"]) for b in answer.blocks if b.get("type") == "text")
-    message: dict[str, object] = {"role": "assistant", "content": said or None}
+    content = "".join(str(b["text"]) for b in answer.blocks if b.get("type") == "text")
+    message: dict[str, object] = {"role": "assistant", "content": content or None}
     if calls:
         message["tool_calls"] = calls
     finish = _FINISH.get(answer.stop_reason, "stop")

@@ -66,17 +66,16 @@ def canonical(path: str, body: Body) -> dict[str, object]:
                 }
                 messages.add(role, block)
             elif result:
-                answered = text(result, "id") or (open_ids[0] if open_ids else "")
-                if answered in open_ids:
-                    open_ids.remove(answered)
+                call_id = text(result, "id") or (open_ids[0] if open_ids else "")
+                if call_id in open_ids:
+                    open_ids.remove(call_id)
                 response = record(result, "response")
-                said = str(response.get("error") or response.get("output"))
-                found = result_block(answered, said, is_error="error" in response)
-                messages.add(role, found)
+                output = str(response.get("error") or response.get("output"))
+                messages.add(role, result_block(call_id, output, is_error="error" in response))
             elif text(part, "text"):
                 messages.add(role, {"type": "text", "text": part["text"]})
-    named = ASKED.search(path)
-    model = unquote(named[1]) if named else ""
+    path_parts = ASKED.search(path)
+    model = unquote(path_parts[1]) if path_parts else ""
     system = "".join(text(p, "text") for p in array(record(body, "systemInstruction"), "parts"))
     tools = [
         {"name": each.get("name"), "input_schema": each.get("parametersJsonSchema")}
@@ -114,18 +113,19 @@ def _tools(body: Body) -> str | None:
 
 
 def _turns(contents: Sequence[Mapping[str, object]]) -> str | None:
-    before = ""
+    last_role = ""
     calls: list[str] = []
-    for at, content in enumerate(contents):
+    for index, content in enumerate(contents):
         role = text(content, "role")
         parts = array(content, "parts")
         if role not in ("user", "model"):
             return "Please use a valid role: user, model."
-        if role == before or (not at and role != "user"):
+        if role == last_role or (not index and role != "user"):
             return "Please ensure that multiturn requests alternate between user and model."
         if not parts:
             return (
-                f"* GenerateContentRequest.contents[{at}].parts: contents.parts must not be empty"
+                f"* GenerateContentRequest.contents[{index}].parts: contents.parts must not be "
+                "empty"
             )
         results = [text(record(p, "functionResponse"), "name") for p in parts]
         results = [name for name in results if name]
@@ -136,8 +136,8 @@ def _turns(contents: Sequence[Mapping[str, object]]) -> str | None:
             )
         calls = [text(record(p, "functionCall"), "name") for p in parts]
         calls = [name for name in calls if name]
-        before = role
-    if before != "user":
+        last_role = role
+    if last_role != "user":
         return "Please ensure that the last turn is the user's."
     return _signatures(contents)
 
@@ -145,10 +145,10 @@ def _turns(contents: Sequence[Mapping[str, object]]) -> str | None:
 def _signatures(contents: Sequence[Mapping[str, object]]) -> str | None:
     """Check the calls of the current turn, back to the last prompt; all others pass."""
     start = 0
-    for at, content in enumerate(contents):
+    for index, content in enumerate(contents):
         parts = array(content, "parts")
         if content.get("role") == "user" and not any("functionResponse" in part for part in parts):
-            start = at
+            start = index
     for content in contents[start:]:
         calls = [part for part in array(content, "parts") if "functionCall" in part]
         if not calls:
@@ -166,8 +166,8 @@ def _signatures(contents: Sequence[Mapping[str, object]]) -> str | None:
 
 
 def _signature(call: Mapping[str, object]) -> str:
-    said = f"{call.get('name')} {json.dumps(call.get('args') or {}, sort_keys=True)}"
-    return base64.b64encode(seal("thought", said).encode()).decode()
+    payload = f"{call.get('name')} {json.dumps(call.get('args') or {}, sort_keys=True)}"
+    return base64.b64encode(seal("thought", payload).encode()).decode()
 
 
 class GeminiEncoder:
@@ -257,13 +257,13 @@ class GeminiEncoder:
 
 def _usage(usage: Mapping[str, object]) -> dict[str, object]:
     prompt, read = input_tokens(usage)
-    said, thinking = output_tokens(usage)
+    output, thinking = output_tokens(usage)
     return {
         "promptTokenCount": prompt,
         "cachedContentTokenCount": read,
-        "candidatesTokenCount": said - thinking,
+        "candidatesTokenCount": output - thinking,
         "thoughtsTokenCount": thinking,
-        "totalTokenCount": prompt + said,
+        "totalTokenCount": prompt + output,
     }
 
 

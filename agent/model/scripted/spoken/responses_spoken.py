@@ -38,9 +38,9 @@ _ITEMS: Final = frozenset({"message", "function_call", "function_call_output", "
 def canonical(_path: str, body: Body) -> dict[str, object]:
     """Return the request as a body of the Messages API."""
     messages = MessageList()
-    given = body.get("input")
-    if isinstance(given, str):
-        messages.add("user", {"type": "text", "text": given})
+    prompt = body.get("input")
+    if isinstance(prompt, str):
+        messages.add("user", {"type": "text", "text": prompt})
     for item in array(body, "input"):
         _add(messages, item)
     tools = [
@@ -70,14 +70,14 @@ def _add(messages: MessageList, item: Mapping[str, object]) -> None:
             }
             messages.add("assistant", call)
         case "function_call_output":
-            said = "".join(str(each.get("text", "")) for each in _blocks(item.get("output")))
-            is_error = said.startswith("Error: ")
-            messages.add("user", result_block(item.get("call_id"), said, is_error=is_error))
+            content = "".join(str(each.get("text", "")) for each in _blocks(item.get("output")))
+            is_error = content.startswith("Error: ")
+            messages.add("user", result_block(item.get("call_id"), content, is_error=is_error))
         case "reasoning":
-            said = "".join(text(each, "text") for each in array(item, "summary"))
+            content = "".join(text(each, "text") for each in array(item, "summary"))
             block = {
                 "type": "thinking",
-                "thinking": said,
+                "thinking": content,
                 "signature": item.get("encrypted_content"),
             }
             messages.add("assistant", block)
@@ -86,14 +86,14 @@ def _add(messages: MessageList, item: Mapping[str, object]) -> None:
 def _blocks(content: object) -> list[dict[str, object]]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    found: list[dict[str, object]] = []
+    blocks: list[dict[str, object]] = []
     for part in content if isinstance(content, list) else ():
         if isinstance(part, Mapping) and "text" in part:
-            found.append({"type": "text", "text": part["text"]})
+            blocks.append({"type": "text", "text": part["text"]})
         elif isinstance(part, Mapping):
             source = {"type": "url", "url": part.get("image_url") or part.get("file_data")}
-            found.append({"type": "image", "source": source})
-    return found
+            blocks.append({"type": "image", "source": source})
+    return blocks
 
 
 def _arguments(item: Mapping[str, object]) -> object:
@@ -147,11 +147,11 @@ def _open_object(schema: Mapping[str, object]) -> str | None:
 
 def _tools(body: Body) -> str | None:
     names: set[str] = set()
-    for at, tool in enumerate(array(body, "tools")):
+    for index, tool in enumerate(array(body, "tools")):
         name = text(tool, "name")
         if tool.get("type") == "function" and not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name):
             return (
-                f"Invalid 'tools[{at}].name': string does not match pattern. Expected a string "
+                f"Invalid 'tools[{index}].name': string does not match pattern. Expected a string "
                 "that matches the pattern '^[a-zA-Z0-9_-]+$' of at most 64 characters."
             )
         if name in names:
@@ -163,28 +163,28 @@ def _tools(body: Body) -> str | None:
 
 
 def _items(items: Sequence[Mapping[str, object]]) -> str | None:
-    called: dict[str, bool] = {}
-    for at, item in enumerate(items):
+    has_output: dict[str, bool] = {}
+    for index, item in enumerate(items):
         kind = str(item.get("type") or "message")
         if kind not in _ITEMS:
             return f"Invalid value: '{kind}'."
         if kind == "message" and not (item.get("content") and text(item, "role")):
-            return f"Invalid 'input[{at}].content': empty."
-        if kind == "reasoning" and (problem := _reasoning(item, items[at + 1 :])):
+            return f"Invalid 'input[{index}].content': empty."
+        if kind == "reasoning" and (problem := _reasoning(item, items[index + 1 :])):
             return problem
         call_id = text(item, "call_id")
         if len(call_id) > 64:
-            return f"Invalid 'input[{at}].call_id': string too long. Maximum length 64."
+            return f"Invalid 'input[{index}].call_id': string too long. Maximum length 64."
         if kind == "function_call":
-            if call_id in called:
+            if call_id in has_output:
                 return f"Duplicate function_call for call_id {call_id}."
-            called[call_id] = False
+            has_output[call_id] = False
         if kind == "function_call_output":
-            if call_id not in called:
+            if call_id not in has_output:
                 return f"No tool call found for function call output with call_id {call_id}."
-            called[call_id] = True
-    for call_id, answered in called.items():
-        if not answered:
+            has_output[call_id] = True
+    for call_id, is_complete in has_output.items():
+        if not is_complete:
             return f"No tool output found for function call {call_id}."
     return None
 
@@ -193,9 +193,9 @@ def _reasoning(item: Mapping[str, object], following: Sequence[Mapping[str, obje
     item_id = text(item, "id")
     if not item_id:
         return "Missing required parameter: 'input.id'."
-    after = following[0] if following else {}
-    is_answer = after.get("type") in ("function_call", "reasoning") or (
-        after.get("role") == "assistant"
+    next_item = following[0] if following else {}
+    is_answer = next_item.get("type") in ("function_call", "reasoning") or (
+        next_item.get("role") == "assistant"
     )
     if not is_answer:
         return (
@@ -232,8 +232,8 @@ class ResponsesEncoder:
     def error(self, fault: ErrorFault) -> bytes:
         """See `Encoder`."""
         status = {"overloaded_error": 529, "rate_limit_error": 429}.get(fault.error_type, 500)
-        found = openai_error(status, fault.error_type, fault.message)
-        event = {**found, "type": "error"}
+        failure = openai_error(status, fault.error_type, fault.message)
+        event = {**failure, "type": "error"}
         return data_line(self._number_event(event), "error")
 
     def _number_event(self, event: dict[str, object]) -> dict[str, object]:
@@ -296,26 +296,26 @@ class ResponsesEncoder:
         match delta.get("type"):
             case "text_delta":
                 item["_text"] = str(item.get("_text", "")) + text(delta, "text")
-                said = {**place, "content_index": 0, "delta": delta["text"], "logprobs": []}
-                yield {"type": "response.output_text.delta", **said}
+                fields = {**place, "content_index": 0, "delta": delta["text"], "logprobs": []}
+                yield {"type": "response.output_text.delta", **fields}
             case "thinking_delta":
                 item["_text"] = str(item.get("_text", "")) + text(delta, "thinking")
-                said = {**place, "summary_index": 0, "delta": delta["thinking"]}
-                yield {"type": "response.reasoning_summary_text.delta", **said}
+                fields = {**place, "summary_index": 0, "delta": delta["thinking"]}
+                yield {"type": "response.reasoning_summary_text.delta", **fields}
             case "input_json_delta":
                 item["arguments"] = str(item["arguments"]) + text(delta, "partial_json")
                 if "whole_calls" not in self._habits:
-                    said = {**place, "delta": delta["partial_json"]}
-                    yield {"type": "response.function_call_arguments.delta", **said}
+                    fields = {**place, "delta": delta["partial_json"]}
+                    yield {"type": "response.function_call_arguments.delta", **fields}
 
     def _end_item(self, index: object) -> Iterator[dict[str, object]]:
         item = self._output[-1]
-        said = str(item.pop("_text", ""))
+        content = str(item.pop("_text", ""))
         if item["type"] == "message":
             item["status"] = "completed"
-            item["content"] = [{"type": "output_text", "text": said, "annotations": []}]
+            item["content"] = [{"type": "output_text", "text": content, "annotations": []}]
         elif item["type"] == "reasoning":
-            item["summary"] = [{"type": "summary_text", "text": said}] if said else []
+            item["summary"] = [{"type": "summary_text", "text": content}] if content else []
             item["encrypted_content"] = seal("enc", str(item["id"]))
         else:
             item["status"] = "completed"
@@ -335,13 +335,13 @@ class ResponsesEncoder:
 
 def _usage(usage: Mapping[str, object]) -> dict[str, object]:
     prompt, read = input_tokens(usage)
-    said, thinking = output_tokens(usage)
+    output, thinking = output_tokens(usage)
     return {
         "input_tokens": prompt,
         "input_tokens_details": {"cached_tokens": read},
-        "output_tokens": said,
+        "output_tokens": output,
         "output_tokens_details": {"reasoning_tokens": thinking},
-        "total_tokens": prompt + said,
+        "total_tokens": prompt + output,
     }
 
 

@@ -115,8 +115,8 @@ def result_block(call_id: object, text: str, *, is_error: bool) -> dict[str, obj
 def input_tokens(usage: Mapping[str, object]) -> tuple[int, int]:
     """Return all tokens of the prompt, and those of them from the cache."""
     read = _number(usage.get("cache_read_input_tokens"))
-    written = _number(usage.get("cache_creation_input_tokens"))
-    return _number(usage.get("input_tokens")) + read + written, read
+    write = _number(usage.get("cache_creation_input_tokens"))
+    return _number(usage.get("input_tokens")) + read + write, read
 
 
 def output_tokens(usage: Mapping[str, object]) -> tuple[int, int]:

@@ -34,8 +34,8 @@ _ON_VERTEX: Final = re.compile(
 
 def as_messages(path: str, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return a request to Google's cloud as one of the Messages API; any other as it is."""
-    found = _ON_VERTEX.search(path)
-    if found is None or "anthropic_version" not in body or "model" in body:
+    match = _ON_VERTEX.search(path)
+    if match is None or "anthropic_version" not in body or "model" in body:
         return path, body
     rest = {name: value for name, value in body.items() if name != "anthropic_version"}
-    return MESSAGES, {**rest, "model": found[1]}
+    return MESSAGES, {**rest, "model": match[1]}
