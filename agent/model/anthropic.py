@@ -12,9 +12,12 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from msgspec.structs import replace
-
-from agent.model.capabilities import Override, known_capabilities, read_capabilities
+from agent.model.capabilities import (
+    Override,
+    apply_overrides,
+    known_capabilities,
+    read_capabilities,
+)
 from agent.model.client import (
     MessageStop,
     ModelCapabilities,
@@ -38,9 +41,6 @@ if TYPE_CHECKING:
 
 MESSAGES: Final = "/v1/messages"
 DEFAULT_TIMEOUTS: Final = Timeouts()
-
-_BROKEN: Final = frozenset({"connection", "unreachable", "cut", "timeout", "stalled"})
-"""Failures after which an idle connection of the same pool is not to be trusted either."""
 
 
 def make_client(
@@ -89,8 +89,7 @@ class AnthropicClient:
                     yield event
             return
         except ModelError as error:
-            if error.kind in _BROKEN:
-                await self._pool.renew()
+            await self._pool.renew_after(error)
             if not self._may_try_key_header(error):
                 raise
         # Older gateways want the key in a header of its own; of an answer nothing was seen yet.
@@ -105,24 +104,17 @@ class AnthropicClient:
             report = await self._ask_capabilities(model)
             if report is None:
                 return self.known_capabilities(model)
-            self._capabilities[model] = self._overridden(report)
+            self._capabilities[model] = apply_overrides(report, self._overrides)
         return self._capabilities[model]
 
     def known_capabilities(self, model: str) -> ModelCapabilities:
         """Return what is known without asking; see `ModelClient.known_capabilities`."""
         entry = self._capabilities.get(model)
-        return entry or self._overridden(known_capabilities(model))
+        return entry or apply_overrides(known_capabilities(model), self._overrides)
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
         """Store a window and a longest answer that an error of the endpoint named."""
-        base = self.known_capabilities(model)
-        window = min(window or base.context_window, base.context_window)
-        output = min(output or base.max_output_tokens, base.max_output_tokens, window)
-        self._capabilities[model] = replace(base, context_window=window, max_output_tokens=output)
-
-    def _overridden(self, base: ModelCapabilities) -> ModelCapabilities:
-        override = self._overrides.get(base.model)
-        return base if override is None else override.apply_to(base)
+        self._capabilities[model] = self.known_capabilities(model).within(window, output)
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
         """Count the prompt's tokens; None where the endpoint does not count."""

@@ -49,6 +49,14 @@ class Override(Struct, frozen=True):
         )
 
 
+def apply_overrides(
+    base: ModelCapabilities, overrides: Mapping[str, Override]
+) -> ModelCapabilities:
+    """Return the capabilities with what the user says of that model, by its name."""
+    override = overrides.get(base.model)
+    return base if override is None else override.apply_to(base)
+
+
 def known_capabilities(model: str) -> ModelCapabilities:
     """Return the table's row for the model id, or a guess that any endpoint accepts."""
     for pattern, row in _ROWS:
@@ -85,26 +93,15 @@ def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabili
     if not capabilities:
         window = _size(record.get("max_input_tokens"), base.context_window)
         output = _size(record.get("max_tokens"), base.max_output_tokens)
-        return ModelCapabilities(
-            model=model,
-            context_window=window,
-            max_output_tokens=min(output, window),
-            adaptive_thinking=base.adaptive_thinking,
-            budget_thinking=base.budget_thinking,
-            can_disable_thinking=base.can_disable_thinking,
-            efforts=base.efforts,
-            mid_conversation_system=base.mid_conversation_system,
-            prompt_caching=base.prompt_caching,
-            source=base.source,
-        )
+        return replace(base, context_window=window, max_output_tokens=min(output, window))
     types = _mapping(_mapping(capabilities.get("thinking")).get("types"))
     efforts = _mapping(capabilities.get("effort"))
     compaction = _mapping(capabilities.get("compaction"))
     editing = _mapping(capabilities.get("context_management"))
     servers = _mapping(capabilities.get("server_tools"))
     adaptive = _read_support(types.get("adaptive"), base.adaptive_thinking)
-    return ModelCapabilities(
-        model=model,
+    return replace(
+        base,
         context_window=_size(record.get("max_input_tokens"), base.context_window),
         max_output_tokens=_size(record.get("max_tokens"), base.max_output_tokens),
         adaptive_thinking=adaptive,
@@ -113,8 +110,6 @@ def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabili
         efforts=tuple(
             effort for effort in ALL_EFFORTS if _read_support(efforts.get(effort), False)
         ),
-        mid_conversation_system=base.mid_conversation_system,
-        prompt_caching=True,
         signed_compaction=_read_support(compaction.get("summarize"), False),
         clears_tool_results=_read_support(editing.get(CLEARING), False),
         clears_thinking=_read_support(editing.get(THINKING_EDIT), False),

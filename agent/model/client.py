@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.errors import AgentError
 from agent.events import Usage
@@ -168,6 +169,12 @@ class ModelCapabilities(Struct, frozen=True):
     def can_think(self) -> bool:
         """Whether the model thinks when asked to."""
         return self.adaptive_thinking or self.budget_thinking
+
+    def within(self, window: int | None, output: int | None) -> ModelCapabilities:
+        """Return these with a window and a longest answer of at most so many tokens."""
+        window = min(window or self.context_window, self.context_window)
+        output = min(output or self.max_output_tokens, self.max_output_tokens, window)
+        return replace(self, context_window=window, max_output_tokens=output)
 
 
 class ModelClient(Protocol):

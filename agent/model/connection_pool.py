@@ -14,6 +14,9 @@ from agent.model.endpoint_config import Endpoint
 
 ASK_TIMEOUT_S: Final = 10.0
 
+_BROKEN: Final = frozenset({"connection", "unreachable", "cut", "timeout", "stalled"})
+"""Failures after which an idle connection of the same pool is not to be trusted either."""
+
 
 class ConnectionPool:
     """Gives out the connections to one endpoint.
@@ -76,9 +79,14 @@ class ConnectionPool:
             return record if isinstance(record, dict) else None
         return None
 
-    def _adopt(self, connection: Connection) -> Connection:
+    def _adopt(self, new: Connection) -> Connection:
         """Return the one to use: another request may have built one meanwhile."""
-        return self._current or connection
+        return self._current or new
+
+    async def renew_after(self, error: ModelError) -> None:
+        """Let later requests use fresh connections where this failure makes them doubtful."""
+        if error.kind in _BROKEN:
+            await self.renew()
 
     async def renew(self, *, key_header: bool | None = None) -> None:
         """Let later requests use fresh connections, and another way to send the key if given."""

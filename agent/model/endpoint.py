@@ -9,13 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from agent.model.endpoint_config import OFFICIAL_URL, Endpoint
-from agent.model.providers.provider_setup import Providers, ProviderSettings, configured_providers
+from agent.model.endpoint_config import NO_KEY, OFFICIAL_URL, Endpoint
+from agent.model.providers.provider_setup import (
+    Providers,
+    ProviderSettings,
+    configured_providers,
+    is_address,
+)
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_SMALL_MODEL: Final = "claude-haiku-5-5"
@@ -27,9 +31,6 @@ ALIASES: Final[Mapping[str, str]] = {
     "sonnet": "claude-sonnet-5-5",
     "haiku": "claude-haiku-5-5",
 }
-
-NO_KEY: Final = "none"
-"""Token for servers that want none: the client must send something."""
 
 
 class ModelSettings(Struct, frozen=True):
@@ -192,14 +193,7 @@ def _normalise(url: str) -> str | None:
     url = url.strip()
     if re.fullmatch(r"(localhost|[\d.]+|\[[0-9a-f:]+\])(:\d+)?(/\S*)?", url, re.IGNORECASE):
         url = f"http://{url}"
-    try:
-        parts = urlsplit(url)
-        port_is_fine = parts.port is None or parts.port > 0
-    except ValueError:
-        return None
-    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_fine:
-        return None
-    if parts.query or parts.fragment or not _may_be_header(url):
+    if not is_address(url):
         return None
     # The client adds /v1 by itself; half of all guides recommend putting it here.
     return re.sub(r"(/v1)?/*$", "", url)

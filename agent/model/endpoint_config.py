@@ -11,6 +11,9 @@ from msgspec import Struct, field
 
 OFFICIAL_URL: Final = "https://api.anthropic.com"
 
+NO_KEY: Final = "none"
+"""Token for servers that want none: the client must send something."""
+
 Dialect = Literal["messages", "responses", "chat", "gemini"]
 """What a server speaks: Anthropic's Messages API, OpenAI's Responses API or Chat Completions,
 Google's `generateContent`."""

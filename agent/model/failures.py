@@ -80,9 +80,10 @@ def from_connection(error: Exception, base_url: str) -> ModelError:
         if "Connect" in name:
             return ModelError("timeout", f"{base_url} did not accept a connection in time.")
         return ModelError("timeout", f"{base_url} did not respond in time.")
-    if _was_refused(error):
+    # A host that refuses is there, but no server listens.
+    if _is_caused_by(error, ConnectionRefusedError):
         return ModelError("unreachable", f"Nothing answers at {base_url}.")
-    if _is_unresolved(error):
+    if _is_caused_by(error, socket.gaierror):
         text = f"No connection to {base_url}: its host name cannot be resolved."
         return ModelError("connection", text[:MAX_TEXT])
     # The number of an error says nothing to a user.
@@ -124,22 +125,12 @@ def _openai_style(body: object) -> str:
     return ""
 
 
-def _was_refused(error: BaseException | None) -> bool:
-    """Return whether a host turned the connection down: it is there, but no server listens."""
+def _is_caused_by(error: BaseException | None, kind: type[OSError]) -> bool:
     if isinstance(error, BaseExceptionGroup):
-        return any(_was_refused(each) for each in error.exceptions)
-    if error is None or isinstance(error, ConnectionRefusedError):
+        return any(_is_caused_by(each, kind) for each in error.exceptions)
+    if error is None or isinstance(error, kind):
         return error is not None
-    return _was_refused(error.__cause__ or error.__context__)
-
-
-def _is_unresolved(error: BaseException | None) -> bool:
-    """Return whether the name of the host is what failed."""
-    if isinstance(error, BaseExceptionGroup):
-        return any(_is_unresolved(each) for each in error.exceptions)
-    if error is None or isinstance(error, socket.gaierror):
-        return error is not None
-    return _is_unresolved(error.__cause__ or error.__context__)
+    return _is_caused_by(error.__cause__ or error.__context__, kind)
 
 
 def _tls_refusal(error: BaseException | None) -> str | None:

@@ -12,10 +12,8 @@ import re
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Final, cast
 
-from msgspec.structs import replace
-
 from agent.model.anthropic import MESSAGES, message_events
-from agent.model.capabilities import Override, known_capabilities
+from agent.model.capabilities import Override, apply_overrides, known_capabilities
 from agent.model.client import ModelCapabilities, ModelClient, ModelError, ModelEvent, ModelRequest
 from agent.model.connection import http_client
 from agent.model.dialects.provider import Provider
@@ -85,11 +83,8 @@ class CloudClient:
 
     def known_capabilities(self, model: str) -> ModelCapabilities:
         """Return what the table says, for clouds report nothing; see `ModelClient`."""
-        entry = self._limits.get(model)
-        if entry is not None:
-            return entry
-        base, override = known_capabilities(model), self._overrides.get(model)
-        return base if override is None else override.apply_to(base)
+        base = known_capabilities(model)
+        return self._limits.get(model) or apply_overrides(base, self._overrides)
 
     async def capabilities(self, model: str) -> ModelCapabilities:
         """See `known_capabilities`."""
@@ -97,10 +92,7 @@ class CloudClient:
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
         """Store a window and a longest answer that an error of the endpoint named."""
-        base = self.known_capabilities(model)
-        window = min(window or base.context_window, base.context_window)
-        output = min(output or base.max_output_tokens, base.max_output_tokens, window)
-        self._limits[model] = replace(base, context_window=window, max_output_tokens=output)
+        self._limits[model] = self.known_capabilities(model).within(window, output)
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
         """Return None: not every cloud counts."""

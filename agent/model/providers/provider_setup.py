@@ -91,7 +91,7 @@ def configured_providers(
 
 def _resolve_address(provider: Provider, env: Mapping[str, str]) -> Provider:
     address = env.get(provider.address_variable, "").strip() if provider.address_variable else ""
-    if address and _is_address(address):
+    if address and is_address(address):
         return replace(provider, base_url=_with_version(address, provider.speaks))
     return provider
 
@@ -100,7 +100,7 @@ def _problem(name: str, section: ProviderSettings, builtin: Provider | None) -> 
     if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]*", name):
         return "a provider's name has small letters, digits, dots and hyphens."
     speaks = section.api or (builtin.speaks if builtin is not None else "chat")
-    if section.base_url is not None and not _is_address(section.base_url):
+    if section.base_url is not None and not is_address(section.base_url):
         return f"baseUrl is not a web address: {section.base_url!r}."
     if section.base_url is None and builtin is None and speaks not in get_args(Cloud):
         return "it needs a baseUrl, such as http://localhost:8000/v1."
@@ -134,7 +134,8 @@ def _merge_provider(name: str, section: ProviderSettings, builtin: Provider | No
     )
 
 
-def _is_address(url: str) -> bool:
+def is_address(url: str) -> bool:
+    """Return whether requests can go to an address."""
     try:
         parts = urlsplit(url.strip())
         port_is_fine = parts.port is None or parts.port > 0

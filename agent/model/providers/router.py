@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agent.messages import Message
 from agent.model.anthropic import AnthropicClient
-from agent.model.capabilities import Override
+from agent.model.capabilities import Override, apply_overrides
 from agent.model.client import (
     MessageStart,
     ModelCapabilities,
@@ -26,12 +26,11 @@ from agent.model.client import (
 )
 from agent.model.dialects.foreign_blocks import left_out
 from agent.model.dialects.provider import Provider
-from agent.model.endpoint_config import Endpoint
+from agent.model.endpoint_config import NO_KEY, Endpoint
 from agent.model.key_helper import read_helper_key
 from agent.model.providers.model_table import foreign_capabilities
 from agent.model.providers.provider_setup import Providers
 
-NO_KEY: Final = "none"
 LIST_S: Final = 4.0
 """How long a provider may take to list its models."""
 
@@ -104,8 +103,8 @@ class ModelRouter:
         client = self._clients.get(provider.name)
         if client is not None:
             return replace(client.known_capabilities(name), model=model)
-        base, override = foreign_capabilities(provider, name), self._overrides.get(model)
-        return replace(base if override is None else override.apply_to(base), model=model)
+        base = replace(foreign_capabilities(provider, name), model=model)
+        return apply_overrides(base, self._overrides)
 
     async def capabilities(self, model: str) -> ModelCapabilities:
         """Return what the model can take; see `ModelClient.capabilities`."""

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from agent.model.capabilities import Override
+from agent.model.capabilities import Override, apply_overrides
 from agent.model.client import ModelCapabilities, ModelClient, ModelError, ModelEvent, ModelRequest
 from agent.model.connection import error_body, open_stream
 from agent.model.connection_pool import ConnectionPool
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     import httpx2
 
 DONE: Final = "[DONE]"
-_BROKEN: Final = frozenset({"connection", "unreachable", "cut", "timeout", "stalled"})
 
 
 class WireClient:
@@ -68,14 +67,13 @@ class WireClient:
                 async for event in events:
                     yield event
         except ModelError as error:
-            if error.kind in _BROKEN:
-                await self._pool.renew()
+            await self._pool.renew_after(error)
             raise
 
     def known_capabilities(self, model: str) -> ModelCapabilities:
         """Return what is known without asking; see `ModelClient.known_capabilities`."""
-        entry = self._capabilities.get(model)
-        return entry or self._overridden(foreign_capabilities(self.provider, model))
+        base = foreign_capabilities(self.provider, model)
+        return self._capabilities.get(model) or apply_overrides(base, self._overrides)
 
     async def capabilities(self, model: str) -> ModelCapabilities:
         """Ask the endpoint, once per model that it knows; see `ModelClient.capabilities`."""
@@ -89,15 +87,12 @@ class WireClient:
                 return self.known_capabilities(model)
             # Thinking with a budget is the Messages API's alone.
             report = replace(report, budget_thinking=False, prompt_caching=False)
-            self._capabilities[model] = self._overridden(report)
+            self._capabilities[model] = apply_overrides(report, self._overrides)
         return self._capabilities[model]
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
         """Store a window and a longest answer that an error of the endpoint named."""
-        base = self.known_capabilities(model)
-        window = min(window or base.context_window, base.context_window)
-        output = min(output or base.max_output_tokens, base.max_output_tokens, window)
-        self._capabilities[model] = replace(base, context_window=window, max_output_tokens=output)
+        self._capabilities[model] = self.known_capabilities(model).within(window, output)
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
         """Return None: counting costs a request of the whole prompt, and few servers do it."""
@@ -118,10 +113,6 @@ class WireClient:
         """Release connections."""
         await self._pool.aclose()
         await self._root_pool.aclose()
-
-    def _overridden(self, base: ModelCapabilities) -> ModelCapabilities:
-        override = self._overrides.get(base.model)
-        return base if override is None else override.apply_to(base)
 
     async def _attempt(
         self, request: ModelRequest, body: Mapping[str, object]

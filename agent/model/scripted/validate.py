@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
+from agent.model.dialects.json_members import record
 from agent.model.scripted.prefix import PrefixChain, as_blocks, is_signed_summary, sign_thinking
 from agent.model.scripted.scenario import ModelInfo
-from agent.model.scripted.validate_served import served_problem
+from agent.model.scripted.validate_served import message_blocks, served_problem
 
 KNOWN_FIELDS: Final = frozenset(
     {
@@ -86,7 +87,7 @@ def _without_sampling(body: Mapping[str, object]) -> str | None:
     for name in ("temperature", "top_p", "top_k"):
         if name in body:
             return f"`{name}` is not supported by this model."
-    if _part(body, "tool_choice").get("type") in ("any", "tool"):
+    if record(body, "tool_choice").get("type") in ("any", "tool"):
         return "tool_choice: forcing tool use is not supported by this model."
     return None
 
@@ -99,7 +100,7 @@ def _server_context(body: Mapping[str, object], model: ModelInfo) -> str | None:
         return "compaction: Extra inputs are not permitted"
     if "compaction" in body and "context_management" in body:
         return "compaction: cannot be combined with context_management"
-    for index, block in enumerate(_all_blocks(body["messages"])):
+    for index, block in enumerate(message_blocks(body)):
         if block.get("type") != "compaction" or block.get("content") is None:
             continue
         if index:
@@ -112,7 +113,7 @@ def _server_context(body: Mapping[str, object], model: ModelInfo) -> str | None:
 
 
 def _context_edits(body: Mapping[str, object], model: ModelInfo) -> str | None:
-    edits = _part(body, "context_management").get("edits")
+    edits = record(body, "context_management").get("edits")
     kinds = [str(edit.get("type")) for edit in edits] if isinstance(edits, list) else []
     is_supported = {
         "clear_thinking_20251015": model.clears_thinking,
@@ -122,13 +123,13 @@ def _context_edits(body: Mapping[str, object], model: ModelInfo) -> str | None:
         return "context_management: Extra inputs are not permitted"
     if "clear_thinking_20251015" in kinds[1:]:
         return "context_management: `clear_thinking_20251015` must be the first edit"
-    if "clear_thinking_20251015" in kinds and "type" not in _part(body, "thinking"):
+    if "clear_thinking_20251015" in kinds and "type" not in record(body, "thinking"):
         return "context_management: `clear_thinking_20251015` requires thinking"
     return None
 
 
 def _thinking_field(body: Mapping[str, object], model: ModelInfo) -> str | None:
-    kind = _part(body, "thinking").get("type")
+    kind = record(body, "thinking").get("type")
     if kind == "adaptive" and not model.adaptive_thinking:
         return "adaptive thinking is not supported on this model"
     if kind == "enabled" and model.adaptive_thinking:
@@ -141,18 +142,14 @@ def _thinking_field(body: Mapping[str, object], model: ModelInfo) -> str | None:
 
 
 def _effort(body: Mapping[str, object], model: ModelInfo) -> str | None:
-    effort = _part(body, "output_config").get("effort")
+    effort = record(body, "output_config").get("effort")
     if effort is not None and effort not in model.efforts:
         return f"output_config.effort: {effort!r} is not supported by this model."
     return None
 
 
 def _marks(body: Mapping[str, object]) -> str | None:
-    blocks = [*as_blocks(body.get("tools")), *as_blocks(body.get("system"))]
-    messages = body["messages"] if isinstance(body["messages"], list) else []
-    for message in messages:
-        if isinstance(message, Mapping):
-            blocks += as_blocks(message.get("content"))
+    blocks = as_blocks(body.get("tools")) + as_blocks(body.get("system")) + message_blocks(body)
     total = sum(bool(block.get("cache_control")) for block in blocks)
     total += bool(body.get("cache_control"))
     if total > MAX_CACHE_MARKS:
@@ -390,15 +387,3 @@ def _size(body: Mapping[str, object], chain: PrefixChain, model: ModelInfo) -> s
             f"{max_tokens} > {limit}, decrease input length or `max_tokens` and try again"
         )
     return None
-
-
-def _part(body: Mapping[str, object], name: str) -> Mapping[str, object]:
-    """Return an object inside the body; empty where there is none."""
-    part = body.get(name)
-    return part if isinstance(part, Mapping) else {}
-
-
-def _all_blocks(messages: object) -> Iterator[Mapping[str, object]]:
-    for message in messages if isinstance(messages, list) else ():
-        if isinstance(message, Mapping):
-            yield from as_blocks(message.get("content"))

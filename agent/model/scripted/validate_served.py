@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from agent.model.scripted.prefix import as_blocks
@@ -43,7 +43,7 @@ def _model_problem(body: Mapping[str, object], model: ModelInfo) -> str | None:
 def _advisor(body: Mapping[str, object]) -> str | None:
     """Check the advisor: an answer that paused with a call of it needs it on offer again."""
     kinds = [str(tool.get("type", "")) for tool in as_blocks(body.get("tools"))]
-    blocks = _blocks(body)
+    blocks = message_blocks(body)
     result_ids = {
         str(block.get("tool_use_id"))
         for block in blocks
@@ -61,7 +61,7 @@ def _waiting(body: Mapping[str, object]) -> str | None:
     messages = as_blocks(body.get("messages"))
     ended_runs = {
         str(b.get("tool_use_id"))
-        for b in _blocks(body)
+        for b in message_blocks(body)
         if str(b.get("type")).endswith("code_execution_tool_result")
     }
     calling = [
@@ -93,6 +93,7 @@ def _run(block: Mapping[str, object]) -> str:
     return str(caller.get("tool_id")) if isinstance(caller, Mapping) and kind == _CALLING else ""
 
 
-def _blocks(body: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
+def message_blocks(body: Mapping[str, object]) -> list[dict[str, object]]:
+    """Return the blocks of all messages."""
     messages = as_blocks(body.get("messages"))
     return [block for message in messages for block in as_blocks(message.get("content"))]

@@ -7,13 +7,12 @@ import pytest
 from agent.model.endpoint import (
     DEFAULT_MODEL,
     DEFAULT_SMALL_MODEL,
-    NO_KEY,
     ModelSettings,
     ModelSetup,
     Unconfigured,
     resolve_model,
 )
-from agent.model.endpoint_config import OFFICIAL_URL, Endpoint
+from agent.model.endpoint_config import NO_KEY, OFFICIAL_URL, Endpoint
 
 
 def setup(env: dict[str, str], **options: object) -> ModelSetup:

@@ -11,7 +11,7 @@ from agent.model.dialects.json_members import array, record, text
 from agent.model.scripted.faults import ErrorFault, Odd
 from agent.model.scripted.frames import Frame, ScriptedAnswer
 from agent.model.scripted.spoken.openai_errors import openai_error, openai_error_body
-from agent.model.scripted.spoken.responses_spoken import schema_problem
+from agent.model.scripted.spoken.responses_spoken import call_arguments, schema_problem
 from agent.model.scripted.spoken.spoken_dialect import (
     Body,
     MessageList,
@@ -79,10 +79,7 @@ def _text(message: Mapping[str, object]) -> str:
 
 def _call(call: Mapping[str, object]) -> dict[str, object]:
     function = record(call, "function")
-    try:
-        arguments = json.loads(text(function, "arguments") or "{}")
-    except ValueError:
-        arguments = {}
+    arguments = call_arguments(function)
     return {"type": "tool_use", "id": call.get("id"), "name": function["name"], "input": arguments}
 
 

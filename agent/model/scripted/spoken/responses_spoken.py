@@ -66,7 +66,7 @@ def _add(messages: MessageList, item: Mapping[str, object]) -> None:
                 "type": "tool_use",
                 "id": item.get("call_id"),
                 "name": item.get("name"),
-                "input": _arguments(item),
+                "input": call_arguments(item),
             }
             messages.add("assistant", call)
         case "function_call_output":
@@ -96,9 +96,10 @@ def _blocks(content: object) -> list[dict[str, object]]:
     return blocks
 
 
-def _arguments(item: Mapping[str, object]) -> object:
+def call_arguments(call: Mapping[str, object]) -> object:
+    """Return a call's input; empty where it is not JSON."""
     try:
-        return json.loads(text(item, "arguments") or "{}")
+        return json.loads(text(call, "arguments") or "{}")
     except ValueError:
         return {}
 
