@@ -104,30 +104,31 @@ class AgentLimits(Struct, frozen=True):
             evaluation.context, rules=rules, mode=Mode.DONT_ASK, policy={}, sandbox=SandboxState()
         )
         check = evaluate_parts(request, context, cwd=cwd)
-        judged = zip(check.parts, check.verdicts, strict=True)
+        judged_parts = zip(check.parts, check.verdicts, strict=True)
         if check.verdicts and all(
             verdict.behavior is Behavior.ALLOW and (verdict.rule is not None or part.is_free)
-            for part, verdict in judged
+            for part, verdict in judged_parts
         ):
             return None
         return self._deny_listed(request, evaluation, tuple(rule.text for rule in rules.rules))
 
     def _deny_listed(
-        self, request: PermissionRequest, evaluation: Evaluation, listed: tuple[str, ...]
+        self, request: PermissionRequest, evaluation: Evaluation, rule_texts: tuple[str, ...]
     ) -> Decision:
         """Return the deny that names what is listed."""
+        texts = ", ".join(rule_texts)
         return replace(
             evaluation.decision,
             behavior=Behavior.DENY,
             source=DecisionSource.SESSION,
             reason_type=ReasonType.RULE,
             reason=Reason.DENY_RULE,
-            rule=RuleRef(", ".join(listed), "session", self.file),
-            message=f"The agent {self.agent} may use {request.tool} only as {', '.join(listed)}.",
+            rule=RuleRef(texts, "session", self.file),
+            message=f"The agent {self.agent} may use {request.tool} only as {texts}.",
             confinement=None,
             trace=(
                 *evaluation.decision.trace,
-                TraceEntry(TraceStep.DENY, "deny", source="session", rule=", ".join(listed)),
+                TraceEntry(TraceStep.DENY, "deny", source="session", rule=texts),
             ),
         )
 

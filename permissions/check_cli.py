@@ -138,13 +138,13 @@ class Checker:
         cwd = _path(call, "cwd", root or self._cwd, self._cwd) or self._cwd
         project_root = root or cwd
         home = home or self._home
-        loaded = LoadedSettings()
+        settings = LoadedSettings()
         if call.get("rules") is None:
-            loaded = self._load_settings(project_root, home)
-            rules = _build_rules((*loaded.rules, *loaded.waiting))
+            settings = self._load_settings(project_root, home)
+            rules = _build_rules((*settings.rules, *settings.waiting))
         else:
             rules = _build_rules(tuple(_rule_texts(call["rules"])))
-        policy = call.get("policy", loaded.policy or {})
+        policy = call.get("policy", settings.policy or {})
         if not isinstance(policy, Mapping):
             raise BadLine("'policy' must be an object")
         mode, warnings = _mode_of(call)
@@ -155,23 +155,23 @@ class Checker:
                 launch_dir=cwd,
                 project_root=project_root,
                 home=home,
-                additional_dirs=(*loaded.additional_dirs, *_directories(call, cwd, home)),
-                trusted=_flag(call, "trusted", default=not loaded.waiting),
+                additional_dirs=(*settings.additional_dirs, *_directories(call, cwd, home)),
+                is_trusted=_flag(call, "trusted", default=not settings.waiting),
                 bypass_available=_flag(call, "bypass_available", default=False),
                 policy=policy,
-                blocked_hosts=_hosts(policy) | loaded.blocked_hosts,
-                settings_dir=None if call.get("home") is not None else loaded.settings_dir,
+                blocked_hosts=_hosts(policy) | settings.blocked_hosts,
+                settings_dir=None if call.get("home") is not None else settings.settings_dir,
                 sandbox=self._sandbox(call),
             ),
             warnings,
         )
 
     def _sandbox(self, call: Mapping[str, object]) -> SandboxState:
-        named = call.get("sandbox")
-        if named is not None and named not in tuple(SandboxLevel):
+        level_name = call.get("sandbox")
+        if level_name is not None and level_name not in tuple(SandboxLevel):
             raise BadLine(f"'sandbox' must be one of {', '.join(SandboxLevel)}")
         return SandboxState(
-            level=self._level() if named is None else SandboxLevel(str(named)),
+            level=self._level() if level_name is None else SandboxLevel(str(level_name)),
             works_inside=_flag(call, "sandbox_auto_allow", default=False),
         )
 
@@ -183,13 +183,13 @@ class Checker:
 
 
 def _mode_of(call: Mapping[str, object]) -> tuple[Mode, tuple[DecisionWarning, ...]]:
-    wanted = call.get("mode", call.get("permission_mode"))
-    if wanted is None:
+    mode_value = call.get("mode", call.get("permission_mode"))
+    if mode_value is None:
         return Mode.DEFAULT, ()
     requested_by = call.get("mode_requested_by")
     if requested_by is not None and not isinstance(requested_by, str):
         raise BadLine("'mode_requested_by' must be a string")
-    return requested_mode(wanted, requested_by)
+    return requested_mode(mode_value, requested_by)
 
 
 def run_lint_jsonl(lines: Iterable[str]) -> Iterator[str]:
@@ -247,10 +247,10 @@ def _lint_line(line: str) -> dict[str, object]:
         fields = _object(line)
         identity = fields.get("id")
         rules = _build_rules(tuple(_rule_texts(fields.get("rules") or {})))
-        sandboxed = _flag(fields, "sandbox_auto_allow", default=False)
+        auto_allow = _flag(fields, "sandbox_auto_allow", default=False)
     except BadLine as error:
         return {"id": identity, "error": str(error)}
-    result = lint(rules, sandbox_auto_allow=sandboxed)
+    result = lint(rules, sandbox_auto_allow=auto_allow)
     return {"id": identity, "warnings": [warning.as_json() for warning in result]}
 
 
@@ -281,8 +281,8 @@ def _rule_texts(lists_by_source: object) -> Iterator[RuleText]:
         try:
             source = RuleSource(source_name)
         except ValueError:
-            expected = ", ".join(RuleSource)
-            raise BadLine(f"unknown source {source_name!r}; expected {expected}") from None
+            source_names = ", ".join(RuleSource)
+            raise BadLine(f"unknown source {source_name!r}; expected {source_names}") from None
         if lists is None:
             continue
         if not isinstance(lists, Mapping):

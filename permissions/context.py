@@ -58,7 +58,7 @@ class PermissionContext(Struct, frozen=True):
     """Anchors `/x` rules of project and local settings."""
     home: Path
     additional_dirs: tuple[Path, ...] = ()
-    trusted: bool = True
+    is_trusted: bool = True
     """Did the user trust this directory? Until then allow rules from it do nothing."""
     bypass_available: bool = False
     policy: Mapping[str, object] = field(default_factory=dict)
@@ -109,8 +109,8 @@ class PermissionContext(Struct, frozen=True):
 
 def is_locked(policy: Mapping[str, object], key: str) -> bool:
     """Is a managed switch on? Read at the top level and under `permissions`."""
-    nested = policy.get("permissions")
+    section = policy.get("permissions")
     values = [policy.get(key)]
-    if isinstance(nested, Mapping):
-        values.append(nested.get(key))
+    if isinstance(section, Mapping):
+        values.append(section.get(key))
     return any(value is True or value == "disable" for value in values)

@@ -73,7 +73,7 @@ class PermissionGate:
         self._directory_listeners: list[Callable[[Path], None]] = []
         self._mode_before_plan: Mode | None = None
         self._history = History(now)
-        self._changed = asyncio.Event()
+        self._change_event = asyncio.Event()
         self._refresh_settings: RefreshSettings | None = None
         self._open: dict[str, Evaluation] = {}
         """By request: what is being asked about."""
@@ -202,8 +202,8 @@ class PermissionGate:
 
     def _announce(self) -> None:
         """Wake everything that waits for an answer: it may be decided by now."""
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
+        change_event, self._change_event = self._change_event, asyncio.Event()
+        change_event.set()
         for dependent in tuple(self._dependents):
             dependent._announce()
 
@@ -228,13 +228,15 @@ class PermissionGate:
         if request.request_id in self._asking:
             gate, cwd = self._asking[request.request_id]
             return gate.current_evaluation(request, cwd=cwd)
-        known = self._open.get(request.request_id)
-        if known is not None and known.is_current(request, self.context, cwd=cwd):
-            return known
-        renewed = self.evaluation(request, cwd=cwd)
-        if known is not None:
-            self._open[request.request_id] = renewed
-        return renewed
+        open_evaluation = self._open.get(request.request_id)
+        if open_evaluation is not None and open_evaluation.is_current(
+            request, self.context, cwd=cwd
+        ):
+            return open_evaluation
+        new_evaluation = self.evaluation(request, cwd=cwd)
+        if open_evaluation is not None:
+            self._open[request.request_id] = new_evaluation
+        return new_evaluation
 
     def preview(self, request: PermissionRequest, *, cwd: Path | None = None) -> Decision:
         """Return what would become of a call that somebody thinks of making: nothing is logged.
@@ -288,8 +290,8 @@ class PermissionGate:
             decision = user_decision(Behavior.ALLOW, message="The user wants it tried again.")
             decision = replace(decision, trace=pending.trace, parts=pending.parts)
         else:
-            described = self._describe_ask(pending, self.current_evaluation(request, cwd=cwd))
-            decision = await self._request_answer(request, described, abort, cwd)
+            described_ask = self._describe_ask(pending, self.current_evaluation(request, cwd=cwd))
+            decision = await self._request_answer(request, described_ask, abort, cwd)
         if decision.behavior is Behavior.ALLOW:
             if self._refresh_settings is not None:
                 await self._refresh_settings()
@@ -299,8 +301,8 @@ class PermissionGate:
             evaluate = self.current_evaluation if by_classifier else self.evaluation
             decision = unless_denied(decision, evaluate(request, cwd=cwd).decision, pending)
             decision = apply_answer(decision, self.current_evaluation(request, cwd=cwd))
-        before, self._denials = self._denials, self._denials.with_decision(decision)
-        if self._denials.total > before.total:
+        previous_denials, self._denials = self._denials, self._denials.with_decision(decision)
+        if self._denials.total > previous_denials.total:
             state = TraceEntry(TraceStep.CLASSIFIER, "none", source=self._denials.describe())
             decision = replace(decision, trace=(*decision.trace, state))
         if decision.behavior is Behavior.ALLOW and decision.grant is not None:
@@ -315,19 +317,19 @@ class PermissionGate:
         handler = asyncio.ensure_future(
             self._handler.resolve(request, pending, abort, self._denials)
         )
-        changed = self._changed
+        change_event = self._change_event
         try:
             while True:
-                wake = asyncio.ensure_future(changed.wait())
+                wake = asyncio.ensure_future(change_event.wait())
                 try:
                     await asyncio.wait({handler, wake}, return_when=asyncio.FIRST_COMPLETED)
                 finally:
                     wake.cancel()
                 if handler.done():
                     return handler.result()
-                changed = self._changed
-                again = self.evaluate(request, cwd=cwd)
-                anew = decided_anew(again, pending, may_allow=cwd is not None)
+                change_event = self._change_event
+                current = self.evaluate(request, cwd=cwd)
+                anew = decided_anew(current, pending, may_allow=cwd is not None)
                 if anew is not None:
                     return anew
         finally:
@@ -364,10 +366,12 @@ class PermissionGate:
             return decision
         shadows = shadow_warnings_of(grant, self.context)
         try:
-            stored = self._grants.store(grant)
+            stored_rules = self._grants.store(grant)
             for shadow in shadows:
                 self._notify(f"The rule was stored. {shadow.message}.")
-            return replace(decision, stored_rules=stored, warnings=(*decision.warnings, *shadows))
+            return replace(
+                decision, stored_rules=stored_rules, warnings=(*decision.warnings, *shadows)
+            )
         except OSError as error:
             warning = _warning(
                 "mode_ignored",
@@ -379,14 +383,14 @@ class PermissionGate:
     def add_directories(self, directories: Sequence[str]) -> None:
         """Take directories into the scope for the session, as far as each is fit for that."""
         context = self._context
-        known = context.additional_dirs
-        added = [
+        old_dirs = context.additional_dirs
+        new_dirs = [
             Path(one)
             for one in directories
-            if Path(one) not in known and may_be_added(one, context)
+            if Path(one) not in old_dirs and may_be_added(one, context)
         ]
-        self.replace_context(replace(context, additional_dirs=(*known, *added)))
-        for directory in added:
+        self.replace_context(replace(context, additional_dirs=(*old_dirs, *new_dirs)))
+        for directory in new_dirs:
             for listener in tuple(self._directory_listeners):
                 listener(directory)
 

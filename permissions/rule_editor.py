@@ -79,7 +79,7 @@ class RuleEditor:
         """Nothing can be undone yet."""
         self._gate = gate
         self._keeper = keeper
-        self._done: list[_Undo] = []
+        self._undo_stack: list[_Undo] = []
 
     async def take_back(self, rule: Rule) -> str:
         """Remove a rule where it is stored; return what happened.
@@ -88,11 +88,11 @@ class RuleEditor:
             RuleChangeError: it is stored where only somebody else may change it.
             OSError: its file cannot be changed.
         """
-        before = self._texts
-        back = await self._remove(rule)
-        self._count([text for text in before if not _is(text, rule)])
+        old_texts = self._texts
+        restore = await self._remove(rule)
+        self._count([text for text in old_texts if not _is(text, rule)])
         where = rule.file or rule.source
-        self._done.append(_Undo(f"{rule.behavior} {rule.text} removed", before, back))
+        self._undo_stack.append(_Undo(f"{rule.behavior} {rule.text} removed", old_texts, restore))
         return f"{rule.behavior} {rule.text} removed ({where})."
 
     async def edit(self, rule: Rule, new: str) -> str:
@@ -103,10 +103,10 @@ class RuleEditor:
             OSError: its file cannot be changed.
         """
         _check_movable(rule)
-        before = self._texts
+        old_texts = self._texts
         self._check_new(new, rule.behavior, rule.source)
         behavior = str(rule.behavior)
-        back: Callable[[], Awaitable[None]]
+        restore: Callable[[], Awaitable[None]]
         if rule.file is None:
             self._keeper.forget(behavior, rule.text)
             self._keeper.remember(behavior, new)
@@ -115,17 +115,20 @@ class RuleEditor:
                 self._keeper.forget(behavior, new)
                 self._keeper.remember(behavior, rule.text)
 
-            back = swap
+            restore = swap
         else:
             file = Path(rule.file)
             receipt = await asyncio.to_thread(replace_rule, file, rule.behavior, rule.text, new)
             if rule.behavior is RuleBehavior.ALLOW:
                 self._keeper.note_own(rule.source, [new])
-            back = _undoing(receipt)
+            restore = _undoing(receipt)
         self._count(
-            [replace(text, text=new, examples=None) if _is(text, rule) else text for text in before]
+            [
+                replace(text, text=new, examples=None) if _is(text, rule) else text
+                for text in old_texts
+            ]
         )
-        self._done.append(_Undo(f"{rule.text} changed to {new}", before, back))
+        self._undo_stack.append(_Undo(f"{rule.text} changed to {new}", old_texts, restore))
         return f"{rule.behavior} {rule.text} is now {new} ({rule.file or rule.source})."
 
     async def move(self, rule: Rule, destination: RuleSource) -> str:
@@ -138,18 +141,20 @@ class RuleEditor:
         _check_movable(rule)
         if destination is rule.source:
             raise RuleChangeError(f"{rule.text} is already stored there.")
-        before = self._texts
+        old_texts = self._texts
         grant = GrantChoice((rule.text,), str(destination), Behavior(str(rule.behavior)))
         self._keeper.store(grant)
-        back = await self._remove(rule)
+        restore = await self._remove(rule)
         self._count([text for text in self._texts if not _is(text, rule)])
-        moved = self._stored_rule(rule.text, rule.behavior, destination)
+        new_rule = self._stored_rule(rule.text, rule.behavior, destination)
 
         async def there_and_back() -> None:
-            await self._remove(moved)
-            await back()
+            await self._remove(new_rule)
+            await restore()
 
-        self._done.append(_Undo(f"{rule.text} moved to {destination}", before, there_and_back))
+        self._undo_stack.append(
+            _Undo(f"{rule.text} moved to {destination}", old_texts, there_and_back)
+        )
         return f"{rule.behavior} {rule.text} is now in {destination}."
 
     def findings(
@@ -166,15 +171,15 @@ class RuleEditor:
             OSError: its file cannot be changed.
         """
         self._check_new(text, behavior, source)
-        before = self._texts
+        old_texts = self._texts
         self._keeper.store(GrantChoice((text,), str(source), Behavior(str(behavior))))
-        added = self._stored_rule(text, behavior, source)
+        new_rule = self._stored_rule(text, behavior, source)
 
         async def undo_change() -> None:
-            await self._remove(added)
+            await self._remove(new_rule)
 
-        self._done.append(_Undo(f"{behavior} {text} added", before, undo_change))
-        return f"{behavior} {text} is added ({added.file or source})."
+        self._undo_stack.append(_Undo(f"{behavior} {text} added", old_texts, undo_change))
+        return f"{behavior} {text} is added ({new_rule.file or source})."
 
     async def undo(self) -> str:
         """Take the last change back.
@@ -183,11 +188,11 @@ class RuleEditor:
             RuleChangeError: there is none.
             OSError: a file cannot be changed.
         """
-        if not self._done:
+        if not self._undo_stack:
             raise RuleChangeError("There is no change to undo.")
-        last = self._done[-1]
+        last = self._undo_stack[-1]
         await last.undo()
-        self._done.pop()
+        self._undo_stack.pop()
         self._count(last.texts)
         return f"Undone: {last.what}."
 

@@ -40,38 +40,38 @@ class SubagentGate(PermissionGate):
         self._limits = limits
         self._history = parent._history
         self._refresh_settings = parent._refresh_settings
-        self._seen = parent.context
-        self._limited = limits.apply_to(self._seen)
+        self._parent_context = parent.context
+        self._limited_context = limits.apply_to(self._parent_context)
         parent._dependents.add(self)
 
     @property
     def context(self) -> PermissionContext:
         """What decisions are made from: the parent's context now, with the limits."""
         now = self._parent.context
-        if now is not self._seen:
-            self._seen, self._limited = now, self._limits.apply_to(now)
-        return self._limited
+        if now is not self._parent_context:
+            self._parent_context, self._limited_context = now, self._limits.apply_to(now)
+        return self._limited_context
 
     def evaluation(self, request: PermissionRequest, *, cwd: Path | None = None) -> Evaluation:
         """Evaluate a call now; a call outside the limits is denied."""
-        found = super().evaluation(request, cwd=cwd)
-        decision = found.decision
+        evaluation = super().evaluation(request, cwd=cwd)
+        decision = evaluation.decision
         if decision.behavior is Behavior.DENY:
-            return found
-        refusal = self._refusal(request, found, cwd)
+            return evaluation
+        refusal = self._refusal(request, evaluation, cwd)
         is_ask = refusal is None and decision.behavior is Behavior.ASK
         if is_ask and self._limits.denies_asks(self._parent.mode):
             refusal = denied_without_user(decision)
-        return found if refusal is None else replace(found, decision=refusal)
+        return evaluation if refusal is None else replace(evaluation, decision=refusal)
 
     def _refusal(
-        self, request: PermissionRequest, found: Evaluation, cwd: Path | None
+        self, request: PermissionRequest, evaluation: Evaluation, cwd: Path | None
     ) -> Decision | None:
         try:
-            return self._limits.refusal(request, found, cwd)
+            return self._limits.refusal(request, evaluation, cwd)
         except Exception as error:  # noqa: BLE001 - fail closed: no exception may become an allow
             message = f"The check of the agent's limits failed ({type(error).__name__}: {error})."
-            return replace(found.decision, behavior=Behavior.DENY, message=message)
+            return replace(evaluation.decision, behavior=Behavior.DENY, message=message)
 
     async def resolve(
         self,

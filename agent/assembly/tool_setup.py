@@ -110,7 +110,7 @@ def build_tools(
             scope=scope,
             mode=_Modes(gate),
             session_id=start.session.id,
-            is_trusted=lambda: gate.context.trusted,
+            is_trusted=lambda: gate.context.is_trusted,
             user=start.user.ask,
             plans=start.user.plans,
             refusals=refusal_offers(start.sandbox, start.user.ask, gate),

@@ -55,7 +55,7 @@ def permission_setup(
         project_root=settings.project_root,
         home=settings.home,
         additional_dirs=(*settings.additional_dirs, *session_dirs),
-        trusted=settings.trust.is_settled,
+        is_trusted=settings.trust.is_settled,
         bypass_available=bypass,
         policy=settings.policy,
         own_dirs=(settings.agent_home,),

@@ -80,8 +80,8 @@ def empty(bash: CallView, command: str) -> PreparedPart:
 
 def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> PreparedPart:
     """Return the part for what a simple command runs, reads and writes."""
-    placed = _resolved_accesses(bash, facts)
-    accesses = [access for _, access in placed]
+    resolved_accesses = _resolved_accesses(bash, facts)
+    accesses = [access for _, access in resolved_accesses]
     calls = _calls(accesses)
 
     def find(behavior: RuleBehavior) -> Rule | None:
@@ -90,7 +90,7 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
         return _first_restriction(bash, behavior, facts, calls)
 
     writes = [access for access in accesses if access.kind in _WRITES]
-    link = None if bash.is_held else through_created_link(placed, facts, link_places)
+    link = None if bash.is_held else through_created_link(resolved_accesses, facts, link_places)
     floors = list(_floors(bash, facts, accesses, link))
     part = Part(
         text=facts.text,
@@ -260,9 +260,9 @@ def _accesses(bash: CallView, one: CommandFacts) -> Iterator[ResolvedAccess]:
     for access in one.accesses:
         if access.kind is _MENTIONED and not bash.guards_files:
             continue
-        resolved = resolve_access(bash.scope, access.kind, access.path, one.directories)
-        if resolved is not None:
-            yield resolved
+        resolved_access = resolve_access(bash.scope, access.kind, access.path, one.directories)
+        if resolved_access is not None:
+            yield resolved_access
         if bash.guards_files and access.kind in _READS:
             more = behind_pattern(bash.scope, access.kind, access.path, one.directories)
             if more is not None:
@@ -274,9 +274,9 @@ def _redirect_accesses(bash: CallView, one: CommandFacts) -> Iterator[ResolvedAc
     for redirect in one.redirects:
         kind = _TOUCHED.get(redirect.kind)
         if redirect.target is not None and kind is not None:
-            resolved = resolve_access(bash.scope, kind, redirect.target, one.directories)
-            if resolved is not None:
-                yield resolved
+            resolved_access = resolve_access(bash.scope, kind, redirect.target, one.directories)
+            if resolved_access is not None:
+                yield resolved_access
 
 
 def redirect_part(

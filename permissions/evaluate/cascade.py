@@ -87,13 +87,13 @@ def evaluate_parts(
     """Evaluate every part of a call. Pure; raises nothing."""
     tool = canonical_tool(request.tool)
     view, warnings = _view(request, tool, context, absolute(cwd or context.launch_dir))
-    found = _build_evaluation(request, tool, view, warnings)
-    is_open = found.decision.confinement in (None, Confinement.NONE)
+    evaluation = _build_evaluation(request, tool, view, warnings)
+    is_open = evaluation.decision.confinement in (None, Confinement.NONE)
     if is_open and view.is_confined and view.guards_files:
         # By a user's answer or exact rule: nothing confines the parts beside it either.
         view.is_confined = False
         return _build_evaluation(request, tool, view, warnings)
-    return found
+    return evaluation
 
 
 def _build_evaluation(
@@ -190,13 +190,13 @@ def strictest_decision(
 ) -> Decision:
     """Return the decision on a call: the strictest verdict on a part, the first of equals."""
     # What needs no permission decides nothing as long as something else has a verdict.
-    judged = list(zip(parts, verdicts, strict=True))
-    counted = [
+    judged_parts = list(zip(parts, verdicts, strict=True))
+    counting_parts = [
         (part, verdict)
-        for part, verdict in judged
+        for part, verdict in judged_parts
         if not (part.is_free and verdict.behavior is Behavior.ALLOW and verdict.rule is None)
     ]
-    _, decisive = max(counted or judged, key=_strictness)
+    _, decisive = max(counting_parts or judged_parts, key=_strictness)
     is_allowed = decisive.behavior is Behavior.ALLOW
     confinements = [one.confinement for one in verdicts if one.confinement is not None]
     return Decision(
@@ -214,8 +214,8 @@ def strictest_decision(
     )
 
 
-def _strictness(judged: tuple[Part, PartVerdict]) -> tuple[int, bool]:
-    part, verdict = judged
+def _strictness(judged_part: tuple[Part, PartVerdict]) -> tuple[int, bool]:
+    part, verdict = judged_part
     # Of what asks, a write outside comes first: it is the gravest, and only a user answers it.
     return STRICTNESS[verdict.behavior], bool(part.write_dirs) and verdict.reason is _OUTSIDE
 

@@ -43,8 +43,8 @@ def effects_of(evaluation: Evaluation) -> tuple[str, ...]:
     At the end come words of its command or path that are not what they look like.
     """
     tool_input = evaluation.request.tool_input
-    named = [tool_input.get(key) for key in ("command", "file_path", "path")]
-    words = [word for text in named if isinstance(text, str) for word in _posing(text)]
+    values = [tool_input.get(key) for key in ("command", "file_path", "path")]
+    words = [word for text in values if isinstance(text, str) for word in _posing(text)]
     alike = (f"look-alike letters: {_join_names(words)}",) if words else ()
     return (*_effects_of(evaluation), *alike)
 
@@ -84,14 +84,16 @@ def _effects_of(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def _of_commands(facts: Iterable[CommandFacts], scope: Scope) -> tuple[str, ...]:
-    named: dict[str, list[str]] = {label: [] for label in _LABELS}
+    names_by_label: dict[str, list[str]] = {label: [] for label in _LABELS}
     every = list(_all(facts))
     for label, name in grave_effects(every):
-        named[label].append(name)
+        names_by_label[label].append(name)
     for one in every:
         for label, name in (*_program_effects(one), *_file_effects(one, scope)):
-            named[label].append(name)
-    return tuple(f"{label} {_join_names(names)}" for label, names in named.items() if names)
+            names_by_label[label].append(name)
+    return tuple(
+        f"{label} {_join_names(names)}" for label, names in names_by_label.items() if names
+    )
 
 
 _DELETES, _MOVES, _LOSES, _AS_ROOT = "deletes", "moves", "discards work:", "as root:"
@@ -105,15 +107,15 @@ def _program_effects(facts: CommandFacts) -> Iterator[tuple[str, str]]:
     # A form without words of its own is the text of the whole line.
     for form in (form for form in facts.deny_forms if form.joined_text):
         program, words = form.head.rpartition("/")[2], form.spaced_text.split()
-        known = program_named(program)
+        program_record = program_named(program)
         verb = words[1] if len(words) > 1 else ""
-        if known.is_root:
+        if program_record.is_root:
             yield _AS_ROOT, program
-        options = known.discards.get(verb)
+        options = program_record.discards.get(verb)
         if options is not None and _has_option(options, words[2:]):
             yield _LOSES, f"{program} {verb}"
-    reached = [_name_hosts(program, words) for program, words in connections(facts)]
-    for name in _most_specific(reached):
+    connection_names = [_name_hosts(program, words) for program, words in connections(facts)]
+    for name in _most_specific(connection_names):
         yield _REACHES, name
 
 
@@ -133,15 +135,15 @@ def _file_effects(facts: CommandFacts, scope: Scope) -> Iterator[tuple[str, str]
         if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
             yield _REACHES, word.raw
         elif kind in (AccessKind.REMOVE, AccessKind.WRITE):
-            lost = _MOVES if _is_move(facts) else _DELETES
-            yield from _change_effects(kind, word, facts.directories, scope, lost)
+            loss_label = _MOVES if _is_move(facts) else _DELETES
+            yield from _change_effects(kind, word, facts.directories, scope, loss_label)
 
 
 def _change_effects(
-    kind: AccessKind, word: Word, directories: Directories, scope: Scope, lost: str
+    kind: AccessKind, word: Word, directories: Directories, scope: Scope, loss_label: str
 ) -> Iterator[tuple[str, str]]:
     if kind is AccessKind.REMOVE:
-        yield lost, word.raw
+        yield loss_label, word.raw
     if _is_unversioned(kind, word, directories, scope):
         yield _OUTSIDE_GIT, word.raw
     elif kind is AccessKind.WRITE and resolve_access(scope, kind, word, directories) is not None:
@@ -162,8 +164,8 @@ def _all(facts: Iterable[CommandFacts]) -> Iterable[CommandFacts]:
 
 def _is_unversioned(kind: AccessKind, word: Word, directories: Directories, scope: Scope) -> bool:
     """Is what the word names in no git work tree, so that no commit brings it back?"""
-    known = directories - {UNKNOWN_DIRECTORY}
-    access = resolve_access(scope, kind, word, known) if known else None
+    known_directories = directories - {UNKNOWN_DIRECTORY}
+    access = resolve_access(scope, kind, word, known_directories) if known_directories else None
     targets = access.targets if access is not None else ()
     return any(not _is_versioned(target.real, scope) for target in targets)
 
@@ -195,9 +197,13 @@ def _name_hosts(program: str, words: Sequence[str]) -> str:
     return f"{program} to {hosts}".strip() if program and hosts else hosts or program
 
 
-def _most_specific(reached: list[str]) -> list[str]:
+def _most_specific(connection_names: list[str]) -> list[str]:
     """Leave out a program where another reading of the same words names its host."""
-    return [one for one in reached if not any(two.startswith(f"{one} to ") for two in reached)]
+    return [
+        one
+        for one in connection_names
+        if not any(two.startswith(f"{one} to ") for two in connection_names)
+    ]
 
 
 def _looked_up(host: str) -> str:

@@ -92,9 +92,9 @@ def _is_rewritten(verb: str, rest: Sequence[str]) -> bool:
 def _downloads(facts: Sequence[CommandFacts]) -> Iterator[tuple[str, str]]:
     """Yield the programs that fetch what a shell or an interpreter runs in the same call."""
     fetching = [one for one in facts if not _DOWNLOADERS.isdisjoint(_heads(one))]
-    fetched = {path for one in fetching for path in _files(one, AccessKind.WRITE)}
+    fetched_files = {path for one in fetching for path in _files(one, AccessKind.WRITE)}
     others = [one for one in facts if one not in fetching]
-    if fetching and any(_runs_one_of(one, fetched) for one in others):
+    if fetching and any(_runs_one_of(one, fetched_files) for one in others):
         yield from ((RUNS_DOWNLOAD, name) for one in fetching for name in sorted(_fetchers(one)))
 
 

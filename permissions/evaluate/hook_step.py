@@ -23,10 +23,10 @@ def after_hooks(decision: Decision, hook: str, reason: str, hook_name: str) -> D
     entry = TraceEntry(TraceStep.HOOK, hook, source=source)
     if decision.behavior is Behavior.DENY or hook == "none":
         return decision
-    answered = _by_hook(decision, hook, reason, who)
-    if answered is not None:
+    hook_decision = _by_hook(decision, hook, reason, who)
+    if hook_decision is not None:
         # The caller works out what the answer stands for.
-        return replace(answered, trace=(*decision.trace, entry), confinement=None)
+        return replace(hook_decision, trace=(*decision.trace, entry), confinement=None)
     message = decision.message
     if reason and hook in ("ask", "defer"):
         # It asks anyway, but what the hook wants a user to look at is theirs to know.

@@ -50,9 +50,9 @@ def runs_inside(
     if not state.excluded_commands or not isinstance(command, str):
         return True
     facts = analyse(command, directory, str(context.home))
-    excluded = _rules(state.excluded_commands)
+    excluded_rules = _rules(state.excluded_commands)
     return isinstance(facts, Unparsable) or not any(
-        first_restriction(excluded, RuleBehavior.DENY, one, tool_input) for one in facts
+        first_restriction(excluded_rules, RuleBehavior.DENY, one, tool_input) for one in facts
     )
 
 

@@ -67,9 +67,11 @@ class PreparedPart(Struct, frozen=True):
     find: Find
 
 
-def part_verdict(prepared: PreparedPart, view: CallView) -> tuple[PartVerdict, list[TraceEntry]]:
+def part_verdict(
+    prepared_part: PreparedPart, view: CallView
+) -> tuple[PartVerdict, list[TraceEntry]]:
     """Return the verdict on one part and what each step answered. Pure."""
-    part, floor = prepared.part, prepared.part.floor
+    part, floor = prepared_part.part, prepared_part.part.floor
     # The one part of another tool is the whole call.
     name = None if part.kind == "tool" else part.text
     trace = [
@@ -79,7 +81,7 @@ def part_verdict(prepared: PreparedPart, view: CallView) -> tuple[PartVerdict, l
     ]
     if floor is not None and floor.behavior is _DENY:
         return _from_floor(part, floor), trace
-    by_rule = _cascade(prepared, view, name, trace)
+    by_rule = _cascade(prepared_part, view, name, trace)
     if by_rule is not None and by_rule.behavior is _DENY:
         return by_rule, trace
     verdict = _not_below(floor, by_rule or _default(part, view), part)
@@ -89,8 +91,10 @@ def part_verdict(prepared: PreparedPart, view: CallView) -> tuple[PartVerdict, l
     answer = final.behavior if by_mode else "none"
     trace.append(TraceEntry(_MODE_STEP, answer, _MODE, None, name))
     if leaves or verdict.source is _BY_SANDBOX:
-        asked = final if leaves else verdict
-        trace.append(TraceEntry(_SANDBOX_STEP, asked.behavior, str(_BY_SANDBOX), None, name))
+        sandbox_verdict = final if leaves else verdict
+        trace.append(
+            TraceEntry(_SANDBOX_STEP, sandbox_verdict.behavior, str(_BY_SANDBOX), None, name)
+        )
     return final, trace
 
 
@@ -103,8 +107,8 @@ def asked_together(
         f"{verdict.message}; beside a part that may write, only plain read commands are treated "
         "as reading"
     )
-    asked = _by_mode(part, behavior, message)
-    return asked, [
+    mode_verdict = _by_mode(part, behavior, message)
+    return mode_verdict, [
         replace(entry, answer=str(behavior)) if entry.step is _MODE_STEP else entry
         for entry in trace
     ]
@@ -162,11 +166,11 @@ def _not_below(floor: Floor | None, verdict: PartVerdict, part: Part) -> PartVer
 
 
 def _cascade(
-    prepared: PreparedPart, view: CallView, name: str | None, trace: list[TraceEntry]
+    prepared_part: PreparedPart, view: CallView, name: str | None, trace: list[TraceEntry]
 ) -> PartVerdict | None:
-    part = prepared.part
+    part = prepared_part.part
     for behavior, step in _STEPS:
-        rule = prepared.find(behavior)
+        rule = prepared_part.find(behavior)
         if rule is None:
             trace.append(TraceEntry(step, "none", None, None, name))
             continue
@@ -175,8 +179,8 @@ def _cascade(
         if answer is _ALLOW:
             stands_for = confinement_of_rule(rule, part.text if part.kind == "command" else None)
             confinement = narrow(stands_for, view)
-        held = None if confinement is None or is_whole(confinement, view) else False
-        trace.append(TraceEntry(step, answer, str(rule.source), rule.text, name, held))
+        is_held = None if confinement is None or is_whole(confinement, view) else False
+        trace.append(TraceEntry(step, answer, str(rule.source), rule.text, name, is_held))
         return _from_rule(part, rule, confinement)
     return None
 

@@ -58,30 +58,27 @@ def possible_path_rule(bash: CallView, facts: CommandFacts) -> Floor | None:
 
 
 def shared_by_pattern(bash: CallView, words: list[Word]) -> Floor | None:
-    patterned: dict[str, Word] = {}
+    words_by_pattern: dict[str, Word] = {}
     for word in words:
         for one in _readings(word):
             if one.has_glob:
-                patterned.setdefault(one.plain.rstrip("/").rpartition("/")[2], word)
-    if not patterned:
+                words_by_pattern.setdefault(one.plain.rstrip("/").rpartition("/")[2], word)
+    if not words_by_pattern:
         return None
     for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
         index = bash.rules.index(behavior)
-        places = {name: index.last_names.first_shared(name) for name in patterned}
+        places = {name: index.last_names.first_shared(name) for name in words_by_pattern}
         results = [(place, name) for name, place in places.items() if place is not None]
         if results:
             place, name = min(results, key=_place)
-            return Floor(
-                Behavior.ASK,
-                Reason.UNPARSABLE,
-                f"{patterned[name].raw} could name a file that {index.file_rules[place].text} "
-                "is about",
-            )
+            word, rule = words_by_pattern[name], index.file_rules[place]
+            message = f"{word.raw} could name a file that {rule.text} is about"
+            return Floor(Behavior.ASK, Reason.UNPARSABLE, message)
     return None
 
 
-def _place(found: tuple[int, str]) -> int:
-    return found[0]
+def _place(result: tuple[int, str]) -> int:
+    return result[0]
 
 
 def _readings(word: Word) -> list[Word]:

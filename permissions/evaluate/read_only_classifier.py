@@ -43,13 +43,13 @@ _MESSAGE = "only reads, inside the working directories"
 def classify(evaluation: Evaluation) -> Decision | None:
     """Return an allow when every part that would be asked about provably only reads, else None."""
     pending = evaluation.decision
-    if not pending.is_mode_default_ask or not evaluation.context.trusted:
+    if not pending.is_mode_default_ask or not evaluation.context.is_trusted:
         # In an untrusted directory, reading commands may still run what its files configure.
         return None
-    found = _all_reading(evaluation) or _reading_beside_others(evaluation)
-    if found is None:
+    result = _all_reading(evaluation) or _reading_beside_others(evaluation)
+    if result is None:
         return None
-    verdicts, confinement = found
+    verdicts, confinement = result
     trace = [
         TraceEntry(TraceStep.CLASSIFIER, "allow", "classifier", None, verdict.text)
         for verdict in verdicts
@@ -75,15 +75,17 @@ _Found = tuple[list[PartVerdict], Confinement]
 
 def _all_reading(evaluation: Evaluation) -> _Found | None:
     """Return the verdicts where all parts only read and are held to it, rules or not."""
-    judged = list(zip(evaluation.parts, evaluation.verdicts, strict=True))
+    judged_parts = list(zip(evaluation.parts, evaluation.verdicts, strict=True))
     is_enforced = can_hold(evaluation.view.level, Confinement.READ_ONLY)
-    if not is_enforced or not all(part.is_provably_harmless or part.is_free for part, _ in judged):
+    if not is_enforced or not all(
+        part.is_provably_harmless or part.is_free for part, _ in judged_parts
+    ):
         return None
     verdicts = [
         _to_allow(verdict)
         if verdict.behavior is Behavior.ASK
         else replace(verdict, confinement=Confinement.READ_ONLY)
-        for _, verdict in judged
+        for _, verdict in judged_parts
     ]
     return verdicts, Confinement.READ_ONLY
 
@@ -111,7 +113,7 @@ def _widest(verdicts: Iterable[PartVerdict]) -> Confinement:
 def with_harmless_parts(pending: Decision, evaluation: Evaluation) -> Decision:
     """Return an ask whose parts that provably only read are allowed without a question."""
     texts = [verdict.text for verdict in evaluation.verdicts]
-    if texts != [part.text for part in pending.parts] or not evaluation.context.trusted:
+    if texts != [part.text for part in pending.parts] or not evaluation.context.is_trusted:
         return pending
     is_alone = _widest(evaluation.verdicts) is Confinement.READ_ONLY and can_hold(
         evaluation.view.level, Confinement.READ_ONLY
@@ -119,8 +121,10 @@ def with_harmless_parts(pending: Decision, evaluation: Evaluation) -> Decision:
     return replace(
         pending,
         parts=tuple(
-            _to_allow(shown) if _is_harmless(part, shown) and (is_alone or part.is_small) else shown
-            for part, shown in zip(evaluation.parts, pending.parts, strict=True)
+            _to_allow(pending_verdict)
+            if _is_harmless(part, pending_verdict) and (is_alone or part.is_small)
+            else pending_verdict
+            for part, pending_verdict in zip(evaluation.parts, pending.parts, strict=True)
         ),
     )
 
@@ -130,9 +134,9 @@ def decide_with_classifier(
 ) -> Decision:
     """Return the decision of steps 1 to 3, with the local classifier asked on a remaining ask."""
     evaluation = evaluate_parts(request, context, cwd=cwd)
-    allowed = classify(evaluation)
-    if allowed is not None:
-        return allowed
+    decision = classify(evaluation)
+    if decision is not None:
+        return decision
     pending = evaluation.decision
     if not pending.is_mode_default_ask:
         return pending

@@ -89,7 +89,7 @@ def is_known_redirect(redirect: Redirect) -> bool:
 
 def _joins_plainly(node: Node) -> bool:
     if isinstance(node, AndOr):
-        return node.is_and and _joins_plainly(node.left) and _joins_plainly(node.right)
+        return node.is_and and _joins_plainly(node.first) and _joins_plainly(node.second)
     if isinstance(node, Isolated):
         are_simple = all(isinstance(one, Simple) for one in node.items)
         return not node.is_background and are_simple and all(map(_joins_plainly, node.items))

@@ -31,13 +31,13 @@ def tool_part(request: PermissionRequest, tool: str, view: CallView) -> Prepared
     host: str | None = None
     floors: tuple[Floor | None, ...]
     if tool in EDIT_TOOLS:
-        written = _edited_path(tool, request.tool_input)
-        target, unclear = _target(written, scope, base)
-        floors = (unclear or scope.check_write(target, str(written)),)
+        path_value = _edited_path(tool, request.tool_input)
+        target, unclear = _target(path_value, scope, base)
+        floors = (unclear or scope.check_write(target, str(path_value)),)
     elif tool in READ_TOOLS:
-        written = _where(tool, request.tool_input)
-        target, unclear = _target(written, scope, base)
-        floors = (unclear or scope.check_read(target, str(written)),)
+        path_value = _where(tool, request.tool_input)
+        target, unclear = _target(path_value, scope, base)
+        floors = (unclear or scope.check_read(target, str(path_value)),)
     elif tool == "WebFetch":
         host = host_of(request.tool_input.get("url"))
         floors = _host_floors(context.blocked_hosts, host)
@@ -64,11 +64,11 @@ def tool_part(request: PermissionRequest, tool: str, view: CallView) -> Prepared
     return PreparedPart(part, find)
 
 
-def _host_floors(blocked: frozenset[str], host: str | None) -> tuple[Floor | None, ...]:
+def _host_floors(blocked_hosts: frozenset[str], host: str | None) -> tuple[Floor | None, ...]:
     if host is None:
         text = "the address has no host that can be read"
         return (Floor(Behavior.ASK, Reason.UNPARSABLE, text),)
-    return check_host(blocked, host), check_address(host)
+    return check_host(blocked_hosts, host), check_address(host)
 
 
 def _floor_of_other(request: PermissionRequest, tool: str) -> Floor | None:
@@ -100,30 +100,30 @@ def describe(request: PermissionRequest) -> str:
 
 
 def _edited_path(tool: str, tool_input: Mapping[str, object]) -> object:
-    written = tool_input.get(EDIT_TOOLS[tool])
-    if written is None and tool == "NotebookEdit":
+    path_value = tool_input.get(EDIT_TOOLS[tool])
+    if path_value is None and tool == "NotebookEdit":
         return tool_input.get("file_path")
-    return written
+    return path_value
 
 
-def _target(written: object, scope: Scope, base: str) -> tuple[Target | None, Floor | None]:
-    if not isinstance(written, str) or not written or "\x00" in written:
-        shown = json.dumps(written, default=str)
-        return None, Floor(Behavior.ASK, Reason.UNPARSABLE, f"the path {shown} cannot be read")
-    return scope.resolve(written, base), None
+def _target(path_value: object, scope: Scope, base: str) -> tuple[Target | None, Floor | None]:
+    if not isinstance(path_value, str) or not path_value or "\x00" in path_value:
+        value_text = json.dumps(path_value, default=str)
+        return None, Floor(Behavior.ASK, Reason.UNPARSABLE, f"the path {value_text} cannot be read")
+    return scope.resolve(path_value, base), None
 
 
 def _where(tool: str, tool_input: Mapping[str, object]) -> object:
-    written = tool_input.get(READ_TOOLS[tool])
-    if tool in ("Glob", "Grep", "LS") and (written is None or written == ""):
-        written = "."
+    path_value = tool_input.get(READ_TOOLS[tool])
+    if tool in ("Glob", "Grep", "LS") and (path_value is None or path_value == ""):
+        path_value = "."
     pattern = tool_input.get("pattern")
-    if tool == "Glob" and isinstance(pattern, str) and isinstance(written, str):
-        fixed = _fixed_part(pattern)
-        if fixed.startswith(("/", "~")):
-            return fixed
-        return f"{written.rstrip('/') or '/'}/{fixed}" if fixed else written
-    return written
+    if tool == "Glob" and isinstance(pattern, str) and isinstance(path_value, str):
+        fixed_part = _fixed_part(pattern)
+        if fixed_part.startswith(("/", "~")):
+            return fixed_part
+        return f"{path_value.rstrip('/') or '/'}/{fixed_part}" if fixed_part else path_value
+    return path_value
 
 
 def _fixed_part(pattern: str) -> str:
@@ -131,7 +131,7 @@ def _fixed_part(pattern: str) -> str:
 
     Any dot-dot, also one behind a wildcard, is included so that it counts against the scope.
     """
-    fixed: list[str] = []
+    components: list[str] = []
     climbs = 0
     wild = False
     for component in pattern.split("/"):
@@ -141,5 +141,5 @@ def _fixed_part(pattern: str) -> str:
         if any(mark in component for mark in "*?[{"):
             wild = True
             continue
-        fixed.append(component)
-    return "/".join([*fixed, *([".."] * climbs)])
+        components.append(component)
+    return "/".join([*components, *([".."] * climbs)])

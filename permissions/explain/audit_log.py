@@ -53,7 +53,7 @@ class AuditLog:
         Args:
             redact: Takes secrets out of every string.
             cwd: Where a relative path of a call starts at the time of the decision.
-            folder: The launch directory, which is the scope; replays decide in the same one.
+            directory: The launch directory, which is the scope; replays decide in the same one.
             notify: Receives why nothing can be written, once until something can again.
         """
         self._path = path
@@ -145,12 +145,12 @@ class AuditLog:
                 return line
         except RecursionError:
             pass  # nested too deeply
-        cleaned = _Cleaner(self._redact)
+        cleaner = _Cleaner(self._redact)
         safe = {
-            "input": cleaned.plain(facts["input"]),
-            **cleaned.plain(answer),
+            "input": cleaner.plain(facts["input"]),
+            **cleaner.plain(answer),
             "feedback": self._redact(feedback) if feedback else None,
-            "stored": cleaned.plain(decision.stored_rules),
+            "stored": cleaner.plain(decision.stored_rules),
         }
         return _encode({**facts, **safe})
 
@@ -192,8 +192,8 @@ class _Cleaner:
             return {self.plain(str(key)): self._field(key, item, depth) for key, item in items}
         if isinstance(value, list | tuple):
             items = [self.plain(item, depth + 1) for item in value[:MAX_ITEMS]]
-            left = len(value) - MAX_ITEMS
-            return [*items, f"{CUT_MARK} ({left} more)"] if left > 0 else items
+            remaining = len(value) - MAX_ITEMS
+            return [*items, f"{CUT_MARK} ({remaining} more)"] if remaining > 0 else items
         return value
 
     def _field(self, key: object, item: Any, depth: int) -> Any:

@@ -36,7 +36,7 @@ class LoggedCall(Struct, frozen=True):
 
 
 def logged_calls(
-    directory: Path, launch_dir: Path, *, since: str | None = None
+    directory: Path, launch_dir: Path, *, earliest: str | None = None
 ) -> Iterator[LoggedCall]:
     """Yield the calls decided in a launch directory, oldest first; bad lines are skipped.
 
@@ -44,31 +44,31 @@ def logged_calls(
     another command.
 
     Args:
-        since: A date (`2026-01-31`) or any prefix of a time; None reads everything.
+        earliest: A date (`2026-01-31`) or any prefix of a time; None reads everything.
     """
     for path in sorted(directory.glob("*.jsonl")):
         with path.open("r", encoding="utf-8", errors="replace") as stream:
             for line in stream:
-                result = _read(line, launch_dir, since)
+                result = _read(line, launch_dir, earliest)
                 if result is not None:
                     yield result
 
 
-def _read(line: str, launch_dir: Path, since: str | None) -> LoggedCall | None:
+def _read(line: str, launch_dir: Path, earliest: str | None) -> LoggedCall | None:
     try:
         entry = json.loads(line)
-        at, tool, tool_input = str(entry["at"]), str(entry["tool"]), dict(entry["input"])
+        timestamp, tool, tool_input = str(entry["at"]), str(entry["tool"]), dict(entry["input"])
         cwd = entry.get("cwd")
         directory = entry.get("folder") or cwd
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     if isinstance(directory, str) and directory != str(launch_dir):
         return None
-    if at < (since or "") or _is_cut(tool_input):
+    if timestamp < (earliest or "") or _is_cut(tool_input):
         return None
     behavior, source = str(entry.get("behavior")), str(entry.get("source"))
     return LoggedCall(
-        timestamp=at,
+        timestamp=timestamp,
         session_id=str(entry.get("session_id")),
         request=PermissionRequest(tool, tool_input),
         mode=parse_mode(str(entry.get("mode"))) or Mode.DEFAULT,

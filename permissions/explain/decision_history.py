@@ -30,9 +30,9 @@ class RuleUse(Struct, frozen=True):
     hits: int = 0
     last_used: datetime | None = None
 
-    def and_at(self, at: datetime) -> RuleUse:
+    def and_at(self, time: datetime) -> RuleUse:
         """Return the use after one more."""
-        last = at if self.last_used is None else max(at, self.last_used)
+        last = time if self.last_used is None else max(time, self.last_used)
         return RuleUse(self.hits + 1, last)
 
 
@@ -84,10 +84,10 @@ class History:
 
     def add(self, decision: Decision, request: PermissionRequest) -> None:
         """Take note of one final decision."""
-        at = self._now()
+        time = self._now()
         for key in _keys(decision):
-            self._uses[key] = self._uses.get(key, RuleUse()).and_at(at)
-        recent = RecentCall(at, request, decision)
+            self._uses[key] = self._uses.get(key, RuleUse()).and_at(time)
+        recent = RecentCall(time, request, decision)
         self._decisions.append(recent)
         if decision.behavior is Behavior.DENY:
             self._denials.append(recent)
@@ -133,8 +133,8 @@ def read_usage(directory: Path) -> dict[RuleKey, RuleUse]:
     for path in sorted(directory.glob("*.jsonl")):
         with path.open(encoding="utf-8", errors="replace") as lines:
             for line in lines:
-                for key, at in _logged_rules(line):
-                    uses[key] = uses.get(key, RuleUse()).and_at(at)
+                for key, time in _logged_rules(line):
+                    uses[key] = uses.get(key, RuleUse()).and_at(time)
     return uses
 
 
@@ -159,15 +159,15 @@ def _logged_rules(line: str) -> Iterator[tuple[RuleKey, datetime]]:
     """Yield each rule that decided about a part of a logged call, with the time."""
     try:
         entry = json.loads(line)
-        at = datetime.fromisoformat(entry["at"])
-        if at.tzinfo is None:
+        time = datetime.fromisoformat(entry["at"])
+        if time.tzinfo is None:
             return
         steps = {
             (step["step"], step["source"], step["rule"])
             for step in entry["trace"]
             if step["rule"] is not None and step["answer"] == step["step"]
         }
-        yield from ((key, at) for key in sorted(steps))
+        yield from ((key, time) for key in sorted(steps))
     except (ValueError, KeyError, TypeError, RecursionError):
         return
 

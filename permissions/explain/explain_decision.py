@@ -92,18 +92,18 @@ def place_of(rule: RuleRef, short: Shorten = str) -> str:
 
 def with_rules(decision: Decision, rules: RuleSet) -> Decision:
     """Return the decision with the places of all rules that its trace names."""
-    named = {(entry.source, entry.rule) for entry in decision.trace if entry.rule is not None}
-    if not named:
+    named_rules = {(entry.source, entry.rule) for entry in decision.trace if entry.rule is not None}
+    if not named_rules:
         return decision
-    results = [rule.ref for rule in rules.rules if (str(rule.source), rule.text) in named]
+    results = [rule.ref for rule in rules.rules if (str(rule.source), rule.text) in named_rules]
     return replace(decision, rules=tuple(results))
 
 
 def reason_text(decision: Decision | PartVerdict, short: Shorten = str) -> str:
     """Return the reason of a decision, places of rules in words."""
     text = decision.message
-    named = decision.rules if isinstance(decision, Decision) else ()
-    for rule in (*named, decision.rule):
+    rules = decision.rules if isinstance(decision, Decision) else ()
+    for rule in (*rules, decision.rule):
         if rule is not None:
             line = f":{rule.line}" if rule.line is not None else ""
             file = f", {rule.file}{line}" if rule.file else ""
@@ -139,10 +139,10 @@ def _explained_parts(
         steps = _part_steps(entries, verdict, places)
         if decision.source in _ANSWERERS:
             steps = _undecided_steps(steps)
-        named = _in_one_line(entries[0].part or "")
+        part_name = _in_one_line(entries[0].part or "")
         if verdict is not None:
-            named = _in_one_line(verdict.text) + _title_note(verdict, strictest, decision)
-        title = f"Part {number + 1} of {len(groups)}: {named}" if len(groups) > 1 else ""
+            part_name = _in_one_line(verdict.text) + _title_note(verdict, strictest, decision)
+        title = f"Part {number + 1} of {len(groups)}: {part_name}" if len(groups) > 1 else ""
         parts.append(ExplainedPart(title, tuple(steps)))
     if whole := _whole_steps(later, decision):
         title = "Then, about the whole call" if len(groups) > 1 else ""
@@ -298,8 +298,8 @@ def _check(
 
 
 def _unasked_reason(step: TraceStep, by_step: dict[TraceStep, TraceEntry]) -> str:
-    def is_answer(asked: TraceStep, answer: str) -> bool:
-        entry = by_step.get(asked)
+    def is_answer(step: TraceStep, answer: str) -> bool:
+        entry = by_step.get(step)
         return entry is not None and entry.answer == answer
 
     if is_answer(TraceStep.SCOPE, "deny"):
@@ -372,11 +372,11 @@ def _is_in_vain(entry: TraceEntry, decision: Decision) -> bool:
 def _whole_words(entry: TraceEntry) -> str:
     source = entry.source or ""
     verb = _VERBS.get(entry.answer, entry.answer)
-    about = f": {entry.part}" if entry.part else ""
+    part_note = f": {entry.part}" if entry.part else ""
     match entry.step:
         case TraceStep.CLASSIFIER if source == "classifier":
             # The table of commands that only read; it never denies.
-            return f"{_KNOWN if entry.answer == 'allow' else _UNKNOWN}{about}"
+            return f"{_KNOWN if entry.answer == 'allow' else _UNKNOWN}{part_note}"
         case TraceStep.USER if source in {"", "dialog"}:
             return {"allow": "said yes", "deny": "said no"}.get(entry.answer, verb)
         case _ if ": " in source:
@@ -384,7 +384,7 @@ def _whole_words(entry: TraceEntry) -> str:
         case _ if entry.answer == "none":
             return f"{source}: no opinion"
         case _:
-            return f"{verb} ({source}){about}" if source else f"{verb}{about}"
+            return f"{verb} ({source}){part_note}" if source else f"{verb}{part_note}"
 
 
 def _merge_parts(parts: Sequence[ExplainedPart]) -> tuple[ExplainedPart, ...]:

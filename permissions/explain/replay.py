@@ -65,14 +65,14 @@ class Difference(Struct, frozen=True):
 
 
 def replay(
-    directory: Path, context: PermissionContext, *, since: str | None = None
+    directory: Path, context: PermissionContext, *, earliest: str | None = None
 ) -> Iterator[Difference]:
     """Yield the logged decisions of a launch directory, oldest first, as `logged_calls` does.
 
     Args:
-        since: A date (`2026-01-31`) or any prefix of a time; None reads everything.
+        earliest: A date (`2026-01-31`) or any prefix of a time; None reads everything.
     """
-    for call in logged_calls(directory, context.launch_dir, since=since):
+    for call in logged_calls(directory, context.launch_dir, earliest=earliest):
         decision = decide_again(call, context)
         yield Difference(
             timestamp=call.timestamp,

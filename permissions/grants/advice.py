@@ -91,11 +91,11 @@ class _LogSummary(Struct):
         if call.check_result == "ask" and call.source in _USER_SOURCES:
             self.asked_calls.append(call)
         try:
-            at = datetime.fromisoformat(call.timestamp).timestamp()
+            time = datetime.fromisoformat(call.timestamp).timestamp()
         except (ValueError, OverflowError):
             return
-        first, last = self.spans.get(call.session_id, (at, at))
-        self.spans[call.session_id] = (min(first, at), max(last, at))
+        first, last = self.spans.get(call.session_id, (time, time))
+        self.spans[call.session_id] = (min(first, time), max(last, time))
 
 
 def _cause(call: LoggedCall) -> str:
@@ -107,12 +107,14 @@ def _cause(call: LoggedCall) -> str:
     return "a hook asked"
 
 
-def _proposals(asked: Sequence[LoggedCall], context: PermissionContext) -> tuple[Proposal, ...]:
+def _proposals(
+    asked_calls: Sequence[LoggedCall], context: PermissionContext
+) -> tuple[Proposal, ...]:
     """Return proposals, each tried on the whole log."""
-    decided = [(call, decide_again(call, context)) for call in asked]
+    judged_calls = [(call, decide_again(call, context)) for call in asked_calls]
     # What something else allows by now spares no question any more.
-    still_asked = [pair for pair in decided if pair[1].behavior is not Behavior.ALLOW]
-    counted: Counter[tuple[str, ...]] = Counter()
+    still_asked = [pair for pair in judged_calls if pair[1].behavior is not Behavior.ALLOW]
+    counts: Counter[tuple[str, ...]] = Counter()
     descriptions: dict[tuple[str, ...], tuple[str, str]] = {}
     for call, decision in still_asked:
         if call.behavior != "allow" or decision.behavior is not Behavior.ASK:
@@ -120,23 +122,23 @@ def _proposals(asked: Sequence[LoggedCall], context: PermissionContext) -> tuple
         evaluation = evaluate_parts(call.request, context, cwd=call.cwd)
         grants = suggest(evaluation, decision, destinations=[RuleSource.LOCAL])
         for grant in grants:
-            counted[grant.rules] += 1
+            counts[grant.rules] += 1
             name = described_call(call.request.tool, call.request.tool_input)
             descriptions.setdefault(grant.rules, (name, grant.also_allows))
     open_calls = [call for call, _ in still_asked]
-    tried = [
+    proposals = [
         Proposal(rules, spares, *descriptions[rules])
-        for rules, count in counted.most_common(2 * MAX_PROPOSALS)
+        for rules, count in counts.most_common(2 * MAX_PROPOSALS)
         if count >= MIN_ASKED and (spares := _spares(rules, open_calls, context)) >= MIN_ASKED
     ]
-    return tuple(sorted(tried, key=lambda one: -one.spares)[:MAX_PROPOSALS])
+    return tuple(sorted(proposals, key=lambda one: -one.spares)[:MAX_PROPOSALS])
 
 
 def _spares(rules: Sequence[str], calls: Sequence[LoggedCall], context: PermissionContext) -> int:
     """Return how many of the calls rules would let through; 0 where one was answered no."""
     texts = [RuleText(rule, RuleBehavior.ALLOW, RuleSource.LOCAL) for rule in rules]
-    changed = context.with_rules(context.rules.with_rules(texts))
-    through = [call for call in calls if decide_again(call, changed).behavior is Behavior.ALLOW]
+    new_context = context.with_rules(context.rules.with_rules(texts))
+    through = [call for call in calls if decide_again(call, new_context).behavior is Behavior.ALLOW]
     return len(through) if all(call.behavior == "allow" for call in through) else 0
 
 

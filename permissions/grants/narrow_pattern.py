@@ -20,12 +20,12 @@ def pattern_for(command: str) -> str | None:
     if not words:
         return None
     program = words[0]
-    known = program_named(program)
-    if known.exact_only or "/" in program or len(words) == 1:
+    program_record = program_named(program)
+    if program_record.exact_only or "/" in program or len(words) == 1:
         return command.strip()
-    if known.has_subcommands:
-        return _subcommand_pattern(known, words, command)
-    return f"{program} *" if known.checks_project else command.strip()
+    if program_record.has_subcommands:
+        return _subcommand_pattern(program_record, words, command)
+    return f"{program} *" if program_record.checks_project else command.strip()
 
 
 def _plain_words(command: str) -> list[str]:
@@ -39,21 +39,21 @@ def _plain_words(command: str) -> list[str]:
     return [] if not words or "=" in words[0] else words
 
 
-def _subcommand_pattern(known: Program, words: list[str], command: str) -> str:
+def _subcommand_pattern(program_record: Program, words: list[str], command: str) -> str:
     program, sub = words[:2]
-    if sub.startswith("-") or sub in names(known.exact_subcommands):
+    if sub.startswith("-") or sub in names(program_record.exact_subcommands):
         return command.strip()
     if sub == "run" and len(words) > 2:
         return f"{program} run {words[2]} *"
-    if known.exact_third:
-        return _after_two(known, words, command)
+    if program_record.exact_third:
+        return _after_two(program_record, words, command)
     return f"{program} {sub} *"
 
 
-def _after_two(known: Program, words: list[str], command: str) -> str:
+def _after_two(program_record: Program, words: list[str], command: str) -> str:
     """Return the pattern of a program whose second and third word together set what it does."""
     has_third = len(words) > 2 and not words[2].startswith("-")
-    if not has_third or words[2] in names(known.exact_third):
+    if not has_third or words[2] in names(program_record.exact_third):
         return command.strip()
     return f"{words[0]} {words[1]} {words[2]} *"
 

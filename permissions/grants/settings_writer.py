@@ -57,8 +57,8 @@ def store_rules(
     """
 
     def add(entries: list[Any]) -> list[str]:
-        known = {_rule_text(entry) for entry in entries}
-        new = [rule for rule in dict.fromkeys(rules) if rule not in known]
+        old_rules = {_rule_text(entry) for entry in entries}
+        new = [rule for rule in dict.fromkeys(rules) if rule not in old_rules]
         entries.extend(new)
         return new
 
@@ -71,10 +71,10 @@ def remove_rules(
     """Take rules out of a settings file, wherever they are in it. Raises as `store_rules`."""
 
     def remove(entries: list[Any]) -> list[str]:
-        known = {_rule_text(entry) for entry in entries}
-        gone = [rule for rule in dict.fromkeys(rules) if rule in known]
-        entries[:] = [entry for entry in entries if _rule_text(entry) not in gone]
-        return gone
+        old_rules = {_rule_text(entry) for entry in entries}
+        removed_rules = [rule for rule in dict.fromkeys(rules) if rule in old_rules]
+        entries[:] = [entry for entry in entries if _rule_text(entry) not in removed_rules]
+        return removed_rules
 
     return _change(file, behavior, remove, within)
 
@@ -106,13 +106,19 @@ def undo(receipt: StoreReceipt, *, within: Path | None = None) -> StoreReceipt:
     """
 
     def take_back(entries: list[Any]) -> list[str]:
-        added = [entry for entry in receipt.new_entries if entry not in receipt.old_entries]
-        gone = [entry for entry in receipt.old_entries if entry not in receipt.new_entries]
-        entries[:] = [entry for entry in entries if entry not in added]
-        for entry in gone:
+        added_entries = [entry for entry in receipt.new_entries if entry not in receipt.old_entries]
+        removed_entries = [
+            entry for entry in receipt.old_entries if entry not in receipt.new_entries
+        ]
+        entries[:] = [entry for entry in entries if entry not in added_entries]
+        for entry in removed_entries:
             if entry not in entries:
                 entries.insert(min(receipt.old_entries.index(entry), len(entries)), entry)
-        return [text for entry in (*added, *gone) if (text := _rule_text(entry)) is not None]
+        return [
+            text
+            for entry in (*added_entries, *removed_entries)
+            if (text := _rule_text(entry)) is not None
+        ]
 
     return _change(receipt.file, receipt.behavior, take_back, within)
 
@@ -125,15 +131,15 @@ def _change(file: Path, behavior: RuleBehavior, edit: Edit, within: Path | None)
             text = _text(file, target)
             data = _object(file, text)
             entries = _entries(file, data, behavior)
-            before = tuple(entries)
-            changed = edit(entries)
-            if not changed or before == tuple(entries):
+            old_entries = tuple(entries)
+            changed_rules = edit(entries)
+            if not changed_rules or old_entries == tuple(entries):
                 return StoreReceipt(
-                    file, (), behavior=behavior, old_entries=before, new_entries=before
+                    file, (), behavior=behavior, old_entries=old_entries, new_entries=old_entries
                 )
             _write(target, _encode_json(data, _indent(text)))
             _read_back(file, target, behavior, entries)
-            receipt = StoreReceipt(file, tuple(changed), behavior, before)
+            receipt = StoreReceipt(file, tuple(changed_rules), behavior, old_entries)
             return replace(receipt, new_entries=tuple(entries))
     except StoreError:
         raise

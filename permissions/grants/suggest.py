@@ -120,7 +120,7 @@ def shadow_warnings_of(
     grant: GrantChoice, context: PermissionContext
 ) -> tuple[DecisionWarning, ...]:
     """Return a warning for each rule of a grant that can never take effect where it is stored."""
-    added = [
+    new_rules = [
         RuleText(rule, RuleBehavior(str(grant.behavior)), RuleSource(grant.destination))
         for rule in grant.rules
     ]
@@ -131,7 +131,7 @@ def shadow_warnings_of(
             result.rule,
             f"{result.message}; {result.fix}",
         )
-        for result in lint_new(context.rules, added)
+        for result in lint_new(context.rules, new_rules)
         if result.type in {LintType.DENY_SHADOW, LintType.ASK_SHADOW}
     )
 
@@ -146,12 +146,12 @@ def _needless(texts: Sequence[str], destination: RuleSource, rules: RuleSet) -> 
     """Return the allow rules stored in files that new ones would cover, where they apply."""
     new = RuleSet.build([RuleText(text, RuleBehavior.ALLOW, destination) for text in texts])[0]
     return tuple(
-        known.ref
-        for known in rules.rules
-        if known.behavior is RuleBehavior.ALLOW
-        and known.file is not None
-        and (known.source is destination or destination is RuleSource.USER)
-        and any(subsumes(wider, known) for wider in new.rules)
+        stored_rule.ref
+        for stored_rule in rules.rules
+        if stored_rule.behavior is RuleBehavior.ALLOW
+        and stored_rule.file is not None
+        and (stored_rule.source is destination or destination is RuleSource.USER)
+        and any(subsumes(wider, stored_rule) for wider in new.rules)
     )
 
 
@@ -257,14 +257,14 @@ def _edit_offer(
     path: str, context: PermissionContext, destination: RuleSource
 ) -> tuple[RuleOffer, ...]:
     directory = os.path.dirname(os.path.normpath(os.path.join(str(context.launch_dir), path)))
-    anchored = _anchored_path(directory, context, destination)
-    if anchored is None:
+    anchored_path = _anchored_path(directory, context, destination)
+    if anchored_path is None:
         return ()
     launch_dir = str(context.launch_dir)
     inside = directory.startswith(f"{launch_dir}/")
     where = directory[len(launch_dir) + 1 :] if inside else directory
     where = "this folder" if directory == launch_dir else where
-    rule = f"Edit({anchored.rstrip('/')}/**)"
+    rule = f"Edit({anchored_path.rstrip('/')}/**)"
     return (RuleOffer(rule, path, f"editing every file below {where}"),)
 
 
@@ -272,9 +272,11 @@ def _would_allow(rules: Sequence[str], destination: RuleSource, evaluation: Eval
     """Whether the rules really lift this ask: nothing is offered that would ask again."""
     extra = [RuleText(rule, RuleBehavior.ALLOW, destination) for rule in rules]
     context = evaluation.context
-    changed = context.with_rules(context.rules.with_rules(extra))
-    after = decide_with_classifier(evaluation.request, changed, cwd=Path(evaluation.view.base))
-    return after.behavior is Behavior.ALLOW
+    new_context = context.with_rules(context.rules.with_rules(extra))
+    decision = decide_with_classifier(
+        evaluation.request, new_context, cwd=Path(evaluation.view.base)
+    )
+    return decision.behavior is Behavior.ALLOW
 
 
 def _text(request: PermissionRequest, key: str) -> str:

@@ -99,7 +99,7 @@ def lint(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> tuple[LintWarni
     shadows = shadowed_rules(rules, sandbox_auto_allow=sandbox_auto_allow)
     hidden = {(warning.rule, warning.source) for warning in shadows}
     results.extend(shadows)
-    seen: list[tuple[Rule, str | None]] = []
+    earlier_rules: list[tuple[Rule, str | None]] = []
     for rule in rules.rules:
         if rule.is_cap:
             continue
@@ -107,20 +107,22 @@ def lint(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> tuple[LintWarni
         # Only an allow rule is reported as superfluous: a second deny or ask does no harm.
         if rule.behavior is RuleBehavior.ALLOW and (rule.text, str(rule.source)) not in hidden:
             kin = kin_of(rule)
-            results.extend(_duplicates(rule, [other for other, its in seen if _are_kin(kin, its)]))
-            seen.append((rule, kin))
+            results.extend(
+                _duplicates(rule, [other for other, its in earlier_rules if _are_kin(kin, its)])
+            )
+            earlier_rules.append((rule, kin))
     return tuple(results)
 
 
 def lint_new(
-    rules: RuleSet, added: Iterable[RuleText], *, sandbox_auto_allow: bool = False
+    rules: RuleSet, new_rules: Iterable[RuleText], *, sandbox_auto_allow: bool = False
 ) -> tuple[LintWarning, ...]:
-    """Return the findings that storing `added` would cause; run before they are written."""
-    texts = {(entry.text, str(entry.source)) for entry in added}
-    combined = RuleSet.build((*rules.texts, *added))[0]
+    """Return the findings that storing `new_rules` would cause; run before they are written."""
+    texts = {(entry.text, str(entry.source)) for entry in new_rules}
+    all_rules = RuleSet.build((*rules.texts, *new_rules))[0]
     return tuple(
         warning
-        for warning in lint(combined, sandbox_auto_allow=sandbox_auto_allow)
+        for warning in lint(all_rules, sandbox_auto_allow=sandbox_auto_allow)
         if (warning.rule, warning.source) in texts
         or (warning.shadower, warning.shadower_source) in texts
     )
@@ -134,17 +136,23 @@ def shadowed_rules(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> list[
         if rule.behavior in _RESTRICTING and not rule.is_cap
     ]
     results: dict[tuple[str, str, str, str, str], LintWarning] = {}
-    for allowed in rules.rules:
-        if allowed.behavior is not RuleBehavior.ALLOW:
+    for allow_rule in rules.rules:
+        if allow_rule.behavior is not RuleBehavior.ALLOW:
             continue
-        kin = kin_of(allowed)
+        kin = kin_of(allow_rule)
         for wider, its in restricting:
-            if not _is_kin(its, kin) and not finds_inside(wider, allowed):
+            if not _is_kin(its, kin) and not finds_inside(wider, allow_rule):
                 continue
-            if _is_lifted(wider, allowed, sandbox_auto_allow) or not subsumes(wider, allowed):
+            if _is_lifted(wider, allow_rule, sandbox_auto_allow) or not subsumes(wider, allow_rule):
                 continue
-            warning = _shadow(wider, allowed)
-            key = (warning.type, allowed.text, str(allowed.source), wider.text, str(wider.source))
+            warning = _shadow(wider, allow_rule)
+            key = (
+                warning.type,
+                allow_rule.text,
+                str(allow_rule.source),
+                wider.text,
+                str(wider.source),
+            )
             results.setdefault(key, warning)
     return list(results.values())
 
@@ -166,7 +174,7 @@ def shadow_warnings(rules: RuleSet) -> tuple[DecisionWarning, ...]:
     )
 
 
-def _is_lifted(wider: Rule, allowed: Rule, sandbox_auto_allow: bool) -> bool:
+def _is_lifted(wider: Rule, allow_rule: Rule, sandbox_auto_allow: bool) -> bool:
     """Does the sandbox allow the call before this ask rule is reached?"""
     return (
         sandbox_auto_allow
@@ -174,29 +182,29 @@ def _is_lifted(wider: Rule, allowed: Rule, sandbox_auto_allow: bool) -> bool:
         and wider.is_tool_wide
         and wider.tool.text == "Bash"
         and wider.source in _PERSONAL
-        and allowed.tool.text == "Bash"
+        and allow_rule.tool.text == "Bash"
     )
 
 
-def _shadow(wider: Rule, allowed: Rule) -> LintWarning:
+def _shadow(wider: Rule, allow_rule: Rule) -> LintWarning:
     kind, verb = _RESTRICTING[wider.behavior]
     return LintWarning(
         kind,
-        allowed.text,
+        allow_rule.text,
         wider.text,
-        str(allowed.source),
+        str(allow_rule.source),
         str(wider.source),
-        f"'{wider.text}' ({wider.source}) {verb} before '{allowed.text}' ({allowed.source}) is "
-        "reached",
-        f"remove '{allowed.text}', or narrow the {wider.behavior} rule '{wider.text}'",
-        allowed.file,
-        allowed.line,
+        f"'{wider.text}' ({wider.source}) {verb} before '{allow_rule.text}' ({allow_rule.source}) "
+        "is reached",
+        f"remove '{allow_rule.text}', or narrow the {wider.behavior} rule '{wider.text}'",
+        allow_rule.file,
+        allow_rule.line,
     )
 
 
 def _from_warning(warning: DecisionWarning, rules: RuleSet) -> LintWarning:
     is_unknown = warning.type is WarningType.UNKNOWN_TOOL
-    written = next(
+    rule_text = next(
         (
             text
             for text in rules.texts
@@ -211,21 +219,21 @@ def _from_warning(warning: DecisionWarning, rules: RuleSet) -> LintWarning:
         warning.source or "",
         None,
         warning.message,
-        _mending(written, is_unknown=is_unknown),
-        written.file if written is not None else None,
-        written.line if written is not None else None,
+        _mending(rule_text, is_unknown=is_unknown),
+        rule_text.file if rule_text is not None else None,
+        rule_text.line if rule_text is not None else None,
     )
 
 
-def _mending(written: RuleText | None, *, is_unknown: bool) -> str:
-    meant = None
-    if written is not None and written.invalid is None:
-        meant = suggest_fix(written.text, written.behavior)
-    if meant is not None:
-        return f"write {meant}, or remove the rule"
+def _mending(rule_text: RuleText | None, *, is_unknown: bool) -> str:
+    corrected_rule = None
+    if rule_text is not None and rule_text.invalid is None:
+        corrected_rule = suggest_fix(rule_text.text, rule_text.behavior)
+    if corrected_rule is not None:
+        return f"write {corrected_rule}, or remove the rule"
     if is_unknown:
-        known = ", ".join(sorted(KNOWN_TOOLS - {"Cd", "LS"}))
-        return f"use one of {known}, or mcp__<server>__<tool>; or remove the rule"
+        tools = ", ".join(sorted(KNOWN_TOOLS - {"Cd", "LS"}))
+        return f"use one of {tools}, or mcp__<server>__<tool>; or remove the rule"
     return "correct the rule or remove it"
 
 
@@ -246,12 +254,12 @@ def _about_one(rule: Rule) -> Iterator[LintWarning]:
                 f"'/{specifier.pattern}' starts at the rule's own folder, not at the file system",
                 f"write {rule.tool.text}(//{specifier.pattern}) for the absolute path",
             )
-    if isinstance(specifier, PathPattern) and (meant := _without_outer_spaces(specifier)):
+    if isinstance(specifier, PathPattern) and (trimmed_pattern := _without_outer_spaces(specifier)):
         yield _one(
             rule,
             LintType.UNREACHABLE,
             "a space belongs to the file's name, so this matches only names with that space",
-            f"write {rule.tool.text}({meant})",
+            f"write {rule.tool.text}({trimmed_pattern})",
         )
     if rule.behavior is RuleBehavior.ALLOW and isinstance(specifier, BashPattern):
         yield from _about_command(rule, specifier)
@@ -259,11 +267,11 @@ def _about_one(rule: Rule) -> Iterator[LintWarning]:
         yield _one(rule, LintType.FAILED_EXAMPLE, example, "correct the rule or its example")
 
 
-def _without_outer_spaces(written: PathPattern) -> str | None:
+def _without_outer_spaces(path_pattern: PathPattern) -> str | None:
     """Return the pattern without spaces around its components; None if there are none."""
-    meant = "/".join(name.strip() for name in written.pattern.split("/"))
-    anchor = "" if written.anchor is Anchor.CURRENT else written.anchor.value
-    return anchor + meant if meant != written.pattern else None
+    trimmed_pattern = "/".join(name.strip() for name in path_pattern.pattern.split("/"))
+    anchor = "" if path_pattern.anchor is Anchor.CURRENT else path_pattern.anchor.value
+    return anchor + trimmed_pattern if trimmed_pattern != path_pattern.pattern else None
 
 
 def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:

@@ -43,17 +43,17 @@ def _notice_line(warning: LintWarning, short: Shorten) -> str:
     return f"Rule {warning.rule} ({place}): {warning.notice_text}"
 
 
-def _summary(found: list[LintWarning]) -> Iterator[str]:
-    names = list(dict.fromkeys(str(warning.rule) for warning in found))
+def _summary(warnings: list[LintWarning]) -> Iterator[str]:
+    names = list(dict.fromkeys(str(warning.rule) for warning in warnings))
     if not names:
         return
-    dead = {warning.rule for warning in found if warning.type in _DEAD}
-    shown = ", ".join(names[:_NAMED])
+    dead = {warning.rule for warning in warnings if warning.type in _DEAD}
+    shown_names = ", ".join(names[:_NAMED])
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     many = f"{len(names)} rules need attention" if len(names) > 1 else "1 rule needs attention"
     never = f"; {len(dead)} never take effect" if len(dead) > 1 else ""
     never = "; 1 never takes effect" if len(dead) == 1 else never
     yield (
-        f"{many}{never}: {shown}{more}. "
+        f"{many}{never}: {shown_names}{more}. "
         "/permissions and `agent-tui permissions lint` say why, and what to write instead."
     )

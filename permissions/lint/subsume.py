@@ -149,12 +149,12 @@ def _tool(wider: ToolPattern, narrower: ToolPattern) -> bool:
 
 
 def _name(wider: NamePattern, narrower: NamePattern) -> bool:
-    covered = wider.pattern.subsumes(narrower.pattern) or (
+    is_covered = wider.pattern.subsumes(narrower.pattern) or (
         wider.bare is not None
         and narrower.pattern.is_exact
         and narrower.pattern.chunks[0] == wider.bare
     )
-    return covered and (
+    return is_covered and (
         narrower.bare is None or narrower.bare == wider.bare or wider.pattern.matches(narrower.bare)
     )
 
@@ -216,17 +216,17 @@ _MOST_NAMES = 12
 
 def _samples(names: list[str], letters: str) -> list[str]:
     """Return paths that a pattern fits, with `letters` for each run of any."""
-    found = [""]
+    paths = [""]
     for place, name in enumerate(names, start=1):
         if name == "**":
             one = letters or _ANYTHING
-            below = [f"{path}{one}/{one}/" for path in found]
-            found = [f"{path}{one}/" for path in found] if place == len(names) else found
-            found = [*found, *below]
+            deeper_paths = [f"{path}{one}/{one}/" for path in paths]
+            paths = [f"{path}{one}/" for path in paths] if place == len(names) else paths
+            paths = [*paths, *deeper_paths]
         else:
             one = name.replace("*", letters).replace("?", _ANYTHING) or _ANYTHING
-            found = [f"{path}{one}/" for path in found]
-    return [path.removesuffix("/") for path in found]
+            paths = [f"{path}{one}/" for path in paths]
+    return [path.removesuffix("/") for path in paths]
 
 
 def _is_everything(pattern: PathPattern) -> bool:

@@ -34,16 +34,16 @@ def matches_call(
     home: Path,
 ) -> bool:
     """Is the pattern about this call? A malformed pattern is about nothing."""
-    parsed = parse_rule(pattern_text, RuleBehavior.ASK)
-    if isinstance(parsed, MalformedRule):
+    parsed_rule = parse_rule(pattern_text, RuleBehavior.ASK)
+    if isinstance(parsed_rule, MalformedRule):
         return False
     name = canonical_tool(tool)
-    if not parsed.tool.matches(name):
+    if not parsed_rule.tool.matches(name):
         return False
-    if isinstance(parsed.specifier, WholeTool):
+    if isinstance(parsed_rule.specifier, WholeTool):
         return True
-    if isinstance(parsed.specifier, BashPattern):
-        return _matches_command(parsed.specifier, tool_input.get("command"), cwd, home)
+    if isinstance(parsed_rule.specifier, BashPattern):
+        return _matches_command(parsed_rule.specifier, tool_input.get("command"), cwd, home)
     rule = Rule(
         pattern_text,
         # An allow rule reads `dir/**` as anchored, which is what conditions are documented to do.
@@ -51,8 +51,8 @@ def matches_call(
         RuleSource.PROJECT,
         None,
         None,
-        parsed.tool,
-        parsed.specifier,
+        parsed_rule.tool,
+        parsed_rule.specifier,
     )
     context = PermissionContext(Mode.DEFAULT, RuleSet(), cwd, project_root, home)
     target = _target(name, tool_input, context)
@@ -64,11 +64,11 @@ def _target(
     tool: str, tool_input: Mapping[str, object], context: PermissionContext
 ) -> Target | None:
     key = EDIT_TOOLS.get(tool) or READ_TOOLS.get(tool)
-    written = tool_input.get(key) if key else None
-    if not isinstance(written, str) and (key != "path" or written is not None):
+    path_value = tool_input.get(key) if key else None
+    if not isinstance(path_value, str) and (key != "path" or path_value is not None):
         return None
     return resolve(
-        written or "." if isinstance(written, str) else ".",
+        path_value or "." if isinstance(path_value, str) else ".",
         base=os.path.abspath(context.launch_dir),
         home=str(context.home),
         files=context.files,

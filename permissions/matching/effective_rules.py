@@ -65,7 +65,7 @@ def effective(context: PermissionContext, *, works_inside: bool = False) -> Effe
     mode, mode_warnings = gated_mode(context)
     rules, rule_warnings = _counting_rules(
         context.rules,
-        trusted=context.trusted,
+        is_trusted=context.is_trusted,
         managed_only=is_locked(context.policy, "allowManagedPermissionRulesOnly"),
         auto=mode is Mode.AUTO,
         works_inside=works_inside,
@@ -138,10 +138,10 @@ def requested_mode(
 
 def without_dangerous(rules: RuleSet) -> tuple[RuleSet, tuple[Rule, ...]]:
     """Return the rules that count in `auto`, and the allow rules that stop counting there."""
-    dropped = tuple(rule for rule in rules.rules if is_dangerous_allow(rule))
-    if not dropped:
+    dropped_rules = tuple(rule for rule in rules.rules if is_dangerous_allow(rule))
+    if not dropped_rules:
         return rules, ()
-    return rules.only(rule for rule in rules.rules if rule not in dropped), dropped
+    return rules.only(rule for rule in rules.rules if rule not in dropped_rules), dropped_rules
 
 
 def is_dangerous_allow(rule: Rule) -> bool:
@@ -171,14 +171,14 @@ _Filtered = tuple[RuleSet, tuple[DecisionWarning, ...]]
 
 
 def _counting_rules(
-    rules: RuleSet, *, trusted: bool, managed_only: bool, auto: bool, works_inside: bool
+    rules: RuleSet, *, is_trusted: bool, managed_only: bool, auto: bool, works_inside: bool
 ) -> _Filtered:
-    if trusted and not managed_only and not auto and not works_inside:
+    if is_trusted and not managed_only and not auto and not works_inside:
         return rules, ()
-    key = (trusted, managed_only, auto, works_inside)
+    key = (is_trusted, managed_only, auto, works_inside)
     result = rules.counting.get(key)
     if result is None:
-        result = _filter(rules, trusted=trusted, managed_only=managed_only, auto=auto)
+        result = _filter(rules, is_trusted=is_trusted, managed_only=managed_only, auto=auto)
         if works_inside:
             counting = [rule for rule in result[0].rules if not _asks_about_all_of_bash(rule)]
             result = result[0].only(counting), result[1]
@@ -191,7 +191,7 @@ def _asks_about_all_of_bash(rule: Rule) -> bool:
     return is_bare and rule.behavior is RuleBehavior.ASK and rule.tool.matches("Bash")
 
 
-def _filter(rules: RuleSet, *, trusted: bool, managed_only: bool, auto: bool) -> _Filtered:
+def _filter(rules: RuleSet, *, is_trusted: bool, managed_only: bool, auto: bool) -> _Filtered:
     counting: list[Rule] = []
     warnings: list[DecisionWarning] = []
 
@@ -201,7 +201,7 @@ def _filter(rules: RuleSet, *, trusted: bool, managed_only: bool, auto: bool) ->
         )
 
     def is_untrusted(rule: Rule) -> bool:
-        return not trusted and rule.source in _PROJECT_SOURCES
+        return not is_trusted and rule.source in _PROJECT_SOURCES
 
     for rule in rules.rules:
         if rule.behavior is not RuleBehavior.ALLOW:

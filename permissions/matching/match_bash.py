@@ -30,9 +30,11 @@ def first_restriction(
         return None
     best: PlacedRule | None = None
     for one in facts.with_inner():
-        for placed in _candidates(index, one.deny_forms):
-            if (best is None or placed[0] < best[0]) and _restricts(placed[1], one, tool_input):
-                best = placed
+        for placed_rule in _candidates(index, one.deny_forms):
+            if (best is None or placed_rule[0] < best[0]) and _restricts(
+                placed_rule[1], one, tool_input
+            ):
+                best = placed_rule
     return None if best is None else best[1]
 
 
@@ -72,12 +74,12 @@ def first_allow(rules: RuleSet, facts: CommandFacts) -> Rule | None:
     is_clear = facts.has_literal_program and not facts.hidden
     blanket_covers = not facts.unclear and (is_clear or not has_scoped_restriction(rules))
     best: PlacedRule | None = None
-    for placed in _candidates(index, facts.allow_forms):
-        is_blanket = isinstance(placed[1].specifier, WholeTool)
+    for placed_rule in _candidates(index, facts.allow_forms):
+        is_blanket = isinstance(placed_rule[1].specifier, WholeTool)
         covers = blanket_covers if is_blanket else is_clear
-        is_first = best is None or placed[0] < best[0]
-        if covers and is_first and (is_blanket or _covers(placed[1], facts)):
-            best = placed
+        is_first = best is None or placed_rule[0] < best[0]
+        if covers and is_first and (is_blanket or _covers(placed_rule[1], facts)):
+            best = placed_rule
     return None if best is None else best[1]
 
 

@@ -70,7 +70,7 @@ class Anchors:
         self._context = context
         self._cwd = cwd
         self._files = context.files if files is None else files
-        self._spelled: dict[str, tuple[str, ...]] = {}
+        self._spelling_cache: dict[str, tuple[str, ...]] = {}
         self._ways: dict[tuple[str, str], tuple[str, ...] | None] = {}
         self._places: dict[tuple[Anchor, RuleSource, RuleBehavior], tuple[str, ...]] = {}
 
@@ -89,12 +89,12 @@ class Anchors:
         """
         key = (path, place)
         if key not in self._ways:
-            below = relative_to(path, place)
+            relative_path = relative_to(path, place)
             way: list[str] = []
-            while below:
-                way.append(below)
-                below = below.rpartition("/")[0]
-            self._ways[key] = None if below is None else tuple(way)
+            while relative_path:
+                way.append(relative_path)
+                relative_path = relative_path.rpartition("/")[0]
+            self._ways[key] = None if relative_path is None else tuple(way)
         return self._ways[key]
 
     def _resolve(
@@ -116,12 +116,12 @@ class Anchors:
 
     def _spellings(self, directory: Path | str) -> tuple[str, ...]:
         text = str(directory)
-        if text not in self._spelled:
+        if text not in self._spelling_cache:
             whole = absolute(text)
             real = self._files.realpath(whole)
             alone = real is None or real == whole
-            self._spelled[text] = (whole,) if alone else (whole, real or whole)
-        return self._spelled[text]
+            self._spelling_cache[text] = (whole,) if alone else (whole, real or whole)
+        return self._spelling_cache[text]
 
 
 def first_match(
@@ -151,15 +151,15 @@ def _candidates(
     results: list[Rule] = []
     by_path = index.paths.get(governor)
     if by_path is not None:
-        placed = list(by_path.open)
+        placed_rules = list(by_path.open)
         # Without a target only what fits every path counts, and that is open.
         if call.target is not None:
             for name in _names(call.target) if by_path.by_name else ():
-                placed.extend(by_path.by_name.get(name, ()))
+                placed_rules.extend(by_path.by_name.get(name, ()))
             for group in by_path.groups:
-                _add_group(placed, group, behavior, call, anchors)
-            placed.sort(key=_place)
-        results = [rule for _, rule in placed] if placed else []
+                _add_group(placed_rules, group, behavior, call, anchors)
+            placed_rules.sort(key=_place)
+        results = [rule for _, rule in placed_rules] if placed_rules else []
     globs = index.globs_for(governor) if index.by_glob else ()
     return sorted([*results, *globs], key=_rank) if globs else results
 
@@ -172,7 +172,7 @@ def _names(target: Target) -> set[str]:
 
 
 def _add_group(
-    placed: list[PlacedRule],
+    placed_rules: list[PlacedRule],
     group: PathGroup,
     behavior: RuleBehavior,
     call: RuleSubject,
@@ -187,15 +187,15 @@ def _add_group(
             if way is not None:
                 if not by_prefix.keys().isdisjoint(way):
                     for prefix in way:
-                        placed.extend(by_prefix.get(prefix, ()))
+                        placed_rules.extend(by_prefix.get(prefix, ()))
                 if call.takes_tree:
-                    placed.extend(group.inside(way[0] if way else ""))
+                    placed_rules.extend(group.inside(way[0] if way else ""))
             elif call.takes_tree and is_below(place, spelling):
-                placed.extend(group.by_base)
+                placed_rules.extend(group.by_base)
 
 
-def _place(placed: PlacedRule) -> int:
-    return placed[0]
+def _place(placed_rule: PlacedRule) -> int:
+    return placed_rule[0]
 
 
 def _rank(rule: Rule) -> int:

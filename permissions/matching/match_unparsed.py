@@ -30,7 +30,9 @@ def first_raw_match(rules: RuleSet, behavior: RuleBehavior, command: str) -> Rul
     # Every text below is a part of one of these.
     whole = " ".join(command.split())
     plain = whole.translate(_QUOTES)
-    still_open = [placed for placed in index.bash_open if _may_fit(placed[1], whole, plain)]
+    still_open = [
+        placed_rule for placed_rule in index.bash_open if _may_fit(placed_rule[1], whole, plain)
+    ]
     best: tuple[int, Rule] | None = None
     for text in _possible_commands(command):
         word, space, arguments = text.partition(" ")
@@ -50,8 +52,8 @@ def _may_fit(rule: Rule, whole: str, plain: str) -> bool:
 def _possible_commands(command: str) -> Iterator[str]:
     """Yield what may be a simple command in a text that cannot be parsed."""
     for piece in {command, *_BREAKS.split(command)}:
-        spaced = " ".join(piece.split())
-        for text in dict.fromkeys((spaced, _without_prefix(spaced))):
+        spaced_text = " ".join(piece.split())
+        for text in dict.fromkeys((spaced_text, _without_prefix(spaced_text))):
             if text.partition(" ")[0].rpartition("/")[2]:
                 yield text
 
@@ -74,8 +76,8 @@ _REDIRECTION = re.compile(r"(?<![<>])([<>])[>|]?(?![<>&(])[ \t]*([^\s<>|&;()`]{1
 _MAX_REDIRECTIONS = 50
 
 
-def _without_prefix(spaced: str) -> str:
+def _without_prefix(spaced_text: str) -> str:
     """Return the piece without quotes, and without keywords and assignments before the program."""
-    plain = spaced.translate(_QUOTES)
+    plain = spaced_text.translate(_QUOTES)
     prefix = _LEADING.match(plain)
     return plain if prefix is None else plain[prefix.end() :]

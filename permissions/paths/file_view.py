@@ -82,28 +82,28 @@ class RealFiles:
         """Return a view that looks at each name once, to be thrown away with the decision."""
         return self._with_known(_Known())
 
-    def _with_known(self, known: _Known | None) -> Self:
+    def _with_known(self, cache: _Known | None) -> Self:
         view = type(self).__new__(type(self))
         vars(view).update(vars(self))
-        view._cache = known
+        view._cache = cache
         return view
 
     def is_unchanged(self) -> bool:
         """Would the disk answer every question again as it did? False where that is not known."""
-        known = self._cache
-        if known is None or not known.is_complete:
+        cache = self._cache
+        if cache is None or not cache.is_complete:
             return False
         disk = self._with_known(None)
         answers: tuple[tuple[Callable[[str], object], Mapping[str, object]], ...] = (
-            (os.readlink, known.links),
-            (os.path.isdir, known.linked_dirs),
-            (disk.entries, known.entries),
+            (os.readlink, cache.links),
+            (os.path.isdir, cache.linked_dirs),
+            (disk.entries, cache.entries),
         )
         try:
-            if _modes(known.modes) != list(known.modes.values()):
+            if _modes(cache.modes) != list(cache.modes.values()):
                 return False
-            for ask, answered in answers:
-                if not all(map(operator.eq, map(ask, answered), answered.values())):
+            for ask, old_answers in answers:
+                if not all(map(operator.eq, map(ask, old_answers), old_answers.values())):
                     return False
         except (OSError, ValueError):
             return False
@@ -115,28 +115,28 @@ class RealFiles:
 
     def realpath(self, path: str) -> str | None:
         """Resolve links before dot-dot, component by component."""
-        known = self._cache
-        if known is None:
+        cache = self._cache
+        if cache is None:
             return self._resolve(path)
-        if path in known.paths:
-            return known.paths[path]
-        result = path if self._leads_there(path, known) else self._resolve(path)
-        known.paths[path] = result
+        if path in cache.paths:
+            return cache.paths[path]
+        result = path if self._leads_there(path, cache) else self._resolve(path)
+        cache.paths[path] = result
         return result
 
     def _resolve(self, path: str) -> str | None:
-        resolved = ""
+        real_path = ""
         try:
-            resolved = self._walk(path)[0]
-            mode = self._mode(resolved)
+            real_path = self._walk(path)[0]
+            mode = self._mode(real_path)
             # A loop comes back unresolved instead of as an error.
             if stat.S_ISLNK(mode):
                 return None
         except (OSError, ValueError):
-            return resolved if resolved and self._is_plain_missing(path) else None
+            return real_path if real_path and self._is_plain_missing(path) else None
         if mode == _ODD:
-            return resolved if self._is_plain_missing(path) else None
-        return resolved
+            return real_path if self._is_plain_missing(path) else None
+        return real_path
 
     def is_of_process(self, path: str) -> bool:
         """Count a path that cannot be followed as one."""
@@ -154,13 +154,13 @@ class RealFiles:
             self._note_incomplete()
             return os.path.realpath(path), True
         of_process = False
-        settled = set() if self._cache is None else self._cache.plain_paths
+        plain_paths = set() if self._cache is None else self._cache.plain_paths
         components: list[str] = []
         alive = _MAX_DEPTH
         """Below a name that is missing there is nothing to look at."""
         rest = path.split("/")
         rest.reverse()
-        followed = 0
+        link_count = 0
         while rest:
             name = rest.pop()
             if name in ("", "."):
@@ -173,22 +173,22 @@ class RealFiles:
             components.append(name)
             if len(components) > alive:
                 continue
-            here = "/" + "/".join(components)
-            of_process = of_process or is_of_process(here)
-            mode = self._mode(here)
+            prefix = "/" + "/".join(components)
+            of_process = of_process or is_of_process(prefix)
+            mode = self._mode(prefix)
             if mode in (_MISSING, _ODD):
                 alive = len(components)
-                settled.add(here)
+                plain_paths.add(prefix)
             elif not stat.S_ISLNK(mode):
-                settled.add(here)
+                plain_paths.add(prefix)
             else:
-                followed += 1
-                if followed > _MAX_LINKS:
+                link_count += 1
+                if link_count > _MAX_LINKS:
                     self._note_incomplete()
                     return os.path.realpath(path), True
-                link = os.readlink(here)
+                link = os.readlink(prefix)
                 if self._cache is not None:
-                    self._cache.links[here] = link
+                    self._cache.links[prefix] = link
                 if link.startswith("/"):
                     components.clear()
                 else:
@@ -196,41 +196,41 @@ class RealFiles:
                 rest.extend(reversed(link.split("/")))
         return "/" + "/".join(components), of_process
 
-    def _leads_there(self, path: str, known: _Known) -> bool:
+    def _leads_there(self, path: str, cache: _Known) -> bool:
         """Does the path surely resolve to itself? Looks below the nearest cached name."""
         if not _is_plain(path):
             return False
-        settled, modes = known.plain_paths, known.modes
+        plain_paths, modes = cache.plain_paths, cache.modes
         ends: list[int] = []
         end = len(path)
-        while end > 0 and path[:end] not in settled:
+        while end > 0 and path[:end] not in plain_paths:
             ends.append(end)
             end = path.rfind("/", 0, end)
         is_missing = end > 0 and modes[path[:end]] == _MISSING
         while ends:
-            here = path[: ends.pop()]
+            prefix = path[: ends.pop()]
             if is_missing:
                 # Below a name that is missing there is nothing to look at.
-                modes[here] = _MISSING
+                modes[prefix] = _MISSING
             else:
                 try:
-                    mode = self._mode(here)
+                    mode = self._mode(prefix)
                 except ValueError:
                     return False
                 if mode == _ODD or stat.S_ISLNK(mode):
                     return False
                 is_missing = mode == _MISSING
-            settled.add(here)
+            plain_paths.add(prefix)
         return modes[path] != _ODD
 
     def _mode(self, path: str) -> int:
         """Return the mode of the name itself, `_MISSING`, or `_ODD` for another error."""
-        known = self._cache
-        if known is not None and path in known.modes:
-            return known.modes[path]
+        cache = self._cache
+        if cache is not None and path in cache.modes:
+            return cache.modes[path]
         [mode] = _modes((path,))
-        if known is not None:
-            known.modes[path] = mode
+        if cache is not None:
+            cache.modes[path] = mode
         return mode
 
     def is_dir(self, path: str) -> bool:
@@ -255,12 +255,12 @@ class RealFiles:
 
     def entries(self, path: str) -> tuple[str, ...] | None:
         """Stop reading at `MAX_ENTRIES`."""
-        known = self._cache
-        if known is None:
+        cache = self._cache
+        if cache is None:
             return self._read_entries(path)
-        if path not in known.entries:
-            known.entries[path] = self._read_entries(path)
-        return known.entries[path]
+        if path not in cache.entries:
+            cache.entries[path] = self._read_entries(path)
+        return cache.entries[path]
 
     @staticmethod
     def _read_entries(path: str) -> tuple[str, ...] | None:

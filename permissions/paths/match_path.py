@@ -26,8 +26,8 @@ def matches_any(pattern: PathPattern, target: Target, anchors: Iterable[str]) ->
                 return True
             continue
         for anchor in anchors:
-            below = relative_to(spelling, anchor)
-            if below is not None and regex.fullmatch(below):
+            relative_path = relative_to(spelling, anchor)
+            if relative_path is not None and regex.fullmatch(relative_path):
                 return True
     return False
 
@@ -37,8 +37,8 @@ def matches_all(pattern: PathPattern, target: Target, anchors: Iterable[str]) ->
     regex = pattern.granting
     places = tuple(anchors)
     for spelling in target.spellings:
-        below = (relative_to(spelling, anchor) for anchor in places)
-        if not any(path is not None and regex.fullmatch(path) for path in below):
+        relative_paths = (relative_to(spelling, anchor) for anchor in places)
+        if not any(path is not None and regex.fullmatch(path) for path in relative_paths):
             return False
     return True
 
@@ -85,16 +85,16 @@ class LastNames:
         Literal beginnings and ends must agree; names are those of one component.
         """
         # To read one that no name is as long as would take its time: it counts as fitting all.
-        wanted = without_brackets(pattern)
-        wanted = wanted if len(wanted) <= _LONGEST_PATTERN else "*"
-        shared = fnmatch.filter(self._literal, wanted)
+        bare_pattern = without_brackets(pattern)
+        bare_pattern = bare_pattern if len(bare_pattern) <= _LONGEST_PATTERN else "*"
+        shared_names = fnmatch.filter(self._literal, bare_pattern)
         start, end = _fixed_affixes(pattern)
         for name, first, last in self._wild:
             starts = start.startswith(first) or first.startswith(start)
             if starts and (end.endswith(last) or last.endswith(end)):
-                shared.append(name)
+                shared_names.append(name)
         # An unquoted pattern does not reach hidden files.
-        fitting = (name for name in shared if pattern.startswith(".") or name[:1] != ".")
+        fitting = (name for name in shared_names if pattern.startswith(".") or name[:1] != ".")
         return min((self._places[name] for name in fitting), default=None)
 
 

@@ -70,7 +70,7 @@ class PathPattern(Struct, frozen=True, dict=True):
 
         None when nothing is known about any name.
         """
-        known = None
+        result = None
         for component in self.pattern.split("/"):
             if component in ("", ".") or any(mark in component for mark in "?[\\"):
                 continue
@@ -78,8 +78,8 @@ class PathPattern(Struct, frozen=True, dict=True):
                 return component
             ending = component.rpartition("*")[2].rpartition(".")
             if ending[1]:
-                known = f"*.{ending[2]}"
-        return known
+                result = f"*.{ending[2]}"
+        return result
 
     @cached_property
     def literal_base(self) -> str:

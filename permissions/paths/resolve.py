@@ -30,23 +30,23 @@ class Target(Struct, frozen=True):
         return (self.lexical, self.real)
 
 
-def resolve(written: str, *, base: str, home: str, files: FileView) -> Target | None:
-    """Return where `written` leads from the directory `base`; None when that cannot be known.
+def resolve(path_text: str, *, base: str, home: str, files: FileView) -> Target | None:
+    """Return where `path_text` leads from the directory `base`; None when that cannot be known.
 
     A leading `~/` is the home directory; another user's home is not looked up.
     """
-    if not written or "\x00" in written:
+    if not path_text or "\x00" in path_text:
         return None
-    path = written
+    path = path_text
     if path == "~" or path.startswith("~/"):
         path = home + path[1:]
     elif path.startswith("~"):
         # A tool takes the name literally, a shell would not: leave it to a user.
         return None
-    return resolve_literal(written, path, base=base, files=files)
+    return resolve_literal(path_text, path, base=base, files=files)
 
 
-def resolve_literal(written: str, path: str, *, base: str, files: FileView) -> Target | None:
+def resolve_literal(path_text: str, path: str, *, base: str, files: FileView) -> Target | None:
     """Like `resolve` for a `path` in which a tilde has no meaning any more."""
     if not path or "\x00" in path:
         return None
@@ -55,12 +55,12 @@ def resolve_literal(written: str, path: str, *, base: str, files: FileView) -> T
     if real is None:
         return None
     if real == absolute:
-        return Target(written, real, real, is_of_process(real))
+        return Target(path_text, real, real, is_of_process(real))
     lexical = os.path.normpath(absolute)
     # POSIX lets exactly two leading slashes mean something else; no supported system does.
     if lexical.startswith("//"):
         lexical = lexical[1:]
-    return Target(written, lexical, real, files.is_of_process(absolute))
+    return Target(path_text, lexical, real, files.is_of_process(absolute))
 
 
 def absolute(path: object) -> str:

@@ -83,14 +83,14 @@ class Channel:
     async def _run(self, request: str) -> str:
         stdin = request.encode("utf-8", "backslashreplace")
         try:
-            ended = await run_program(Launch(self._command, self._env, stdin=stdin), _LIMITS)
+            result = await run_program(Launch(self._command, self._env, stdin=stdin), _LIMITS)
         except CannotStart as error:
             raise ChannelFailed(f"{self._command[0]} cannot be started: {error}") from error
-        if ended.was_stopped:
+        if result.was_stopped:
             raise ChannelFailed(f"{self._command[0]} printed more than {MAX_ANSWER_BYTES} bytes")
-        if ended.exit_code != 0:
-            raise ChannelFailed(f"{self._command[0]} ended with status {ended.exit_code}")
-        return ended.stdout.decode("utf-8", "replace")
+        if result.exit_code != 0:
+            raise ChannelFailed(f"{self._command[0]} ended with status {result.exit_code}")
+        return result.stdout.decode("utf-8", "replace")
 
 
 if TYPE_CHECKING:

@@ -118,7 +118,7 @@ def eligible_contenders(
 
 
 def with_trace(
-    pending: Decision, decision: Decision, winner: str, undecided: Iterable[Undecided]
+    pending: Decision, decision: Decision, winner: str, undecided_contenders: Iterable[Undecided]
 ) -> Decision:
     """Return an answer with the trace of the ask it resolves, and what everybody answered."""
     own = [
@@ -131,13 +131,13 @@ def with_trace(
     return replace(
         decision,
         rule=decision.rule or pending.rule,
-        trace=(*pending.trace, *undecided_entries(undecided), *own),
+        trace=(*pending.trace, *undecided_entries(undecided_contenders), *own),
         parts=decision.parts or pending.parts,
         warnings=decision.warnings or pending.warnings,
     )
 
 
-def undecided_entries(undecided: Iterable[Undecided]) -> tuple[TraceEntry, ...]:
+def undecided_entries(undecided_contenders: Iterable[Undecided]) -> tuple[TraceEntry, ...]:
     """Return a step of the trace for everybody who ended without deciding."""
     return tuple(
         TraceEntry(
@@ -145,7 +145,7 @@ def undecided_entries(undecided: Iterable[Undecided]) -> tuple[TraceEntry, ...]:
             "none" if one.unsure is None else "ask",
             source=f"{one.name} failed: {one.failure}" if one.failure else _opinion_text(one),
         )
-        for one in undecided
+        for one in undecided_contenders
     )
 
 
@@ -160,7 +160,7 @@ def skipped_entries(
     )
 
 
-def _opinion_text(undecided: Undecided) -> str:
-    if undecided.unsure is None or not undecided.unsure.message:
-        return undecided.name
-    return f"{undecided.name} is unsure: {undecided.unsure.message}"
+def _opinion_text(contender: Undecided) -> str:
+    if contender.unsure is None or not contender.unsure.message:
+        return contender.name
+    return f"{contender.name} is unsure: {contender.unsure.message}"

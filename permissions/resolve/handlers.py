@@ -67,13 +67,13 @@ class _InOrder:
     ) -> Decision:
         """Return the first decisive answer in order; deny when there is none."""
         pending = _with_entries(pending, skipped_entries(self._contenders, pending, denials))
-        undecided: list[Undecided] = []
+        undecided_contenders: list[Undecided] = []
         for contender in eligible_contenders(self._contenders, pending, denials):
             result = await race([contender], request, pending, abort)
             if result.decision is not None:
-                return with_trace(pending, result.decision, contender.name, undecided)
-            undecided.extend(result.undecided_contenders)
-        return denied_without_user(pending, undecided)
+                return with_trace(pending, result.decision, contender.name, undecided_contenders)
+            undecided_contenders.extend(result.undecided_contenders)
+        return denied_without_user(pending, undecided_contenders)
 
 
 class CoordinatorHandler(_InOrder):
@@ -87,9 +87,11 @@ class HeadlessHandler(_InOrder):
 _MEND = "Correct what failed, or allow the call by a rule."
 
 
-def denied_without_user(pending: Decision, undecided: Sequence[Undecided] = ()) -> Decision:
+def denied_without_user(
+    pending: Decision, undecided_contenders: Sequence[Undecided] = ()
+) -> Decision:
     """Return the deny that an unanswered ask becomes; with the origin of the ask."""
-    broken = "; ".join(_failure_line(one) for one in undecided if one.failure)
+    broken = "; ".join(_failure_line(one) for one in undecided_contenders if one.failure)
     why = "This run cannot ask, so it was denied."
     if broken:
         why = f"There was no usable answer ({broken}), so it was denied. {_MEND}"
@@ -97,7 +99,7 @@ def denied_without_user(pending: Decision, undecided: Sequence[Undecided] = ()) 
         pending,
         behavior=Behavior.DENY,
         message=f"{pending.message.rstrip('.')}. {why}",
-        trace=(*pending.trace, *undecided_entries(undecided)),
+        trace=(*pending.trace, *undecided_entries(undecided_contenders)),
     )
 
 

@@ -75,7 +75,7 @@ class Bridge:
         """`origins` may call from a browser. `secret` None makes a new one, for this session."""
         self._origins = frozenset(origins)
         self._secret = secret or secrets.token_urlsafe(32)
-        self._asked: dict[str, _Asked] = {}
+        self._questions: dict[str, _Asked] = {}
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self._port = 0
@@ -128,11 +128,11 @@ class Bridge:
         if self._server is None or not request.request_id:
             return None
         answer: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
-        self._asked[request.request_id] = _Asked(request, pending, answer)
+        self._questions[request.request_id] = _Asked(request, pending, answer)
         try:
             return await answer
         finally:
-            del self._asked[request.request_id]
+            del self._questions[request.request_id]
 
     # -- HTTP -------------------------------------------------------------------------------
 
@@ -189,11 +189,11 @@ class Bridge:
             raise _Refused(404, "there are /requests and /requests/{id}")
         if call.method != "POST":
             raise _Refused(405, "POST answers a request")
-        asked = self._asked.get(identity)
-        if asked is None or asked.answer.done():
+        question = self._questions.get(identity)
+        if question is None or question.answer.done():
             raise _Refused(404, "no such request is open; it may have been answered already")
         try:
-            asked.answer.set_result(decision_from(json.loads(call.body), DecisionSource.BRIDGE))
+            question.answer.set_result(decision_from(json.loads(call.body), DecisionSource.BRIDGE))
         except BadAnswer as error:
             raise _Refused(400, str(error)) from error
         except (ValueError, RecursionError) as error:
@@ -201,7 +201,7 @@ class Bridge:
         return {"id": identity, "taken": True}
 
     def _open(self) -> list[_Asked]:
-        return [asked for asked in self._asked.values() if not asked.answer.done()]
+        return [question for question in self._questions.values() if not question.answer.done()]
 
 
 async def _read(reader: asyncio.StreamReader) -> _Call:

@@ -64,22 +64,22 @@ class WorkerHandler:
         Raises:
             RaceAborted: the worker was interrupted; the leader's copy is taken back.
         """
-        skipped = skipped_entries(self._classifiers, pending, denials)
-        pending = replace(pending, trace=(*pending.trace, *skipped))
-        undecided: list[Undecided] = []
+        entries = skipped_entries(self._classifiers, pending, denials)
+        pending = replace(pending, trace=(*pending.trace, *entries))
+        undecided_contenders: list[Undecided] = []
         for classifier in eligible_contenders(self._classifiers, pending, denials):
             result = await race([classifier], request, pending, abort)
             if result.decision is not None:
-                return with_trace(pending, result.decision, classifier.name, undecided)
-            undecided.extend(result.undecided_contenders)
+                return with_trace(pending, result.decision, classifier.name, undecided_contenders)
+            undecided_contenders.extend(result.undecided_contenders)
         self._mailbox.register(request.request_id)
         try:
-            forwarded = await race([_Leader(self._mailbox)], request, pending, abort)
+            leader_result = await race([_Leader(self._mailbox)], request, pending, abort)
         finally:
             self._mailbox.unregister(request.request_id)
-        if forwarded.decision is None:
-            return _cancel(pending, (*undecided, *forwarded.undecided_contenders))
-        return with_trace(pending, forwarded.decision, DIALOG, undecided)
+        if leader_result.decision is None:
+            return _cancel(pending, (*undecided_contenders, *leader_result.undecided_contenders))
+        return with_trace(pending, leader_result.decision, DIALOG, undecided_contenders)
 
 
 class _Leader:
@@ -110,11 +110,11 @@ def _may_relay(answer: Decision, pending: Decision) -> bool:
             return pending.is_mode_default_ask
 
 
-def _cancel(pending: Decision, undecided: tuple[Undecided, ...]) -> Decision:
+def _cancel(pending: Decision, undecided_contenders: tuple[Undecided, ...]) -> Decision:
     return replace(
         pending,
         behavior=Behavior.DENY,
         message="The leader that should answer is gone; the call was canceled.",
         interrupt=True,
-        trace=(*pending.trace, *undecided_entries(undecided)),
+        trace=(*pending.trace, *undecided_entries(undecided_contenders)),
     )

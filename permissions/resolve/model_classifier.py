@@ -114,8 +114,8 @@ def read_answer(text: str) -> Decision:
     verdict, reason = answer["decision"], answer["reason"]
     if not isinstance(verdict, str) or verdict not in _BEHAVIORS or not isinstance(reason, str):
         return _decision(Behavior.ASK, "the answer was not understood")
-    shown = " ".join(reason.split())[:MAX_REASON_CHARS]
-    return _decision(_BEHAVIORS[verdict], shown or "no reason given")
+    short_reason = " ".join(reason.split())[:MAX_REASON_CHARS]
+    return _decision(_BEHAVIORS[verdict], short_reason or "no reason given")
 
 
 def _decision(behavior: Behavior, reason: str) -> Decision:
@@ -133,9 +133,9 @@ def _prompt(request: PermissionRequest, user_messages: Sequence[str]) -> str | N
     call = {"tool": request.tool, "input": dict(request.tool_input)}
     if len(json.dumps(call, default=str)) > MAX_CALL_CHARS:
         return None
-    shown = [*user_messages[:1], *user_messages[1:][-(MAX_MESSAGES - 1) :]]
+    messages = [*user_messages[:1], *user_messages[1:][-(MAX_MESSAGES - 1) :]]
     question: dict[str, object] = {
-        "user_said": [text[:MAX_MESSAGE_CHARS] for text in shown],
+        "user_said": [text[:MAX_MESSAGE_CHARS] for text in messages],
         "call": call,
     }
     if request.classifier_context:

@@ -72,21 +72,21 @@ async def race(
         for contender in contenders
     }
     interrupt = asyncio.ensure_future(abort.wait())
-    undecided: list[Undecided] = []
+    undecided_contenders: list[Undecided] = []
     waiting: set[asyncio.Future[Any]] = {*tasks, interrupt}
     try:
         while len(waiting) > 1:
-            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            if interrupt in done:
+            ended_tasks, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if interrupt in ended_tasks:
                 raise RaceAborted
             for task, name in tasks.items():
-                if task not in done:
+                if task not in ended_tasks:
                     continue
                 answer = _answer(task, name)
                 if isinstance(answer, Decision):
-                    return RaceResult(answer, name, tuple(undecided))
-                undecided.append(answer)
-        return RaceResult(None, None, tuple(undecided))
+                    return RaceResult(answer, name, tuple(undecided_contenders))
+                undecided_contenders.append(answer)
+        return RaceResult(None, None, tuple(undecided_contenders))
     finally:
         await _end((*tasks, interrupt))
 
@@ -106,20 +106,20 @@ def _answer(task: asyncio.Future[Decision | None], name: str) -> Decision | Unde
 async def _end(tasks: Iterable[asyncio.Future[Any]]) -> None:
     """Cancel what still runs and wait for all of it, also while being cancelled ourselves."""
     tasks = tuple(tasks)
-    left = {task for task in tasks if not task.done()}
-    for task in left:
+    unfinished_tasks = {task for task in tasks if not task.done()}
+    for task in unfinished_tasks:
         task.cancel()
-    cancelled: asyncio.CancelledError | None = None
-    while left:
+    cancellation: asyncio.CancelledError | None = None
+    while unfinished_tasks:
         try:
-            _, left = await asyncio.wait(left)
+            _, unfinished_tasks = await asyncio.wait(unfinished_tasks)
         except asyncio.CancelledError as error:
             # Handed on once every loser has ended: one that is left alone could still act.
-            cancelled = error
-            left = {task for task in left if not task.done()}
+            cancellation = error
+            unfinished_tasks = {task for task in unfinished_tasks if not task.done()}
     for task in tasks:
         if not task.cancelled():
             # Looked at, or the loop would complain about an error that was never retrieved.
             task.exception()
-    if cancelled is not None:
-        raise cancelled
+    if cancellation is not None:
+        raise cancellation

@@ -62,7 +62,7 @@ def decision_from(answer: object, source: DecisionSource) -> Decision:
         raise BadAnswer('"behavior" must be "allow" or "deny"')
     is_yes = behavior == "allow"
     comment = _comment(answer)
-    changed = _updated_input(answer, is_yes=is_yes)
+    updated_input = _updated_input(answer, is_yes=is_yes)
     verb = "Allowed" if is_yes else "Declined"
     return Decision(
         behavior=Behavior.ALLOW if is_yes else Behavior.DENY,
@@ -70,7 +70,7 @@ def decision_from(answer: object, source: DecisionSource) -> Decision:
         reason_type=ReasonType(str(source)),
         reason=Reason(str(source)),
         message=f"{verb} over the {source}.",
-        updated_input=changed,
+        updated_input=updated_input,
         feedback=comment,
         interrupt=not is_yes and comment is None,
     )
@@ -84,11 +84,11 @@ def _comment(answer: Mapping[str, object]) -> str | None:
 
 
 def _updated_input(answer: Mapping[str, object], *, is_yes: bool) -> dict[str, object] | None:
-    changed = answer.get("updated_input")
-    if changed is None:
+    value = answer.get("updated_input")
+    if value is None:
         return None
-    if not isinstance(changed, Mapping):
+    if not isinstance(value, Mapping):
         raise BadAnswer('"updated_input" must be an object')
     if not is_yes:
         raise BadAnswer('"updated_input" goes with "allow" only')
-    return dict(changed)
+    return dict(value)

@@ -102,21 +102,21 @@ _HOST = re.compile(r"[a-z0-9*_.\-\[\]:]+")
 
 def parse_rule(text: str, behavior: RuleBehavior) -> ParsedRule | MalformedRule:
     """Read one rule as written in a list of `behavior`. Never raises."""
-    stripped = text.strip()
-    if not stripped:
+    rule_text = text.strip()
+    if not rule_text:
         return MalformedRule("the rule is empty", None)
-    name, parenthesis, rest = stripped.partition("(")
+    name, parenthesis, rest = rule_text.partition("(")
     guess = canonical_tool(name.strip().rstrip("()"))
-    meant = guess if guess in KNOWN_TOOLS or is_mcp_name(guess) else None
-    if _CONTROL.search(stripped):
-        return MalformedRule("the rule contains a control character", meant)
+    likely_tool = guess if guess in KNOWN_TOOLS or is_mcp_name(guess) else None
+    if _CONTROL.search(rule_text):
+        return MalformedRule("the rule contains a control character", likely_tool)
     if not parenthesis:
-        return _parse_bare(stripped, behavior, meant)
+        return _parse_bare(rule_text, behavior, likely_tool)
     mistake = _name_mistake(name) if rest.endswith(")") else _closing_mistake(rest)
     mistake = mistake or _body_mistake(rest[:-1])
     if mistake:
-        return MalformedRule(mistake, meant)
-    return _parse_scoped(canonical_tool(name), rest[:-1].strip(), behavior, meant)
+        return MalformedRule(mistake, likely_tool)
+    return _parse_scoped(canonical_tool(name), rest[:-1].strip(), behavior, likely_tool)
 
 
 def _closing_mistake(rest: str) -> str:
@@ -139,13 +139,15 @@ def _body_mistake(body: str) -> str:
     return "" if _is_balanced(body) else "the parentheses do not match"
 
 
-def _parse_bare(name: str, behavior: RuleBehavior, meant: str | None) -> ParsedRule | MalformedRule:
+def _parse_bare(
+    name: str, behavior: RuleBehavior, likely_tool: str | None
+) -> ParsedRule | MalformedRule:
     if "*" in name:
         return _parse_tool_glob(name, behavior)
     if name.startswith("mcp__"):
         return _parse_mcp(name)
     if not _NAME.fullmatch(name):
-        return MalformedRule(f"'{name}' is not a tool name", meant)
+        return MalformedRule(f"'{name}' is not a tool name", likely_tool)
     tool = canonical_tool(name)
     return ParsedRule(ToolPattern(tool), WholeTool(), tool in KNOWN_TOOLS)
 
@@ -154,8 +156,8 @@ def _parse_tool_glob(name: str, behavior: RuleBehavior) -> ParsedRule | Malforme
     if not _GLOB_NAME.fullmatch(name):
         return MalformedRule(f"'{name}' is not a tool name", None)
     server, separator, _ = name.removeprefix("mcp__").partition("__")
-    anchored = name.startswith("mcp__") and separator and server and "*" not in server
-    if behavior is RuleBehavior.ALLOW and not anchored:
+    is_anchored = name.startswith("mcp__") and separator and server and "*" not in server
+    if behavior is RuleBehavior.ALLOW and not is_anchored:
         return MalformedRule(
             "an allow rule may have a wildcard in the tool name only after mcp__<server>__", None
         )
@@ -172,36 +174,36 @@ def _parse_mcp(name: str) -> ParsedRule | MalformedRule:
 
 
 def _parse_scoped(
-    tool: str, body: str, behavior: RuleBehavior, meant: str | None
+    tool: str, body: str, behavior: RuleBehavior, likely_tool: str | None
 ) -> ParsedRule | MalformedRule:
     parameter = _PARAMETER.fullmatch(body)
     if parameter:
-        rule = _parse_parameter(tool, parameter[1], parameter[2], behavior, meant)
+        rule = _parse_parameter(tool, parameter[1], parameter[2], behavior, likely_tool)
         if rule is not None:
             return rule
     specifier = _parse_specifier(tool, body)
     if isinstance(specifier, MalformedRule):
         return specifier
     if is_mcp_name(tool) or tool.startswith("mcp__"):
-        parsed = _parse_mcp(tool)
-        if isinstance(parsed, MalformedRule):
-            return parsed
-        return ParsedRule(parsed.tool, specifier, True)
+        mcp_rule = _parse_mcp(tool)
+        if isinstance(mcp_rule, MalformedRule):
+            return mcp_rule
+        return ParsedRule(mcp_rule.tool, specifier, True)
     return ParsedRule(ToolPattern(tool), specifier, _is_known(tool))
 
 
 def _parse_parameter(
-    tool: str, name: str, value: str, behavior: RuleBehavior, meant: str | None
+    tool: str, name: str, value: str, behavior: RuleBehavior, likely_tool: str | None
 ) -> ParsedRule | MalformedRule | None:
     """Read `name:value`; None where that is a specifier of the tool's own."""
     if name in CONTENT_PARAMETERS and tool in KNOWN_TOOLS:
         return MalformedRule(
-            f"'{name}' is matched by the tool's own specifier, not as a parameter", meant
+            f"'{name}' is matched by the tool's own specifier, not as a parameter", likely_tool
         )
     if not _is_parameter_rule(tool, name, value):
         return None
     if behavior is RuleBehavior.ALLOW:
-        return MalformedRule("parameters can be matched in deny and ask rules only", meant)
+        return MalformedRule("parameters can be matched in deny and ask rules only", likely_tool)
     pattern = ParameterPattern(name, star_pattern(value.strip()))
     return ParsedRule(ToolPattern(tool), pattern, _is_known(tool))
 
@@ -278,12 +280,12 @@ def _parse_domain(body: str) -> DomainPattern | WholeTool | MalformedRule:
 
 
 def _is_balanced(body: str) -> bool:
-    depth, quote, escaped = 0, "", False
+    depth, quote, is_escaped = 0, "", False
     for character in body:
-        if escaped:
-            escaped = False
+        if is_escaped:
+            is_escaped = False
         elif character == "\\":
-            escaped = True
+            is_escaped = True
         elif quote:
             quote = "" if character == quote else quote
         elif character in "\"'" and body.count(character) % 2 == 0:

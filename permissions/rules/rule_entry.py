@@ -38,8 +38,8 @@ def rule_texts(
         problem = _BAD_EXAMPLES
     inner = () if behavior is RuleBehavior.ALLOW else tuple(_texts_in(entry))
     effect = COUNTS if inner else IGNORED
-    shown = json.dumps(entry, ensure_ascii=False, default=str)
-    invalid = RuleText(shown, behavior, source, file, line, invalid=problem + effect)
+    entry_json = json.dumps(entry, ensure_ascii=False, default=str)
+    invalid = RuleText(entry_json, behavior, source, file, line, invalid=problem + effect)
     return (invalid, *(RuleText(text, behavior, source, file, line) for text in inner))
 
 

@@ -103,14 +103,16 @@ class PathGroup(Struct, frozen=True):
     by_base: tuple[PlacedRule, ...]
     """The rules in the order of `bases`."""
 
-    def inside(self, below: str) -> tuple[PlacedRule, ...]:
-        """Return the rules about something in the directory `below` the anchor ("" for itself)."""
-        if not below:
+    def inside(self, directory: str) -> tuple[PlacedRule, ...]:
+        """Return the rules about something in `directory`, below the anchor ("" for itself)."""
+        if not directory:
             return self.by_base
-        # What starts with `below/` is in one piece, as "0" follows "/" in the order of characters.
-        exact = self.by_base[bisect_left(self.bases, below) : bisect_right(self.bases, below)]
-        start = bisect_left(self.bases, f"{below}/")
-        return (*exact, *self.by_base[start : bisect_left(self.bases, f"{below}0")])
+        # What begins with `directory/` is one piece, as "0" follows "/" in the order of characters.
+        exact = self.by_base[
+            bisect_left(self.bases, directory) : bisect_right(self.bases, directory)
+        ]
+        start = bisect_left(self.bases, f"{directory}/")
+        return (*exact, *self.by_base[start : bisect_left(self.bases, f"{directory}0")])
 
 
 class PathIndex(Struct, frozen=True):
@@ -290,7 +292,7 @@ def _path_index(rules: list[Rule]) -> PathIndex:
         groups.setdefault(key, []).append((prefix, pattern.literal_base, (place, rule)))
     return PathIndex(
         tuple(still_open),
-        {name: tuple(placed) for name, placed in by_name.items()},
+        {name: tuple(placed_rules) for name, placed_rules in by_name.items()},
         tuple(
             _path_group(anchor, source or RuleSource.SESSION, result)
             for (anchor, source), result in groups.items()
@@ -299,18 +301,18 @@ def _path_index(rules: list[Rule]) -> PathIndex:
 
 
 def _path_group(
-    anchor: Anchor, source: RuleSource, found: list[tuple[str, str, PlacedRule]]
+    anchor: Anchor, source: RuleSource, entries: list[tuple[str, str, PlacedRule]]
 ) -> PathGroup:
     by_prefix: dict[str, list[PlacedRule]] = {}
-    for prefix, _, placed in found:
-        by_prefix.setdefault(prefix, []).append(placed)
-    sorted_bases = sorted((base, placed[0], placed) for _, base, placed in found)
+    for prefix, _, placed_rule in entries:
+        by_prefix.setdefault(prefix, []).append(placed_rule)
+    sorted_bases = sorted((base, placed_rule[0], placed_rule) for _, base, placed_rule in entries)
     return PathGroup(
         anchor,
         source,
-        {prefix: tuple(placed) for prefix, placed in by_prefix.items()},
+        {prefix: tuple(placed_rules) for prefix, placed_rules in by_prefix.items()},
         tuple(base for base, _, _ in sorted_bases),
-        tuple(placed for _, _, placed in sorted_bases),
+        tuple(placed_rule for _, _, placed_rule in sorted_bases),
     )
 
 
@@ -320,14 +322,18 @@ def _read(entry: RuleText) -> tuple[Rule | None, list[DecisionWarning]]:
         return None, [
             DecisionWarning(WarningType.MALFORMED_RULE, source, entry.text, entry.invalid)
         ]
-    parsed = parse_rule(entry.text, entry.behavior)
-    if isinstance(parsed, MalformedRule):
-        capped = entry.behavior is not RuleBehavior.ALLOW and parsed.tool is not None
-        effect = f"every {parsed.tool} call is asked about instead" if capped else "it is ignored"
-        warning = DecisionWarning(
-            WarningType.MALFORMED_RULE, source, entry.text, f"{parsed.message}; {effect}"
+    parsed_rule = parse_rule(entry.text, entry.behavior)
+    if isinstance(parsed_rule, MalformedRule):
+        is_capped = entry.behavior is not RuleBehavior.ALLOW and parsed_rule.tool is not None
+        effect = (
+            f"every {parsed_rule.tool} call is asked about instead"
+            if is_capped
+            else "it is ignored"
         )
-        if not capped or parsed.tool is None:
+        warning = DecisionWarning(
+            WarningType.MALFORMED_RULE, source, entry.text, f"{parsed_rule.message}; {effect}"
+        )
+        if not is_capped or parsed_rule.tool is None:
             return None, [warning]
         return (
             Rule(
@@ -336,7 +342,7 @@ def _read(entry: RuleText) -> tuple[Rule | None, list[DecisionWarning]]:
                 entry.source,
                 entry.file,
                 entry.line,
-                ToolPattern(parsed.tool),
+                ToolPattern(parsed_rule.tool),
                 WholeTool(),
                 is_cap=True,
             ),
@@ -348,21 +354,21 @@ def _read(entry: RuleText) -> tuple[Rule | None, list[DecisionWarning]]:
         entry.source,
         entry.file,
         entry.line,
-        parsed.tool,
-        parsed.specifier,
+        parsed_rule.tool,
+        parsed_rule.specifier,
         examples=entry.examples,
     )
-    if parsed.is_known:
+    if parsed_rule.is_known:
         return rule, []
     return rule, [
         DecisionWarning(
-            WarningType.UNKNOWN_TOOL, source, entry.text, _unknown_tool(parsed.tool.text)
+            WarningType.UNKNOWN_TOOL, source, entry.text, _unknown_tool(parsed_rule.tool.text)
         )
     ]
 
 
 def _unknown_tool(name: str) -> str:
-    for known in sorted(KNOWN_TOOLS | set(EDIT_TOOLS)):
-        if known.lower() == name.lower():
-            return f"there is no tool '{name}'; did you mean {known}?"
+    for tool in sorted(KNOWN_TOOLS | set(EDIT_TOOLS)):
+        if tool.lower() == name.lower():
+            return f"there is no tool '{name}'; did you mean {tool}?"
     return f"there is no tool '{name}'"

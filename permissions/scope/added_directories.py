@@ -26,8 +26,8 @@ def may_be_added(directory: str, context: PermissionContext) -> bool:
         directory: Canonical.
     """
     home = os.path.realpath(context.home)
-    around = [home, *map(os.path.realpath, (context.launch_dir, *context.additional_dirs))]
-    if any(is_below(one, directory) for one in around):
+    own_places = [home, *map(os.path.realpath, (context.launch_dir, *context.additional_dirs))]
+    if any(is_below(one, directory) for one in own_places):
         return False
     if any(
         is_below(directory, one) for one in (*_SYSTEM, *map(os.path.realpath, context.own_dirs))

@@ -45,32 +45,32 @@ class Places(Struct):
         return bool(self.places)
 
 
-def add_places(scoped: Scoped, outer: CommandFacts, before: Places) -> None:
+def add_places(view: Scoped, outer: CommandFacts, earlier_places: Places) -> None:
     """Add the places of a command and those inside it."""
     for one in outer.with_inner():
-        made = [
+        link_kinds = [
             links_made(form.head, form.joined_text) for form in one.deny_forms if form.joined_text
         ]
-        kind = next(filter(None, made), None)
+        kind = next(filter(None, link_kinds), None)
         if kind is None:
             continue
-        for path in _written_paths(scoped.scope, one, kind):
-            before.places.setdefault(path, Place(path, one, outer.stage, kind))
+        for path in _written_paths(view.scope, one, kind):
+            earlier_places.places.setdefault(path, Place(path, one, outer.stage, kind))
 
 
 def _written_paths(scope: Scope, one: CommandFacts, kind: Creates) -> Iterable[str]:
-    written = [access for access in one.accesses if access.kind is AccessKind.WRITE]
+    writes = [access for access in one.accesses if access.kind is AccessKind.WRITE]
     if kind is Creates.TREE:
         return _work_trees(scope, one)
-    return _paths(scope, one, written or [Access(AccessKind.WRITE, HERE)])
+    return _paths(scope, one, writes or [Access(AccessKind.WRITE, HERE)])
 
 
 def _work_trees(scope: Scope, one: CommandFacts) -> set[str]:
     """Return the places of a command: wherever it is started, it may change all of one."""
     places = [access for access in one.accesses if access.kind is AccessKind.PLACE]
-    found = set(_paths(scope, one, places or [Access(AccessKind.PLACE, HERE)]))
+    paths = set(_paths(scope, one, places or [Access(AccessKind.PLACE, HERE)]))
     roots = (*scope.roots, scope.launch)
-    return found | {root for root in roots if any(is_below(path, root) for path in found)}
+    return paths | {root for root in roots if any(is_below(path, root) for path in paths)}
 
 
 def _paths(scope: Scope, one: CommandFacts, accesses: Iterable[Access]) -> Iterator[str]:

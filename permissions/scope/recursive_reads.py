@@ -47,7 +47,7 @@ _SHOWS_HIDDEN = re.compile(r"-uu|--hidden|--unrestricted|\.$|--?i?g")
 
 
 def recursive_read_floor(
-    scoped: Scoped, rules: RuleSet, anchors: Anchors, facts: CommandFacts, *, is_confined: bool
+    view: Scoped, rules: RuleSet, anchors: Anchors, facts: CommandFacts, *, is_confined: bool
 ) -> Floor | None:
     """Ask when a directory that is read as a whole contains a file that a rule is about.
 
@@ -57,27 +57,27 @@ def recursive_read_floor(
         is_confined: The kernel hides files of deny rules in the working directories.
     """
     skips_hidden = _skips_hidden(facts)
-    scope = scoped.scope
+    scope = view.scope
     for directory in _directories(scope, facts) if skips_hidden is not None else ():
         is_hidden = is_confined and any(is_below(directory, root) for root in scope.roots)
         behaviors = _ASK if is_hidden else _RESTRICTIONS
         for path in _candidates(scope, rules, anchors, directory):
-            below = path[len(directory) :].lstrip("/")
-            if skips_hidden and "/." in f"/{below}":
+            relative_path = path[len(directory) :].lstrip("/")
+            if skips_hidden and "/." in f"/{relative_path}":
                 continue
             target = resolve_literal(path, path, base="/", files=scope.files)
             call = RuleSubject("Read", {}, target)
             rule = _first_file_rule(rules, behaviors, call, anchors)
             if rule is not None:
-                return _asks(directory, below, rule.text)
+                return _asks(directory, relative_path, rule.text)
     return None
 
 
 def _first_file_rule(
     rules: RuleSet, behaviors: Sequence[RuleBehavior], call: RuleSubject, anchors: Anchors
 ) -> Rule | None:
-    found = (first_match(rules, behavior, call, anchors) for behavior in behaviors)
-    return next((one for one in found if one and isinstance(one.specifier, PathPattern)), None)
+    matches = (first_match(rules, behavior, call, anchors) for behavior in behaviors)
+    return next((one for one in matches if one and isinstance(one.specifier, PathPattern)), None)
 
 
 _ASK = (RuleBehavior.ASK,)
@@ -117,14 +117,14 @@ def _asks(directory: str, path: str, rule: str) -> Floor:
 def _candidates(scope: Scope, rules: RuleSet, anchors: Anchors, directory: str) -> list[str]:
     """Return the files below a directory that are looked at."""
     files = scope.files
-    found = entries_below(files, directory, MAX_LOOKED_AT)
-    if found is None:
-        found = [f"{directory}/{name}" for name in files.entries(directory) or ()]
+    paths = entries_below(files, directory, MAX_LOOKED_AT)
+    if paths is None:
+        paths = [f"{directory}/{name}" for name in files.entries(directory) or ()]
         for behavior in _RESTRICTIONS:
             for rule in rules.index(behavior).file_rules[:MAX_RULES]:
                 spelt = _spelt_out(rule, behavior, anchors)
-                found.extend(path for path in spelt if is_below(path, directory))
-    return [path for path in found if not files.is_dir(path) and not files.is_link(path)]
+                paths.extend(path for path in spelt if is_below(path, directory))
+    return [path for path in paths if not files.is_dir(path) and not files.is_link(path)]
 
 
 def _directories(scope: Scope, facts: CommandFacts) -> Iterator[str]:
@@ -136,22 +136,22 @@ def _directories(scope: Scope, facts: CommandFacts) -> Iterator[str]:
                 yield target.real
 
 
-def may_leave(scoped: Scoped, facts: CommandFacts) -> bool:
+def may_leave(view: Scoped, facts: CommandFacts) -> bool:
     """Could links in a directory that the command goes through lead out of the scope?"""
-    scope = scoped.scope
+    scope = view.scope
     return any(
         links is None or not all(one is not None and scope.contains(one) for one in links)
-        for links in _links_followed(scoped, facts)
+        for links in _links_followed(view, facts)
     )
 
 
-def process_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
+def process_floor(view: Scoped, facts: CommandFacts) -> Floor | None:
     """Ask when a link that the command goes through leads to what belongs to one process.
 
     A rule about the command lets it read elsewhere, but not there; a large directory is not
     looked through for that.
     """
-    for links in _links_followed(scoped, facts):
+    for links in _links_followed(view, facts):
         if any(map(_leads_to_process, links or ())):
             text = "goes through a link that leads to what belongs to a process"
             return Floor(Behavior.ASK, Reason.SCOPE_BOUNDS_VIOLATION, text)
@@ -162,17 +162,17 @@ def _leads_to_process(target: Target | None) -> bool:
     return target is not None and (target.is_of_process or is_below("/proc/self", target.real))
 
 
-def _links_followed(scoped: Scoped, facts: CommandFacts) -> Iterator[list[Target | None] | None]:
+def _links_followed(view: Scoped, facts: CommandFacts) -> Iterator[list[Target | None] | None]:
     """Yield, for each directory that links are followed in, where they lead; None: unknown."""
     if not any(map(_follows_links, facts.deny_forms[:1])):
         return
-    scope = scoped.scope
+    scope = view.scope
     for directory in _directories(scope, facts):
-        below = entries_below(scope.files, directory, MAX_LOOKED_AT)
+        entries = entries_below(scope.files, directory, MAX_LOOKED_AT)
         yield (
             None
-            if below is None
-            else [scope.resolve(path) for path in below if scope.files.is_link(path)]
+            if entries is None
+            else [scope.resolve(path) for path in entries if scope.files.is_link(path)]
         )
 
 

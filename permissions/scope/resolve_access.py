@@ -38,7 +38,7 @@ class ResolvedAccess(Struct, frozen=True):
     floor: Floor | None
     raw_text: str
     text: str
-    """Like `written`, quotes removed."""
+    """Like `raw_text`, quotes removed."""
 
     def calls(self) -> list[RuleSubject]:
         """Return the access as calls of the tools whose rules govern it.
@@ -95,11 +95,11 @@ def _likely_targets(
     scope: Scope, word: Word, directories: Directories, *, is_read: bool
 ) -> tuple[Target, ...]:
     """Return where a word probably leads: it may make the answer stricter, never looser."""
-    known = directories - {UNKNOWN_DIRECTORY}
-    if not known or not (word.guess or known != directories):
+    known_directories = directories - {UNKNOWN_DIRECTORY}
+    if not known_directories or not (word.guess or known_directories != directories):
         return ()
     likely = Word(word.raw, word.guess) if word.guess else word
-    return _targets(scope, likely, known, is_read=is_read) or ()
+    return _targets(scope, likely, known_directories, is_read=is_read) or ()
 
 
 def _resolve_copy(scope: Scope, word: Word, directories: Directories) -> ResolvedAccess | None:
@@ -111,14 +111,14 @@ def _resolve_copy(scope: Scope, word: Word, directories: Directories) -> Resolve
     return resolve_access(scope, AccessKind.WRITE, word, directories)
 
 
-def _check_sent(scope: Scope, target: Target | None, written: str) -> Floor | None:
-    floor = scope.check_read(target, written) if target is not None else None
+def _check_sent(scope: Scope, target: Target | None, path_text: str) -> Floor | None:
+    floor = scope.check_read(target, path_text) if target is not None else None
     if floor is None:
         return None
     return replace(floor, message=f"sends what it {floor.message}", lifted_by_allow=False)
 
 
-def _free(_scope: Scope, _target: Target | None, _written: str) -> Floor | None:
+def _free(_scope: Scope, _target: Target | None, _path_text: str) -> Floor | None:
     return None
 
 
@@ -187,12 +187,12 @@ def _join_targets(parts: Iterable[Sequence[Target] | None]) -> tuple[Target, ...
 
 
 def _resolve_all(
-    scope: Scope, written: str, paths: Sequence[str], place: str
+    scope: Scope, path_text: str, paths: Sequence[str], place: str
 ) -> list[Target] | None:
     """Resolve paths of one word; None when one cannot be resolved."""
     results: list[Target] = []
     for path in paths:
-        target = resolve_literal(written, path, base=place, files=scope.files)
+        target = resolve_literal(path_text, path, base=place, files=scope.files)
         if target is None:
             return None
         results.append(target)
@@ -211,24 +211,24 @@ def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Targe
     parent = resolve_literal(text, where, base=place, files=scope.files)
     if parent is None:
         return None
-    spelled = name.translate(_UNMARK)
-    pattern = without_brackets(spelled)
+    literal_name = name.translate(_UNMARK)
+    pattern = without_brackets(literal_name)
     if not is_read and _covers_protected(scope, pattern, parent):
         return None
     matching = _matching(scope, parent, pattern)
     if matching is None:
         return None
-    paths = [f"{parent.lexical.rstrip('/')}/{entry}" for entry in (*matching, spelled)]
+    paths = [f"{parent.lexical.rstrip('/')}/{entry}" for entry in (*matching, literal_name)]
     return _resolve_all(scope, text.translate(_UNMARK), paths, place)
 
 
 def _expand_directories(scope: Scope, text: str, place: str, slash: str) -> list[Target] | None:
     """Return the known directory below which a pattern among directories reads."""
     first = next(index for index, character in enumerate(text) if character in _GLOBS)
-    fixed = text[:first].rpartition("/")[0]
-    if ".." in text[len(fixed) :].split("/"):
+    directory = text[:first].rpartition("/")[0]
+    if ".." in text[len(directory) :].split("/"):
         return None
-    path = fixed or "." if not slash or fixed else "/"
+    path = directory or "." if not slash or directory else "/"
     return _resolve_all(scope, text.translate(_UNMARK), [path], place)
 
 
@@ -278,8 +278,8 @@ def behind_pattern(
     if UNKNOWN in word.text or PIPE_MARK in word.text:
         return None
     places = {"/"} if word.text.startswith("/") else directories - {UNKNOWN_DIRECTORY}
-    found = (_pattern_targets(scope, word, place) for place in sorted(places))
-    targets = tuple(chain.from_iterable(found))
+    target_lists = (_pattern_targets(scope, word, place) for place in sorted(places))
+    targets = tuple(chain.from_iterable(target_lists))
     return ResolvedAccess(kind, targets, None, word.raw, word.text) if targets else None
 
 

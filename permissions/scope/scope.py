@@ -76,18 +76,18 @@ class Scope(Struct, frozen=True):
             protected_files=frozenset(path.casefold() for path in context.protected_files),
         )
 
-    def resolve(self, written: str, base: str | None = None) -> Target | None:
+    def resolve(self, path_text: str, base: str | None = None) -> Target | None:
         """Return where a tool's path leads; None when that cannot be known."""
-        return resolve(written, base=base or self.launch, home=self.home, files=self.files)
+        return resolve(path_text, base=base or self.launch, home=self.home, files=self.files)
 
     def contains(self, target: Target) -> bool:
         """Is the file, links resolved, inside a working directory?"""
         return _is_below_one(target.real, self.roots)
 
-    def check_read(self, target: Target | None, written: str) -> Floor | None:
+    def check_read(self, target: Target | None, path_text: str) -> Floor | None:
         """Check a read: free inside, asked about outside."""
         if target is None or target.is_of_process:
-            return _unresolved_floor(written, "read")
+            return _unresolved_floor(path_text, "read")
         if self.contains(target) or _is_below_one(target.real, self.readable):
             return None
         return Floor(
@@ -97,10 +97,10 @@ class Scope(Struct, frozen=True):
             lifted_by_allow=True,
         )
 
-    def check_write(self, target: Target | None, written: str) -> Floor | None:
+    def check_write(self, target: Target | None, path_text: str) -> Floor | None:
         """Check a write: outside a user is asked, on protected paths it asks (or is denied)."""
         if target is None or target.is_of_process:
-            return _unresolved_floor(written, "write")
+            return _unresolved_floor(path_text, "write")
         if not self.contains(target):
             return self._outside(target, target.real)
         return self._check_protected(target)
@@ -117,28 +117,28 @@ class Scope(Struct, frozen=True):
             write_dirs=(place,),
         )
 
-    def check_place(self, target: Target | None, written: str) -> Floor | None:
+    def check_place(self, target: Target | None, path_text: str) -> Floor | None:
         """Check a directory in which a program changes files of its own choice."""
         if target is None or not self.contains(target):
-            return self.check_write(target, written)
+            return self.check_write(target, path_text)
         return None
 
-    def check_lent(self, target: Target | None, written: str) -> Floor | None:
+    def check_lent(self, target: Target | None, path_text: str) -> Floor | None:
         """Check a directory lent to a container: outside, it could be changed from in there."""
         if target is None or self.contains(target):
-            return self.check_place(target, written)
+            return self.check_place(target, path_text)
         return Floor(
             Behavior.ASK,
             Reason.SCOPE_BOUNDS_VIOLATION,
             f"lends {_target_text(target)}, outside the working directories, to a container",
         )
 
-    def check_remove(self, target: Target | None, written: str) -> Floor | None:
+    def check_remove(self, target: Target | None, path_text: str) -> Floor | None:
         """Check a removal or a move away: like a write, and the working directory itself asks."""
         is_known = target is not None and not target.is_of_process
         if target is not None and is_known and not self.contains(target):
             return self._outside(target, os.path.dirname(target.real))
-        floor = self.check_write(target, written)
+        floor = self.check_write(target, path_text)
         if floor is not None or target is None:
             return floor
         if target.real in self.roots:
@@ -174,12 +174,12 @@ class Scope(Struct, frozen=True):
     def _is_run(self, path: str, *, is_removed: bool) -> bool:
         if path in self.roots:
             return False
-        folded = path.casefold()
-        if any(is_below(folded, file) for file in self.protected_files):
+        folded_path = path.casefold()
+        if any(is_below(folded_path, file) for file in self.protected_files):
             return True
         # A directory that is there already gets one more name; a new or removed one, all of them.
         takes_tree = is_removed or not self.files.is_dir(path)
-        return takes_tree and any(is_below(file, folded) for file in self.protected_files)
+        return takes_tree and any(is_below(file, folded_path) for file in self.protected_files)
 
     def _is_scratch(self, path: str, inside_own: Sequence[str]) -> bool:
         # The scratch directory usually sits below the agent's home and is for the taking.
@@ -190,8 +190,8 @@ class Scope(Struct, frozen=True):
 
     def _named_protection(self, path: str) -> Protection:
         roots = self.roots if self.launch in self.roots else (*self.roots, self.launch)
-        below = [relative_to(path, root) for root in roots]
-        inside = [name for name in below if name is not None]
+        relative_paths = [relative_to(path, root) for root in roots]
+        inside = [name for name in relative_paths if name is not None]
         if not inside:
             return protection_of(path)
         # The innermost working directory decides: one may be opened inside another's `.git`.
@@ -229,8 +229,8 @@ def check_host(blocked_hosts: frozenset[str], host: str | None) -> Floor | None:
     """Deny blocked hosts and their subdomains."""
     if host is None:
         return None
-    for blocked in blocked_hosts:
-        if host == blocked or host.endswith("." + blocked):
+    for blocked_host in blocked_hosts:
+        if host == blocked_host or host.endswith("." + blocked_host):
             return Floor(Behavior.DENY, Reason.BLOCKED_HOST, f"{host} is a blocked host")
     return None
 
@@ -277,11 +277,11 @@ def _weight(floor: Floor) -> int:
     return 0 if floor.lifted_by_allow else 1
 
 
-def _unresolved_floor(written: str, verb: str) -> Floor:
+def _unresolved_floor(path_text: str, verb: str) -> Floor:
     return Floor(
         Behavior.ASK,
         Reason.SCOPE_BOUNDS_VIOLATION,
-        f"would {verb} {written!r}, which cannot be resolved before it runs",
+        f"would {verb} {path_text!r}, which cannot be resolved before it runs",
     )
 
 

@@ -34,7 +34,7 @@ MERGERS = frozenset({"cp", "rsync"})
 """Programs that may copy a tree over another one."""
 
 
-def build_directory_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
+def build_directory_floor(view: Scoped, facts: CommandFacts) -> Floor | None:
     """Ask when a build tool runs where `cd` led out of the working directories."""
     for one in facts.with_inner():
         program = next(
@@ -42,7 +42,7 @@ def build_directory_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
         )
         if program is None or one.is_read_only:
             continue
-        scope = scoped.scope
+        scope = view.scope
         if one.directories == {scope.launch}:
             continue
         for directory in sorted(one.directories - {UNKNOWN_DIRECTORY}):
@@ -56,7 +56,7 @@ def build_directory_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
     return None
 
 
-def find_target_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
+def find_target_floor(view: Scoped, facts: CommandFacts) -> Floor | None:
     """Return the floor when find may change the agent's own settings."""
     form = next(
         (form for form in facts.deny_forms if form.head == "find" and form.joined_text), None
@@ -64,7 +64,7 @@ def find_target_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
     words = [Word(text, text) for text in form.joined_text.split(WORD_END)[1:]] if form else []
     if not changes_found(words):
         return None
-    scope = scoped.scope
+    scope = view.scope
     tests = _tests(words)
     for path in _own_settings(scope, words, facts):
         if not _leaves_out(tests) and _is_met(scope, path, tests):
@@ -93,10 +93,10 @@ def _leaves_out(tests: list[str]) -> bool:
 
 def _is_met(scope: Scope, own: str, tests: list[str]) -> bool:
     """May a name below the settings fit each pattern that is a condition of everything?"""
-    below = [] if "-maxdepth" in tests else entries_below(scope.files, own, MAX_MERGED) or []
-    demanded = [] if not _OTHER.isdisjoint(tests) else pairwise(tests)
-    patterns = [value.casefold() for test, value in demanded if test in _NAMES]
-    for path in (own, *below):
+    entries = [] if "-maxdepth" in tests else entries_below(scope.files, own, MAX_MERGED) or []
+    conditions = [] if not _OTHER.isdisjoint(tests) else pairwise(tests)
+    patterns = [value.casefold() for test, value in conditions if test in _NAMES]
+    for path in (own, *entries):
         name = path.rpartition("/")[2].casefold()
         is_kind = "f" not in tests or not scope.files.is_dir(path)
         if is_kind and all(fnmatchcase(name, pattern) for pattern in patterns):
@@ -141,14 +141,14 @@ def _touched_targets(
 
 
 def _merge_floor(scope: Scope, source: str, directory: str) -> Floor | None:
-    below = entries_below(scope.files, source, MAX_MERGED)
-    if below is None:
+    entries = entries_below(scope.files, source, MAX_MERGED)
+    if entries is None:
         message = f"writes more files below {directory} than can be checked"
         return Floor(Behavior.ASK, Reason.SCOPE_BOUNDS_VIOLATION, message)
-    written = [f"{directory}{path[len(source) :]}" for path in below]
+    paths = [f"{directory}{path[len(source) :]}" for path in entries]
     return strictest_floor(
         scope.check_write(resolve_literal(path, path, base="/", files=scope.files), path)
-        for path in written
+        for path in paths
     )
 
 

@@ -10,15 +10,15 @@ def entries_below(files: FileView, directory: str, limit: int) -> list[str] | No
 
     Links are listed and not followed.
     """
-    found: list[str] = []
-    left = [directory] if files.is_dir(directory) else []
-    while left:
-        names = files.entries(one := left.pop())
-        if names is None or len(found) + len(names) > limit:
+    paths: list[str] = []
+    directories = [directory] if files.is_dir(directory) else []
+    while directories:
+        names = files.entries(one := directories.pop())
+        if names is None or len(paths) + len(names) > limit:
             return None
         for name in names:
             path = f"{one}/{name}"
-            found.append(path)
+            paths.append(path)
             if files.is_dir(path) and not files.is_link(path):
-                left.append(path)
-    return found
+                directories.append(path)
+    return paths

@@ -10,15 +10,15 @@ from permissions.shell.access import AccessKind
 from permissions.shell.command_facts import CommandFacts
 
 
-def with_unclear_paths(scoped: Scoped, facts: CommandFacts) -> CommandFacts:
+def with_unclear_paths(view: Scoped, facts: CommandFacts) -> CommandFacts:
     """Return the facts, with what is unclear where such a path may not be written.
 
     Only what the kernel confines may be given one under a rule with a wildcard.
     """
     for one in facts.with_inner():
         for word in one.open_values:
-            access = resolve_access(scoped.scope, AccessKind.MENTIONED, word, one.directories)
+            access = resolve_access(view.scope, AccessKind.MENTIONED, word, one.directories)
             for target in access.targets if access is not None else ():
-                if scoped.scope.check_write(target, word.raw) is not None:
+                if view.scope.check_write(target, word.raw) is not None:
                     return replace(facts, unclear=f"it is not known whether {word.raw} is written")
     return facts

@@ -56,20 +56,20 @@ def each(kind: AccessKind, words: Sequence[Word]) -> list[Access]:
 
 def attached_values(words: Sequence[Word], names: frozenset[str]) -> list[Word]:
     """Return values of options that take theirs attached, after `=`, or in the next word."""
-    found: list[Word] = []
+    values: list[Word] = []
     for position, word in enumerate(words if names else ()):
         text = word.plain
         name, equals, _ = text.partition("=")
         if text in names or (not equals and _begins_one(name, names)):
-            found.extend(words[position + 1 : position + 2])
+            values.extend(words[position + 1 : position + 2])
             continue
         if equals and (name in names or _begins_one(name, names)):
-            found.append(Word(word.raw, word.text[len(name) + 1 :], word.splits))
+            values.append(Word(word.raw, word.text[len(name) + 1 :], word.splits))
             if name not in names:
                 continue
         if len(text) > 2 and text[:2] in names and not (equals and name == text[:2]):
-            found.append(Word(word.raw, word.text[2:], word.splits))
-    return found
+            values.append(Word(word.raw, word.text[2:], word.splits))
+    return values
 
 
 def _begins_one(name: str, names: frozenset[str]) -> bool:

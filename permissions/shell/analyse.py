@@ -33,14 +33,14 @@ def analyse(command: str, directory: str, home: str) -> tuple[CommandFacts, ...]
     """Return the facts about every simple command in source order, or why there are none.
 
     Args:
-        folder: Where the shell is, absolute.
+        directory: Where the shell is, absolute.
         home: What `~` and `$HOME` mean.
     """
     is_short = len(command) <= SHORT_CHARACTERS
-    return (_analysed if is_short else _analysed_long)(command, directory, home)
+    return (_analyse_short if is_short else _analyse_long)(command, directory, home)
 
 
-def _worked_out(command: str, directory: str, home: str) -> tuple[CommandFacts, ...] | Unparsable:
+def _work_out(command: str, directory: str, home: str) -> tuple[CommandFacts, ...] | Unparsable:
     script = parse(command)
     if isinstance(script, Unparsable):
         return script
@@ -52,25 +52,25 @@ def _worked_out(command: str, directory: str, home: str) -> tuple[CommandFacts, 
         return Unparsable("nested too deeply")
 
 
-_analysed = lru_cache(maxsize=512)(_worked_out)
-_analysed_long = lru_cache(maxsize=4)(_worked_out)
+_analyse_short = lru_cache(maxsize=512)(_work_out)
+_analyse_long = lru_cache(maxsize=4)(_work_out)
 
 
 def _facts_of(
     script: Script, directory: str, home: str, depth: int, functions: frozenset[str] = frozenset()
 ) -> list[CommandFacts]:
     functions |= script.functions
-    placed = place(script, directory, home)
-    if len(placed) > MAX_PARTS:
+    placed_commands = place(script, directory, home)
+    if len(placed_commands) > MAX_PARTS:
         raise Unparsable("the command has too many parts")
-    if script.hides and not placed:
+    if script.hides and not placed_commands:
         raise Unparsable(script.hides)
-    found = [_facts(one, script, functions, home, depth) for one in placed]
+    facts = [_facts(one, script, functions, home, depth) for one in placed_commands]
     if functions:
-        found = [_of_function(one, functions) for one in found]
-    if depth == 0 and (len(found) > 1 or (found and "$" in script.raw)):
-        return [_with_whole(found[0], script.raw), *found[1:]]
-    return found
+        facts = [_of_function(one, functions) for one in facts]
+    if depth == 0 and (len(facts) > 1 or (facts and "$" in script.raw)):
+        return [_with_whole(facts[0], script.raw), *facts[1:]]
+    return facts
 
 
 def _with_whole(first: CommandFacts, raw: str) -> CommandFacts:
@@ -94,35 +94,40 @@ def _of_function(facts: CommandFacts, functions: frozenset[str]) -> CommandFacts
 
 
 def _facts(
-    placed: Placed, script: Script, functions: frozenset[str], home: str, depth: int
+    placed_command: Placed, script: Script, functions: frozenset[str], home: str, depth: int
 ) -> CommandFacts:
-    simple = placed.simple
+    simple = placed_command.simple
     words = simple.words
     if not all(word.text.isascii() for word in words):
-        directory = _only(placed.directories)
+        directory = _only(placed_command.directories)
         words = tuple(_expand_variables(word, script, home, directory) for word in words)
-    unwrapped = unwrap(words)
-    stdin = input_text(simple.redirects, placed.piped_text)
-    hidden, inner = _shell_texts(placed, script.hides, functions, unwrapped, stdin, home, depth)
-    last = unwrapped.layers[-1]
+    unwrapping = unwrap(words)
+    stdin = input_text(simple.redirects, placed_command.piped_text)
+    hidden, inner = _shell_texts(
+        placed_command, script.hides, functions, unwrapping, stdin, home, depth
+    )
+    last = unwrapping.layers[-1]
     program = program_of(last.words[0]) if last.words else ""
     is_here = not (last.directory or last.is_elsewhere)
     code = stdin if is_here and takes_code(program, last.words[1:]) else None
     if depth < _MAX_NESTING:
-        started = chain(texts_started(simple, unwrapped), commands_in_code(program, code or ""))
-        inner.extend(_started_facts(started, placed.directories, home, depth + 1))
-    facts = own_facts(simple, unwrapped, hidden, tuple(inner))
-    named = input_accesses(code) if code else ()
+        started_texts = chain(
+            texts_started(simple, unwrapping), commands_in_code(program, code or "")
+        )
+        inner.extend(_started_facts(started_texts, placed_command.directories, home, depth + 1))
+    facts = own_facts(simple, unwrapping, hidden, tuple(inner))
+    named_accesses = input_accesses(code) if code else ()
     return replace(
         facts,
-        directories=placed.directories,
+        directories=placed_command.directories,
         risk=input_risk(last.words, stdin) or facts.risk,
-        accesses=(*facts.accesses, *named),
-        redirects=_redirects(placed, script, home),
-        stage=placed.stage,
-        is_late=placed.is_late,
-        repeats=placed.repeats,
-        takes_code=unwrapped.reader is not None or _runs_input(last.words, is_fed=placed.is_fed),
+        accesses=(*facts.accesses, *named_accesses),
+        redirects=_redirects(placed_command, script, home),
+        stage=placed_command.stage,
+        is_late=placed_command.is_late,
+        repeats=placed_command.repeats,
+        takes_code=unwrapping.reader is not None
+        or _runs_input(last.words, is_fed=placed_command.is_fed),
     )
 
 
@@ -130,55 +135,55 @@ def _runs_input(words: tuple[Word, ...], *, is_fed: bool) -> bool:
     """Does a program run code that its words do not show: from its input, or from a pipe?"""
     if not words:
         return False
-    known = program_named(program_of(words[0]))
-    if known.code is not Code.LANGUAGE and not known.is_shell:
+    program_record = program_named(program_of(words[0]))
+    if program_record.code is not Code.LANGUAGE and not program_record.is_shell:
         return is_fed and takes_code(program_of(words[0]), words[1:])
     is_piped = any(is_printed(word) for word in words[1:])
-    return is_piped or (not known.is_shell and takes_code(program_of(words[0]), words[1:]))
+    return is_piped or (not program_record.is_shell and takes_code(program_of(words[0]), words[1:]))
 
 
 def _shell_texts(
-    placed: Placed,
+    placed_command: Placed,
     hides: str,
     functions: frozenset[str],
-    unwrapped: Unwrapped,
+    unwrapping: Unwrapped,
     stdin: str | None,
     home: str,
     depth: int,
 ) -> tuple[str, list[CommandFacts]]:
     """Return why a text that a shell runs is out of sight, and the commands in the other texts."""
-    read, remote, unseen = _read_texts(placed, unwrapped.reader, stdin)
-    texts = (*unwrapped.scripts, *read)
-    remote = (*unwrapped.scripts_elsewhere, *remote)
-    hidden = hides or unwrapped.hidden or unseen
-    if not hidden and _is_read_ahead(placed, unwrapped, stdin):
+    read, remote, unseen = _read_texts(placed_command, unwrapping.reader, stdin)
+    texts = (*unwrapping.scripts, *read)
+    remote = (*unwrapping.scripts_elsewhere, *remote)
+    hidden = hides or unwrapping.hidden or unseen
+    if not hidden and _is_read_ahead(placed_command, unwrapping, stdin):
         # Deny rules see it; but another program may stand behind the name of the one that prints.
         hidden = "what a command prints"
-    layers = unwrapped.layers
-    texts = (*texts, *supplied_texts(layers, stdin), *found_texts(layers, placed.search))
+    layers = unwrapping.layers
+    texts = (*texts, *supplied_texts(layers, stdin), *found_texts(layers, placed_command.search))
     if depth >= _MAX_NESTING and (texts or remote):
         return hidden or "nested too deeply", []
     inner: list[CommandFacts] = []
     for text, is_remote in (*((one, False) for one in texts), *((one, True) for one in remote)):
-        nested = parse(text)
-        if isinstance(nested, Unparsable):
-            hidden = hidden or f"code that a shell runs: {nested}"
-            if not (is_remote or unwrapped.hidden):
-                raise Unparsable(f"code that a shell runs: {nested}")
+        script = parse(text)
+        if isinstance(script, Unparsable):
+            hidden = hidden or f"code that a shell runs: {script}"
+            if not (is_remote or unwrapping.hidden):
+                raise Unparsable(f"code that a shell runs: {script}")
             continue
-        commands = _nested_facts(nested, placed.directories, home, depth + 1, functions)
+        commands = _nested_facts(script, placed_command.directories, home, depth + 1, functions)
         inner.extend(map(_elsewhere, commands) if is_remote else commands)
     return hidden, inner
 
 
 def _read_texts(
-    placed: Placed, reader: Reader | None, stdin: str | None
+    placed_command: Placed, reader: Reader | None, stdin: str | None
 ) -> tuple[tuple[str, ...], tuple[str, ...], str]:
     """Return what a shell reads from its input, here and elsewhere, and why that is unseen."""
     if reader is None:
         return (), (), ""
     # Of several documents, the one that counts may be chosen by number.
-    texts = tuple(map(reader.script, all_texts(placed.simple.redirects)))
+    texts = tuple(map(reader.script, all_texts(placed_command.simple.redirects)))
     if stdin is None:
         unseen = "" if reader.is_elsewhere else f"{reader.name} reads commands from its input"
         return texts, (), unseen
@@ -187,11 +192,15 @@ def _read_texts(
     return (*texts, reader.script(stdin)), (), ""
 
 
-def _is_read_ahead(placed: Placed, unwrapped: Unwrapped, stdin: str | None) -> bool:
+def _is_read_ahead(placed_command: Placed, unwrapping: Unwrapped, stdin: str | None) -> bool:
     """Does a shell run what commands print?"""
-    if unwrapped.scripts and any(map(is_printed, placed.simple.words)):
+    if unwrapping.scripts and any(map(is_printed, placed_command.simple.words)):
         return True
-    return unwrapped.reader is not None and stdin is not None and placed.piped_text is not None
+    return (
+        unwrapping.reader is not None
+        and stdin is not None
+        and placed_command.piped_text is not None
+    )
 
 
 def _started_facts(
@@ -215,10 +224,10 @@ def _only(directories: Directories) -> str | None:
     return next(iter(directories))
 
 
-def _redirects(placed: Placed, script: Script, home: str) -> tuple[Redirect, ...]:
-    if not placed.simple.redirects:
+def _redirects(placed_command: Placed, script: Script, home: str) -> tuple[Redirect, ...]:
+    if not placed_command.simple.redirects:
         return ()
-    directory = _only(placed.directories)
+    directory = _only(placed_command.directories)
     return tuple(
         Redirect(
             item.raw,
@@ -227,7 +236,7 @@ def _redirects(placed: Placed, script: Script, home: str) -> tuple[Redirect, ...
             if item.target is None
             else _expand_variables(item.target, script, home, directory),
         )
-        for item in placed.simple.redirects
+        for item in placed_command.simple.redirects
     )
 
 

@@ -45,10 +45,10 @@ def ends_options(words: Sequence[Word], position: int, switches: str = "") -> bo
 
     Behind an option that takes a value, it is the value, whatever the program.
     """
-    before = words[position - 1].plain if position else ""
-    if not before.startswith("-") or "=" in before or before in _SWITCHES:
+    previous = words[position - 1].plain if position else ""
+    if not previous.startswith("-") or "=" in previous or previous in _SWITCHES:
         return True
-    return not before.startswith("--") and all(letter in switches for letter in before[1:])
+    return not previous.startswith("--") and all(letter in switches for letter in previous[1:])
 
 
 _SWITCHES = frozenset(
@@ -93,8 +93,8 @@ _WHOLE = frozenset({"--text", "--exclude", "--file", "--include", "--output", "-
 def split_arguments(
     words: Sequence[Word],
     *,
-    valued: str = "",
-    valued_long: frozenset[str] = frozenset(),
+    value_letters: str = "",
+    value_options: frozenset[str] = frozenset(),
     switches: str = "",
     single_dash: bool = False,
     stops_at_operand: bool = False,
@@ -104,13 +104,13 @@ def split_arguments(
     Behind a `--` that may be a value, each word counts as what it would be in either reading.
 
     Args:
-        valued: Letters of short options that take a value, attached or in the next word.
-        valued_long: Long options (with dashes) that take their value in the next word too.
+        value_letters: Letters of short options that take a value, attached or in the next word.
+        value_options: Long options (with dashes) that take their value in the next word too.
         switches: Letters of short options that surely take none.
         single_dash: Long options have one dash (`find`, `go`, `openssl`), so no clusters.
         stops_at_operand: The first operand ends the options.
     """
-    read = _Reading(valued, valued_long, single_dash=single_dash)
+    read = _Reading(value_letters, value_options, single_dash=single_dash)
     position = 0
     while position < len(words):
         word = words[position]
@@ -122,8 +122,8 @@ def split_arguments(
             if not stops_at_operand and not ends_options(words, position - 1, switches):
                 rest = split_arguments(
                     words[position:],
-                    valued=valued,
-                    valued_long=valued_long,
+                    value_letters=value_letters,
+                    value_options=value_options,
                     switches=switches,
                     single_dash=single_dash,
                 )
@@ -143,22 +143,24 @@ def split_arguments(
 class _Reading:
     """What was read of a program's arguments so far."""
 
-    def __init__(self, valued: str, valued_long: frozenset[str], *, single_dash: bool) -> None:
+    def __init__(
+        self, value_letters: str, value_options: frozenset[str], *, single_dash: bool
+    ) -> None:
         self.options: list[Option] = []
         self.operands: list[Word] = []
         self.injectable = False
-        self._valued = valued
-        self._valued_long = valued_long
+        self._value_letters = value_letters
+        self._value_options = value_options
         self._single_dash = single_dash
 
-    def add_options(self, word: Word, behind: Sequence[Word]) -> bool:
+    def add_options(self, word: Word, next_words: Sequence[Word]) -> bool:
         """Add what one word holds; return whether the word behind it is its value."""
-        following = behind[0] if behind else None
+        following = next_words[0] if next_words else None
         if self._single_dash or word.plain.startswith("--"):
-            found, takes_next = _long_option(word, following, self._valued_long)
-            self.options.append(found)
+            option, takes_next = _long_option(word, following, self._value_options)
+            self.options.append(option)
         else:
-            letters, takes_next = _short_options(word, following, self._valued)
+            letters, takes_next = _short_options(word, following, self._value_letters)
             self.options.extend(letters)
             self.injectable |= any(one.name[1] in _UNKNOWN_LETTERS for one in letters)
         if not takes_next or following is None:
@@ -171,28 +173,32 @@ class _Reading:
 _UNKNOWN_LETTERS = (UNKNOWN, *_GLOBS)
 
 
-def _long_option(word: Word, following: Word | None, valued: frozenset[str]) -> tuple[Option, bool]:
+def _long_option(
+    word: Word, following: Word | None, value_options: frozenset[str]
+) -> tuple[Option, bool]:
     """Return an option, and whether the word behind it is its value and no operand."""
     name, equals, _ = word.plain.partition("=")
     if equals:
         return Option(name, _tail(word, len(name) + 1)), False
-    if name in valued:
+    if name in value_options:
         return Option(name, following), True
     # What a shortened option takes also stays among the operands.
-    return Option(name, following if _is_short(name, valued) else None), False
+    return Option(name, following if _is_short(name, value_options) else None), False
 
 
-def _short_options(word: Word, following: Word | None, valued: str) -> tuple[list[Option], bool]:
+def _short_options(
+    word: Word, following: Word | None, value_letters: str
+) -> tuple[list[Option], bool]:
     """Return the options of one word, and whether the word behind is the last one's value."""
-    found: list[Option] = []
+    options: list[Option] = []
     text = word.plain
     for index, letter in enumerate(text[1:], start=1):
-        if letter in valued:
+        if letter in value_letters:
             is_last = index + 1 == len(text)
-            found.append(Option(f"-{letter}", following if is_last else _tail(word, index + 1)))
-            return found, is_last
-        found.append(Option(f"-{letter}"))
-    return found, False
+            options.append(Option(f"-{letter}", following if is_last else _tail(word, index + 1)))
+            return options, is_last
+        options.append(Option(f"-{letter}"))
+    return options, False
 
 
 def _is_short(name: str, names: Iterable[str]) -> bool:

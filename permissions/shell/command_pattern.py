@@ -42,20 +42,22 @@ class BashPattern(Struct, frozen=True):
         """Has the pattern no wildcard?"""
         return self.full.is_exact
 
-    def matches(self, joined: str) -> bool:
+    def matches(self, joined_text: str) -> bool:
         """Do the words joined by `WORD_END` fit?"""
-        return self.full.matches(joined) or (self.bare is not None and self.bare.matches(joined))
-
-    def matches_spaced(self, spaced: str) -> bool:
-        """Does the text, words joined by single spaces, fit?"""
-        return self.spaced_pattern.matches(spaced) or (
-            self.spaced_bare is not None and self.spaced_bare.matches(spaced)
+        return self.full.matches(joined_text) or (
+            self.bare is not None and self.bare.matches(joined_text)
         )
 
-    def may_match(self, joined: str) -> bool:
+    def matches_spaced(self, spaced_text: str) -> bool:
+        """Does the text, words joined by single spaces, fit?"""
+        return self.spaced_pattern.matches(spaced_text) or (
+            self.spaced_bare is not None and self.spaced_bare.matches(spaced_text)
+        )
+
+    def may_match(self, joined_text: str) -> bool:
         """Could the words fit for some value of what is unknown in them?"""
         # A word of which nothing is known may also vanish (`git push $EMPTY`), its separator too.
-        open_ended = joined.replace(WORD_END + UNKNOWN, UNKNOWN)
+        open_ended = joined_text.replace(WORD_END + UNKNOWN, UNKNOWN)
         return self.full.may_match(open_ended) or (
             self.bare is not None and self.bare.may_match(open_ended)
         )

@@ -29,26 +29,26 @@ from permissions.shell.wrappers.unwrap import Unwrapped, unwrap
 _GLOBS = tuple(GLOB_MARKS.values())
 
 
-def texts_started(simple: Simple, unwrapped: Unwrapped) -> Iterator[str]:
+def texts_started(simple: Simple, unwrapping: Unwrapped) -> Iterator[str]:
     """Yield the commands that options and variables start."""
     yield from started_by_variables(simple)
-    for layer in unwrapped.layers:
+    for layer in unwrapping.layers:
         if layer.words and not layer.is_elsewhere:
             yield from option_commands(program_of(layer.words[0]), layer.words[1:])
 
 
 def own_facts(
-    simple: Simple, unwrapped: Unwrapped, hidden: str, inner: tuple[CommandFacts, ...]
+    simple: Simple, unwrapping: Unwrapped, hidden: str, inner: tuple[CommandFacts, ...]
 ) -> CommandFacts:
     """Return the facts but for what depends on the place: folders, redirections and time."""
     unsafe = [
         item.name for item in simple.assignments if not is_safe_assignment(item.name, item.value)
     ]
-    layers = [layer for layer in unwrapped.layers if layer.words]
+    layers = [layer for layer in unwrapping.layers if layer.words]
     forms = [form_of(layer.words) for layer in layers]
     clean = not (unsafe or hidden or inner) and _is_seen_through(layers)
-    spelled = _loop_spellings(layers)
-    own = _strictest([_programs(one, clean=clean) for one in spelled])
+    spellings = _loop_spellings(layers)
+    own = _strictest([_programs(one, clean=clean) for one in spellings])
     return CommandFacts(
         text=simple.raw or " ".join(redirect.raw for redirect in simple.redirects),
         directories=_NOWHERE,
@@ -57,7 +57,7 @@ def own_facts(
         has_literal_program=all(layer.words[0].is_literal for layer in layers),
         hidden=hidden,
         risk=own.risk,
-        accesses=(*chain.from_iterable(map(_accesses, spelled)), *_variables(simple)),
+        accesses=(*chain.from_iterable(map(_accesses, spellings)), *_variables(simple)),
         inner=inner,
         redirects=(),
         is_read_only=own.is_read_only,
@@ -96,8 +96,8 @@ def _when_plain(layers: list[Layer], *, clean: bool) -> Plain | None:
     """Return what changes if patterns give no options; None without a pattern in front."""
     if not any(_begins_open(word) for layer in layers for word in layer.words):
         return None
-    below = [replace(layer, words=tuple(map(_below_here, layer.words))) for layer in layers]
-    return _programs(below, clean=clean)
+    plain_layers = [replace(layer, words=tuple(map(_below_here, layer.words))) for layer in layers]
+    return _programs(plain_layers, clean=clean)
 
 
 _NOWHERE: Directories = frozenset()
@@ -127,14 +127,14 @@ def _chosen(words: tuple[Word, ...], choice: str) -> tuple[Word, ...]:
     return tuple(Word(word.raw, choice) if word.choices else word for word in words)
 
 
-def _strictest(found: list[Plain]) -> Plain:
+def _strictest(readings: list[Plain]) -> Plain:
     """Return what is true of every spelling."""
-    if len(found) == 1:
-        return found[0]
+    if len(readings) == 1:
+        return readings[0]
     return Plain(
-        next((one.risk for one in found if one.risk), ""),
-        is_read_only=all(one.is_read_only for one in found),
-        is_edit=all(one.is_edit for one in found),
+        next((one.risk for one in readings if one.risk), ""),
+        is_read_only=all(one.is_read_only for one in readings),
+        is_edit=all(one.is_edit for one in readings),
     )
 
 
@@ -163,14 +163,14 @@ def _below_here(word: Word) -> Word:
 
 
 def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
-    found: list[Access] = []
+    results: list[Access] = []
     for layer in layers:
         if layer.is_elsewhere:
             continue
         if not layer.words[0].is_literal:
-            found.extend(_accesses(_likely_layers(layer)))
+            results.extend(_accesses(_likely_layers(layer)))
             continue
-        found.extend(
+        results.extend(
             replace(access, path=_rebase(access.path, layer.directory))
             if layer.directory
             else access
@@ -179,8 +179,8 @@ def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
         )
         builds = program_named(layer.words[0].text).builds
         if layer.directory and UNKNOWN not in layer.directory and builds:
-            found.append(Access(AccessKind.PLACE, Word(layer.directory, layer.directory)))
-    return tuple(found)
+            results.append(Access(AccessKind.PLACE, Word(layer.directory, layer.directory)))
+    return tuple(results)
 
 
 def _likely_layers(layer: Layer) -> list[Layer]:
@@ -188,8 +188,8 @@ def _likely_layers(layer: Layer) -> list[Layer]:
     likely = _likely(layer.words)
     if not likely or not likely[0].is_literal:
         return []
-    found = [one for one in unwrap(likely).layers if one.words]
-    return [replace(one, directory=UNKNOWN) for one in found] if layer.directory else found
+    layers = [one for one in unwrap(likely).layers if one.words]
+    return [replace(one, directory=UNKNOWN) for one in layers] if layer.directory else layers
 
 
 def _variables(simple: Simple) -> Iterator[Access]:

@@ -28,9 +28,9 @@ class Risk(Struct, frozen=True):
     """Letters of risky short options."""
     long: str = ""
     """Risky long options; an abbreviation of one counts too."""
-    valued: str = ""
+    value_letters: str = ""
     """Letters of other short options that take a value."""
-    valued_long: str = ""
+    value_options: str = ""
     single_dash: bool = False
     takes_unknown: bool = False
     """Runs the project's own code anyway, so that a word that is not known is let pass."""
@@ -42,7 +42,7 @@ class ReadOnly(Struct, frozen=True):
     """Options with which a program only reads; one that is not listed makes the answer no."""
 
     letters: str = ""
-    valued: str = ""
+    value_letters: str = ""
     """Letters that take a value."""
     long: str = ""
     check: Callable[[Sequence[Word], Arguments], bool] | None = None
@@ -52,9 +52,9 @@ class ReadOnly(Struct, frozen=True):
 class Wrapper(Struct, frozen=True):
     """How a program takes the command that it runs."""
 
-    valued: str = ""
+    value_letters: str = ""
     """Letters of its own options that take a value."""
-    valued_long: str = ""
+    value_options: str = ""
     operands: int = 0
     """Operands of its own before the command."""
     is_open_to_allow: bool = False
@@ -73,7 +73,7 @@ class CommandRunner(Struct, frozen=True):
     """Subcommands behind which a command stands: `uv run`, `docker exec`."""
 
     subcommands: str
-    valued: str = "pc"
+    value_letters: str = "pc"
     """Letters of options between them that take a value."""
     skip: int = 0
     """Operands that set where the command runs, before it."""

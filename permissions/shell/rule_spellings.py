@@ -84,22 +84,22 @@ def _up_to(outer: Layer, program: Word) -> str:
 
 def deny_forms(simple: Simple, layers: list[Layer], layer_forms: list[Form]) -> tuple[Form, ...]:
     """Return what deny and ask rules match: every layer, whatever is before or in between."""
-    found: list[Form] = []
+    forms: list[Form] = []
     if simple.assignments:
         texts = [item.raw for item in simple.assignments]
-        found.append(_join_form([*texts, *(word.plain for word in simple.words)]))
+        forms.append(_join_form([*texts, *(word.plain for word in simple.words)]))
     for layer, form in zip(layers, layer_forms, strict=True):
         words = layer.words
-        found.append(form)
+        forms.append(form)
         if not form.joined_text.isascii():
-            found.extend(_expanded_forms(words))
+            forms.extend(_expanded_forms(words))
         program = program_of(words[0])
         if program != form.head:
-            found.append(form_of(words, program))
-        shortened = _without_global_options(program, words)
-        found.extend(form_of(one, program) for one in shortened)
+            forms.append(form_of(words, program))
+        commands = _without_global_options(program, words)
+        forms.extend(form_of(one, program) for one in commands)
     distinct: dict[str, Form] = {}
-    for one in found:
+    for one in forms:
         distinct.setdefault(one.joined_text, one)
     return tuple(distinct.values())
 
@@ -132,16 +132,16 @@ def _without_global_options(program: str, words: tuple[Word, ...]) -> list[tuple
     """Return the command without the options before its first operand, in both readings."""
     if len(words) < 2 or not words[1].plain.startswith(("-", "+")):
         return []
-    found: list[tuple[Word, ...]] = []
-    valued = program_named(program).global_valued
+    commands: list[tuple[Word, ...]] = []
+    value_letters = program_named(program).global_valued
     rest = words[1:]
     while rest and rest[0].plain.startswith("+"):
         rest = rest[1:]
     arguments = split_arguments(
-        rest, valued=valued or "", valued_long=_GLOBAL_LONG, stops_at_operand=True
+        rest, value_letters=value_letters or "", value_options=_GLOBAL_LONG, stops_at_operand=True
     )
-    found.append((words[0], *arguments.operands))
-    if valued is None and len(arguments.operands) > 1:
+    commands.append((words[0], *arguments.operands))
+    if value_letters is None and len(arguments.operands) > 1:
         # Any of these options may have taken the first operand as its value.
-        found.append((words[0], *arguments.operands[1:]))
-    return found
+        commands.append((words[0], *arguments.operands[1:]))
+    return commands

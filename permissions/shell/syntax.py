@@ -119,10 +119,10 @@ class Sequence(Struct, frozen=True):
 
 
 class AndOr(Struct, frozen=True):
-    """`left && right` or `left || right`."""
+    """`first && second` or `first || second`."""
 
-    left: Node
-    right: Node
+    first: Node
+    second: Node
     is_and: bool
 
 

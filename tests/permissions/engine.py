@@ -54,7 +54,7 @@ class Engine:
             launch_dir=self.root,
             project_root=self.root,
             home=self.home,
-            trusted=trusted,
+            is_trusted=trusted,
             bypass_available=bypass_available,
             policy=policy or {},
             additional_dirs=additional_dirs,

@@ -62,7 +62,7 @@ class StdioChannel:
     @property
     def exit_text(self) -> str:
         """How it ended; empty while it runs."""
-        if not self._child.exited.is_set():
+        if not self._child.exit_event.is_set():
             return ""
         code = self._child.reap()
         if code is None:
@@ -95,7 +95,7 @@ class StdioChannel:
                 stdin.close()
         try:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._child.exited.wait(), LEAVES_S)
+                await asyncio.wait_for(self._child.exit_event.wait(), LEAVES_S)
         finally:
             # Whatever it left running is ended too, though it exited itself.
             await self._child.end(GRACE_S)
@@ -105,7 +105,7 @@ class StdioChannel:
         stdin = self._child.stdin
         view = memoryview(data)
         while view:
-            if stdin is None or stdin.closed or self._child.exited.is_set():
+            if stdin is None or stdin.closed or self._child.exit_event.is_set():
                 raise ChannelClosed(self.exit_text or "its input is closed")
             try:
                 view = view[os.write(stdin.fileno(), view) :]

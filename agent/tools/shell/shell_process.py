@@ -251,7 +251,7 @@ class ShellProcess:
         self._finish()
 
     async def _follow(self, child: ChildProcess) -> None:
-        await child.exited.wait()
+        await child.exit_event.wait()
         self.exit_code = child.reap()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._end_of_output.wait(), _DRAIN_S)

@@ -38,7 +38,7 @@ async def file_changes(
 
     while not stop.is_set():
         try:
-            async for found in awatch(
+            async for changes in awatch(
                 *paths,
                 watch_filter=watch_filter,
                 stop_event=stop,
@@ -49,7 +49,7 @@ async def file_changes(
                 recursive=recursive,
                 ignore_permission_denied=True,
             ):
-                yield found
+                yield changes
             return
         except ExceptionGroup as group:
             if not _is_about_a_name(group):
@@ -69,5 +69,9 @@ async def file_changes(
 
 def _is_about_a_name(group: ExceptionGroup[Exception]) -> bool:
     # The library's own class for it is private; it is a RuntimeError.
-    named, others = group.split(RuntimeError)
-    return named is not None and others is None and "decode path" in str(named.exceptions[0])
+    runtime_errors, others = group.split(RuntimeError)
+    return (
+        runtime_errors is not None
+        and others is None
+        and "decode path" in str(runtime_errors.exceptions[0])
+    )

@@ -44,11 +44,11 @@ def text_of_pipe(name: str | os.PathLike[str], *, wait_s: float = LONGEST_WAIT_S
         os.close(descriptor)
 
 
-def _read(descriptor: int, until: float) -> bytes:
+def _read(descriptor: int, deadline: float) -> bytes:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     data = bytearray()
-    while poll.poll(max(0.0, until - time.monotonic()) * 1000):
+    while poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
         piece = os.read(descriptor, _BLOCK)
         data += piece
         if not piece:

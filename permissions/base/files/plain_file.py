@@ -65,10 +65,10 @@ def read_start(path: str | os.PathLike[str], limit: int) -> bytes:
         raise OSError(errno.EINVAL, "not a regular file", os.fspath(path)) from error
     try:
         pieces = []
-        left = limit
-        while left > 0 and (piece := os.read(descriptor, min(left, _BLOCK))):
+        remaining = limit
+        while remaining > 0 and (piece := os.read(descriptor, min(remaining, _BLOCK))):
             pieces.append(piece)
-            left -= len(piece)
+            remaining -= len(piece)
         return b"".join(pieces)
     finally:
         os.close(descriptor)

@@ -46,10 +46,10 @@ def open_anything(path: str) -> int:
     directory = open_directory(os.path.dirname(path))
     try:
         flags = _WITHOUT_RIGHTS | os.O_NOFOLLOW | os.O_CLOEXEC
-        found = os.open(os.path.basename(path), flags, dir_fd=directory)
+        descriptor = os.open(os.path.basename(path), flags, dir_fd=directory)
     finally:
         os.close(directory)
-    if stat.S_ISLNK(os.fstat(found).st_mode):
-        os.close(found)
+    if stat.S_ISLNK(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-    return found
+    return descriptor

@@ -12,10 +12,10 @@ def proxy_for(url: str, env: Mapping[str, str]) -> str | None:
     host = parts.hostname or ""
     if host == "localhost" or host.startswith("127.") or host == "::1":
         return None
-    lowered = {name.lower(): value for name, value in env.items()}
-    if _is_excluded(host, lowered.get("no_proxy", "")):
+    variables = {name.lower(): value for name, value in env.items()}
+    if _is_excluded(host, variables.get("no_proxy", "")):
         return None
-    return lowered.get(f"{parts.scheme.lower()}_proxy") or lowered.get("all_proxy") or None
+    return variables.get(f"{parts.scheme.lower()}_proxy") or variables.get("all_proxy") or None
 
 
 def _is_excluded(host: str, no_proxy: str) -> bool:

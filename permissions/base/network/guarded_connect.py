@@ -47,37 +47,39 @@ def check_url(url: str, resolve: Resolve) -> Verdict:
     Args:
         resolve: Returns every address of a host name; may raise OSError. No answer blocks.
     """
-    named = _host_of(url)
-    if isinstance(named, Verdict):
-        return named
-    host = named.name
+    url_host = _host_of(url)
+    if isinstance(url_host, Verdict):
+        return url_host
+    host = url_host.name
     literal = literal_address(host)
     if literal is not None:
-        return _judge_literal(named, literal)
-    if named.is_bracketed or NUMBER.fullmatch(host.rpartition(".")[2]):
+        return _judge_literal(url_host, literal)
+    if url_host.is_bracketed or NUMBER.fullmatch(host.rpartition(".")[2]):
         return Verdict(False, f"{host!r} looks like an address but is not one")
-    if host == "localhost" and named.is_plain:
+    if host == "localhost" and url_host.is_plain:
         # Pinned, so that no resolver decides where this name leads.
         return Verdict(True, "loopback (localhost)", LOCALHOST)
     try:
-        found = tuple(dict.fromkeys(resolve(host)))
+        addresses = tuple(dict.fromkeys(resolve(host)))
     except Exception as error:  # noqa: BLE001 - whatever breaks while resolving, nothing is sent
         return Verdict(False, f"{host} cannot be resolved: {error}")
-    return _judge_resolved(host, found)
+    return _judge_resolved(host, addresses)
 
 
-def _judge_resolved(host: str, found: tuple[str, ...]) -> Verdict:
-    if not found:
+def _judge_resolved(host: str, addresses: tuple[str, ...]) -> Verdict:
+    if not addresses:
         return Verdict(False, f"{host} cannot be resolved: no addresses")
-    for text in found:
+    for text in addresses:
         try:
             address = ip_address(text.partition("%")[0])
         except ValueError:
-            return Verdict(False, f"{host} resolves to {text!r}, which is not an address", found)
+            return Verdict(
+                False, f"{host} resolves to {text!r}, which is not an address", addresses
+            )
         kind = address_kind(address)
         if kind is not None:
-            return Verdict(False, f"{host} resolves to {text}, which is {kind}", found)
-    return Verdict(True, f"{host} resolves to public addresses only", found)
+            return Verdict(False, f"{host} resolves to {text}, which is {kind}", addresses)
+    return Verdict(True, f"{host} resolves to public addresses only", addresses)
 
 
 class _Host(Struct, frozen=True):
@@ -108,8 +110,8 @@ def _host_of(url: str) -> _Host | Verdict:
         return Verdict(False, "the URL has no host")
     if port == 0:
         return Verdict(False, "port 0 is not valid")
-    folded = unicodedata.normalize("NFKC", unquote(host)).replace("。", ".").lower()
-    plain = folded.removesuffix(".")
+    folded_host = unicodedata.normalize("NFKC", unquote(host)).replace("。", ".").lower()
+    plain = folded_host.removesuffix(".")
     if not plain or _NOT_IN_HOST.search(plain):
         return Verdict(False, f"{host!r} is not a host name")
     bracket = parts.netloc.rpartition("@")[2]
@@ -119,14 +121,14 @@ def _host_of(url: str) -> _Host | Verdict:
     return _Host(plain, is_plain, bracket.startswith("["))
 
 
-def _judge_literal(named: _Host, address: IPv4Address | IPv6Address) -> Verdict:
-    host = named.name
+def _judge_literal(url_host: _Host, address: IPv4Address | IPv6Address) -> Verdict:
+    host = url_host.name
     if "%" in host:
         return Verdict(False, f"{host!r} names a network interface")
     kind = literal_kind(host, address)
     if kind is None:
         return Verdict(True, f"{address} is a public address", (str(address),))
-    if kind == "loopback" and named.is_plain and is_plain_loopback(host, address):
+    if kind == "loopback" and url_host.is_plain and is_plain_loopback(host, address):
         return Verdict(True, f"{address} is loopback", (str(address),))
-    spelled = "" if str(address) == host else f" (spelled {host!r})"
-    return Verdict(False, f"{address} is {kind}{spelled}", (str(address),))
+    spelling_note = "" if str(address) == host else f" (spelled {host!r})"
+    return Verdict(False, f"{address} is {kind}{spelling_note}", (str(address),))

@@ -113,8 +113,8 @@ def is_plain_loopback(host: str, address: IPv4Address | IPv6Address) -> bool:
         case IPv4Address():
             return host == str(address)
         case IPv6Address():
-            mapped = address.ipv4_mapped
-            return address == LOOPBACK_V6 or (mapped is not None and mapped in LOOPBACK_V4)
+            mapped_v4 = address.ipv4_mapped
+            return address == LOOPBACK_V6 or (mapped_v4 is not None and mapped_v4 in LOOPBACK_V4)
 
 
 def address_kind(address: IPv4Address | IPv6Address) -> str | None:
@@ -130,8 +130,8 @@ def address_kind(address: IPv4Address | IPv6Address) -> str | None:
             inner = _inner_v4(address)
             if inner is not None:
                 return address_kind(inner)
-            blocked = next((kind for network, kind in BLOCKED_V6 if address in network), None)
-            return blocked or (None if address in GLOBAL_V6 else "reserved")
+            blocked_kind = next((kind for network, kind in BLOCKED_V6 if address in network), None)
+            return blocked_kind or (None if address in GLOBAL_V6 else "reserved")
 
 
 def _inner_v4(address: IPv6Address) -> IPv4Address | None:

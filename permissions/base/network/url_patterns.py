@@ -16,19 +16,19 @@ def url_matches(pattern: str, url: str) -> bool:
         return True
     scheme, host, path = _parts(pattern)
     try:
-        parsed = urlsplit(url)
-        port = parsed.port
+        url_parts = urlsplit(url)
+        port = url_parts.port
     except ValueError:
         return False
-    if "@" in parsed.netloc or "\\" in url:
+    if "@" in url_parts.netloc or "\\" in url:
         return False
-    usual = DEFAULT_PORTS.get(parsed.scheme.lower())
+    usual = DEFAULT_PORTS.get(url_parts.scheme.lower())
     host_name, host_port = _host_and_port(host)
     return (
-        _covers(scheme, parsed.scheme.lower())
-        and _covers(host_name.strip("[]"), (parsed.hostname or "").rstrip("."))
+        _covers(scheme, url_parts.scheme.lower())
+        and _covers(host_name.strip("[]"), (url_parts.hostname or "").rstrip("."))
         and _covers_port(host_name, host_port, port, usual)
-        and _covers_path(path, parsed)
+        and _covers_path(path, url_parts)
     )
 
 
@@ -48,10 +48,10 @@ def _covers_port(host_name: str, host_port: str, port: int | None, usual: int | 
     return port in (None, usual) or host_name in ("localhost", "127.0.0.1", "*")
 
 
-def _covers_path(path: str, parsed: SplitResult) -> bool:
-    rest = parsed.path or "/"
-    if parsed.query:
-        rest += "?" + parsed.query
+def _covers_path(path: str, url_parts: SplitResult) -> bool:
+    rest = url_parts.path or "/"
+    if url_parts.query:
+        rest += "?" + url_parts.query
     return path in ("", "/*") or _covers(path, rest)
 
 

@@ -18,7 +18,12 @@ class CommandFailed(Exception):
 
 
 async def ask_command(
-    command: str, given: Mapping[str, Any], *, cwd: Path, env: Mapping[str, str], timeout_s: float
+    command: str,
+    question: Mapping[str, Any],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout_s: float,
 ) -> str:
     """Run a command once with an object on standard input; return its output, at most 64 KiB.
 
@@ -27,14 +32,14 @@ async def ask_command(
     Raises:
         CommandFailed: the text is the reason.
     """
-    program = shell_launch(command, env=env, cwd=cwd, stdin=json.dumps(given).encode())
+    program = shell_launch(command, env=env, cwd=cwd, stdin=json.dumps(question).encode())
     limits = RunLimits(timeout_s, stdout_bytes=MAX_BYTES, stderr_bytes=0, stops_at_limit=True)
     try:
-        ended = await run_program(program, limits)
+        result = await run_program(program, limits)
     except CannotStart as error:
         reason = error.__cause__
         text = reason.strerror if isinstance(reason, OSError) else str(error)
         raise CommandFailed(f"cannot start: {text}") from error
-    if ended.timed_out:
+    if result.timed_out:
         raise CommandFailed(f"took longer than {timeout_s:g} s")
-    return ended.stdout.decode("utf-8", "surrogateescape")
+    return result.stdout.decode("utf-8", "surrogateescape")

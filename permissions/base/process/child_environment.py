@@ -26,11 +26,11 @@ def child_environment(
 
     `settings_env` is added after that: a variable that is named there is meant for commands.
     """
-    inherited = {
+    inherited_env = {
         name: value
         for name, value in env.items()
         if name in keep
         or name in _ALWAYS_INHERITED
         or not (_OURS.match(name) or _SECRET_NAMES.search(name) or name == "BASH_ENV")
     }
-    return {**inherited, **{k: v for k, v in settings_env.items() if not _OURS.match(k)}}
+    return {**inherited_env, **{k: v for k, v in settings_env.items() if not _OURS.match(k)}}

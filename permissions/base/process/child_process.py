@@ -40,14 +40,14 @@ class ChildProcess:
         process: subprocess.Popen[bytes],
         mark: str,
         on_exit: Callable[[], None] | None,
-        confined: ConfinedRun | None,
+        confined_run: ConfinedRun | None,
     ) -> None:
         """Only `start` calls this."""
-        self.exited = asyncio.Event()
+        self.exit_event = asyncio.Event()
         self.mark = mark
         """Value of `MARK` in its environment; another one for each child."""
         self._on_exit = on_exit
-        self._confined = confined
+        self._confined_run = confined_run
         self._process = process
         self._loop = asyncio.get_running_loop()
         self._exit_fd: int | None = None
@@ -69,18 +69,18 @@ class ChildProcess:
             CannotStart: the text names the program and the reason.
         """
         mark = uuid.uuid4().hex
-        guarded = f"{MARK}={mark}"
-        watch(guarded)
-        marked = replace(program, env={**program.env, MARK: mark})
+        guardian_mark = f"{MARK}={mark}"
+        watch(guardian_mark)
+        marked_program = replace(program, env={**program.env, MARK: mark})
         try:
             with releasing_start(program):
                 process = await spawn_when_possible(
-                    marked, stdout=stdout, stderr=stderr, wait_s=wait_s
+                    marked_program, stdout=stdout, stderr=stderr, wait_s=wait_s
                 )
         except BaseException:
-            forget(guarded)
+            forget(guardian_mark)
             raise
-        register_pid(guarded, process.pid)
+        register_pid(guardian_mark, process.pid)
         return cls(process, mark, on_exit, program.confined_run)
 
     @property
@@ -140,35 +140,37 @@ class ChildProcess:
                     pipe.close()
         self._close_exit_fd()
         self._process.poll()
-        confined, self._confined = self._confined, None
-        if confined is not None:
-            confined.finish()
+        confined_run, self._confined_run = self._confined_run, None
+        if confined_run is not None:
+            confined_run.finish()
 
     async def _end(self, grace_s: float) -> None:
         family = self.family()
         if grace_s > 0:
             await self._terminate(family, time.monotonic() + grace_s)
         await asyncio.to_thread(family.kill)
-        await self.exited.wait()
+        await self.exit_event.wait()
 
     async def _terminate(self, family: ProcessFamily, deadline: float) -> None:
-        if self._confined is not None and self._confined.is_wrapped:
-            signalled = set(await asyncio.to_thread(family.members))
+        if self._confined_run is not None and self._confined_run.is_wrapped:
+            signalled_members = set(await asyncio.to_thread(family.members))
             # The wrapper would take the program with it, which then could not clean up.
-            signal_members((each for each in signalled if each.pid != self.pid), signal.SIGTERM)
+            signal_members(
+                (each for each in signalled_members if each.pid != self.pid), signal.SIGTERM
+            )
         else:
-            signalled = set(await asyncio.to_thread(family.signal, signal.SIGTERM))
+            signalled_members = set(await asyncio.to_thread(family.signal, signal.SIGTERM))
         while time.monotonic() < deadline:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.exited.wait(), _POLL_S)
+                await asyncio.wait_for(self.exit_event.wait(), _POLL_S)
             members = set(await asyncio.to_thread(family.members))
             if not members:
                 return
             # A shell caught between fork and exec starts its program all the same. No other
             # process is signalled twice: to some programs that means force.
-            signal_members(members - signalled, signal.SIGTERM)
-            signalled |= members
-            if self.exited.is_set():
+            signal_members(members - signalled_members, signal.SIGTERM)
+            signalled_members |= members
+            if self.exit_event.is_set():
                 await asyncio.sleep(_POLL_S)
 
     def _watch_exit(self) -> None:
@@ -192,7 +194,7 @@ class ChildProcess:
 
     def _exit_seen(self) -> None:
         self._close_exit_fd()
-        self.exited.set()
+        self.exit_event.set()
         if self._on_exit is not None:
             self._on_exit()
 
@@ -216,12 +218,12 @@ class ChildProcess:
 async def _finish(work: Coroutine[object, object, None]) -> None:
     """Await clean-up to its end; a cancellation meanwhile is raised afterwards."""
     task = asyncio.ensure_future(work)
-    cancelled: asyncio.CancelledError | None = None
+    cancellation: asyncio.CancelledError | None = None
     while not task.done():
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError as error:
-            cancelled = error
+            cancellation = error
     task.result()
-    if cancelled is not None:
-        raise cancelled
+    if cancellation is not None:
+        raise cancellation

@@ -100,9 +100,9 @@ def _send(lines: str) -> None:
                 return
         if _State.watched_pids:
             _State.pid, _State.pipe = _start()
-            known = [f"+ {mark} {pid}\n" for mark, pid in _State.watched_pids.items()]
-            listed = [f"d {_State.directories}\n"] if _State.directories else []
-            os.write(_State.pipe, "".join((*known, *listed)).encode())
+            process_lines = [f"+ {mark} {pid}\n" for mark, pid in _State.watched_pids.items()]
+            directory_lines = [f"d {_State.directories}\n"] if _State.directories else []
+            os.write(_State.pipe, "".join((*process_lines, *directory_lines)).encode())
 
 
 def _bury() -> None:

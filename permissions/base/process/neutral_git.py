@@ -36,15 +36,15 @@ def with_neutral_git(env: Mapping[str, str]) -> dict[str, str]:
 
 def with_git_values(env: Mapping[str, str], values: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return an environment that gives git more configuration; a later pair of a key wins."""
-    given = env.get("GIT_CONFIG_COUNT", "")
-    count = int(given) if given.isascii() and given.isdigit() else 0
-    added = dict(env)
+    count_text = env.get("GIT_CONFIG_COUNT", "")
+    count = int(count_text) if count_text.isascii() and count_text.isdigit() else 0
+    extended_env = dict(env)
     for key, value in values:
-        added[f"GIT_CONFIG_KEY_{count}"] = key
-        added[f"GIT_CONFIG_VALUE_{count}"] = value
+        extended_env[f"GIT_CONFIG_KEY_{count}"] = key
+        extended_env[f"GIT_CONFIG_VALUE_{count}"] = value
         count += 1
-    added["GIT_CONFIG_COUNT"] = str(count)
-    return added
+    extended_env["GIT_CONFIG_COUNT"] = str(count)
+    return extended_env
 
 
 def repository_filters(listing: bytes) -> frozenset[str]:

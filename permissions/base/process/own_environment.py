@@ -32,15 +32,15 @@ def hide_secrets() -> None:
         entries = ctypes.POINTER(ctypes.c_void_p).in_dll(library, "environ")
     except ValueError:  # not on this system
         return
-    found: list[tuple[int, int, bytes]] = []
+    secret_entries: list[tuple[int, int, bytes]] = []
     position = 0
     while entries and (address := entries[position]) is not None:
         entry = ctypes.string_at(address)
         name = entry.partition(b"=")[0]
         if is_secret(os.fsdecode(name)):
-            found.append((address, len(entry), name))
+            secret_entries.append((address, len(entry), name))
         position += 1
-    for address, size, name in found:
+    for address, size, name in secret_entries:
         os.unsetenv(name)
         ctypes.memset(address, 0, size)
     if sys.platform == "linux":

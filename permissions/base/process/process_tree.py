@@ -60,7 +60,7 @@ class ProcessFamily:
         self._session = session
         self._mark = f"{MARK}={mark}".encode()
         leader = next(iter(_processes((session,))), None)
-        self._started = leader.start_time if leader is not None else 0
+        self._start_time = leader.start_time if leader is not None else 0
         """Nothing that began before the leader is its descendant."""
 
     def members(self) -> tuple[Member, ...]:
@@ -71,7 +71,7 @@ class ProcessFamily:
             each.member
             for each in _processes()
             if each.session == self._session
-            or (each.start_time >= self._started and self._is_marked(each.member.pid))
+            or (each.start_time >= self._start_time and self._is_marked(each.member.pid))
         )
 
     def signal(self, number: signal.Signals) -> tuple[Member, ...]:
@@ -116,7 +116,7 @@ def _has_proc() -> bool:
 
 def _processes(pids: Iterable[int] | None = None) -> list[_Process]:
     """Return the live processes among these, or all of the system."""
-    found: list[_Process] = []
+    processes: list[_Process] = []
     names = os.listdir("/proc") if pids is None and _has_proc() else map(str, pids or ())
     for pid in names:
         if not pid.isdigit():
@@ -132,5 +132,5 @@ def _processes(pids: Iterable[int] | None = None) -> list[_Process]:
         if fields[0] not in (b"Z", b"X"):
             name = os.fsdecode(status[status.find(b"(") + 1 : end])
             member = Member(int(pid), int(fields[2]), name)
-            found.append(_Process(member, int(fields[3]), int(fields[19])))
-    return found
+            processes.append(_Process(member, int(fields[3]), int(fields[19])))
+    return processes

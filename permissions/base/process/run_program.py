@@ -91,7 +91,7 @@ async def run_program(
         run.connect(child, program.stdin)
         try:
             async with timer:
-                await run.done.wait()
+                await run.end_event.wait()
         except TimeoutError:
             await child.end(limits.grace_s)
             return run.result(None, timed_out=True)
@@ -165,7 +165,7 @@ class _Run:
         on_first_line: OnFirstLine | None,
         is_enough: Callable[[bytes], bool] | None,
     ) -> None:
-        self.done = asyncio.Event()
+        self.end_event = asyncio.Event()
         self.was_stopped = False
         self._limits = limits
         self._timer = timer
@@ -196,11 +196,11 @@ class _Run:
         """Count the run as done once its output is read, or the time for that is over."""
         self._has_exited = True
         if not self._open_outputs:
-            self.done.set()
+            self.end_event.set()
         elif self._limits.drain_s is not None:
             if not self._timer.expired():
                 self._timer.reschedule(None)
-            self._loop.call_later(self._limits.drain_s, self.done.set)
+            self._loop.call_later(self._limits.drain_s, self.end_event.set)
 
     def result(self, exit_code: int | None, *, timed_out: bool = False) -> ProcessResult:
         """Return what the program printed, and how it ended."""
@@ -208,7 +208,7 @@ class _Run:
             exit_code=exit_code,
             stdout=bytes(self._stdout.data),
             stderr=bytes(self._stderr.data),
-            stdout_dropped=self._stdout.dropped,
+            stdout_dropped=self._stdout.dropped_bytes,
             timed_out=timed_out,
             was_stopped=self.was_stopped,
         )
@@ -220,12 +220,12 @@ class _Run:
         self._stdout.add(chunk)
         if self._on_first_line is not None:
             self._find_first_line(self._on_first_line)
-        if (self._limits.stops_at_limit and self._stdout.dropped) or (
+        if (self._limits.stops_at_limit and self._stdout.dropped_bytes) or (
             self._is_enough is not None and self._is_enough(chunk)
         ):
             self.was_stopped = True
             self._loop.remove_reader(pipe.fileno())
-            self.done.set()
+            self.end_event.set()
 
     def _find_first_line(self, notify: OnFirstLine) -> None:
         newline = self._stdout.data.find(b"\n")
@@ -252,7 +252,7 @@ class _Run:
         self._loop.remove_reader(pipe.fileno())
         self._open_outputs -= 1
         if not self._open_outputs and self._has_exited:
-            self.done.set()
+            self.end_event.set()
         return None
 
     def _on_writable(self, stdin: IO[bytes]) -> None:
@@ -265,8 +265,8 @@ class _Run:
         """Write what fits; close at the end, or when the program does not want more."""
         try:
             while self._unsent:
-                written = os.write(stdin.fileno(), self._unsent[:CHUNK_BYTES])
-                self._unsent = self._unsent[written:]
+                byte_count = os.write(stdin.fileno(), self._unsent[:CHUNK_BYTES])
+                self._unsent = self._unsent[byte_count:]
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
@@ -280,11 +280,11 @@ class _Head:
 
     def __init__(self, limit_bytes: int) -> None:
         self.data = bytearray()
-        self.dropped = 0
+        self.dropped_bytes = 0
         self._limit = limit_bytes
 
     def add(self, chunk: bytes) -> None:
         """Take another piece of the stream."""
         free = self._limit - len(self.data)
         self.data += chunk[:free]
-        self.dropped += max(0, len(chunk) - free)
+        self.dropped_bytes += max(0, len(chunk) - free)

@@ -91,17 +91,17 @@ def shell_launch(
 @contextlib.contextmanager
 def releasing_start(program: Launch) -> Iterator[None]:
     """Release what a confinement needs for the start; all of it when the start raises."""
-    confined = program.confined_run
-    if confined is None:
+    confined_run = program.confined_run
+    if confined_run is None:
         yield
         return
     try:
         yield
     except BaseException:
-        confined.release_start()
-        confined.finish()
+        confined_run.release_start()
+        confined_run.finish()
         raise
-    confined.release_start()
+    confined_run.release_start()
 
 
 def spawn(program: Launch, *, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
@@ -202,11 +202,11 @@ def _raise_descriptor_limit() -> bool:
     Some systems start programs with 256, which a hundred hooks at once use up.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MAX_DESCRIPTORS)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
+    new_limit = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MAX_DESCRIPTORS)
+    if soft == resource.RLIM_INFINITY or soft >= new_limit:
         return False
     try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (new_limit, hard))
     except (OSError, ValueError):
         return False
     return True

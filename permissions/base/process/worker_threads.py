@@ -55,15 +55,15 @@ def run_to_end(main: Coroutine[Any, Any, int]) -> int:
 async def import_aside(name: str) -> ModuleType:
     """Import a module in a thread that the program's end does not wait for: it leaves nothing."""
     loop = asyncio.get_running_loop()
-    imported: asyncio.Future[ModuleType] = loop.create_future()
+    module_future: asyncio.Future[ModuleType] = loop.create_future()
 
     def settle(module: ModuleType | None, error: Exception | None) -> None:
-        if imported.done():
+        if module_future.done():
             return
         if module is not None:
-            imported.set_result(module)
+            module_future.set_result(module)
         elif error is not None:
-            imported.set_exception(error)
+            module_future.set_exception(error)
 
     def work() -> None:
         module: ModuleType | None = None
@@ -76,7 +76,7 @@ async def import_aside(name: str) -> ModuleType:
             loop.call_soon_threadsafe(settle, module, failure)
 
     threading.Thread(target=work, name=_IMPORT, daemon=True).start()
-    return await imported
+    return await module_future
 
 
 def leave_stuck_threads(status: int) -> None:

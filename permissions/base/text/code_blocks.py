@@ -38,8 +38,8 @@ def fenced_blocks(text: str) -> list[CodeBlock]:
                 lines, mark, indent = [], opening[2], opening.start(2)
                 language = next(iter(line[opening.end(2) :].split()), "")
             continue
-        stripped = line.strip()
-        if stripped.startswith(mark) and not stripped.strip(mark[0]):
+        bare_line = line.strip()
+        if bare_line.startswith(mark) and not bare_line.strip(mark[0]):
             blocks.append(CodeBlock(language, "\n".join(lines)))
             lines = None
         else:

@@ -49,4 +49,4 @@ _PARTS: Final = re.compile(
 
 def unseen_parts(text: str) -> frozenset[int]:
     """Return the places of unseen characters that belong to an emoji there."""
-    return frozenset(place for found in _PARTS.finditer(text) for place in range(*found.span()))
+    return frozenset(place for match in _PARTS.finditer(text) for place in range(*match.span()))

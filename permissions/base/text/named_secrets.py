@@ -61,8 +61,8 @@ def may_name_secrets(line: str) -> bool:
 
     True where it does; a line that only mentions such a name may be one, too.
     """
-    lowered = line.lower()
-    return _FIELD_HINT.search(lowered) is not None
+    lower_line = line.lower()
+    return _FIELD_HINT.search(lower_line) is not None
 
 
 def is_secret_name(name: str) -> bool:

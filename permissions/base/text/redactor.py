@@ -91,14 +91,14 @@ class Redactor:
 
     def __init__(self, secrets: Mapping[str, str] | None = None) -> None:
         """`secrets` maps the name shown in place of a value to the value."""
-        named = {
+        names_by_value = {
             value: name
             for name, value in (secrets or {}).items()
             if len(value) >= MIN_VALUE_CHARACTERS
         }
         # Longest first: one secret may be the beginning of another.
-        values = sorted(named, key=len, reverse=True)
-        self._names = [named[value] for value in values]
+        values = sorted(names_by_value, key=len, reverse=True)
+        self._names = [names_by_value[value] for value in values]
         alternatives = "|".join(f"({_value_pattern(value)})" for value in values)
         self._values = re.compile(alternatives) if values else None
 
@@ -109,14 +109,14 @@ class Redactor:
         """
         if self._values is not None:
             text = self._values.sub(self._name, text)
-        lowered: str | None = None
+        lower_text: str | None = None
         for form in _FORMATS:
-            searched = text
+            haystack = text
             if form.any_case:
-                searched = lowered = text.lower() if lowered is None else lowered
+                haystack = lower_text = text.lower() if lower_text is None else lower_text
             # A loop: a generator would be resumed for each needle, for every line that is written.
             for needle in form.needles:
-                if needle in searched:
+                if needle in haystack:
                     text = form.pattern.sub(partial(_mark, form), text)
                     break
         return text
@@ -156,21 +156,21 @@ class Redactor:
         return value
 
     def _mapping(self, value: Mapping[str, Any]) -> Any:
-        changed: dict[str, Any] = {}
+        new_parts: dict[str, Any] = {}
         for key, part in value.items():
             if key in _OPAQUE_KEYS and isinstance(part, str):
                 continue
             new = self.json(part)
             # Equal texts may be different objects; only a real change makes a copy.
             if new is not part and new != part:
-                changed[key] = new
-        return {**value, **changed} if changed else value
+                new_parts[key] = new
+        return {**value, **new_parts} if new_parts else value
 
 
 def secrets_of(env: Mapping[str, str], more: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
     """Return the variables that hold secrets, judged by name, and further named values."""
-    found = {name: value for name, value in env.items() if is_secret(name, value)}
-    return {**found, **{name: value for name, value in more if value}}
+    variables = {name: value for name, value in env.items() if is_secret(name, value)}
+    return {**variables, **{name: value for name, value in more if value}}
 
 
 def is_secret(name: str, value: str) -> bool:
@@ -194,11 +194,11 @@ def _character_pattern(character: str) -> str:
         return r'\\*"'
     if character == "\\":
         return r"\\+"
-    escaped = json.dumps(character)[1:-1]
-    if escaped == character:
+    json_form = json.dumps(character)[1:-1]
+    if json_form == character:
         return plain
     # A character beyond 16 bits is two escapes.
-    forms = {escaped, "".join(f"\\u{unit:04x}" for unit in _code_units(character))}
+    forms = {json_form, "".join(f"\\u{unit:04x}" for unit in _code_units(character))}
     return "(?:" + "|".join([plain, *(form.replace("\\", r"\\+") for form in forms)]) + ")"
 
 
@@ -212,8 +212,8 @@ _ESCAPE: Final = re.compile(r"\\(?:[bfnrt]|u[0-9a-fA-F]{4})\Z")
 
 
 def _mark(form: _Format, match: re.Match[str]) -> str:
-    before = match.string[max(0, match.start() - 6) : match.start()]
-    is_inside = before[-1:].isalnum() or before[-1:] == "_"
-    if form.own_word and is_inside and not _ESCAPE.search(before):
+    text_before = match.string[max(0, match.start() - 6) : match.start()]
+    is_inside = text_before[-1:].isalnum() or text_before[-1:] == "_"
+    if form.own_word and is_inside and not _ESCAPE.search(text_before):
         return match[0]
     return f"[redacted: {form.name}]"

@@ -215,21 +215,23 @@ def reveal(text: str) -> str:
     )
 
     parts = unseen_parts(text)
-    shown = [_reveal_character(character) for character in text]
+    pieces = [_reveal_character(character) for character in text]
     for place in parts:
         # Neighbours that are spelt out make no emoji: for example one that is not assigned yet.
-        if all(shown[near] == text[near] for near in _neighbours(text, place, parts)):
-            shown[place] = text[place]
-    return "".join(shown)
+        if all(
+            pieces[neighbour] == text[neighbour] for neighbour in _neighbours(text, place, parts)
+        ):
+            pieces[place] = text[place]
+    return "".join(pieces)
 
 
 def _neighbours(text: str, place: int, parts: frozenset[int]) -> tuple[int, ...]:
     """Return the places of the seen characters beside an unseen one, which stands between them."""
-    before = place - 1
-    while before in parts:
-        before -= 1
+    previous = place - 1
+    while previous in parts:
+        previous -= 1
     is_joiner = text[place] == "\u200d"
-    return (before, place + 1) if is_joiner else (before,)
+    return (previous, place + 1) if is_joiner else (previous,)
 
 
 def _reveal_character(character: str) -> str:

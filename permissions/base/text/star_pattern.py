@@ -39,10 +39,10 @@ class StarPattern(Struct, frozen=True):
         # The leftmost place for each chunk leaves the most room for the rest, so no backtracking.
         position, end = len(first), len(text) - len(last)
         for chunk in self.chunks[1:-1]:
-            at = text.find(chunk, position, end)
-            if at < 0:
+            start = text.find(chunk, position, end)
+            if start < 0:
                 return False
-            position = at + len(chunk)
+            position = start + len(chunk)
         return True
 
     def may_match(self, text: str) -> bool:

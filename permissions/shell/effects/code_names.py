@@ -31,10 +31,10 @@ def code_accesses(words: Sequence[Word]) -> list[Access]:
 
 def input_accesses(text: str) -> list[Access]:
     """Return the files that code on the standard input names."""
-    found = [name for name in _NAME.findall(text) if name.strip("/.~*")]
+    paths = [name for name in _NAME.findall(text) if name.strip("/.~*")]
     return [
         Access(AccessKind.MENTIONED, Word(name, _path(name)))
-        for name in list(dict.fromkeys(found))[:_MAX_NAMES]
+        for name in list(dict.fromkeys(paths))[:_MAX_NAMES]
     ]
 
 

@@ -14,6 +14,6 @@ def connections(facts: CommandFacts) -> Iterator[tuple[str, list[str]]]:
     # A form without words of its own is the text of the whole line.
     for form in (form for form in facts.deny_forms if form.joined_text):
         program, words = form.head.rpartition("/")[2], form.spaced_text.split()
-        known = program_named(program).network
-        if known == "*" or (len(words) > 1 and words[1] in names(known)):
+        network = program_named(program).network
+        if network == "*" or (len(words) > 1 and words[1] in names(network)):
             yield program, words

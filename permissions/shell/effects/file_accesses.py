@@ -16,20 +16,24 @@ def accesses(program: str, words: Sequence[Word]) -> list[Access]:
     """Return what `program` touches when it is given `words`, as far as its words say it."""
     if program.startswith("python") and len(words) > 1 and words[0].text == "-m":
         return accesses(words[1].text, words[2:])
-    known = program_named(program)
-    own = known.accesses(words) if known.accesses is not None else []
+    program_record = program_named(program)
+    own = program_record.accesses(words) if program_record.accesses is not None else []
     return [
         *own,
-        *named_files(known, words),
-        *(sent_files(known, words, own) if known.network == "*" else ()),
-        *(code_accesses(words) if known.code is not None else ()),
-        *_settings(known, words),
+        *named_files(program_record, words),
+        *(sent_files(program_record, words, own) if program_record.network == "*" else ()),
+        *(code_accesses(words) if program_record.code is not None else ()),
+        *_settings(program_record, words),
     ]
 
 
-def _settings(known: Program, words: Sequence[Word]) -> list[Access]:
+def _settings(program_record: Program, words: Sequence[Word]) -> list[Access]:
     """Return the settings file that a command changes as surely as a redirection to it does."""
-    path = known.changes_settings(words) if known.changes_settings is not None else ""
+    path = (
+        program_record.changes_settings(words)
+        if program_record.changes_settings is not None
+        else ""
+    )
     if not path:
         return []
     text = f"{HOME_MARK}{path[1:]}" if path.startswith("~") else path

@@ -64,13 +64,13 @@ _BY_NAME = {
 }
 
 
-def links_made(program: str, joined: str) -> Creates | None:
+def links_made(program: str, joined_text: str) -> Creates | None:
     """Return the links and directories that a command may create; None for none.
 
     Args:
-        joined: All its words, `WORD_END` in between.
+        joined_text: All its words, `WORD_END` in between.
     """
-    words = joined.partition(WORD_END)[2] + WORD_END
+    words = joined_text.partition(WORD_END)[2] + WORD_END
     if program == "git":
         return _by_git(words)
     kind, pattern = _BY_NAME.get(program, (None, _NEVER))

@@ -28,21 +28,21 @@ _AT_FILE = re.compile(r"(?:[\w.-]+=?)?@(.+)")
 """`@file` and `name=@file`, as programs send files."""
 
 
-def named_files(known: Program, words: Sequence[Word]) -> list[Access]:
+def named_files(program_record: Program, words: Sequence[Word]) -> list[Access]:
     """Return what options surely write, and whatever else rules about files may be about."""
-    if known.read_only is not None or known.names == "git":
+    if program_record.read_only is not None or program_record.names == "git":
         return []
-    runs_rest = known.wrapper is not None
+    runs_rest = program_record.wrapper is not None
     if runs_rest:
         words = words[: _first_operand(words) + 1]
-    found = each(AccessKind.MENTIONED, list(filter(None, map(_at_file, words))))
-    is_handed = _may_be_handed(known)
+    results = each(AccessKind.MENTIONED, list(filter(None, map(_at_file, words))))
+    is_handed = _may_be_handed(program_record)
     for option, word in _option_values(words):
         if not _CHOOSING.search(option) if option else is_handed:
-            found.append(Access(AccessKind.MENTIONED, _path(word)))
-        if option and known.accesses is None and not runs_rest:
-            found.extend(_by_option(option, _path_value(word)))
-    return [one for one in found if one.path.is_literal and not _is_elsewhere(one.path.text)]
+            results.append(Access(AccessKind.MENTIONED, _path(word)))
+        if option and program_record.accesses is None and not runs_rest:
+            results.extend(_by_option(option, _path_value(word)))
+    return [one for one in results if one.path.is_literal and not _is_elsewhere(one.path.text)]
 
 
 def _by_option(option: str, value: Word) -> Iterator[Access]:
@@ -59,20 +59,22 @@ _CHOOSING = re.compile("(?:exclude|include(?!-)|ignore|filter|pattern|name)(?!.*
 """In options that choose among files, and open none."""
 
 
-def _may_be_handed(known: Program) -> bool:
+def _may_be_handed(program_record: Program) -> bool:
     """Are its operands files, as far as is known?"""
-    is_unknown = known.accesses is None and known.wrapper is None
-    return is_unknown or known.code is Code.LANGUAGE
+    is_unknown = program_record.accesses is None and program_record.wrapper is None
+    return is_unknown or program_record.code is Code.LANGUAGE
 
 
-def sent_files(known: Program, words: Sequence[Word], own: Sequence[Access]) -> list[Access]:
+def sent_files(
+    program_record: Program, words: Sequence[Word], own: Sequence[Access]
+) -> list[Access]:
     """Return the files here that leave for another machine."""
     read = [access.path for access in own if access.kind is AccessKind.READ]
-    if known.accesses is None and known.wrapper is None:
+    if program_record.accesses is None and program_record.wrapper is None:
         read.extend(word for option, word in _option_values(words) if not option)
-    handed = [_at_file(word) for word in words]
+    data_files = [_at_file(word) for word in words]
     local = [word for word in read if word.is_literal and not _is_elsewhere(word.text)]
-    return each(AccessKind.SENT, [*local, *(word for word in handed if word is not None)])
+    return each(AccessKind.SENT, [*local, *(word for word in data_files if word is not None)])
 
 
 def open_values(program: str, words: Sequence[Word]) -> list[Word]:
@@ -82,28 +84,38 @@ def open_values(program: str, words: Sequence[Word]) -> list[Word]:
         return []
     if program.startswith("python") and len(words) > 1 and words[0].text == "-m":
         return open_values(words[1].text, words[2:])
-    known = program_named(program)
-    runs_rest = known.wrapper is not None or known.is_shell or known.code is Code.LANGUAGE
+    program_record = program_named(program)
+    runs_rest = (
+        program_record.wrapper is not None
+        or program_record.is_shell
+        or program_record.code is Code.LANGUAGE
+    )
     if runs_rest:
         words = words[: _first_operand(words) + 1]
-    given = list(_option_values(words))
-    read = names(known.read_only.long) if isinstance(known.read_only, ReadOnly) else names("")
-    found = [
-        _path_value(word) for option, word in given if option not in read and _takes_path(option)
+    option_values = list(_option_values(words))
+    read = (
+        names(program_record.read_only.long)
+        if isinstance(program_record.read_only, ReadOnly)
+        else names("")
+    )
+    values = [
+        _path_value(word)
+        for option, word in option_values
+        if option not in read and _takes_path(option)
     ]
-    if not runs_rest and known.accesses is None and known.read_only is None:
-        found.extend(word for option, word in given if not option)
-    return [word for word in found if _is_path(word)]
+    if not runs_rest and program_record.accesses is None and program_record.read_only is None:
+        values.extend(word for option, word in option_values if not option)
+    return [word for word in values if _is_path(word)]
 
 
 def _option_values(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
     """Yield each value with the option that it stands behind, and each operand with none."""
-    before = ""
+    option = ""
     for word in words:
         name, equals, _ = word.plain.partition("=")
         if not name.startswith("-") or len(name) < 2:
-            if before:
-                yield before, word
+            if option:
+                yield option, word
             yield "", word
         elif equals:
             yield name, Word(word.raw, word.text[len(name) + 1 :], word.splits)
@@ -111,7 +123,7 @@ def _option_values(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
             yield name[:2], Word(word.raw, word.text[2:], word.splits)
         is_open = name.startswith("-") and not equals
         is_cluster = is_open and re.fullmatch(r"-[A-Za-z]{2,}o", name) is not None
-        before = ("-o" if is_cluster else name) if is_open else ""
+        option = ("-o" if is_cluster else name) if is_open else ""
 
 
 def _takes_path(option: str) -> bool:

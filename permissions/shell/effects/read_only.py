@@ -32,16 +32,16 @@ _SWITCHES = names(
 
 def is_read_only(program: str, words: Sequence[Word]) -> bool:
     """Does the command provably only read? Where it reads is judged elsewhere."""
-    known = program_named(program)
-    if known.shows_version and [word.text for word in words] in _VERSION:
+    program_record = program_named(program)
+    if program_record.shows_version and [word.text for word in words] in _VERSION:
         return _shows_version(program, words[0].text)
     if program == "find":
         return looks_only(words) and all(_reads(words, one) for one in exec_commands(words))
-    if known.read_only is None or risk_of(program, words):
+    if program_record.read_only is None or risk_of(program, words):
         return False
-    if isinstance(known.read_only, ReadOnly):
-        return _has_only_listed(known.read_only, words)
-    return known.read_only(words)
+    if isinstance(program_record.read_only, ReadOnly):
+        return _has_only_listed(program_record.read_only, words)
+    return program_record.read_only(words)
 
 
 def _shows_version(program: str, option: str) -> bool:
@@ -51,10 +51,10 @@ def _shows_version(program: str, option: str) -> bool:
 
 def is_edit(program: str, words: Sequence[Word], risk: str) -> bool:
     """Is it a file command with nothing among its words that runs or writes something else?"""
-    known = program_named(program)
-    if not known.edits:
+    program_record = program_named(program)
+    if not program_record.edits:
         return False
-    return not risk if known.edit_check is None else known.edit_check(words)
+    return not risk if program_record.edit_check is None else program_record.edit_check(words)
 
 
 def _reads(search: Sequence[Word], command: Sequence[Word]) -> bool:
@@ -70,14 +70,17 @@ def _has_only_listed(options: ReadOnly, words: Sequence[Word]) -> bool:
     if any(could_be_option(word) for word in words if not word.has_glob and not word.choices):
         return False
     long = names(options.long)
-    found = split_arguments(
-        words, valued=options.valued, valued_long=long - _SWITCHES, switches=options.letters
+    arguments = split_arguments(
+        words,
+        value_letters=options.value_letters,
+        value_options=long - _SWITCHES,
+        switches=options.letters,
     )
-    if options.check is not None and not options.check(words, found):
+    if options.check is not None and not options.check(words, arguments):
         return False
     return all(
         option.name in long or option.name in ("--help", "--version")
         if option.name.startswith("--")
-        else option.name[1:] in options.letters + options.valued
-        for option in found.options
+        else option.name[1:] in options.letters + options.value_letters
+        for option in arguments.options
     )

@@ -17,14 +17,20 @@ from permissions.shell.syntax import Word
 
 def risk_of(program: str, words: Sequence[Word]) -> str:
     """Return, for users, why a wildcard rule does not cover these arguments; "" when it may."""
-    known = program_named(program)
-    if known.risk_check is not None and (risk := known.risk_check(program, words)):
+    program_record = program_named(program)
+    if program_record.risk_check is not None and (
+        risk := program_record.risk_check(program, words)
+    ):
         return risk
-    if known.runs_anything:
+    if program_record.runs_anything:
         return f"{program} runs any program"
-    if known.risky_words and any(re.match(known.risky_words, word.plain) for word in words):
+    if program_record.risky_words and any(
+        re.match(program_record.risky_words, word.plain) for word in words
+    ):
         return f"the words decide what {program} runs, or where"
-    if known.risk is None:
+    if program_record.risk is None:
         return ""
-    switches = known.read_only.letters if isinstance(known.read_only, ReadOnly) else ""
-    return option_risk(program, known.risk, words, switches=switches)
+    switches = (
+        program_record.read_only.letters if isinstance(program_record.read_only, ReadOnly) else ""
+    )
+    return option_risk(program, program_record.risk, words, switches=switches)

@@ -46,12 +46,12 @@ _REPLACED = re.compile(r"\{[^{}\s]*\}")
 
 def of_shell(name: str, rest: tuple[Word, ...]) -> Texts:
     """Read the arguments of a shell."""
-    found = _of_shell(name, rest)
-    if name in _OTHER_LANGUAGES and (found.scripts or found.reader):
+    texts = _of_shell(name, rest)
+    if name in _OTHER_LANGUAGES and (texts.scripts or texts.reader):
         # `and rm x`, `repeat 3 rm x`: read as bash, what runs is not what it seems.
-        hidden = found.hidden or f"{name} reads another language"
-        return Texts(found.scripts, hidden, found.reader)
-    return found
+        hidden = texts.hidden or f"{name} reads another language"
+        return Texts(texts.scripts, hidden, texts.reader)
+    return texts
 
 
 def _of_shell(name: str, rest: tuple[Word, ...]) -> Texts:
@@ -81,9 +81,9 @@ def _of_su(rest: tuple[Word, ...]) -> Texts:
         if _hides_options(rest[position]):
             return Texts(hidden="options of su that are not known")
         if _TAKES_TEXT.fullmatch(text):
-            found = _shell_text("su", rest[position + 1 :])
+            texts = _shell_text("su", rest[position + 1 :])
             # A login as another user starts in their home directory.
-            return _at_home(found) if is_login else found
+            return _at_home(texts) if is_login else texts
         is_login |= text in ("-l", "-", "--login")
         position += 2 if text == "-s" or text in _VALUED else 1
     return Texts(reader="su")
@@ -95,8 +95,8 @@ def _hides_options(word: Word) -> bool:
 
 def _shell_text(name: str, rest: tuple[Word, ...]) -> Texts:
     """Return the text behind `-c`; more options may be in between."""
-    behind = next((i for i, word in enumerate(rest) if not word.plain.startswith("-")), len(rest))
-    return join_words(rest[behind : behind + 1], f"{name} -c")
+    position = next((i for i, word in enumerate(rest) if not word.plain.startswith("-")), len(rest))
+    return join_words(rest[position : position + 1], f"{name} -c")
 
 
 def of_file(name: str, word: Word) -> Texts:
@@ -117,8 +117,8 @@ def join_words(words: Sequence[Word], what: str) -> Texts:
         return Texts()
     if not all(word.is_literal for word in words):
         # What is known of it may be enough for a deny; the rest prevents an allow.
-        known = " ".join(word.plain.translate(UNKNOWN_PIECES) for word in words)
-        return Texts((known,), f"{what} runs code that is not known in advance")
+        known_text = " ".join(word.plain.translate(UNKNOWN_PIECES) for word in words)
+        return Texts((known_text,), f"{what} runs code that is not known in advance")
     text = " ".join(word.text for word in words)
     return Texts((text,)) if text.strip("-") else Texts()
 
@@ -137,9 +137,13 @@ def of_aliases(words: Sequence[Word]) -> Texts:
 
 def of_callbacks(words: Sequence[Word]) -> Texts:
     """Read the texts of `mapfile -C text` and `compgen -C text`; `-W` expands its words."""
-    found = split_arguments(words, valued="dnOsucCWFGXPSAo")
-    expanded = [Word(word.raw, f'echo "{word.text}"') for word in found.values("-W")]
-    return join_words(found.values("-C"), "-C") if not expanded else join_words(expanded, "-W")
+    arguments = split_arguments(words, value_letters="dnOsucCWFGXPSAo")
+    echo_commands = [Word(word.raw, f'echo "{word.text}"') for word in arguments.values("-W")]
+    return (
+        join_words(arguments.values("-C"), "-C")
+        if not echo_commands
+        else join_words(echo_commands, "-W")
+    )
 
 
 def of_parallel(operands: tuple[Word, ...]) -> tuple[tuple[Word, ...], Texts]:
@@ -156,25 +160,25 @@ def of_parallel(operands: tuple[Word, ...]) -> tuple[tuple[Word, ...], Texts]:
 def _with_inputs(command: Sequence[Word], inputs: Sequence[Word]) -> Texts:
     """Return the command with its operands: they come behind it, or in place of `{}`."""
     pieces = [Word(one.raw, _REPLACED.sub(UNKNOWN, one.text)) for one in command]
-    found = join_words(pieces, "parallel")
-    known = [word.text for word in inputs if word.is_literal and word.text[:3] != ":::"]
-    ends = ["${_}", *map(quote, known[:_MAX_GIVEN])]
-    return Texts(tuple(f"{text} {end}" for text in found.scripts for end in ends))
+    texts = join_words(pieces, "parallel")
+    known_inputs = [word.text for word in inputs if word.is_literal and word.text[:3] != ":::"]
+    ends = ["${_}", *map(quote, known_inputs[:_MAX_GIVEN])]
+    return Texts(tuple(f"{text} {end}" for text in texts.scripts for end in ends))
 
 
 def _each_input(inputs: Sequence[Word]) -> Texts:
     """Return the inputs themselves, which are the commands where no other is given."""
-    given = [join_words([word], "parallel") for word in inputs if word.text != ":::"]
-    hidden = next((one.hidden for one in given if one.hidden), "")
-    return Texts(tuple(text for one in given for text in one.scripts), hidden)
+    input_texts = [join_words([word], "parallel") for word in inputs if word.text != ":::"]
+    hidden = next((one.hidden for one in input_texts if one.hidden), "")
+    return Texts(tuple(text for one in input_texts for text in one.scripts), hidden)
 
 
-def input_text(redirects: Sequence[Redirect], piped: str | None) -> str | None:
-    """Return what a command finds on its input, as far as it is written out; `piped` comes first.
+def input_text(redirects: Sequence[Redirect], piped_text: str | None) -> str | None:
+    """Return what a command finds on its input, as far as it is written out.
 
-    The last redirection is the one that counts.
+    `piped_text` comes first; the last redirection is the one that counts.
     """
-    text = piped
+    text = piped_text
     for redirect in redirects:
         if redirect.kind is RedirectKind.WRITE or not _ON_INPUT.match(redirect.raw):
             continue
@@ -184,10 +188,10 @@ def input_text(redirects: Sequence[Redirect], piped: str | None) -> str | None:
 
 def all_texts(redirects: Sequence[Redirect]) -> tuple[str, ...]:
     """Return every here-document but a single one, which `input_text` finds."""
-    found = [
+    texts = [
         one.text for one in redirects if one.kind is RedirectKind.TEXT and one.text is not None
     ]
-    return tuple(found) if len(redirects) > 1 else ()
+    return tuple(texts) if len(redirects) > 1 else ()
 
 
 def is_printed(word: Word) -> bool:
@@ -234,5 +238,5 @@ def _printf_output(arguments: Sequence[str]) -> str | None:
     return None if "%" in text or "\\" in text or text.startswith("-") else text
 
 
-def _at_home(found: Texts) -> Texts:
-    return Texts(tuple(f"cd; {text}" for text in found.scripts), found.hidden, found.reader)
+def _at_home(texts: Texts) -> Texts:
+    return Texts(tuple(f"cd; {text}" for text in texts.scripts), texts.hidden, texts.reader)

@@ -62,15 +62,15 @@ def _is_inert_test(program: str, words: Sequence[Word]) -> bool:
         return True
     if program == "[[":
         return not any(word.text in _EVALUATING for word in words)
-    given = [word for word in words if word.text != "]"]
-    while given and given[0].text == "!":
-        given = given[1:]
+    test_words = [word for word in words if word.text != "]"]
+    while test_words and test_words[0].text == "!":
+        test_words = test_words[1:]
     # A word that splits may become an operator and its operand.
-    return not any(word.splits for word in given) and _is_plain_condition(given)
+    return not any(word.splits for word in test_words) and _is_plain_condition(test_words)
 
 
-def _is_plain_condition(given: Sequence[Word]) -> bool:
-    match given:
+def _is_plain_condition(test_words: Sequence[Word]) -> bool:
+    match test_words:
         case [_]:
             return True
         case [operator, _]:

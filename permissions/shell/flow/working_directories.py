@@ -83,7 +83,7 @@ def place(script: Script, directory: str, home: str) -> list[Placed]:
     moves = _MAY_MOVE.search(script.raw) is not None
     walker = _Walker(home, script.functions, moves, is_strange=script.taints_variables)
     walker.walk(script.body, frozenset({directory}))
-    return walker.placed
+    return walker.placed_commands
 
 
 _MAY_MOVE = re.compile(
@@ -92,10 +92,10 @@ _MAY_MOVE = re.compile(
 """Stands in every script that may change directory, under whatever name."""
 
 
-def _union(left: Directories, right: Directories) -> Directories:
-    if left == right:
-        return left
-    both = left | right
+def _union(one: Directories, other: Directories) -> Directories:
+    if one == other:
+        return one
+    both = one | other
     if len(both - _ANYWHERE) <= MAX_DIRECTORIES:
         return both
     # Those nearest the root are the ones that `..` leads out of first.
@@ -118,11 +118,11 @@ class _Walker:
         self._sharing = 0
         self._late = 0
         self._loops = 0
-        self._fed = 0
+        self._feed_count = 0
         self._functions = functions
-        self._piped: str | None = None
+        self._piped_text: str | None = None
         self._search: Simple | None = None
-        self.placed: list[Placed] = []
+        self.placed_commands: list[Placed] = []
 
     def walk(self, node: Node, directories: Directories) -> _Exit:
         match node:
@@ -146,9 +146,9 @@ class _Walker:
                 return _Exit(directories, directories)
             case Redirected():
                 is_fed = _feeds(node.redirects)
-                self._fed += is_fed
+                self._feed_count += is_fed
                 exits = self.walk(node.body, directories)
-                self._fed -= is_fed
+                self._feed_count -= is_fed
                 self._record(Simple("", (), (), node.redirects), directories)
                 self._redirect_scripts(node.redirects, directories)
                 return exits
@@ -160,12 +160,12 @@ class _Walker:
         """Walk a pipeline, a subshell or a background command: none changes directory here."""
         self._sharing += len(node.items) > 1 or node.is_background
         self._late += node.is_background
-        for before, item in zip((None, *node.items), node.items, strict=False):
-            self._piped = self._printed_text(before) if isinstance(item, Simple) else None
-            self._search = _search(before) if isinstance(item, Simple) else None
-            self._fed += before is not None
+        for previous, item in zip((None, *node.items), node.items, strict=False):
+            self._piped_text = self._printed_text(previous) if isinstance(item, Simple) else None
+            self._search = _search(previous) if isinstance(item, Simple) else None
+            self._feed_count += previous is not None
             self.walk(item, directories)
-            self._fed -= before is not None
+            self._feed_count -= previous is not None
         self._sharing -= len(node.items) > 1 or node.is_background
         self._late -= node.is_background
 
@@ -178,20 +178,27 @@ class _Walker:
 
     def _record(self, simple: Simple, directories: Directories) -> None:
         if not self._silent:
-            late = self._late > 0
-            looped = self._loops > 0
-            fed = self._fed > 0 or _feeds(simple.redirects)
-            self.placed.append(
+            is_late = self._late > 0
+            repeats = self._loops > 0
+            is_fed = self._feed_count > 0 or _feeds(simple.redirects)
+            self.placed_commands.append(
                 Placed(
-                    simple, directories, self._stage, late, self._piped, self._search, looped, fed
+                    simple,
+                    directories,
+                    self._stage,
+                    is_late,
+                    self._piped_text,
+                    self._search,
+                    repeats,
+                    is_fed,
                 )
             )
-        self._piped = self._search = None
+        self._piped_text = self._search = None
 
-    def _printed_text(self, before: Node | None) -> str | None:
-        if not isinstance(before, Simple) or self._functions:
+    def _printed_text(self, previous: Node | None) -> str | None:
+        if not isinstance(previous, Simple) or self._functions:
             return None
-        return printed_text(before)
+        return printed_text(previous)
 
     def _advance(self) -> None:
         if not self._sharing:
@@ -256,13 +263,13 @@ class _Walker:
         return self._subdirectories(directories, text)
 
     def _subdirectories(self, directories: Directories, text: str) -> Directories:
-        found: Directories = frozenset()
+        subdirectories: Directories = frozenset()
         for directory in directories:
             if directory == UNKNOWN_DIRECTORY:
-                found = _union(found, _ANYWHERE)
+                subdirectories = _union(subdirectories, _ANYWHERE)
             else:
-                found = _union(found, self._spellings(f"{directory}/{text}"))
-        return found
+                subdirectories = _union(subdirectories, self._spellings(f"{directory}/{text}"))
+        return subdirectories
 
     @staticmethod
     def _spellings(path: str) -> Directories:
@@ -272,13 +279,13 @@ class _Walker:
         return frozenset({lexical, path}) if ".." in path.split("/") else frozenset({lexical})
 
     def _and_or(self, node: AndOr, directories: Directories) -> _Exit:
-        left = self.walk(node.left, directories)
+        first = self.walk(node.first, directories)
         self._advance()
         if node.is_and:
-            right = self.walk(node.right, left.success)
-            return _Exit(right.success, _union(left.failure, right.failure))
-        right = self.walk(node.right, left.failure)
-        return _Exit(_union(left.success, right.success), right.failure)
+            second = self.walk(node.second, first.success)
+            return _Exit(second.success, _union(first.failure, second.failure))
+        second = self.walk(node.second, first.failure)
+        return _Exit(_union(first.success, second.success), second.failure)
 
     def _branches(self, node: Branches, directories: Directories) -> _Exit:
         if not node.repeats:
@@ -294,10 +301,10 @@ class _Walker:
         current = directories
         for condition in node.condition:
             current = self.walk(condition, current).either
-        after = current
+        last = current
         for body in node.bodies:
-            after = _union(after, self.walk(body, current).either)
-        return _Exit(after, after)
+            last = _union(last, self.walk(body, current).either)
+        return _Exit(last, last)
 
     def _loop_directories(self, node: Branches, directories: Directories) -> Directories:
         """Return every folder that an iteration may start in."""
@@ -332,15 +339,15 @@ def _run_here(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return words
 
 
-def _search(before: Node | None) -> Simple | None:
+def _search(previous: Node | None) -> Simple | None:
     """Return what prints the names of files into a pipe: `find` or `echo *`."""
-    if not isinstance(before, Simple) or not before.words:
+    if not isinstance(previous, Simple) or not previous.words:
         return None
-    is_literal = all(word.is_literal for word in before.words)
-    if before.words[0].text not in _PRINTERS:
-        return before if is_literal and before.words[0] == _FIND else None
+    is_literal = all(word.is_literal for word in previous.words)
+    if previous.words[0].text not in _PRINTERS:
+        return previous if is_literal and previous.words[0] == _FIND else None
     # What is written out is known as it is, and what a variable holds is not known at all.
-    return None if is_literal or any(map(_is_open, before.words)) else before
+    return None if is_literal or any(map(_is_open, previous.words)) else previous
 
 
 def _is_open(word: Word) -> bool:

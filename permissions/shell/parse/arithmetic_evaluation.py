@@ -47,7 +47,7 @@ class ArithmeticEvaluation:
         """Nothing is read yet."""
         self._is_known = True
         self._runs_text = False
-        self._evaluated: set[str] = set()
+        self._evaluated_names: set[str] = set()
         self._numbers: set[str] = set()
         self._others: set[str] = set()
 
@@ -55,8 +55,8 @@ class ArithmeticEvaluation:
     def hides(self) -> str:
         """Return why something may run out of sight; empty when nothing does."""
         # A text that is run may evaluate what is set here, and set what is evaluated.
-        is_open = self._runs_text and bool(self._others or self._evaluated)
-        is_known = self._is_known and self._evaluated <= self._numbers - self._others
+        is_open = self._runs_text and bool(self._others or self._evaluated_names)
+        is_known = self._is_known and self._evaluated_names <= self._numbers - self._others
         return "" if is_known and not is_open else "arithmetic on values that could hold commands"
 
     def note_value(self, name: str, value: Word) -> None:
@@ -82,7 +82,7 @@ class ArithmeticEvaluation:
 
     def note_evaluated(self, raw: str) -> None:
         """Remember text that is evaluated."""
-        self._evaluated.update(one or two for one, two in _NAME.findall(raw))
+        self._evaluated_names.update(one or two for one, two in _NAME.findall(raw))
         self._numbers.update(_SET_HERE.findall(raw))
         if not _NUMBERS.fullmatch(_NAME.sub("", raw)):
             self._is_known = False
@@ -151,7 +151,7 @@ class ArithmeticEvaluation:
                 self.note_value(name.removesuffix("+"), Word(raw, value, word.splits))
             if "i" in options and name.isidentifier():
                 # From here on, whatever it is given is evaluated.
-                self._evaluated.add(name)
+                self._evaluated_names.add(name)
             if "n" in options:
                 self._others.add(name)
 

@@ -33,8 +33,8 @@ def expand_braces(text: str) -> list[str]:
     parts = _brace_parts(text)
     if parts is None:
         return [text]
-    before, choices, after = parts
-    endings = expand_braces(after) if OPEN in after else [after]
+    prefix, choices, suffix = parts
+    endings = expand_braces(suffix) if OPEN in suffix else [suffix]
     middles: list[str] = []
     for choice in choices:
         middles.extend(expand_braces(choice) if OPEN in choice else [choice])
@@ -42,7 +42,7 @@ def expand_braces(text: str) -> list[str]:
             raise Unparsable("a brace expansion gives too many words")
     if len(middles) * len(endings) > MAX_BRACE_WORDS:
         raise Unparsable("a brace expansion gives too many words")
-    return [before + middle + ending for middle, ending in product(middles, endings)]
+    return [prefix + middle + ending for middle, ending in product(middles, endings)]
 
 
 def _brace_parts(text: str) -> tuple[str, list[str], str] | None:
@@ -62,9 +62,9 @@ def _brace_parts(text: str) -> tuple[str, list[str], str] | None:
                 if depth:
                     continue
                 choices.append(text[last:position])
-                found = choices if len(choices) > 1 else _brace_range(choices[0])
-                if found is not None:
-                    return text[:start], found, text[position + 1 :]
+                alternatives = choices if len(choices) > 1 else _brace_range(choices[0])
+                if alternatives is not None:
+                    return text[:start], alternatives, text[position + 1 :]
                 break
         start = text.find(OPEN, start + 1)
     return None

@@ -42,7 +42,7 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
     """
     if root.has_error:
         raise Unparsable("the command cannot be parsed")
-    found = _Places(source, marks.operators)
+    places = _Places(source, marks.operators)
     nodes = 0
     stack = [root]
     while stack:
@@ -53,13 +53,13 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
         kind = node.type
         if node.is_missing or kind == "ERROR":
             raise Unparsable("the command cannot be parsed")
-        found.add(node, kind)
+        places.add(node, kind)
         children = node.children
         if children:
             _check_gaps(node, kind, children, source)
             stack.extend(children)
-    _compare(marks, found.quoted, found.comments, found.expansions)
-    if found.ends != {one.end_of_line for one in marks.here_documents}:
+    _compare(marks, places.quoted_spans, places.comments, places.expansions)
+    if places.ends != {one.end_of_line for one in marks.here_documents}:
         # `E | x` ends no document for the shell; `E'F'` is ended by `EF`.
         raise Unparsable("a here-document can be read in two ways")
 
@@ -68,7 +68,7 @@ class _Places:
     """Where a tree has quotes, comments, expansions and ends of here-documents."""
 
     def __init__(self, source: bytes, operators: list[int]) -> None:
-        self.quoted: set[tuple[int, int]] = set()
+        self.quoted_spans: set[tuple[int, int]] = set()
         self.comments: set[int] = set()
         self.expansions: set[int] = set()
         self.ends: set[int] = set()
@@ -87,7 +87,7 @@ class _Places:
                 start += 1
             self.expansions.add(start)
         elif kind in ("raw_string", "ansi_c_string"):
-            self.quoted.add((node.start_byte, node.end_byte))
+            self.quoted_spans.add((node.start_byte, node.end_byte))
         elif kind == "comment":
             self.comments.add(node.start_byte)
         elif kind == "heredoc_end":
@@ -104,12 +104,12 @@ class _Places:
 
 
 def _compare(
-    marks: Marks, quoted: set[tuple[int, int]], comments: set[int], expansions: set[int]
+    marks: Marks, quoted_spans: set[tuple[int, int]], comments: set[int], expansions: set[int]
 ) -> None:
     """Compare the places that the tree gives with those that the lexer marked."""
     documents = [span for span in marks.documents if span[0] < span[1]]
     hidden = {start for start in comments if any(a <= start < b for a, b in documents)}
-    if marks.quoted_spans != quoted:
+    if marks.quoted_spans != quoted_spans:
         raise Unparsable("its quoting can be read in two ways")
     if marks.comments != comments - hidden:
         raise Unparsable("its comments can be read in two ways")
@@ -138,40 +138,40 @@ def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: byt
     """Between two nodes there is nothing but blanks, or text of a string."""
     if kind in ("string", "heredoc_body", "heredoc_redirect", "expansion", "regex"):
         return
-    allowed = _BLANKS if kind in _TIGHT else _LINES
+    gap_pattern = _BLANKS if kind in _TIGHT else _LINES
     position = node.start_byte
-    before: TreeNode | None = None
+    previous: TreeNode | None = None
     for child in children:
         gap = source[position : child.start_byte]
         if child.start_byte == position:
-            _no_touch(before, child)
+            _no_touch(previous, child)
         elif gap and gap != b" ":
             is_behind = kind == "redirected_statement" and child.type in REDIRECTS
-            if not allowed.fullmatch(gap) and not (is_behind and is_lost_dash(gap)):
+            if not gap_pattern.fullmatch(gap) and not (is_behind and is_lost_dash(gap)):
                 raise Unparsable("part of it is not understood")
-            _no_joint(gap, before)
+            _no_joint(gap, previous)
         position = max(position, child.end_byte)
-        before = child
+        previous = child
     rest = source[position : node.end_byte]
-    if rest and not allowed.fullmatch(rest):
+    if rest and not gap_pattern.fullmatch(rest):
         raise Unparsable("part of it is not understood")
 
 
-def _no_touch(before: TreeNode | None, child: TreeNode) -> None:
+def _no_touch(previous: TreeNode | None, child: TreeNode) -> None:
     """Raise for a word right behind the value of an assignment: `A=(x)1 cmd`.
 
     The shell and the grammar disagree about what follows the value.
     """
-    if before is not None and before.type == "variable_assignment" and _is_word(child):
+    if previous is not None and previous.type == "variable_assignment" and _is_word(child):
         raise Unparsable("a word touches an assignment")
 
 
-def _no_joint(gap: bytes, before: TreeNode | None) -> None:
+def _no_joint(gap: bytes, previous: TreeNode | None) -> None:
     """Raise for a gap that is nothing but a continued line.
 
     The shell joins what stands on both sides; the grammar sees two words.
     """
-    joins = before is None or before.type not in ("&&", "||")
+    joins = previous is None or previous.type not in ("&&", "||")
     if joins and not gap.replace(b"\\\n", b""):
         raise Unparsable("a word is continued on the next line")
 

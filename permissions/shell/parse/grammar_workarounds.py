@@ -22,25 +22,25 @@ _EXPANDING = re.compile(rb"[$`\\]")
 
 def respell(source: bytes, documents: Sequence[Document]) -> bytes | None:
     """Return the same command in other words; None when nothing in it can be rewritten."""
-    timed = _TIMED_GROUP.match(source)
+    time_match = _TIMED_GROUP.match(source)
     movable = all(_is_plain(source, one) for one in documents)
-    if not movable or not (documents or timed):
+    if not movable or not (documents or time_match):
         return None
     pieces: list[bytes] = []
     position = 0
-    if timed:
+    if time_match:
         # The grammar takes the brace for an argument; `time` alone runs nothing.
-        pieces.append(source[: timed.end()] + b"\n")
-        position = timed.end()
+        pieces.append(source[: time_match.end()] + b"\n")
+        position = time_match.end()
     for one in documents:
         rest = source[one.delimiter_end : one.body - 1]
-        ended = _ENDED.match(rest)
-        if ended:
+        end_match = _ENDED.match(rest)
+        if end_match:
             # The next command begins on a line of its own, behind the document.
             pieces.append(
                 source[position : one.delimiter_end] + b"\n" + source[one.body : one.end_of_line]
             )
-            pieces.append(b"\n" + rest[ended.end() :])
+            pieces.append(b"\n" + rest[end_match.end() :])
         else:
             pieces.append(source[position : one.start])
             pieces.append(b"<<<" + _quote(_body(source, one)) + rest)

@@ -75,7 +75,7 @@ class Lexer:
         """Nothing is scanned yet."""
         self._text = text
         self._end = len(text)
-        self._at = 0
+        self._position = 0
         self._pending: list[Document] = []
         self.marks = Marks()
 
@@ -87,74 +87,74 @@ class Lexer:
         return self.marks
 
     def _peek(self, offset: int = 0) -> str:
-        at = self._at + offset
-        return self._text[at] if at < self._end else ""
+        position = self._position + offset
+        return self._text[position] if position < self._end else ""
 
-    def _command(self, until: str, depth: int) -> None:
-        """Scan command text up to `until` (consumed), or to the end when it is empty."""
+    def _command(self, terminator: str, depth: int) -> None:
+        """Scan command text up to `terminator` (consumed), or to the end when it is empty."""
         if depth > MAX_DEPTH:
             raise Unparsable("nested too deeply")
         cases = 0
         word_start = True
-        while self._at < self._end:
-            character = self._text[self._at]
+        while self._position < self._end:
+            character = self._text[self._position]
             if word_start and character in "ce":
                 cases += self._case_word()
-            if character == until == ")" and cases > 0:
+            if character == terminator == ")" and cases > 0:
                 # The end of a case pattern, not of the substitution.
                 self._operator()
                 word_start = True
                 continue
-            if character == until:
+            if character == terminator:
                 self._operator()
                 return
             if character == "#" and word_start:
-                self._comment(until)
+                self._comment(terminator)
                 continue
-            word_start = self._step(character, until, depth)
-        if until:
-            raise Unparsable(f"the closing {until} is missing")
+            word_start = self._step(character, terminator, depth)
+        if terminator:
+            raise Unparsable(f"the closing {terminator} is missing")
 
-    def _step(self, character: str, until: str, depth: int) -> bool:
+    def _step(self, character: str, terminator: str, depth: int) -> bool:
         """Consume one item of command text; returns whether a word may start after it."""
         if character == "\\":
-            return self._escape(until)
+            return self._escape(terminator)
         if character == "'":
-            self._single(self._at)
+            self._single(self._position)
         elif character == '"':
-            self._at += 1
-            self._double(depth + 1, in_backtick=until == "`")
+            self._position += 1
+            self._double(depth + 1, in_backtick=terminator == "`")
         elif character in "$`":
-            self._expansion(depth, in_double=False, in_backtick=until == "`")
+            self._expansion(depth, in_double=False, in_backtick=terminator == "`")
         elif character in "<>" and self._peek(1) == "(":
-            self.marks.expansions.add(self._at)
-            self._at += 2
+            self.marks.expansions.add(self._position)
+            self._position += 2
             self._command(")", depth + 1)
         elif character in _WORD_BREAK:
             self._break(character, depth)
             return True
-        elif stretch := _STRETCH.match(self._text, self._at):
+        elif stretch := _STRETCH.match(self._text, self._position):
             end = stretch.end()
-            joining = _JOINING.finditer(self._text, self._at, end)
+            joining = _JOINING.finditer(self._text, self._position, end)
             self.marks.operators.extend([operator.start() for operator in joining])
-            self._at = end
+            self._position = end
         else:
             self._skip(_PLAIN_RUN)
         return False
 
-    def _escape(self, until: str) -> bool:
+    def _escape(self, terminator: str) -> bool:
         """Consume a backslash and what it escapes; returns whether a word may start after it."""
-        if until == "`" and self._peek(1) in "`\\$":
+        if terminator == "`" and self._peek(1) in "`\\$":
             raise Unparsable("escapes inside backticks")
         joins = self._peek(1) == "\n"
-        self._at += 2
-        return joins and self._at >= 3 and self._text[self._at - 3] in _WORD_BREAK
+        self._position += 2
+        return joins and self._position >= 3 and self._text[self._position - 3] in _WORD_BREAK
 
     def _break(self, character: str, depth: int) -> None:
         """Consume what ends a word: an operator with what belongs to it, or blanks."""
         if character in _BLANK:
             self._skip(_BLANKS)
-        elif self._text.startswith("<<", self._at):
+        elif self._text.startswith("<<", self._position):
             self._consume_heredoc(depth)
         else:
             self._operator()
@@ -165,46 +165,46 @@ class Lexer:
 
     def _skip(self, run: re.Pattern[str]) -> None:
         """Go past a run of characters that are nothing special here, or past one that is."""
-        found = run.match(self._text, self._at)
-        self._at = self._at + 1 if found is None else found.end()
+        match = run.match(self._text, self._position)
+        self._position = self._position + 1 if match is None else match.end()
 
     def _operator(self) -> None:
-        self.marks.operators.append(self._at)
-        self._at += 1
+        self.marks.operators.append(self._position)
+        self._position += 1
 
     def _case_word(self) -> int:
         for word, change in (("case", 1), ("esac", -1)):
-            end = self._at + len(word)
-            if self._text.startswith(word, self._at) and (
+            end = self._position + len(word)
+            if self._text.startswith(word, self._position) and (
                 end >= self._end or self._text[end] in _WORD_BREAK
             ):
                 return change
         return 0
 
-    def _comment(self, until: str) -> None:
-        self.marks.comments.add(self._at)
-        end = self._text.find("\n", self._at)
+    def _comment(self, terminator: str) -> None:
+        self.marks.comments.add(self._position)
+        end = self._text.find("\n", self._position)
         end = self._end if end < 0 else end
-        if until == "`" and "`" in self._text[self._at : end]:
+        if terminator == "`" and "`" in self._text[self._position : end]:
             raise Unparsable("a comment inside backticks")
-        self._at = end
+        self._position = end
 
     def _single(self, start: int) -> None:
-        closing = self._text.find("'", self._at + 1)
+        closing = self._text.find("'", self._position + 1)
         if closing < 0:
             raise Unparsable("a single quote is not closed")
-        self._at = closing + 1
-        self.marks.quoted_spans.add((start, self._at))
+        self._position = closing + 1
+        self.marks.quoted_spans.add((start, self._position))
 
     def _ansi(self) -> None:
-        start = self._at
-        self._at += 2
+        start = self._position
+        self._position += 2
         while self._peek() != "'":
             if not self._peek():
                 raise Unparsable("a single quote is not closed")
-            self._at += 2 if self._peek() == "\\" else 1
-        self._at += 1
-        self.marks.quoted_spans.add((start, self._at))
+            self._position += 2 if self._peek() == "\\" else 1
+        self._position += 1
+        self.marks.quoted_spans.add((start, self._position))
 
     def _double(self, depth: int, *, in_backtick: bool) -> None:
         if depth > MAX_DEPTH:
@@ -214,12 +214,12 @@ class Lexer:
             if not character:
                 raise Unparsable("a double quote is not closed")
             if character == '"':
-                self._at += 1
+                self._position += 1
                 return
             if character == "\\":
                 if in_backtick:
                     raise Unparsable("escapes inside backticks")
-                self._at += 2
+                self._position += 2
             elif character in "$`":
                 if character == "`" and in_backtick:
                     raise Unparsable("a double quote is not closed")
@@ -229,12 +229,12 @@ class Lexer:
 
     def _expansion(self, depth: int, *, in_double: bool, in_backtick: bool) -> None:
         """Consume what starts with a dollar sign or a backtick."""
-        start = self._at
+        start = self._position
         if self._peek() == "`":
             if in_backtick:
                 raise Unparsable("backticks inside backticks")
             self.marks.expansions.add(start)
-            self._at += 1
+            self._position += 1
             self._command("`", depth + 1)
             return
         following = self._peek(1)
@@ -246,17 +246,17 @@ class Lexer:
             self._consume_brackets(depth, in_double=in_double)
         elif following in _NAME_START or following in _SPECIAL:
             self.marks.expansions.add(start)
-            self._at += 2
+            self._position += 2
         else:
-            self._at += 1
+            self._position += 1
 
     def _consume_brackets(self, depth: int, *, in_double: bool) -> None:
         """Consume `$(…)`, `$((…))`, `${…}` or `$[…]`."""
-        start = self._at
+        start = self._position
         self.marks.expansions.add(start)
-        self._at += 2
+        self._position += 2
         if self._text.startswith("$((", start):
-            self._at += 1
+            self._position += 1
             self._arithmetic("))", depth + 1)
         elif self._text.startswith("$(", start):
             self._command(")", depth + 1)
@@ -273,103 +273,105 @@ class Lexer:
             if not character:
                 raise Unparsable("the closing } is missing")
             if character == "}":
-                self._at += 1
+                self._position += 1
                 return
             if character == "\\":
-                self._at += 2
+                self._position += 2
             elif character == "'":
                 if in_double:
                     raise Unparsable("quotes inside ${...}")
-                self._single(self._at)
+                self._single(self._position)
             elif character == '"':
-                self._at += 1
+                self._position += 1
                 self._double(depth + 1, in_backtick=False)
             elif character in "$`":
                 self._expansion(depth, in_double=in_double, in_backtick=False)
             elif character in "<>" and self._peek(1) == "(" and not in_double:
-                self.marks.expansions.add(self._at)
-                self._at += 2
+                self.marks.expansions.add(self._position)
+                self._position += 2
                 self._command(")", depth + 1)
             else:
                 self._skip(_BRACE_RUN)
 
-    def _arithmetic(self, until: str, depth: int) -> None:
+    def _arithmetic(self, terminator: str, depth: int) -> None:
         if depth > MAX_DEPTH:
             raise Unparsable("nested too deeply")
         parentheses = 0
         while True:
             character = self._peek()
             if not character:
-                raise Unparsable(f"the closing {until} is missing")
-            if parentheses == 0 and self._text.startswith(until, self._at):
-                self._at += len(until)
+                raise Unparsable(f"the closing {terminator} is missing")
+            if parentheses == 0 and self._text.startswith(terminator, self._position):
+                self._position += len(terminator)
                 return
             if character in "'\"\\\n":
                 raise Unparsable("quotes inside arithmetic")
             if character in "([":
                 parentheses += 1
-                self._at += 1
+                self._position += 1
             elif character in ")]":
                 parentheses -= 1
                 if parentheses < 0:
                     raise Unparsable("arithmetic that is not balanced")
-                self._at += 1
+                self._position += 1
             elif character in "$`":
                 self._expansion(depth, in_double=True, in_backtick=False)
             else:
-                self._at += 1
+                self._position += 1
 
     def _consume_heredoc(self, depth: int) -> None:
         """Consume `<<`, `<<-` with its delimiter, or `<<<`."""
-        start = self._at
-        self.marks.operators.extend((self._at, self._at + 1))
-        self._at += 2
+        start = self._position
+        self.marks.operators.extend((self._position, self._position + 1))
+        self._position += 2
         if self._peek() == "<":
             self._operator()
             return
         strips_tabs = self._peek() == "-"
-        self._at += strips_tabs
+        self._position += strips_tabs
         while self._peek() in _BLANK and self._peek():
-            self._at += 1
+            self._position += 1
         delimiter, is_quoted = "", False
         while self._peek() and self._peek() not in _WORD_BREAK:
             character = self._peek()
             if character in "'\"":
-                closing = self._text.find(character, self._at + 1)
+                closing = self._text.find(character, self._position + 1)
                 if closing < 0:
                     raise Unparsable("a quote is not closed")
-                delimiter += self._text[self._at + 1 : closing]
-                self._at = closing + 1
+                delimiter += self._text[self._position + 1 : closing]
+                self._position = closing + 1
                 is_quoted = True
             elif character in "\\$`":
                 raise Unparsable("an unusual here-document delimiter")
             else:
                 delimiter += character
-                self._at += 1
+                self._position += 1
         if not delimiter or "\n" in delimiter:
             raise Unparsable("a here-document without delimiter")
-        self._pending.append(Document(delimiter, is_quoted, strips_tabs, start, self._at, depth))
+        self._pending.append(
+            Document(delimiter, is_quoted, strips_tabs, start, self._position, depth)
+        )
 
     def _bodies(self, depth: int) -> None:
         """Consume the bodies of the here-documents opened on the line that just ended."""
         pending, self._pending = self._pending, []
         for document in pending:
-            start = self._at
+            start = self._position
             end = -1
-            while self._at < self._end:
-                line_end = self._text.find("\n", self._at)
+            while self._position < self._end:
+                line_end = self._text.find("\n", self._position)
                 line_end = self._end if line_end < 0 else line_end
-                line = self._text[self._at : line_end]
+                line = self._text[self._position : line_end]
                 if document.strips_tabs:
                     line = line.lstrip("\t")
                 if line == document.delimiter:
-                    end = self._at
+                    end = self._position
                     # The newline after the delimiter separates statements.
-                    self._at = line_end
-                    if self._at < self._end:
+                    self._position = line_end
+                    if self._position < self._end:
                         self._operator()
                     break
-                self._at = line_end + 1
+                self._position = line_end + 1
             if end < 0:
                 raise Unparsable("a here-document is not closed")
             document.body, document.end, document.end_of_line = start, end, line_end
@@ -382,12 +384,12 @@ class Lexer:
     def _document_text(self, start: int, end: int, depth: int) -> None:
         """Scan a body in which the shell expands, without leaving it."""
         inner = Lexer(self._text[:end])
-        inner._at = start
+        inner._position = start
         inner.marks = self.marks
-        while inner._at < end:
+        while inner._position < end:
             character = inner._peek()
             if character == "\\":
-                inner._at += 2
+                inner._position += 2
             elif character in "$`":
                 inner._expansion(depth, in_double=True, in_backtick=False)
             else:

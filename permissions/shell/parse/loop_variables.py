@@ -33,7 +33,7 @@ class LoopVariables:
         """`steady` are the variables that a first reading found to be set by one loop only."""
         self._may_bind = steady
         self._names: list[str] = []
-        self._assigned: set[str] = set()
+        self._assigned_names: set[str] = set()
         self._is_spoiled = False
         self._values: dict[str, tuple[str, ...]] = {}
 
@@ -45,7 +45,9 @@ class LoopVariables:
         return frozenset(
             name
             for name in self._names
-            if self._names.count(name) == 1 and name not in self._assigned and _NAME.fullmatch(name)
+            if self._names.count(name) == 1
+            and name not in self._assigned_names
+            and _NAME.fullmatch(name)
         )
 
     def spoil(self) -> None:
@@ -54,7 +56,7 @@ class LoopVariables:
 
     def note_assignment(self, name: str) -> None:
         """Remember `name=value`."""
-        self._assigned.add(name)
+        self._assigned_names.add(name)
 
     def note_expansion(self, raw: str) -> None:
         """Remember a `${…}` that is more than a name."""

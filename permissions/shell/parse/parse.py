@@ -32,7 +32,7 @@ _PARSER = Parser(_LANGUAGE)
 
 def parse(command: str) -> Script | Unparsable:
     """Return the command as data, or why it is not understood (returned, so that it is cached)."""
-    return _parsed(command) if len(command) <= SHORT_CHARACTERS else _parsed_long(command)
+    return _parse_short(command) if len(command) <= SHORT_CHARACTERS else _parse_long(command)
 
 
 def _read(command: str) -> Script | Unparsable:
@@ -52,14 +52,18 @@ def _read(command: str) -> Script | Unparsable:
         return error
     except RecursionError:
         return Unparsable("nested too deeply")
-    found = _parse_verified(source, marks)
-    if isinstance(found, Script):
-        return found
+    result = _parse_verified(source, marks)
+    if isinstance(result, Script):
+        return result
     plainer = respell(source, marks.here_documents)
     if plainer is None:
-        return found
-    again = _parse_bytes(plainer)
-    return replace(again, raw=command.strip()) if isinstance(again, Script) else found
+        return result
+    plainer_result = _parse_bytes(plainer)
+    return (
+        replace(plainer_result, raw=command.strip())
+        if isinstance(plainer_result, Script)
+        else result
+    )
 
 
 def _parse_verified(source: bytes, marks: Marks) -> Script | Unparsable:
@@ -84,5 +88,5 @@ def _parse_bytes(source: bytes) -> Script | Unparsable:
 
 
 # What is remembered stays small: many short commands, and a few long ones.
-_parsed = lru_cache(maxsize=512)(_read)
-_parsed_long = lru_cache(maxsize=4)(_read)
+_parse_short = lru_cache(maxsize=512)(_read)
+_parse_long = lru_cache(maxsize=4)(_read)

@@ -49,13 +49,13 @@ class RedirectionReader:
         body_type = ""
         position = node.start_byte
         redirects: list[Redirect] = []
-        after: list[Node] = []
+        later_nodes: list[Node] = []
         for child in node.children:
             if child.type in REDIRECTS:
                 if is_lost_dash(self._source[position : child.start_byte]):
                     body = _with_dash(body, body_type)
                 if child.type == "heredoc_redirect":
-                    after.extend(self._after_document(child, redirects))
+                    later_nodes.extend(self._after_document(child, redirects))
                 redirects.append(self.read(child))
             elif child.is_named and child.type != "comment":
                 body = self._statement(child)
@@ -66,13 +66,13 @@ class RedirectionReader:
             result = Simple("", (), (), tuple(redirects))
         else:
             result = _redirect_last(body, tuple(redirects), raw_text(self._source, node), body_type)
-        if not after:
+        if not later_nodes:
             return result
-        return _reorder_line(result, after)
+        return _reorder_line(result, later_nodes)
 
     def _after_document(self, node: TreeNode, redirects: list[Redirect]) -> list[Node]:
         """Read what follows `<<EOF` on its line: the tree has it inside the redirection."""
-        found: list[Node] = []
+        nodes: list[Node] = []
         for child in node.children:
             kind = child.type
             if kind in _DOCUMENT_PARTS:
@@ -80,17 +80,17 @@ class RedirectionReader:
             if kind in REDIRECTS:
                 redirects.append(self.read(child))
             elif kind in ("&&", "||"):
-                found.append(Words(kind, ()))
+                nodes.append(Words(kind, ()))
             elif kind == "pipeline":
                 items = [item for item in child.named_children if item.type != "comment"]
-                found.append(Isolated(tuple(self._statement(item) for item in items)))
+                nodes.append(Isolated(tuple(self._statement(item) for item in items)))
             elif kind in WORDS and node.child_by_field_name("argument") is not None:
                 raise Unparsable("arguments after a here-document")
             elif child.is_named:
-                found.append(self._statement(child))
+                nodes.append(self._statement(child))
             elif kind not in ("|", "|&", ";", "&", "\n"):
                 raise Unparsable(f"'{raw_text(self._source, child)}' after a here-document")
-        return found
+        return nodes
 
     def read(self, node: TreeNode) -> Redirect:
         """Read one redirection."""
@@ -112,8 +112,8 @@ class RedirectionReader:
 
     def _here_string(self, node: TreeNode) -> Redirect:
         word = self._words.scan(node)
-        given = [child for child in node.children if child.type in WORDS]
-        read = self._words.read(given[0]) if len(given) == 1 else word
+        word_nodes = [child for child in node.children if child.type in WORDS]
+        read = self._words.read(word_nodes[0]) if len(word_nodes) == 1 else word
         text = read.text if read.is_literal else None
         raw = raw_text(self._source, node)
         return Redirect(raw, RedirectKind.TEXT, None, word.scripts, text)
@@ -160,10 +160,10 @@ class RedirectionReader:
             else:
                 groups.append([target])
             position = target.end_byte
-        found: list[Word] = []
+        words: list[Word] = []
         for group in groups:
-            found.extend(self._words.expand(group))
-        return found
+            words.extend(self._words.expand(group))
+        return words
 
 
 def _with_dash(body: Node | None, body_type: str) -> Node:
@@ -173,7 +173,7 @@ def _with_dash(body: Node | None, body_type: str) -> Node:
         return replace(body, raw=f"{body.raw} -", words=words)
     if body_type in ("list", "pipeline", "negated_command"):
         if isinstance(body, AndOr):
-            return AndOr(body.left, _with_dash(body.right, "list"), body.is_and)
+            return AndOr(body.first, _with_dash(body.second, "list"), body.is_and)
         if isinstance(body, Isolated) and len(body.items) > 1:
             return Isolated((*body.items[:-1], _with_dash(body.items[-1], "")))
         if isinstance(body, Sequence) and len(body.items) == 1:
@@ -189,8 +189,8 @@ def _redirect_last(
         return replace(body, redirects=(*body.redirects, *redirects))
     if body_type in ("list", "pipeline", "negated_command"):
         if isinstance(body, AndOr):
-            right = _redirect_last(body.right, redirects, raw, "list")
-            return AndOr(body.left, right, body.is_and)
+            second = _redirect_last(body.second, redirects, raw, "list")
+            return AndOr(body.first, second, body.is_and)
         if isinstance(body, Isolated) and len(body.items) > 1:
             last = _redirect_last(body.items[-1], redirects, raw)
             return Isolated((*body.items[:-1], last))

@@ -88,8 +88,8 @@ class CommandReader:
         position = node.start_byte
         for child in node.children:
             if child.type in REDIRECTS:
-                before = self._source[position : child.start_byte]
-                pieces.append(before.decode("utf-8", "replace"))
+                piece = self._source[position : child.start_byte]
+                pieces.append(piece.decode("utf-8", "replace"))
                 position = child.end_byte
         pieces.append(self._source[position : node.end_byte].decode("utf-8", "replace"))
         return "".join(pieces).strip()
@@ -131,20 +131,20 @@ class CommandReader:
         return Simple(self._raw(node), (), (self._words.literal(name), *words, *ending))
 
     def _test_words(self, node: TreeNode) -> list[Word]:
-        found: list[Word] = []
+        words: list[Word] = []
         for child in node.children:
             kind = child.type
             if kind in ("[", "]", "[[", "]]") and child.parent == node:
                 continue
             if kind in WORDS:
-                found.append(self._words.read(child))
+                words.append(self._words.read(child))
             elif kind in ("regex", "extglob_pattern"):
-                found.append(self._words.scan(child))
+                words.append(self._words.scan(child))
             elif child.named_child_count:
-                found.extend(self._test_words(child))
+                words.extend(self._test_words(child))
             elif child.type == "variable_name" or kind in _COMPARISONS:
-                found.append(self._words.literal(self._raw(child)))
-        return found
+                words.append(self._words.literal(self._raw(child)))
+        return words
 
 
 def _check_reserved(words: list[str]) -> None:

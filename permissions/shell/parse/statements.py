@@ -108,8 +108,8 @@ class StatementReader:
             case "variable_assignment":
                 return Simple(self._raw(node), (self._words.assignment(node),), ())
             case "variable_assignments":
-                found = [self._words.assignment(child) for child in node.named_children]
-                return Simple(self._raw(node), tuple(found), ())
+                assignments = [self._words.assignment(child) for child in node.named_children]
+                return Simple(self._raw(node), tuple(assignments), ())
             case "declaration_command" | "unset_command":
                 return self._commands.declaration(node)
             case "test_command":
@@ -262,11 +262,11 @@ class StatementReader:
         if name is None or body is None:
             raise Unparsable("a function is not understood")
         self._words.note_function(self._raw(name))
-        found: Node = FunctionBody(self._raw(name), self.statement(body))
+        function: Node = FunctionBody(self._raw(name), self.statement(body))
         redirects = [
             self._redirections.read(child) for child in node.children if child.type in REDIRECTS
         ]
-        return Redirected(found, tuple(redirects), self._raw(node)) if redirects else found
+        return Redirected(function, tuple(redirects), self._raw(node)) if redirects else function
 
     # Substitutions.
 

@@ -66,7 +66,7 @@ class WordReader:
         self.taints_variables = False
         self.functions: set[str] = set()
         self._reasons: list[str] = []
-        self._braced = 0
+        self._brace_words = 0
         self.evaluation = ArithmeticEvaluation()
 
     @property
@@ -105,16 +105,16 @@ class WordReader:
                 return [Word("]", "]"), Word("{", "{")]
         raw = self._source[first.start_byte : last.end_byte].decode("utf-8", "replace")
         pieces = [self._piece(node, at_start=node is first) for node in nodes]
-        joined = join_words(raw, pieces)
-        if OPEN not in joined.text:
-            if CLOSE in joined.text or COMMA in joined.text:
-                return [Word(raw, joined.text.translate(UNBRACE), joined.splits, joined.scripts)]
-            return [joined]
-        texts = expand_braces(joined.text)
-        self._braced += len(texts)
-        if self._braced > MAX_ALL_BRACE_WORDS:
+        whole = join_words(raw, pieces)
+        if OPEN not in whole.text:
+            if CLOSE in whole.text or COMMA in whole.text:
+                return [Word(raw, whole.text.translate(UNBRACE), whole.splits, whole.scripts)]
+            return [whole]
+        texts = expand_braces(whole.text)
+        self._brace_words += len(texts)
+        if self._brace_words > MAX_ALL_BRACE_WORDS:
             raise Unparsable("brace expansions give too many words")
-        return [Word(raw, text.translate(UNBRACE), joined.splits, joined.scripts) for text in texts]
+        return [Word(raw, text.translate(UNBRACE), whole.splits, whole.scripts) for text in texts]
 
     def scan(self, node: TreeNode) -> Word:
         """Return an unknown word with every substitution below `node`."""
@@ -152,8 +152,8 @@ class WordReader:
             self.evaluation.note_elements(name, value.raw)
         else:
             pieces = [value_node]
-            found = [self._piece(piece, at_start=True) for piece in pieces]
-            value = join_words(self._raw(value_node), found)
+            value_pieces = [self._piece(piece, at_start=True) for piece in pieces]
+            value = join_words(self._raw(value_node), value_pieces)
             # Nothing in a value is a pattern for file names or a list of words.
             value = Word(value.raw, value.plain.translate(UNBRACE), value.splits, value.scripts)
         self.evaluation.note_value(name, value)

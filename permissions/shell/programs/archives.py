@@ -41,7 +41,9 @@ def tar_arguments(words: Sequence[Word]) -> Arguments:
             rewritten.extend((Word(first, f"-{letter}"), value))
         rewritten.extend(words[1 + len(order) :])
     return split_arguments(
-        [_spelt_out(word) for word in rewritten], valued=_TAR_VALUED, valued_long=_TAR_VALUED_LONG
+        [_spelt_out(word) for word in rewritten],
+        value_letters=_TAR_VALUED,
+        value_options=_TAR_VALUED_LONG,
     )
 
 
@@ -49,34 +51,36 @@ def _spelt_out(word: Word) -> Word:
     name, equals, _ = word.plain.partition("=")
     if not name.startswith("--") or len(name) < 4 or name in _TAR_LONG:
         return word
-    meant = [option for option in sorted(_TAR_LONG) if option.startswith(name)]
-    if not meant:
+    full_names = [option for option in sorted(_TAR_LONG) if option.startswith(name)]
+    if not full_names:
         return word
-    return Word(word.raw, meant[0] + word.text[len(name) :] if equals else meant[0], word.splits)
+    return Word(
+        word.raw, full_names[0] + word.text[len(name) :] if equals else full_names[0], word.splits
+    )
 
 
 def tar(words: Sequence[Word]) -> list[Access]:
     """Return what tar reads, writes and where it unpacks."""
-    found = tar_arguments(words)
-    lists = found.values("-g", "--listed-incremental", "--index-file")
-    return [*_tar(found), *each(AccessKind.WRITE, lists)]
+    arguments = tar_arguments(words)
+    lists = arguments.values("-g", "--listed-incremental", "--index-file")
+    return [*_tar(arguments), *each(AccessKind.WRITE, lists)]
 
 
-def _tar(found: Arguments) -> list[Access]:
-    archives = [word for word in found.values("-f", "--file") if word.text != "-"]
-    directories = found.values("-C", "--directory", "--one-top-level")
-    listing = found.values("-T", "--files-from", "-X", "--exclude-from")
-    if found.has("-x", "--extract", "--get"):
-        to_output = found.has("-O", "--to-stdout")
+def _tar(arguments: Arguments) -> list[Access]:
+    archives = [word for word in arguments.values("-f", "--file") if word.text != "-"]
+    directories = arguments.values("-C", "--directory", "--one-top-level")
+    listing = arguments.values("-T", "--files-from", "-X", "--exclude-from")
+    if arguments.has("-x", "--extract", "--get"):
+        to_output = arguments.has("-O", "--to-stdout")
         places = each(AccessKind.WRITE, directories or (() if to_output else (HERE,)))
-        if found.has("-P", "--absolute-names") and not to_output:
+        if arguments.has("-P", "--absolute-names") and not to_output:
             # The archive alone determines where.
             places.append(Access(AccessKind.WRITE, Word("tar -P", UNKNOWN)))
         return [*each(AccessKind.READ, archives), *places, *each(AccessKind.READ, listing)]
-    if found.has("-t", "--list"):
+    if arguments.has("-t", "--list"):
         return [*each(AccessKind.READ, archives), *each(AccessKind.READ, directories)]
-    members = () if directories else found.operands
-    kind = AccessKind.REMOVE if found.has("--remove-files") else AccessKind.READ
+    members = () if directories else arguments.operands
+    kind = AccessKind.REMOVE if arguments.has("--remove-files") else AccessKind.READ
     return [
         *each(AccessKind.WRITE, archives),
         *each(AccessKind.READ, directories),
@@ -87,11 +91,11 @@ def _tar(found: Arguments) -> list[Access]:
 
 def unzip(words: Sequence[Word]) -> list[Access]:
     """Return what unzip reads and where it unpacks."""
-    found = split_arguments(words, valued="dxP")
-    archives = each(AccessKind.READ, found.operands[:1])
-    if found.has("-l", "-t", "-Z", "-p", "-v") and not takes_back(words):
+    arguments = split_arguments(words, value_letters="dxP")
+    archives = each(AccessKind.READ, arguments.operands[:1])
+    if arguments.has("-l", "-t", "-Z", "-p", "-v") and not takes_back(words):
         return archives
-    return [*archives, *each(AccessKind.WRITE, found.values("-d") or (HERE,))]
+    return [*archives, *each(AccessKind.WRITE, arguments.values("-d") or (HERE,))]
 
 
 def takes_back(words: Sequence[Word]) -> bool:
@@ -119,12 +123,12 @@ def tar_risk(_program: str, words: Sequence[Word]) -> str:
 
 def lists_tar(words: Sequence[Word]) -> bool:
     """Does it only list an archive? One with a colon in its name is on another machine."""
-    found = tar_arguments(words)
-    archives = found.values("-f", "--file")
+    arguments = tar_arguments(words)
+    archives = arguments.values("-f", "--file")
     return (
-        found.has("-t", "--list")
-        and not found.injectable
-        and all(option.name in _TAR_LISTS for option in found.options)
+        arguments.has("-t", "--list")
+        and not arguments.injectable
+        and all(option.name in _TAR_LISTS for option in arguments.options)
         and all(word.is_literal and ":" not in word.text for word in archives)
     )
 
@@ -143,9 +147,9 @@ PROGRAMS = (
         command_options="-F -I --checkpoint-action --info-script --new-volume-script --rsh-command "
         "--to-command --use-compress-program"),
     Program("unzip", accesses=unzip, read_only=lists_zip),
-    Program("zip", risk=Risk("T", "--test --unzip-command", valued="xibtn")),
+    Program("zip", risk=Risk("T", "--test --unzip-command", value_letters="xibtn")),
     Program("7z 7za 7zr jar", builds=True),
-    Program("cpio", builds=True, risk=Risk(long="--rsh-command", valued="DOFHIRMEC")),
+    Program("cpio", builds=True, risk=Risk(long="--rsh-command", value_letters="DOFHIRMEC")),
     Program("zipinfo", accesses=reads(), read_only=ReadOnly("12slmvhtzT")),
     Program("gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma unzstd compress uncompress",
         accesses=compressor),

@@ -21,16 +21,24 @@ _HARMLESS = names(
 
 def awk(words: Sequence[Word]) -> list[Access]:
     """Return what awk reads or changes."""
-    found = split_arguments(words, valued="FvfilE", valued_long=names("--file --assign --include"))
-    files = found.values("-f", "--file")
-    programs, operands = ((), found.operands) if files else (found.operands[:1], found.operands[1:])
+    arguments = split_arguments(
+        words, value_letters="FvfilE", value_options=names("--file --assign --include")
+    )
+    files = arguments.values("-f", "--file")
+    programs, operands = (
+        ((), arguments.operands) if files else (arguments.operands[:1], arguments.operands[1:])
+    )
     data = [word for word in operands if not re.match(r"[A-Za-z_]\w*=", word.text)]
-    dumped = [Word(word.raw, word.text[2:]) for word in words if re.match(r"-[odpD].", word.plain)]
-    written, read = _find_files(programs, _OUTPUT), _find_files(programs, _INPUT)
-    in_place = any(value.text.startswith("inplace") for value in found.values("-i", "--include"))
+    dump_files = [
+        Word(word.raw, word.text[2:]) for word in words if re.match(r"-[odpD].", word.plain)
+    ]
+    output_files, input_files = _find_files(programs, _OUTPUT), _find_files(programs, _INPUT)
+    in_place = any(
+        value.text.startswith("inplace") for value in arguments.values("-i", "--include")
+    )
     return [
-        *each(AccessKind.READ, [*files, *read]),
-        *each(AccessKind.WRITE, [*written, *dumped]),
+        *each(AccessKind.READ, [*files, *input_files]),
+        *each(AccessKind.WRITE, [*output_files, *dump_files]),
         *each(AccessKind.WRITE if in_place else AccessKind.READ, data),
     ]
 
@@ -48,13 +56,13 @@ _INPUT = re.compile(r'\bgetline\b[^<;}\n"]*<\s*"([^"]+)"')
 
 def awk_risk(_program: str, words: Sequence[Word]) -> str:
     """Return why awk may run commands or write files."""
-    found = split_arguments(words, valued="FvfileEW", valued_long=_VALUED_LONG)
-    for option in found.options:
+    arguments = split_arguments(words, value_letters="FvfileEW", value_options=_VALUED_LONG)
+    for option in arguments.options:
         if option.name not in _HARMLESS:
             return f"awk {option.name} may run a program that is not shown, or write a file"
-    if found.injectable:
+    if arguments.injectable:
         return "a word that is not known could be an option of awk"
-    for script in found.operands[:1]:
+    for script in arguments.operands[:1]:
         if not script.is_literal or not _only_calculates(script.text):
             return "the awk program may run commands or write files"
     return ""
@@ -80,8 +88,8 @@ def _only_calculates(program: str) -> bool:
 
     Where texts and patterns end is not looked at: what could reach anything else counts in them.
     """
-    called = _FUNCTIONS | set(re.findall(r"\bfunction[ \t]+(\w+)", program))
-    is_known = all(name in called for name in _CALL.findall(program))
+    known_functions = _FUNCTIONS | set(re.findall(r"\bfunction[ \t]+(\w+)", program))
+    is_known = all(name in known_functions for name in _CALL.findall(program))
     return is_known and _REACHES.search(program) is None
 
 

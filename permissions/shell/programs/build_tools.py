@@ -13,10 +13,12 @@ from permissions.shell.syntax import Word
 
 
 def make(words: Sequence[Word]) -> list[Access]:
-    found = split_arguments(words, valued="CfIjlo", valued_long=names("--directory --file"))
+    arguments = split_arguments(
+        words, value_letters="CfIjlo", value_options=names("--directory --file")
+    )
     return [
-        *each(AccessKind.PLACE, found.values("-C", "--directory")),
-        *each(AccessKind.READ, found.values("-f", "--file", "--makefile")),
+        *each(AccessKind.PLACE, arguments.values("-C", "--directory")),
+        *each(AccessKind.READ, arguments.values("-f", "--file", "--makefile")),
     ]
 
 
@@ -64,15 +66,17 @@ def linker_risk(program: str, words: Sequence[Word]) -> str:
 
 
 PROGRAMS = (
-    Program("make", accesses=make, risk=Risk("E", "--eval", valued="CfIjlo", takes_unknown=True),
+    Program("make", accesses=make,
+        risk=Risk("E", "--eval", value_letters="CfIjlo", takes_unknown=True),
         risk_check=make_risk, shows_version=True, global_valued="CfIj", builds=True,
         command_words=named_shell),
-    Program("gmake", accesses=make, risk=Risk("E", "--eval", valued="CfIjlo", takes_unknown=True),
+    Program("gmake", accesses=make,
+        risk=Risk("E", "--eval", value_letters="CfIjlo", takes_unknown=True),
         risk_check=make_risk, builds=True, command_words=named_shell),
     Program("ninja samu ctest task gradlew mvnw sbt meson bazel just ant rake mix dart",
         builds=True),
     Program("cmake", shows_version=True, builds=True),
-    Program("cargo", risk=Risk(long="--config", valued="CZFpj", takes_unknown=True),
+    Program("cargo", risk=Risk(long="--config", value_letters="CZFpj", takes_unknown=True),
         risk_check=linker_risk, global_valued="CZ", builds=True, network="add fetch install "
         "publish update", has_subcommands=True, exact_subcommands="install publish run"),
     Program("rustc", risk_check=linker_risk),
@@ -96,7 +100,7 @@ PROGRAMS = (
         single_dash=True, takes_unknown=True)),
     Program("ld", risk=Risk(long="--plugin -plugin", single_dash=True, takes_unknown=True)),
     Program("javac", shows_version=True),
-    Program("ctags", risk=Risk(long="--options", valued="f")),
+    Program("ctags", risk=Risk(long="--options", value_letters="f")),
     Program("pdflatex xelatex lualatex latex tex pdftex luatex",
         risk=Risk(long="--enable-write18 -enable-write18 --shell-escape -shell-escape",
         single_dash=True, takes_unknown=True)),

@@ -22,14 +22,14 @@ _COUNT = re.compile(r"[-+][0-9]")
 _AWAITS_COUNT = re.compile(r"-[A-Za-z]*[ncs]")
 
 
-def reads(valued: str = "", files: str = "", *, counts: bool = False) -> Accesses:
+def reads(value_letters: str = "", files: str = "", *, counts: bool = False) -> Accesses:
     """Return a reader of programs all of whose operands are files that they read.
 
     A letter that is wrongly listed as one with a value would hide the file behind it, so each
     program has its own, as GNU and BSD agree on them; where they differ it is left out.
 
     Args:
-        valued: Letters of options that take the next word, which is not a file.
+        value_letters: Letters of options that take the next word, which is not a file.
         files: Letters whose value is read.
         counts: Numbers may stand for options, as in `head -5`.
     """
@@ -40,12 +40,14 @@ def reads(valued: str = "", files: str = "", *, counts: bool = False) -> Accesse
             # `head -5c file`: the number is the value. In `tail -n +5 file` it is one.
             words = [
                 word
-                for before, word in zip(("", *(one.plain for one in words)), words, strict=False)
-                if _AWAITS_COUNT.fullmatch(before) or not _COUNT.match(word.plain)
+                for previous, word in zip(("", *(one.plain for one in words)), words, strict=False)
+                if _AWAITS_COUNT.fullmatch(previous) or not _COUNT.match(word.plain)
             ]
-        found = split_arguments(words, valued=valued + files, valued_long=_READ_LONG)
-        given = found.values(*_READ_LONG, *file_options)
-        return each(AccessKind.READ, [*found.operands, *given])
+        arguments = split_arguments(
+            words, value_letters=value_letters + files, value_options=_READ_LONG
+        )
+        option_files = arguments.values(*_READ_LONG, *file_options)
+        return each(AccessKind.READ, [*arguments.operands, *option_files])
 
     return accesses
 
@@ -53,23 +55,23 @@ def reads(valued: str = "", files: str = "", *, counts: bool = False) -> Accesse
 _WRITER_LONG = names("--reference --mode --size --date --time")
 
 
-def writes(valued: str = "", skip: int = 0, *, modes: str = "") -> Accesses:
+def writes(value_letters: str = "", skip: int = 0, *, modes: str = "") -> Accesses:
     """Return a reader of programs that change their operands.
 
     Args:
-        valued: Letters of options that take a value.
+        value_letters: Letters of options that take a value.
         skip: Operands in front that are not files, such as a mode.
         modes: Pattern of modes that look like options: `chmod -x file`.
     """
     mode = re.compile(modes or "(?!)")
 
     def accesses(words: Sequence[Word]) -> list[Access]:
-        found = split_arguments(words, valued=valued, valued_long=_WRITER_LONG)
+        arguments = split_arguments(words, value_letters=value_letters, value_options=_WRITER_LONG)
         has_mode = any(mode.fullmatch(word.plain) for word in words)
-        skipped = 0 if has_mode or found.has("--reference") else skip
+        skip_count = 0 if has_mode or arguments.has("--reference") else skip
         return [
-            *each(AccessKind.READ, found.values("--reference")),
-            *each(AccessKind.WRITE, found.operands[skipped:]),
+            *each(AccessKind.READ, arguments.values("--reference")),
+            *each(AccessKind.WRITE, arguments.operands[skip_count:]),
         ]
 
     return accesses
@@ -91,10 +93,10 @@ def interpreter(words: Sequence[Word]) -> list[Access]:
 
 def compressor(words: Sequence[Word]) -> list[Access]:
     """Return what gzip and its like read or replace."""
-    found = split_arguments(words, valued="SbT")
-    if found.has("-c", "--stdout", "-t", "--test", "-l", "--list"):
-        return each(AccessKind.READ, found.operands)
-    return each(AccessKind.WRITE, found.operands)
+    arguments = split_arguments(words, value_letters="SbT")
+    if arguments.has("-c", "--stdout", "-t", "--test", "-l", "--list"):
+        return each(AccessKind.READ, arguments.operands)
+    return each(AccessKind.WRITE, arguments.operands)
 
 
 def input_output(operands: Sequence[Word]) -> list[Access]:
@@ -105,14 +107,14 @@ def input_output(operands: Sequence[Word]) -> list[Access]:
     return [*each(AccessKind.READ, operands[:1]), *each(AccessKind.WRITE, operands[1:2])]
 
 
-def local_copy(found: Arguments) -> list[Access]:
+def local_copy(arguments: Arguments) -> list[Access]:
     """Return the files of this machine among those of scp and its like."""
-    operands = found.operands
+    operands = arguments.operands
 
     def is_local(word: Word) -> bool:
         return ":" not in word.text.partition("/")[0]
 
-    sources = AccessKind.REMOVE if found.has("--remove-source-files") else AccessKind.READ
+    sources = AccessKind.REMOVE if arguments.has("--remove-source-files") else AccessKind.READ
     return [
         *each(sources, [word for word in operands[:-1] if is_local(word)]),
         *each(AccessKind.WRITE, [word for word in operands[-1:] if is_local(word)]),
@@ -123,21 +125,21 @@ def option_risk(
     program: str,
     risk: Risk,
     words: Sequence[Word],
-    found: Arguments | None = None,
+    arguments: Arguments | None = None,
     *,
     switches: str = "",
 ) -> str:
     """Return which of the risky options is given; "" when none is, and none could be.
 
     Args:
-        found: The words split, when the program has a way of its own.
+        arguments: The words split, when the program has a way of its own.
         switches: Letters of options that surely take no value.
     """
-    found = found or _split(risk, words, switches)
-    if found.injectable and not risk.takes_unknown:
+    arguments = arguments or _split(risk, words, switches)
+    if arguments.injectable and not risk.takes_unknown:
         return f"a word that is not known could be an option of {program}"
     to_output, long = names(risk.to_output), names(risk.long)
-    for option in found.options:
+    for option in arguments.options:
         value = option.value.text if option.value is not None else ""
         if option.name in to_output and value in STANDARD_OUTPUT:
             continue
@@ -149,8 +151,8 @@ def option_risk(
 def _split(risk: Risk, words: Sequence[Word], switches: str) -> Arguments:
     return split_arguments(
         words,
-        valued=risk.valued + ("" if risk.single_dash else risk.short),
-        valued_long=names(risk.valued_long),
+        value_letters=risk.value_letters + ("" if risk.single_dash else risk.short),
+        value_options=names(risk.value_options),
         switches="".join(letter for letter in switches if letter not in risk.short),
         single_dash=risk.single_dash,
     )
@@ -168,11 +170,11 @@ def no_option_file(_words: Sequence[Word], arguments: Arguments) -> bool:
 
 def after_option(options: str) -> Callable[[tuple[Word, ...]], Commands]:
     """Return a reader of the command behind the first of these options (`fd -x`, `hash -p`)."""
-    wanted = names(options)
+    option_names = names(options)
 
     def commands(words: tuple[Word, ...]) -> Commands:
         for position, word in enumerate(words):
-            if word.text in wanted and position + 1 < len(words):
+            if word.text in option_names and position + 1 < len(words):
                 return [(*words[position + 1 :], SUPPLIED)], Texts()
         return [], Texts()
 
@@ -198,21 +200,21 @@ _MORE_THAN_A_NAME = re.compile(r"[\s;&|<>$`(){}]")
 
 def settings_after(path: str, *verbs: str) -> Callable[[Sequence[Word]], str]:
     """Return a reader of programs that write settings when their first operands are `verbs`."""
-    wanted = [verb.split() for verb in verbs]
+    verb_words = [verb.split() for verb in verbs]
 
     def changed_settings(words: Sequence[Word]) -> str:
         operands = [word.text for word in words if not word.plain.startswith("-")]
-        return path if any(operands[: len(verb)] == verb for verb in wanted) else ""
+        return path if any(operands[: len(verb)] == verb for verb in verb_words) else ""
 
     return changed_settings
 
 
 def settings_with_option(path: str, verb: str, options: str) -> Callable[[Sequence[Word]], str]:
     """Return a reader of programs that one of `options` behind `verb` makes write settings."""
-    wanted = names(options)
+    option_names = names(options)
 
     def changed_settings(words: Sequence[Word]) -> str:
         texts = [word.text for word in words]
-        return path if texts[:1] == [verb] and not wanted.isdisjoint(texts) else ""
+        return path if texts[:1] == [verb] and not option_names.isdisjoint(texts) else ""
 
     return changed_settings

@@ -51,21 +51,26 @@ _MOUNT = re.compile(
 
 def _subcommand(words: Sequence[Word]) -> tuple[Arguments, list[Word]]:
     """Return what stands before the subcommand, and the subcommand with what follows it."""
-    found = split_arguments(words, valued="Hlcnfs", valued_long=_GLOBAL, stops_at_operand=True)
-    operands = list(found.operands)
+    arguments = split_arguments(
+        words, value_letters="Hlcnfs", value_options=_GLOBAL, stops_at_operand=True
+    )
+    operands = list(arguments.operands)
     if operands and operands[0].text in ("container", "image", "builder"):
         operands = operands[1:]
     elif operands and operands[0].text == "compose":
         inner = split_arguments(
-            operands[1:], valued="fp", valued_long=_COMPOSE_VALUED_LONG, stops_at_operand=True
+            operands[1:],
+            value_letters="fp",
+            value_options=_COMPOSE_VALUED_LONG,
+            stops_at_operand=True,
         )
         operands = list(inner.operands)
-    return found, operands
+    return arguments, operands
 
 
 def _run_options(rest: Sequence[Word]) -> Arguments:
     return split_arguments(
-        rest, valued=_RUN_VALUED, valued_long=_RUN_VALUED_LONG, stops_at_operand=True
+        rest, value_letters=_RUN_VALUED, value_options=_RUN_VALUED_LONG, stops_at_operand=True
     )
 
 
@@ -76,7 +81,9 @@ def container(words: Sequence[Word]) -> list[Access]:
         return []
     subcommand, rest = operands[0].text, operands[1:]
     if subcommand == "cp":
-        return _copy_accesses(split_arguments(rest, valued="cn", valued_long=_GLOBAL).operands)
+        return _copy_accesses(
+            split_arguments(rest, value_letters="cn", value_options=_GLOBAL).operands
+        )
     result = each(AccessKind.WRITE, attached_values(rest, _WRITES.get(subcommand, frozenset())))
     if subcommand in ("run", "create"):
         options = _run_options(rest)
@@ -113,8 +120,8 @@ def _mount_accesses(value: Word) -> list[Access]:
     if not source or fields.get("type", "volume") != "bind":
         return []
     is_read = any(fields.get(name, "no") in ("", "true", "1") for name in ("readonly", "ro"))
-    at = value.text.lower().index(source)
-    return [_access(value, value.text[at : at + len(source)], is_read=is_read)]
+    start = value.text.lower().index(source)
+    return [_access(value, value.text[start : start + len(source)], is_read=is_read)]
 
 
 def _access(value: Word, source: str, *, is_read: bool) -> Access:
@@ -124,25 +131,25 @@ def _access(value: Word, source: str, *, is_read: bool) -> Access:
 
 def container_risk(program: str, words: Sequence[Word]) -> str:
     """Return why a wildcard does not cover it: access to the daemon allows anything."""
-    before, operands = _subcommand(words)
+    arguments, operands = _subcommand(words)
     if not operands:
         return ""
     subcommand, rest = operands[0].text, operands[1:]
-    words_before = words[: len(words) - len(before.operands)]
-    first = before.operands[0].text
-    is_known = not words_before and _is_known(first, subcommand, rest, before.operands)
+    words_before = words[: len(words) - len(arguments.operands)]
+    first = arguments.operands[0].text
+    is_known = not words_before and _is_known(first, subcommand, rest, arguments.operands)
     return "" if is_known else f"not all of these words of {program} are understood"
 
 
 def _is_known(first: str, subcommand: str, rest: Sequence[Word], words: Sequence[Word]) -> bool:
     if first == "compose":
-        before = attached_values(words[1 : len(words) - len(rest) - 1], names("-f --file"))
-        is_known = subcommand in _COMPOSE and all(map(_is_file, before))
+        files = attached_values(words[1 : len(words) - len(rest) - 1], names("-f --file"))
+        is_known = subcommand in _COMPOSE and all(map(_is_file, files))
     elif first in ("volume", "network", "system"):
         return len(words) > 1 and words[1].text in _GROUPED
     elif subcommand == "build":
-        found = split_arguments(rest, valued="tf", valued_long=_BUILD_VALUED_LONG)
-        return _has_only(found, "tf", _BUILD_VALUED_LONG | _BUILD_SWITCHES)
+        arguments = split_arguments(rest, value_letters="tf", value_options=_BUILD_VALUED_LONG)
+        return _has_only(arguments, "tf", _BUILD_VALUED_LONG | _BUILD_SWITCHES)
     else:
         is_known = subcommand in (_ANY_WORDS if first == subcommand else _ANY_WORDS | _GROUPED)
     return is_known or _is_known_run(subcommand, rest)
@@ -153,22 +160,22 @@ def _is_file(word: Word) -> bool:
 
 
 def _is_known_run(subcommand: str, rest: Sequence[Word]) -> bool:
-    found = _run_options(rest)
+    arguments = _run_options(rest)
     return (
         subcommand in ("run", "create")
-        and _has_only(found, _RUN_VALUED, _RUN_VALUED_LONG | _RUN_SWITCHES)
-        and all(_MOUNT.fullmatch(value.text) for value in found.values("--mount"))
+        and _has_only(arguments, _RUN_VALUED, _RUN_VALUED_LONG | _RUN_SWITCHES)
+        and all(_MOUNT.fullmatch(value.text) for value in arguments.values("--mount"))
     )
 
 
-def _has_only(found: Arguments, valued: str, listed: frozenset[str]) -> bool:
-    return not found.injectable and all(
-        option.name in listed or (option.name[1:] in valued and len(option.name) == 2)
-        for option in found.options
+def _has_only(arguments: Arguments, value_letters: str, option_names: frozenset[str]) -> bool:
+    return not arguments.injectable and all(
+        option.name in option_names or (option.name[1:] in value_letters and len(option.name) == 2)
+        for option in arguments.options
     )
 
 
-_IN_CONTAINER = CommandRunner("exec run", valued="pceuwvnhl", skip=1, is_elsewhere=True)
+_IN_CONTAINER = CommandRunner("exec run", value_letters="pceuwvnhl", skip=1, is_elsewhere=True)
 _CLUSTER_RISK = Risk(long="--kubeconfig --as --server --token", takes_unknown=True)
 
 PROGRAMS = (
@@ -177,7 +184,7 @@ PROGRAMS = (
     Program("podman", accesses=container, risk_check=container_risk, runner=_IN_CONTAINER,
         global_valued="", exact_only=True),
     Program("kubectl", accesses=container, risk=_CLUSTER_RISK,
-        runner=CommandRunner("exec", valued="pceuwvnhl", skip=1, is_elsewhere=True),
+        runner=CommandRunner("exec", value_letters="pceuwvnhl", skip=1, is_elsewhere=True),
         global_valued="nsv", network="*", has_subcommands=True, exact_subcommands="apply cp create "
         "delete drain edit exec patch replace rollout scale"),
     Program("docker-compose", runner=_IN_CONTAINER, builds=True),

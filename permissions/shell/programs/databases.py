@@ -71,9 +71,9 @@ PROGRAMS = (
         code_starts=r"(?:^|\n)[ \t]*\.[ \t]*(?:shell|system)[ \t]+([^\n]+)", risk=Risk(long="--cmd "
         "-cmd --init -init -A -archive", single_dash=True), risk_check=database_risk),
     Program("psql", code=Code.DATABASE, code_starts=r"\\![ \t]*([^\n]+)",
-        risk=Risk("oL", "--log-file --output", valued="cdhpUvfF"), risk_check=database_risk),
+        risk=Risk("oL", "--log-file --output", value_letters="cdhpUvfF"), risk_check=database_risk),
     Program("mysql mariadb", code=Code.DATABASE,
         code_starts=r"(?:\\!|(?:^|[\n;])[ \t]*system\b)[ \t]*([^\n;]+)", risk=Risk(long="--tee "
         "--pager --defaults-file --defaults-extra-file --plugin-dir  --init-command",
-        valued="ehupPD"), risk_check=database_risk),
+        value_letters="ehupPD"), risk_check=database_risk),
 )  # fmt: skip

@@ -31,28 +31,28 @@ def move(words: Sequence[Word]) -> list[Access]:
 
 
 def _transfer(words: Sequence[Word], source: AccessKind) -> list[Access]:
-    found = split_arguments(words, valued="tSmog", valued_long=_TRANSFER_VALUED_LONG)
-    targets = found.values("-t", "--target-directory")
-    has_source_path = found.has("--parents")
+    arguments = split_arguments(words, value_letters="tSmog", value_options=_TRANSFER_VALUED_LONG)
+    targets = arguments.values("-t", "--target-directory")
+    has_source_path = arguments.has("--parents")
     if targets:
         directories = [Word(one.raw, f"{one.text}/", one.splits) for one in targets]
         return [
-            *each(source, found.operands),
+            *each(source, arguments.operands),
             *each(AccessKind.WRITE, targets),
             *(
                 one
                 for directory in directories
-                for one in _accesses_into(found.operands, directory, has_source_path)
+                for one in _accesses_into(arguments.operands, directory, has_source_path)
             ),
         ]
-    if len(found.operands) < 2:
-        return each(AccessKind.WRITE, found.operands)
-    destinations = _destinations(found, words)
+    if len(arguments.operands) < 2:
+        return each(AccessKind.WRITE, arguments.operands)
+    destinations = _destinations(arguments, words)
     return [
-        *each(source, found.operands[:-1]),
+        *each(source, arguments.operands[:-1]),
         *each(AccessKind.WRITE, destinations),
         # Into a directory, the copy retains the name of its source.
-        *_accesses_into(found.operands[:-1], found.operands[-1], has_source_path),
+        *_accesses_into(arguments.operands[:-1], arguments.operands[-1], has_source_path),
     ]
 
 
@@ -61,16 +61,16 @@ _TRANSFER_VALUED_LONG = names(
 )
 
 
-def _destinations(found: Arguments, words: Sequence[Word]) -> Sequence[Word]:
+def _destinations(arguments: Arguments, words: Sequence[Word]) -> Sequence[Word]:
     """Return the last operand, and the one before it where the last may turn out to be none."""
-    operands = found.operands
-    shortened = {
+    operands = arguments.operands
+    short_names = {
         word.plain
         for word in words
         if word.plain.startswith("--") and word.plain not in _TRANSFER_VALUED_LONG
     }
     # What follows `--suf` is its value, and the target stands before it.
-    is_value = any(one.value is not None and one.name in shortened for one in found.options)
+    is_value = any(one.value is not None and one.name in short_names for one in arguments.options)
     is_open = len(operands) > 2 and operands[-1].splits
     return operands[-2:] if is_value or is_open else operands[-1:]
 
@@ -81,40 +81,46 @@ def _accesses_into(
     is_directory = directory.text.endswith(("/", ".")) or has_source_path
     if not is_directory and not directory.is_literal:
         return []
-    found: list[Access] = []
+    results: list[Access] = []
     kind = AccessKind.WRITE if is_directory else AccessKind.INTO
     for source in sources:
         path = source.text.rstrip("/")
         name = path.lstrip("/") if has_source_path else path.rpartition("/")[2]
         if name not in ("", ".", "..") and (is_directory or not source.is_unknown):
-            joined = f"{directory.text.rstrip('/')}/{name}"
-            found.append(Access(kind, Word(source.raw, joined, source.splits)))
-    return found
+            target = f"{directory.text.rstrip('/')}/{name}"
+            results.append(Access(kind, Word(source.raw, target, source.splits)))
+    return results
 
 
 def install(words: Sequence[Word]) -> list[Access]:
-    found = split_arguments(words, valued="mogtS", valued_long=names("--mode --owner --group"))
-    if found.has("-d", "--directory"):
-        return each(AccessKind.WRITE, found.operands)
+    arguments = split_arguments(
+        words, value_letters="mogtS", value_options=names("--mode --owner --group")
+    )
+    if arguments.has("-d", "--directory"):
+        return each(AccessKind.WRITE, arguments.operands)
     return copy(words)
 
 
 def link(words: Sequence[Word]) -> list[Access]:
-    found = split_arguments(words, valued="tS", valued_long=names("--target-directory --suffix"))
-    is_symbolic = found.has("-s", "--symbolic")
-    targets = found.values("-t", "--target-directory")
-    operands = found.operands
-    sources, places = operands[:-1], _destinations(found, words)
+    arguments = split_arguments(
+        words, value_letters="tS", value_options=names("--target-directory --suffix")
+    )
+    is_symbolic = arguments.has("-s", "--symbolic")
+    targets = arguments.values("-t", "--target-directory")
+    operands = arguments.operands
+    sources, places = operands[:-1], _destinations(arguments, words)
     if targets or len(operands) < 2:
         sources, places = operands, targets or (HERE,)
     # A second name for a file lets it be changed from here.
     kind = AccessKind.READ if is_symbolic else AccessKind.WRITE
-    into = _accesses_into(sources, places[-1]) if len(places) == 1 and places[0] is not HERE else []
-    if is_symbolic and len(places) == 1 and not found.has("-r", "--relative"):
+    inner_accesses = (
+        _accesses_into(sources, places[-1]) if len(places) == 1 and places[0] is not HERE else []
+    )
+    if is_symbolic and len(places) == 1 and not arguments.has("-r", "--relative"):
         end = "/" if targets else ""
         leads = [_seen_from(f"{places[0].text}{end}", source) for source in sources]
-        return [*each(kind, leads), *each(AccessKind.WRITE, places), *into]
-    return [*each(kind, sources), *each(AccessKind.WRITE, places), *into]
+        return [*each(kind, leads), *each(AccessKind.WRITE, places), *inner_accesses]
+    return [*each(kind, sources), *each(AccessKind.WRITE, places), *inner_accesses]
 
 
 def _seen_from(link: str, source: Word) -> Word:
@@ -126,33 +132,35 @@ def _seen_from(link: str, source: Word) -> Word:
 
 
 def disk_dump(words: Sequence[Word]) -> list[Access]:
-    found: list[Access] = []
+    results: list[Access] = []
     for word in words:
         key, _, value = word.text.partition("=")
         piece = Word(word.raw, value, word.splits)
         if key == "of":
-            found.append(Access(AccessKind.WRITE, piece))
+            results.append(Access(AccessKind.WRITE, piece))
         elif key == "if":
-            found.append(Access(AccessKind.READ, piece))
+            results.append(Access(AccessKind.READ, piece))
         elif word.is_unknown and not value:
-            found.append(Access(AccessKind.WRITE, word))
-    return found
+            results.append(Access(AccessKind.WRITE, word))
+    return results
 
 
 def touch(words: Sequence[Word]) -> list[Access]:
-    found = split_arguments(words, valued="dtr", valued_long=names("--reference --date --time"))
+    arguments = split_arguments(
+        words, value_letters="dtr", value_options=names("--reference --date --time")
+    )
     return [
-        *each(AccessKind.READ, found.values("-r", "--reference")),
-        *each(AccessKind.WRITE, found.operands),
+        *each(AccessKind.READ, arguments.values("-r", "--reference")),
+        *each(AccessKind.WRITE, arguments.operands),
     ]
 
 
 def make_temporary(words: Sequence[Word]) -> list[Access]:
-    found = split_arguments(words, valued="p", valued_long=names("--suffix"))
-    directories = found.values("-p", "--tmpdir")
-    if directories or found.has("-t", "--tmpdir"):
+    arguments = split_arguments(words, value_letters="p", value_options=names("--suffix"))
+    directories = arguments.values("-p", "--tmpdir")
+    if directories or arguments.has("-t", "--tmpdir"):
         return each(AccessKind.WRITE, directories)
-    return each(AccessKind.WRITE, found.operands)
+    return each(AccessKind.WRITE, arguments.operands)
 
 
 _RSYNC_VALUED_LONG = names(
@@ -168,13 +176,15 @@ _RSYNC_VALUED_LONG = names(
 
 def synchronise(words: Sequence[Word]) -> list[Access]:
     """Return the local files of rsync, most of whose letters are switches."""
-    return local_copy(split_arguments(words, valued="efTBM@", valued_long=_RSYNC_VALUED_LONG))
+    return local_copy(
+        split_arguments(words, value_letters="efTBM@", value_options=_RSYNC_VALUED_LONG)
+    )
 
 
 def split_file(words: Sequence[Word]) -> list[Access]:
     """Return what split reads and where it writes."""
-    found = split_arguments(words, valued="abClnt", valued_long=_SPLIT_VALUED_LONG)
-    operands = found.operands
+    arguments = split_arguments(words, value_letters="abClnt", value_options=_SPLIT_VALUED_LONG)
+    operands = arguments.operands
     return [*each(AccessKind.READ, operands[:1]), *each(AccessKind.WRITE, operands[1:2] or (HERE,))]
 
 
@@ -185,17 +195,17 @@ _SPLIT_VALUED_LONG = names(
 
 def patch(words: Sequence[Word]) -> list[Access]:
     """Return what patch reads and changes."""
-    found = split_arguments(
-        words, valued="BdDFgiopVxYzr", valued_long=names("--input --output --directory")
+    arguments = split_arguments(
+        words, value_letters="BdDFgiopVxYzr", value_options=names("--input --output --directory")
     )
-    if found.has("--dry-run"):
+    if arguments.has("--dry-run"):
         return [
-            *each(AccessKind.READ, [*found.values("-i", "--input"), *found.operands[:2]]),
-            *each(AccessKind.WRITE, found.values("-o", "--output")),
+            *each(AccessKind.READ, [*arguments.values("-i", "--input"), *arguments.operands[:2]]),
+            *each(AccessKind.WRITE, arguments.values("-o", "--output")),
         ]
-    places = (*found.values("-d", "--directory", "-o", "--output"), *found.operands[:1])
+    places = (*arguments.values("-d", "--directory", "-o", "--output"), *arguments.operands[:1])
     return [
-        *each(AccessKind.READ, (*found.values("-i", "--input"), *found.operands[1:2])),
+        *each(AccessKind.READ, (*arguments.values("-i", "--input"), *arguments.operands[1:2])),
         # The patch itself names the files; all of them may be below here.
         *each(AccessKind.WRITE, places or (HERE,)),
     ]
@@ -205,7 +215,7 @@ PROGRAMS = (
     Program("cp", accesses=copy, edits=True),
     Program("mv", accesses=move, edits=True),
     Program("ln link", accesses=link),
-    Program("install", accesses=install, risk=Risk(long="--strip-program", valued="mogtS")),
+    Program("install", accesses=install, risk=Risk(long="--strip-program", value_letters="mogtS")),
     Program("rm rmdir", accesses=remove, edits=True),
     Program("unlink", accesses=remove),
     Program("mkdir", accesses=writes("mZ"), edits=True),
@@ -222,11 +232,11 @@ PROGRAMS = (
     Program("shred", accesses=writes("ns")),
     Program("mknod", accesses=writes("m")),
     Program("mktemp", accesses=make_temporary),
-    Program("split", accesses=split_file, risk=Risk(long="--filter", valued="abClnt",
-        valued_long="--additional-suffix"), command_options="--filter"),
+    Program("split", accesses=split_file, risk=Risk(long="--filter", value_letters="abClnt",
+        value_options="--additional-suffix"), command_options="--filter"),
     Program("patch", accesses=patch),
     Program("rsync", accesses=synchronise, risk=Risk("eTM", "--backup-dir --daemon --log-file "
         "--only-write-batch --partial-dir  --remote-option --rsh --rsync-path --temp-dir "
-        "--write-batch", valued="fB"), command_options="-e --rsh --rsync-path", network="*",
+        "--write-batch", value_letters="fB"), command_options="-e --rsh --rsync-path", network="*",
         logs_in=True),
 )  # fmt: skip

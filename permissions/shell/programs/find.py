@@ -121,18 +121,18 @@ def find(words: Sequence[Word]) -> list[Access]:
     changes = changes_found(words)
     kind = AccessKind.WRITE if changes else AccessKind.READ
     # Tests choose what is changed below the roots; the roots themselves are only a place.
-    found = each(kind, roots or [HERE])
+    results = each(kind, roots or [HERE])
     acts = changes or not _EXEC.isdisjoint(texts)
     if acts and "-files0-from" in texts:
         # Where it looks stands in a file.
         roots = [Word("-files0-from", UNKNOWN)]
-        found.extend(each(kind, roots))
+        results.extend(each(kind, roots))
     for position, text in enumerate(texts):
         value = words[position + 1 : position + 2]
-        found.extend(_by_test(text, value))
+        results.extend(_by_test(text, value))
         if acts and text in ("-name", "-iname") and texts[position - 1] not in _NOT:
-            found.extend(_named_files(roots or [HERE], value, changes=changes))
-    return found
+            results.extend(_named_files(roots or [HERE], value, changes=changes))
+    return results
 
 
 def _by_test(test: str, value: Sequence[Word]) -> list[Access]:
@@ -190,8 +190,8 @@ def _named_files(
 def _edits_in_place(command: Sequence[Word]) -> bool:
     if command[0].text not in ("sed", "gsed"):
         return False
-    found = sed_arguments(command[1:])
-    return found.has("-i", "--in-place") and not found.has("--follow-symlinks")
+    arguments = sed_arguments(command[1:])
+    return arguments.has("-i", "--in-place") and not arguments.has("--follow-symlinks")
 
 
 _FIND_TESTS = names(
@@ -204,12 +204,12 @@ _FIND_TESTS = names(
 
 def fd(words: Sequence[Word]) -> list[Access]:
     """Return where fd looks."""
-    found = split_arguments(
-        words, valued="edtExXSojC", valued_long=names("--extension --max-depth")
+    arguments = split_arguments(
+        words, value_letters="edtExXSojC", value_options=names("--extension --max-depth")
     )
     return [
-        *each(AccessKind.READ, found.operands[1:]),
-        *each(AccessKind.READ, found.values("-C", "--base-directory")),
+        *each(AccessKind.READ, arguments.operands[1:]),
+        *each(AccessKind.READ, arguments.values("-C", "--base-directory")),
     ]
 
 
@@ -252,27 +252,27 @@ def find_risk(program: str, words: Sequence[Word]) -> str:
 
 def executed_commands(words: tuple[Word, ...]) -> Commands:
     """Return the commands of `-exec` and its like."""
-    found: list[tuple[Word, ...]] = []
+    commands: list[tuple[Word, ...]] = []
     for command in exec_commands(words):
-        known = FOUND if is_below_roots(words, command) else SUPPLIED
-        found.append(
+        file_word = FOUND if is_below_roots(words, command) else SUPPLIED
+        commands.append(
             tuple(
-                word if "{}" not in word.text else known if word.text == "{}" else SUPPLIED
+                word if "{}" not in word.text else file_word if word.text == "{}" else SUPPLIED
                 for word in command
             )
         )
-    return found, Texts()
+    return commands, Texts()
 
 
 PROGRAMS = (
     Program("find", accesses=find, risk_check=find_risk, follows_links="-L -follow",
         commands=executed_commands, exact_only=True),
-    Program("fd", accesses=fd, risk=Risk("xX", "--exec --exec-batch", valued="edtESojc"),
+    Program("fd", accesses=fd, risk=Risk("xX", "--exec --exec-batch", value_letters="edtESojc"),
         read_only=ReadOnly("HIusiglpLa01", "edtESc", "--absolute-path --case-sensitive --color "
         "--exclude --extension --follow --full-path --glob --hidden --ignore-case --max-depth "
         "--no-ignore --size --type --unrestricted"), follows_links="-L --dereference --follow",
         commands=after_option("-x -X --exec --exec-batch")),
-    Program("fdfind", accesses=fd, risk=Risk("xX", "--exec --exec-batch", valued="edtESojc"),
+    Program("fdfind", accesses=fd, risk=Risk("xX", "--exec --exec-batch", value_letters="edtESojc"),
         follows_links="-L --dereference --follow", commands=after_option("-x -X --exec "
         "--exec-batch")),
 )  # fmt: skip

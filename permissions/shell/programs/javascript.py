@@ -24,7 +24,8 @@ _NPM_VERBS = names("delete rm edit fix")
 
 PROGRAMS = (
     Program("npm", changes_settings=npm_settings, risk=Risk(long="--browser --editor --git  "
-        "--globalconfig --node-options --script-shell --shell --userconfig --viewer", valued="wC",
+        "--globalconfig --node-options --script-shell --shell --userconfig --viewer",
+        value_letters="wC",
         takes_unknown=True), shows_version=True, runner=CommandRunner("exec x"),
         command_options="-c --call", global_valued="C", builds=True, network="add audit ci i "
         "install login publish update view", has_subcommands=True, exact_subcommands="exec explore "

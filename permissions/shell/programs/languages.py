@@ -13,10 +13,10 @@ from permissions.shell.syntax import Word
 
 def in_place_interpreter(words: Sequence[Word]) -> list[Access]:
     """Read `perl -pi -e …` and `ruby -i -pe …`; the script itself is not looked into."""
-    found = split_arguments(words, valued="eEIMmFCDxKr")
-    if not found.has("-i") or not found.has("-e", "-E"):
+    arguments = split_arguments(words, value_letters="eEIMmFCDxKr")
+    if not arguments.has("-i") or not arguments.has("-e", "-E"):
         return interpreter(words)
-    return each(AccessKind.WRITE, found.operands)
+    return each(AccessKind.WRITE, arguments.operands)
 
 
 PROGRAMS = (
@@ -29,14 +29,14 @@ PROGRAMS = (
     Program("node", accesses=interpreter, code=Code.LANGUAGE, shows_version=True, exact_only=True),
     Program("deno", accesses=interpreter, code=Code.LANGUAGE, builds=True, exact_only=True),
     Program("ruby", accesses=in_place_interpreter, code=Code.LANGUAGE,
-        risk=Risk("i", valued="eIrCFEKTWx"), shows_version=True, exact_only=True),
+        risk=Risk("i", value_letters="eIrCFEKTWx"), shows_version=True, exact_only=True),
     Program("perl", accesses=in_place_interpreter, code=Code.LANGUAGE,
-        risk=Risk("i", valued="eEIMmFlCDx"), shows_version=True, exact_only=True),
+        risk=Risk("i", value_letters="eEIMmFlCDx"), shows_version=True, exact_only=True),
     Program("pwsh", exact_only=True),
     Program("Rscript", accesses=interpreter, code=Code.LANGUAGE),
     Program("expect", code=Code.OTHER,
         code_starts=r"\b(?:spawn|exec|system)[ \t]+(?:--[ \t]+)?([^;\n\]]+)", risk=Risk("c",
-        valued="f"), exact_only=True),
+        value_letters="f"), exact_only=True),
     Program("tclsh", code=Code.OTHER,
         code_starts=r"\b(?:spawn|exec|system)[ \t]+(?:--[ \t]+)?([^;\n\]]+)"),
     Program("gdb", code=Code.OTHER,
@@ -46,7 +46,7 @@ PROGRAMS = (
         "--command")),
     Program("lldb", code=Code.OTHER,
         code_starts=r"(?:^|\n)[ \t]*(?:!|(?:platform )?shell\b)[ \t]*([^\n]+)", risk=Risk("osSOQ",
-        "--one-line --one-line-before-file --source", valued="pnafc")),
+        "--one-line --one-line-before-file --source", value_letters="pnafc")),
     Program("java", risk=Risk(long="-XX:OnError -XX:OnOutOfMemoryError", single_dash=True,
         takes_unknown=True), shows_version=True),
 )  # fmt: skip

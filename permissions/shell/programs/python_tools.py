@@ -7,7 +7,7 @@ from permissions.shell.programs.common_arguments import settings_after, settings
 
 PROGRAMS = (
     Program("pip pip3", changes_settings=settings_after("~/.config/pip/pip.conf", "config set",
-        "config unset", "config edit"), risk=Risk(long="--editor --python", valued="rctie",
+        "config unset", "config edit"), risk=Risk(long="--editor --python", value_letters="rctie",
         takes_unknown=True), shows_version=True, builds=True, network="download install",
         has_subcommands=True, exact_subcommands="install uninstall"),
     Program("pipenv", runner=CommandRunner("run"), builds=True),
@@ -22,12 +22,12 @@ PROGRAMS = (
     Program("pytest", builds=True, risk=Risk(long="--pastebin", takes_unknown=True),
         checks_project=True),
     Program("tox ruff black", builds=True, checks_project=True),
-    Program("mypy", risk=Risk(long="--python-executable", valued="cmp", takes_unknown=True),
+    Program("mypy", risk=Risk(long="--python-executable", value_letters="cmp", takes_unknown=True),
         checks_project=True),
     Program("flake8", checks_project=True),
     Program("conda mamba", changes_settings=settings_with_option("~/.condarc", "config", "--add "
-        "--set --append --prepend --remove-key"), runner=CommandRunner("run", valued="pcn")),
-    Program("micromamba", runner=CommandRunner("run", valued="pcn")),
+        "--set --append --prepend --remove-key"), runner=CommandRunner("run", value_letters="pcn")),
+    Program("micromamba", runner=CommandRunner("run", value_letters="pcn")),
     Program("pixi rye", runner=CommandRunner("run")),
     Program("pre-commit", changes_settings=settings_after(".git/hooks/pre-commit", "install",
         "uninstall"), builds=True),

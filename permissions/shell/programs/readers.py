@@ -18,28 +18,30 @@ from permissions.shell.syntax import Word
 
 def sort(words: Sequence[Word]) -> list[Access]:
     """Return what sort reads and writes."""
-    found = split_arguments(
-        words, valued="kStoT", valued_long=names("--output --key --files0-from --field-separator")
+    arguments = split_arguments(
+        words,
+        value_letters="kStoT",
+        value_options=names("--output --key --files0-from --field-separator"),
     )
     return [
-        *each(AccessKind.READ, found.operands),
-        *each(AccessKind.READ, found.values("--files0-from")),
-        *each(AccessKind.WRITE, found.values("-o", "--output", "-T", "--temporary-directory")),
+        *each(AccessKind.READ, arguments.operands),
+        *each(AccessKind.READ, arguments.values("--files0-from")),
+        *each(AccessKind.WRITE, arguments.values("-o", "--output", "-T", "--temporary-directory")),
     ]
 
 
 def uniq(words: Sequence[Word]) -> list[Access]:
     """Return what uniq reads and writes: its second operand."""
-    found = split_arguments(
-        words, valued="fsw", valued_long=names("--skip-fields --skip-chars --check-chars")
+    arguments = split_arguments(
+        words, value_letters="fsw", value_options=names("--skip-fields --skip-chars --check-chars")
     )
-    return input_output(found.operands)
+    return input_output(arguments.operands)
 
 
 def hex_dump(words: Sequence[Word]) -> list[Access]:
     # It takes its options one by one: `-ps` is one of them.
-    found = split_arguments(words, valued_long=_XXD_VALUED, single_dash=True)
-    return input_output(found.operands)
+    arguments = split_arguments(words, value_options=_XXD_VALUED, single_dash=True)
+    return input_output(arguments.operands)
 
 
 _XXD_VALUED = names("-c -cols -l -len -s -seek -skip -o -offset -g -group -groupsize -n -name -R")
@@ -72,15 +74,16 @@ PROGRAMS = (
     Program("most", accesses=reads("pPtxyz")),
     Program("less", accesses=reads("pPtxyz", "k"),
         code_starts=r"(?:^\+?|\n|\|)[: \t]*[\d$%,]*!([^\n]+)", risk=Risk("oOkK",
-        "--lesskey-content --lesskey-file --lesskey-src --log-file", valued="pPtTxyzbhj"),
+        "--lesskey-content --lesskey-file --lesskey-src --log-file", value_letters="pPtTxyzbhj"),
         risk_check=less_risk),
     Program("bat batcat", accesses=reads("lHrm"), risk=Risk(long="--config-file --lessopen --pager",
-        valued="lrmHp")),
+        value_letters="lrmHp")),
     Program("delta", accesses=reads(), risk=Risk(long="--pager")),
     Program("od", accesses=reads("AjNtS"), read_only=ReadOnly("bcdfilosxv", "AjNtSw")),
     Program("hexdump", accesses=reads("nse", "f"), read_only=ReadOnly("bcCdovx", "ens")),
     Program("hd", accesses=reads("nse", "f")),
-    Program("xxd", accesses=hex_dump, risk=Risk("r", valued="clsogR"), read_only=ReadOnly("abeiEpu",
+    Program("xxd", accesses=hex_dump, risk=Risk("r", value_letters="clsogR"),
+        read_only=ReadOnly("abeiEpu",
         "clsgo", check=one_operand)),
     Program("strings", accesses=reads("neTsU"), read_only=ReadOnly("afow", "neTs",
         check=no_option_file)),
@@ -97,16 +100,17 @@ PROGRAMS = (
     Program("paste", accesses=reads("d"), read_only=ReadOnly("sz", "d")),
     Program("join", accesses=reads("aejotv12"), read_only=ReadOnly("i", "aejotv12")),
     Program("sort", accesses=sort, risk=Risk("oT", "--compress-program --output "
-        "--temporary-directory", valued="kSt"), read_only=ReadOnly("bcCdfghiMmnrRsuVz", "kSt",
+        "--temporary-directory", value_letters="kSt"),
+        read_only=ReadOnly("bcCdfghiMmnrRsuVz", "kSt",
         "--field-separator --human-numeric-sort --ignore-case --key --numeric-sort --reverse "
         "--stable --unique --version-sort"), command_options="--compress-program"),
     Program("uniq", accesses=uniq, read_only=ReadOnly("cdDiuz", "fsw", "--count --ignore-case "
         "--repeated --unique", check=one_operand)),
-    Program("shuf", risk=Risk("o", "--output", valued="ein")),
+    Program("shuf", risk=Risk("o", "--output", value_letters="ein")),
     Program("diff", accesses=reads("UCIxFSWD", "X"), read_only=ReadOnly("abBcdeEiNqrstTuwyZ",
         "UCIxW", "--brief --color --ignore-all-space --recursive --side-by-side --stat --unified")),
     Program("colordiff sdiff diff3", accesses=reads("UCIxFSWD")),
-    Program("file", accesses=reads("FPe", "fm"), risk=Risk("C", "--compile", valued="FfmPe"),
+    Program("file", accesses=reads("FPe", "fm"), risk=Risk("C", "--compile", value_letters="FfmPe"),
         read_only=ReadOnly("bikLhzrs", "", "--brief --mime --mime-type")),
     Program("stat", accesses=reads("c"), read_only=ReadOnly("Lt", "cf", "--format --printf "
         "--terse")),

@@ -15,7 +15,7 @@ from permissions.shell.syntax import Word
 
 def remote_copy(words: Sequence[Word]) -> list[Access]:
     """Return the local files of scp."""
-    return local_copy(split_arguments(words, valued="cDFiJloPSX"))
+    return local_copy(split_arguments(words, value_letters="cDFiJloPSX"))
 
 
 _SOCAT = re.compile(r"(?:EXEC|SYSTEM|SHELL):([^,]+)", re.IGNORECASE)
@@ -41,7 +41,7 @@ _CURL_VALUED_LONG = names(
 
 def curl_arguments(words: Sequence[Word]) -> Arguments:
     """Split curl's arguments."""
-    return split_arguments(words, valued=_CURL_VALUED, valued_long=_CURL_VALUED_LONG)
+    return split_arguments(words, value_letters=_CURL_VALUED, value_options=_CURL_VALUED_LONG)
 
 
 _CURL_DATA = (
@@ -52,21 +52,21 @@ _CURL_DATA = (
 
 def curl(words: Sequence[Word]) -> list[Access]:
     """Return the files that curl writes and sends."""
-    found = curl_arguments(words)
-    written = found.values(
+    arguments = curl_arguments(words)
+    output_files = arguments.values(
         *("-o", "--output", "-D", "--dump-header", "-c", "--cookie-jar", "--trace"),
         *("--trace-ascii", "--stderr", "--libcurl", "--hsts", "--alt-svc", "--etag-save"),
         "--output-dir",
     )
-    writes = [word for word in written if word.text != "-"]
-    if found.has("-O", "--remote-name", "--remote-name-all", "-J", "--remote-header-name"):
+    writes = [word for word in output_files if word.text != "-"]
+    if arguments.has("-O", "--remote-name", "--remote-name-all", "-J", "--remote-header-name"):
         writes.append(HERE)
-    reads = list(found.values("-T", "--upload-file", "-K", "--config"))
-    for value in found.values(*_CURL_DATA):
-        name, at, path = value.text.partition("@")
-        if at and re.fullmatch(r"[\w%{}.-]*", name):
+    reads = list(arguments.values("-T", "--upload-file", "-K", "--config"))
+    for value in arguments.values(*_CURL_DATA):
+        name, separator, path = value.text.partition("@")
+        if separator and re.fullmatch(r"[\w%{}.-]*", name):
             reads.append(Word(value.raw, path, value.splits))
-    for value in found.values("-F", "--form"):
+    for value in arguments.values("-F", "--form"):
         match = re.match(r"[^=]*=[@<]([^;]*)", value.text)
         if match:
             reads.append(Word(value.raw, match[1], value.splits))
@@ -93,29 +93,31 @@ def _wget_arguments(words: Sequence[Word]) -> Arguments:
     """Split wget's arguments; its switches with an `n` in front are one option each."""
     return split_arguments(
         [Word(one.raw, f"-{one.text}") if one.text[:2] == "-n" else one for one in words],
-        valued=_WGET_VALUED,
-        valued_long=_WGET_VALUED_LONG,
+        value_letters=_WGET_VALUED,
+        value_options=_WGET_VALUED_LONG,
     )
 
 
 def wget(words: Sequence[Word]) -> list[Access]:
     """Return the files that wget writes and sends."""
-    found = _wget_arguments(words)
-    if found.has("--spider"):
+    arguments = _wget_arguments(words)
+    if arguments.has("--spider"):
         return []
-    documents = found.values("-O", "--output-document")
+    documents = arguments.values("-O", "--output-document")
     writes = [word for word in documents if word.text != "-"]
     if not documents:
-        directories = found.values("-P", "--directory-prefix") or (HERE,)
-        files = list(filter(None, (_saved_as(one.text) for one in found.operands)))
-        writes.extend(directories if len(files) < len(found.operands) or not files else ())
+        directories = arguments.values("-P", "--directory-prefix") or (HERE,)
+        files = list(filter(None, (_saved_as(one.text) for one in arguments.operands)))
+        writes.extend(directories if len(files) < len(arguments.operands) or not files else ())
         writes.extend(
             Word(file, f"{one.text}/{file}", one.splits) for one in directories for file in files
         )
-    writes.extend(found.values("-o", "--output-file", "-a", "--append-output"))
+    writes.extend(arguments.values("-o", "--output-file", "-a", "--append-output"))
     return [
         *each(AccessKind.WRITE, writes),
-        *each(AccessKind.READ, found.values("-i", "--input-file", "--post-file", "--body-file")),
+        *each(
+            AccessKind.READ, arguments.values("-i", "--input-file", "--post-file", "--body-file")
+        ),
     ]
 
 
@@ -153,8 +155,8 @@ _CURL_HARMLESS = names(
 
 def curl_risk(_program: str, words: Sequence[Word]) -> str:
     """Return which option of curl writes or sends a file."""
-    found = curl_arguments(words)
-    for option in found.options:
+    arguments = curl_arguments(words)
+    for option in arguments.options:
         if option.name in ("-w", "--write-out") and _may_write(option.value):
             return "curl -w can write a file"
         to_output = option.name in ("-o", "--output") and option.value is not None
@@ -162,7 +164,7 @@ def curl_risk(_program: str, words: Sequence[Word]) -> str:
             continue
         if option.name not in _CURL_HARMLESS:
             return f"curl {option.name} is not understood: it could write or send a file"
-    if any(word.splits for word in words) or found.injectable:
+    if any(word.splits for word in words) or arguments.injectable:
         return "a word that is not known could be an option of curl"
     return ""
 
@@ -191,19 +193,21 @@ _RUNS = (
 
 
 PROGRAMS = (
-    Program("ssh", risk=Risk("oFEJI", valued="BbcDeiLlmOpQRSWw"),
+    Program("ssh", risk=Risk("oFEJI", value_letters="BbcDeiLlmOpQRSWw"),
         wrapper=Wrapper("BbcDEeFIiJLlmOoPpQRSWw", operands=1), command_options="-o", network="*",
         logs_in=True, exact_only=True),
     Program("mosh", network="*", logs_in=True),
     Program("telnet ftp lftp ping nslookup host dig rclone az httpie http https glab", network="*"),
-    Program("scp", accesses=remote_copy, risk=Risk("oFSJD", valued="cilPX"), command_options="-o",
+    Program("scp", accesses=remote_copy, risk=Risk("oFSJD", value_letters="cilPX"),
+        command_options="-o",
         network="*", logs_in=True),
-    Program("sftp", risk=Risk("oFSbD", valued="BcilPRs"), command_options="-o", network="*",
+    Program("sftp", risk=Risk("oFSbD", value_letters="BcilPRs"), command_options="-o", network="*",
         logs_in=True),
-    Program("ssh-keygen", risk=Risk("D", valued="aAbCEFfGgIJKLlMmNnOPRrSsTtUVvWwYZz")),
-    Program("ssh-add", risk=Risk("sS", valued="tE")),
+    Program("ssh-keygen", risk=Risk("D", value_letters="aAbCEFfGgIJKLlMmNnOPRrSsTtUVvWwYZz")),
+    Program("ssh-add", risk=Risk("sS", value_letters="tE")),
     Program("nc ncat netcat", risk=Risk("ec", "--exec --lua-exec --sh-exec",
-        valued="GgipqswxIiMmOoPTVWX"), command_options="-c -e --exec --sh-exec", network="*"),
+        value_letters="GgipqswxIiMmOoPTVWX"),
+        command_options="-c -e --exec --sh-exec", network="*"),
     Program("socat", risky_words=r"(?i)(?:EXEC|SYSTEM|SHELL):", command_words=socat_commands,
         network="*"),
     Program("aws", changes_settings=settings_after("~/.aws/config", "configure set"), network="*"),
@@ -212,7 +216,7 @@ PROGRAMS = (
     Program("curl", accesses=curl, risk_check=curl_risk, shows_version=True, network="*"),
     Program("wget", accesses=wget, risk=Risk("OoaPei", "--append-output --body-file --config "
         "--directory-prefix --execute --hsts-file --output-document --output-file --post-file "
-        "--rejected-log --save-cookies --use-askpass --warc-file", valued="BtTwQUlARDIX",
+        "--rejected-log --save-cookies --use-askpass --warc-file", value_letters="BtTwQUlARDIX",
         to_output="-O --output-document"), risk_check=wget_risk, network="*"),
     Program("gh", changes_settings=settings_after("~/.config/gh/config.yml", "config set",
         "alias set", "alias import"),

@@ -28,26 +28,30 @@ _RIPGREP_VALUED_LONG = names(
 
 def grep(words: Sequence[Word]) -> list[Access]:
     """Return what grep reads."""
-    found = split_arguments(words, valued="efmABCdD", valued_long=_GREP_VALUED_LONG)
-    return _search_accesses(found)
+    arguments = split_arguments(words, value_letters="efmABCdD", value_options=_GREP_VALUED_LONG)
+    return _search_accesses(arguments)
 
 
 def ripgrep(words: Sequence[Word]) -> list[Access]:
     """Return what ripgrep reads."""
-    found = split_arguments(words, valued="efgtTmABCjMrdE", valued_long=_RIPGREP_VALUED_LONG)
-    return _search_accesses(found)
+    arguments = split_arguments(
+        words, value_letters="efgtTmABCjMrdE", value_options=_RIPGREP_VALUED_LONG
+    )
+    return _search_accesses(arguments)
 
 
 def searcher(words: Sequence[Word]) -> list[Access]:
     """Return what ag and ack read: many of their long options take no value."""
-    return _search_accesses(split_arguments(words, valued="ABCGgmp", valued_long=names("--pager")))
+    return _search_accesses(
+        split_arguments(words, value_letters="ABCGgmp", value_options=names("--pager"))
+    )
 
 
-def _search_accesses(found: Arguments) -> list[Access]:
-    has_pattern = found.has("-e", "--regexp", "-f", "--file", "--files")
-    operands = found.operands if has_pattern else found.operands[1:]
+def _search_accesses(arguments: Arguments) -> list[Access]:
+    has_pattern = arguments.has("-e", "--regexp", "-f", "--file", "--files")
+    operands = arguments.operands if has_pattern else arguments.operands[1:]
     return [
-        *each(AccessKind.READ, found.values("-f", "--file", "--exclude-from", "--ignore-file")),
+        *each(AccessKind.READ, arguments.values("-f", "--file", "--exclude-from", "--ignore-file")),
         *each(AccessKind.READ, operands),
     ]
 
@@ -55,31 +59,33 @@ def _search_accesses(found: Arguments) -> list[Access]:
 def json_query(words: Sequence[Word]) -> list[Access]:
     """Return what jq reads."""
     remaining: list[Word] = []
-    found: list[Access] = []
+    results: list[Access] = []
     position = 0
     while position < len(words):
         text = words[position].plain
         if text in ("--arg", "--argjson"):
             position += 3
         elif text in ("--slurpfile", "--rawfile"):
-            found.extend(each(AccessKind.READ, words[position + 2 : position + 3]))
+            results.extend(each(AccessKind.READ, words[position + 2 : position + 3]))
             position += 3
         elif text in ("--args", "--jsonargs"):
             break
         else:
             remaining.append(words[position])
             position += 1
-    arguments = split_arguments(remaining, valued="fL", valued_long=names("--from-file --indent"))
+    arguments = split_arguments(
+        remaining, value_letters="fL", value_options=names("--from-file --indent")
+    )
     files = arguments.values("-f", "--from-file")
     operands = arguments.operands if files else arguments.operands[1:]
-    return [*found, *each(AccessKind.READ, files), *each(AccessKind.READ, operands)]
+    return [*results, *each(AccessKind.READ, files), *each(AccessKind.READ, operands)]
 
 
 def yaml_query(words: Sequence[Word]) -> list[Access]:
     """Return what yq reads or changes."""
-    found = split_arguments(words, valued="oIps")
-    kind = AccessKind.WRITE if found.has("-i", "--inplace", "--in-place") else AccessKind.READ
-    operands = found.operands
+    arguments = split_arguments(words, value_letters="oIps")
+    kind = AccessKind.WRITE if arguments.has("-i", "--inplace", "--in-place") else AccessKind.READ
+    operands = arguments.operands
     if operands and operands[0].text in ("eval", "eval-all", "e", "ea"):
         operands = operands[1:]
     return each(kind, operands[1:])
@@ -113,7 +119,8 @@ PROGRAMS = (
     Program("egrep fgrep", accesses=grep, follows_links="-R --dereference-recursive"),
     Program("zgrep", accesses=grep),
     Program("rg", accesses=ripgrep, risk=Risk("z", "--hostname-bin --pre --search-zip",
-        valued="efgtTmABCjMrdE"), read_only=ReadOnly("ivwxclLqsobHhnNSFUPu0a", "efgtTmABCjMrdE",
+        value_letters="efgtTmABCjMrdE"),
+        read_only=ReadOnly("ivwxclLqsobHhnNSFUPu0a", "efgtTmABCjMrdE",
         "--after-context --before-context --color --colors --context --count --files "
         "--files-with-matches --fixed-strings --follow --glob --heading --hidden --iglob "
         "--ignore-case --invert-match --json --line-number --max-count --max-depth --multiline "
@@ -121,14 +128,15 @@ PROGRAMS = (
         "--regexp --replace --smart-case --sort --sortr --stats --trim --type --type-list "
         "--type-not --vimgrep --with-filename --word-regexp"), follows_links="-L --dereference "
         "--follow", command_options="--pre"),
-    Program("ag", accesses=searcher, risk=Risk("z", "--pager --search-zip", valued="ABCGgm"),
+    Program("ag", accesses=searcher, risk=Risk("z", "--pager --search-zip", value_letters="ABCGgm"),
         follows_links="-L --dereference --follow", command_options="--pager"),
-    Program("ack", accesses=searcher, risk=Risk(long="--pager", valued="ABCm")),
+    Program("ack", accesses=searcher, risk=Risk(long="--pager", value_letters="ABCm")),
     Program("jq", accesses=json_query, read_only=ReadOnly("ceMrnsSajCR", "", "--arg --argjson "
         "--compact-output --exit-status --indent --join-output --null-input --raw-input "
         "--raw-output --rawfile --slurp --slurpfile --sort-keys --tab", check=plain_jq),
         shows_version=True),
-    Program("yq", accesses=yaml_query, risk=Risk("i", "--in-place " "--inplace", valued="oIps"),
+    Program("yq", accesses=yaml_query,
+        risk=Risk("i", "--in-place " "--inplace", value_letters="oIps"),
         risk_check=yq_risk),
     Program("json.tool", accesses=reads()),
 )  # fmt: skip

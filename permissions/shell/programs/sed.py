@@ -13,16 +13,18 @@ from permissions.shell.syntax import Word
 
 def sed(words: Sequence[Word]) -> list[Access]:
     """Return what sed reads or changes."""
-    found = sed_arguments(words)
-    has_script = found.has("-e", "--expression", "-f", "--file")
-    operands = found.operands if has_script else found.operands[1:]
-    in_place = found.has("-i", "--in-place")
-    scripts = found.values("-e", "--expression") or (() if has_script else found.operands[:1])
-    written = [Word(one.raw, path) for one in scripts for path in sed_script_writes(one.plain)]
-    read = [Word(one.raw, path) for one in scripts for path in sed_script_reads(one.plain)]
+    arguments = sed_arguments(words)
+    has_script = arguments.has("-e", "--expression", "-f", "--file")
+    operands = arguments.operands if has_script else arguments.operands[1:]
+    in_place = arguments.has("-i", "--in-place")
+    scripts = arguments.values("-e", "--expression") or (
+        () if has_script else arguments.operands[:1]
+    )
+    output_files = [Word(one.raw, path) for one in scripts for path in sed_script_writes(one.plain)]
+    input_files = [Word(one.raw, path) for one in scripts for path in sed_script_reads(one.plain)]
     return [
-        *each(AccessKind.READ, [*found.values("-f", "--file"), *read]),
-        *each(AccessKind.WRITE, [*written, *_backups(words, operands)]),
+        *each(AccessKind.READ, [*arguments.values("-f", "--file"), *input_files]),
+        *each(AccessKind.WRITE, [*output_files, *_backups(words, operands)]),
         *each(AccessKind.WRITE if in_place else AccessKind.READ, operands),
     ]
 
@@ -56,7 +58,7 @@ def sed_arguments(words: Sequence[Word]) -> Arguments:
         match = re.match(r"(-[nErsuz]*i)[^-]", word.plain)
         plain.append(Word(word.raw, match[1], word.splits) if match else word)
     return split_arguments(
-        plain, valued="efl", valued_long=names("--expression --file --line-length")
+        plain, value_letters="efl", value_options=names("--expression --file --line-length")
     )
 
 
@@ -68,25 +70,25 @@ _SED_RUNS = re.compile(rf"^[0-9,$]*e\s+(.+)$|^s(.){_SED_PART}\2({_SED_PART})\2[a
 
 def sed_risk(_program: str, words: Sequence[Word]) -> str:
     """Return why sed may run something or write its files."""
-    found = sed_arguments(words)
-    if found.has("-i", "--in-place"):
+    arguments = sed_arguments(words)
+    if arguments.has("-i", "--in-place"):
         return "sed -i writes its files"
-    if found.has("-f", "--file"):
+    if arguments.has("-f", "--file"):
         return "sed -f runs a script that is not shown"
-    for script in found.values("-e", "--expression") or found.operands[:1]:
+    for script in arguments.values("-e", "--expression") or arguments.operands[:1]:
         if not script.is_literal:
             return "a sed script that is not known before"
         if risk := sed_script_risk(script.text):
             return risk
-    return "a word that is not known could be an option of sed" if found.injectable else ""
+    return "a word that is not known could be an option of sed" if arguments.injectable else ""
 
 
 def only_edits(words: Sequence[Word]) -> bool:
     """Do its scripts change nothing but the files it is given?"""
-    found = sed_arguments(words)
-    if found.has("-f", "--file") or found.injectable:
+    arguments = sed_arguments(words)
+    if arguments.has("-f", "--file") or arguments.injectable:
         return False
-    scripts = found.values("-e", "--expression") or found.operands[:1]
+    scripts = arguments.values("-e", "--expression") or arguments.operands[:1]
     return all(word.is_literal and not sed_script_risk(word.text) for word in scripts)
 
 
@@ -131,15 +133,15 @@ def sed_script_risk(script: str) -> str:
 def sed_script_writes(script: str) -> list[str]:
     """Return the files that a script writes, as far as it is understood up to there."""
     matches = [_WRITE.match(line) or _WRITE_FLAG.search(line) for line in _risky_lines(script)]
-    found = [match[1].strip() for match in matches if match]
-    return [path for path in found if path not in ("", "/dev/stdout", "/dev/stderr")]
+    paths = [match[1].strip() for match in matches if match]
+    return [path for path in paths if path not in ("", "/dev/stdout", "/dev/stderr")]
 
 
 def sed_script_reads(script: str) -> list[str]:
     """Return the files that a script reads, as far as it is understood up to there."""
     matches = [_READ.match(line) for line in _risky_lines(script)]
-    found = [match[1].strip() for match in matches if match]
-    return [path for path in found if path not in ("", "/dev/stdin")]
+    paths = [match[1].strip() for match in matches if match]
+    return [path for path in paths if path not in ("", "/dev/stdin")]
 
 
 def _risky_lines(script: str) -> Iterator[str]:

@@ -34,12 +34,12 @@ GIT_PLACES = names("GIT_DIR GIT_WORK_TREE GIT_OBJECT_DIRECTORY GIT_INDEX_FILE")
 
 def environment(words: Sequence[Word]) -> list[Access]:
     """Read variables that set where git works."""
-    found: list[Access] = []
+    results: list[Access] = []
     for word in words:
         name, equals, _ = word.plain.partition("=")
         if equals and name in GIT_PLACES:
-            found.append(Access(AccessKind.PLACE, Word(word.raw, word.text[len(name) + 1 :])))
-    return found
+            results.append(Access(AccessKind.PLACE, Word(word.raw, word.text[len(name) + 1 :])))
+    return results
 
 
 _SETS_VARIABLE = re.compile(r"-v|%[-+ #0-9.*]*n")
@@ -74,8 +74,8 @@ def eval_texts(words: tuple[Word, ...]) -> Commands:
 
 def trap_texts(words: tuple[Word, ...]) -> Commands:
     """Return the text that a trap runs."""
-    given = _behind_dashes(words)
-    return [], join_words(given[:1], "trap") if len(given) > 1 else Texts()
+    operands = _behind_dashes(words)
+    return [], join_words(operands[:1], "trap") if len(operands) > 1 else Texts()
 
 
 def alias_texts(words: tuple[Word, ...]) -> Commands:
@@ -85,8 +85,8 @@ def alias_texts(words: tuple[Word, ...]) -> Commands:
 
 def source_texts(program: str, words: tuple[Word, ...]) -> Commands:
     """Return the text of a file that is sourced, where it is known."""
-    given = _behind_dashes(words)
-    return [], of_file(program, given[0]) if given else Texts()
+    operands = _behind_dashes(words)
+    return [], of_file(program, operands[0]) if operands else Texts()
 
 
 def at_commands(program: str, words: tuple[Word, ...]) -> Commands:
@@ -115,9 +115,9 @@ PROGRAMS = (
     Program("builtin noglob", wrapper=Wrapper(is_open_to_allow=True)),
     Program("export declare typeset", accesses=environment, risk_check=setting_risk),
     Program("local readonly read getopts", risk_check=setting_risk),
-    Program("mapfile readarray", risk=Risk("C", valued="dnOsuc"), risk_check=setting_risk,
+    Program("mapfile readarray", risk=Risk("C", value_letters="dnOsuc"), risk_check=setting_risk,
         commands=called_back),
-    Program("compgen complete", risk=Risk("CFW", valued="oAGXPS"), commands=called_back),
+    Program("compgen complete", risk=Risk("CFW", value_letters="oAGXPS"), commands=called_back),
     Program("hash", risk=Risk("p"), commands=after_option("-p")),
     Program("eval", commands=eval_texts, exact_only=True),
     Program("trap", commands=trap_texts),

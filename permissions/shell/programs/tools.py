@@ -26,14 +26,14 @@ def whole_words(words: Sequence[Word]) -> Iterator[str]:
 
 def editor(words: Sequence[Word]) -> list[Access]:
     """Read what `vim -c 'w file'` writes beside the files it opens."""
-    found = split_arguments(words, valued="cSuiT", valued_long=names("--cmd"))
-    written: list[Word] = []
-    for value in (*found.values("-c", "--cmd"), *(Word(w.raw, w.text[1:]) for w in words)):
+    arguments = split_arguments(words, value_letters="cSuiT", value_options=names("--cmd"))
+    output_files: list[Word] = []
+    for value in (*arguments.values("-c", "--cmd"), *(Word(w.raw, w.text[1:]) for w in words)):
         match = _EDITOR_WRITE.match(value.text)
         if match:
-            written.append(Word(value.raw, match[1]))
-    operands = [word for word in found.operands if not word.plain.startswith("+")]
-    return each(AccessKind.WRITE, [*operands, *written])
+            output_files.append(Word(value.raw, match[1]))
+    operands = [word for word in arguments.operands if not word.plain.startswith("+")]
+    return each(AccessKind.WRITE, [*operands, *output_files])
 
 
 _EDITOR_WRITE = re.compile(r":?\s*(?:w|wq|write|sav|saveas|up|update|x)!?\s+(?:>>\s*)?(\S+)")
@@ -53,8 +53,11 @@ def editor_risk(program: str, words: Sequence[Word]) -> str:
 
 def tree(words: Sequence[Word]) -> list[Access]:
     """Return what tree lists and writes."""
-    found = split_arguments(words, valued="LPIoHT")
-    return [*each(AccessKind.READ, found.operands), *each(AccessKind.WRITE, found.values("-o"))]
+    arguments = split_arguments(words, value_letters="LPIoHT")
+    return [
+        *each(AccessKind.READ, arguments.operands),
+        *each(AccessKind.WRITE, arguments.values("-o")),
+    ]
 
 
 _SHOWS_ENVIRONMENT = re.compile(r"[a-zA-Z]*[eE]")
@@ -82,18 +85,18 @@ def hides_environment(_words: Sequence[Word], arguments: Arguments) -> bool:
 
 PROGRAMS = (
     Program("convert magick", risky_words=r"(?i)\||(?:msl|mvg|ephemeral):"),
-    Program("dot", risk=Risk("oO", valued="TKGNE")),
+    Program("dot", risk=Risk("oO", value_letters="TKGNE")),
     Program("fzf", risk=Risk(long="--bind --listen --listen-unsafe --preview --with-shell",
-        valued="qfdn")),
+        value_letters="qfdn")),
     Program("gpg", risk=Risk("o", "--agent-program --exec-path --options --output  --photo-viewer",
-        valued="ru")),
+        value_letters="ru")),
     Program("hyperfine", command_words=whole_words),
     Program("nix", commands=after_option("--args -c --command")),
     Program("nix-shell", command_options="--command --run"),
     Program("openssl",
         risk=Risk(long="-config -engine -keyout -out -provider -writerand", single_dash=True)),
     Program("pandoc", risk=Risk("oFd", "--defaults --filter --lua-filter --output --pdf-engine",
-        valued="frtwVMTHBAcm"), risk_check=pandoc_risk),
+        value_letters="frtwVMTHBAcm"), risk_check=pandoc_risk),
     Program("rspec rubocop", checks_project=True),
     Program("tmux", command_words=whole_words, exact_only=True),
     Program("vi vim nvim ex view", accesses=editor, code=Code.EDITOR,
@@ -109,7 +112,7 @@ PROGRAMS = (
         "IwT", "--all --almost-all --color --directory --full-time --group-directories-first "
         "--human-readable --inode --recursive --reverse --si --size --sort --time")),
     Program("dir vdir", accesses=reads("IwT")),
-    Program("tree", accesses=tree, risk=Risk("o", "--output", valued="LPIHT"),
+    Program("tree", accesses=tree, risk=Risk("o", "--output", value_letters="LPIHT"),
         read_only=ReadOnly("adfilpsughDFrtxNQACnJXS", "LPI", "--dirsfirst --du --gitignore "
         "--noreport"), follows_links="-l"),
     Program("pwd", read_only=ReadOnly("LP")),
@@ -125,7 +128,7 @@ PROGRAMS = (
     Program("free", read_only=ReadOnly("bkmghtlw", "", "--giga --human --mega --total")),
     Program("hostname", read_only=ReadOnly("sI", check=no_operand)),
     Program("lsb_release", read_only=ReadOnly("aidrcs")),
-    Program("date", risk=Risk("s", "--set", valued="drfI"), read_only=ReadOnly("uIR", "d",
+    Program("date", risk=Risk("s", "--set", value_letters="drfI"), read_only=ReadOnly("uIR", "d",
         "--date --iso-8601 --rfc-3339 --utc", check=shows_date)),
     Program("basename", read_only=ReadOnly("az", "s")),
     Program("dirname", read_only=ReadOnly("z")),
@@ -135,12 +138,13 @@ PROGRAMS = (
     Program("seq", read_only=ReadOnly("w", "fs")),
     Program("ss", read_only=ReadOnly("tulnpasxi46OH")),
     Program("journalctl",
-        risk=Risk(long="--rotate --vacuum-files " "--vacuum-size --vacuum-time", valued="unpo")),
+        risk=Risk(long="--rotate --vacuum-files " "--vacuum-size --vacuum-time",
+        value_letters="unpo")),
     Program("systemctl", global_valued="HMt"),
     Program("crontab", code=Code.OTHER,
         code_starts=r"(?:^|\n)[ \t]*(?:@\w+[ \t]+|(?:[^\s#]\S*[ \t]+){5})([^\n]+)",
         changes_settings=cron_tables),
     Program("man", risk=Risk("PHC", "--config-file --html --pager --preprocessor",
-        valued="RLmMSseEpT"), command_options="-P --pager"),
-    Program("tcpdump", risk=Risk("zw", valued="cCFGijrsTWy")),
+        value_letters="RLmMSseEpT"), command_options="-P --pager"),
+    Program("tcpdump", risk=Risk("zw", value_letters="cCFGijrsTWy")),
 )  # fmt: skip

@@ -13,17 +13,17 @@ PROGRAMS = (
     Program("catchsegv chronic entr ifne prlimit systemd-inhibit torify toybox unbuffer "
         "valgrind",
         wrapper=Wrapper()),
-    Program("chroot", wrapper=Wrapper(valued_long="--groups --userspec", operands=1,
+    Program("chroot", wrapper=Wrapper(value_options="--groups --userspec", operands=1,
         loses_directory=True)),
     Program("chrt", wrapper=Wrapper("TPD", operands=1)),
     Program("cpulimit", wrapper=Wrapper("lpe")),
-    Program("dbus-run-session", wrapper=Wrapper(valued_long="--config-file --dbus-daemon")),
+    Program("dbus-run-session", wrapper=Wrapper(value_options="--config-file --dbus-daemon")),
     Program("devbox", runner=CommandRunner("run"), exact_only=True),
     Program("direnv", runner=CommandRunner("exec", skip=1), exact_only=True),
     Program("doas", wrapper=Wrapper("uC"), is_root=True, exact_only=True),
     Program("doppler dotenvx infisical op", runner=CommandRunner("run")),
     Program("dumb-init", wrapper=Wrapper("r")),
-    Program("env", accesses=environment, risk=Risk("S", "--split-string", valued="uC"),
+    Program("env", accesses=environment, risk=Risk("S", "--split-string", value_letters="uC"),
         wrapper=Wrapper("uCS", "--chdir --split-string --unset", assignments=True, moving="-C "
         "--chdir"), exact_only=True),
     Program("fakechroot", wrapper=Wrapper("lsdc")),
@@ -44,7 +44,7 @@ PROGRAMS = (
     Program("parallel",
         wrapper=Wrapper("jISNndEaL", "--arg-file --jobs --max-args", supplies=True)),
     Program("perf", wrapper=Wrapper("eCpto", operands=1)),
-    Program("pkexec", wrapper=Wrapper(valued_long="--user"), is_root=True),
+    Program("pkexec", wrapper=Wrapper(value_options="--user"), is_root=True),
     Program("proot", wrapper=Wrapper("rbwqkim", moving="-w", losing="-R -S -b -r")),
     Program("proxychains proxychains4", wrapper=Wrapper("f")),
     Program("rlwrap", wrapper=Wrapper("aAbCDfFgHlmMOpPqsStwz")),
@@ -53,14 +53,15 @@ PROGRAMS = (
     Program("screen", wrapper=Wrapper("cehpSsTt"), exact_only=True),
     Program("script", accesses=writes("cEIOBTtm"), wrapper=Wrapper("cEIOBTtm", "--command --log-in "
         "--log-io --log-out"), exact_only=True),
-    Program("setpriv", wrapper=Wrapper(valued_long="--bounding-set --groups --inh-caps --regid "
+    Program("setpriv", wrapper=Wrapper(value_options="--bounding-set --groups --inh-caps --regid "
         "--reuid")),
     Program("setsid", runs_anything=True, wrapper=Wrapper(), exact_only=True),
     Program("sg", wrapper=Wrapper("c", operands=1)),
     Program("ssh-agent", wrapper=Wrapper("aEPOt")),
     Program("start-stop-daemon", wrapper=Wrapper("nxpucNIgkds", losing="--chdir --chroot -d -r")),
     Program("stdbuf", wrapper=Wrapper("ioe", "--error --input --output", is_open_to_allow=True)),
-    Program("strace", risk=Risk("o", "--output", valued="eps"), wrapper=Wrapper("eopsuEaObIPSX")),
+    Program("strace", risk=Risk("o", "--output", value_letters="eps"),
+        wrapper=Wrapper("eopsuEaObIPSX")),
     Program("sudo", wrapper=Wrapper("ughpCDrtTUR", "--chdir --chroot --close-from --group --host "
         "--prompt --role --type --user", assignments=True, moving="-D --chdir", losing="-R "
         "--chroot -i --login"), is_root=True, exact_only=True),

@@ -40,10 +40,10 @@ def commands_in_code(program: str, text: str) -> Iterator[str]:
 
 
 def _find_commands(program: str, text: str) -> Iterator[str]:
-    known = program_named(program)
-    if known.code_starts:
-        yield from (match[1] for match in re.finditer(known.code_starts, text))
-    if known.code is not Code.LANGUAGE:
+    program_record = program_named(program)
+    if program_record.code_starts:
+        yield from (match[1] for match in re.finditer(program_record.code_starts, text))
+    if program_record.code is not Code.LANGUAGE:
         return
     if program in ("perl", "php", "ruby"):
         for match in re.finditer(_BACKTICKS, text):

@@ -25,15 +25,15 @@ _VARIABLES = names(
 
 def option_commands(program: str, words: Sequence[Word]) -> Iterator[str]:
     """Yield the commands that options start, of words that are written out only."""
-    known = program_named(program)
-    if known.code_starts or known.code not in (None, Code.AWK):
+    program_record = program_named(program)
+    if program_record.code_starts or program_record.code not in (None, Code.AWK):
         for word in words:
             yield from commands_in_code(program, word.plain.translate(UNKNOWN_PIECES))
-    written = [word for word in words if word.is_literal]
-    for value in attached_values(written, names(known.command_options)):
+    literal_words = [word for word in words if word.is_literal]
+    for value in attached_values(literal_words, names(program_record.command_options)):
         yield from command_in(value.text)
-    if known.command_words is not None:
-        yield from known.command_words(written)
+    if program_record.command_words is not None:
+        yield from program_record.command_words(literal_words)
 
 
 def started_by_variables(simple: Simple) -> Iterator[str]:

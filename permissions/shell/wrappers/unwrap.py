@@ -63,8 +63,8 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
             hidden = hidden or "wrapped too deeply"
             break
         if layer.words:
-            found, texts = _inner(layer)
-            layers.extend(found)
+            new_layers, texts = _inner(layer)
+            layers.extend(new_layers)
             is_away = layer.is_elsewhere or program_of(layer.words[0]) == "ssh"
             (elsewhere if is_away else scripts).extend(
                 in_directory(text, layer.directory) for text in texts.scripts
@@ -75,11 +75,11 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
     return Unwrapped(tuple(layers), tuple(scripts), tuple(elsewhere), hidden, reader)
 
 
-def supplied_texts(layers: tuple[Layer, ...], given: str | None) -> Iterator[str]:
+def supplied_texts(layers: tuple[Layer, ...], stdin: str | None) -> Iterator[str]:
     """Yield what xargs runs, where its input is plain to see."""
-    if given is None or not _QUOTING.isdisjoint(given):
+    if stdin is None or not _QUOTING.isdisjoint(stdin):
         return
-    operands = given.split()[:MAX_SUPPLIED]
+    operands = stdin.split()[:MAX_SUPPLIED]
     for command in _supplied_commands(layers):
         words = [word.text for word in command]
         if len(operands) > 1:
@@ -111,10 +111,10 @@ _QUOTING = frozenset("'\"\\")
 def _echo_commands(words: Sequence[Word], search: Simple) -> Iterator[str]:
     """Yield the command with the patterns that `echo` is given."""
     # The shell makes of the words here what it made of them there.
-    given = " ".join(word.raw for word in search.words[1:] if "%" not in word.raw)
-    pieces = [given if one.text == PIPE_MARK else quote(one.text) for one in words]
+    patterns = " ".join(word.raw for word in search.words[1:] if "%" not in word.raw)
+    pieces = [patterns if one.text == PIPE_MARK else quote(one.text) for one in words]
     if not any(PIPE_MARK in piece for piece in pieces):
-        yield " ".join((*pieces, given))
+        yield " ".join((*pieces, patterns))
 
 
 def _supplied_commands(layers: tuple[Layer, ...]) -> Iterator[tuple[Word, ...]]:
@@ -133,14 +133,14 @@ def _inner(layer: Layer) -> tuple[list[Layer], Texts]:
     if not first.is_literal:
         return [], Texts()
     name = program_of(first)
-    known = program_named(name)
-    if known.is_shell:
+    program_record = program_named(name)
+    if program_record.is_shell:
         return [], of_shell(name, rest)
-    if known.commands is not None:
-        commands, texts = known.commands(rest)
+    if program_record.commands is not None:
+        commands, texts = program_record.commands(rest)
         return [inner for words in commands for inner in inner_layers(layer, words)], texts
-    if known.runner is not None:
-        return behind_subcommand(layer, known.runner, rest), Texts()
-    if known.wrapper is not None:
-        return inside(layer, name, known.wrapper, rest)
+    if program_record.runner is not None:
+        return behind_subcommand(layer, program_record.runner, rest), Texts()
+    if program_record.wrapper is not None:
+        return inside(layer, name, program_record.wrapper, rest)
     return [], Texts()

@@ -105,17 +105,17 @@ def _is_open(name: str, wrapper: Wrapper, options: Arguments) -> bool:
 def _arguments(wrapper: Wrapper, rest: tuple[Word, ...]) -> Arguments:
     """Split what a wrapper is given, up to the command that it runs."""
     while True:
-        found = split_arguments(
+        arguments = split_arguments(
             rest,
-            valued=wrapper.valued,
-            valued_long=names(wrapper.valued_long),
+            value_letters=wrapper.value_letters,
+            value_options=names(wrapper.value_options),
             stops_at_operand=True,
         )
-        own, others = rest[: len(rest) - len(found.operands)], found.operands
+        own, others = rest[: len(rest) - len(arguments.operands)], arguments.operands
         last = own[-1].plain if own else ""
-        full = next((name for name in names(wrapper.valued_long) if name.startswith(last)), "")
+        full = next((name for name in names(wrapper.value_options) if name.startswith(last)), "")
         if len(last) < 3 or not last.startswith("--") or full in ("", last):
-            return found
+            return arguments
         # `env --chd ..`: shortened, it takes the word behind it all the same.
         rest = (*own[:-1], Word(own[-1].raw, full), *others)
 
@@ -129,8 +129,8 @@ def _mark_supplied(operands: tuple[Word, ...], options: Arguments) -> tuple[Word
     """Mark where xargs puts a line of its input."""
     if not options.has("-I", "-i", "--replace"):
         return operands
-    given = options.values("-I", "-i", "--replace")
-    mark = given[0].text if given else "{}"
+    values = options.values("-I", "-i", "--replace")
+    mark = values[0].text if values else "{}"
     return tuple(_put_in(word, mark) if mark in word.text else word for word in operands)
 
 
@@ -157,14 +157,16 @@ def _new_directory(directory: str, wrapper: Wrapper, options: Arguments) -> str:
 _NO_WORD = Word("", "")
 
 
-def _has(options: Arguments, wanted: frozenset[str]) -> bool:
-    return any(_is_one_of(one.name, wanted) for one in options.options)
+def _has(options: Arguments, option_names: frozenset[str]) -> bool:
+    return any(_is_one_of(one.name, option_names) for one in options.options)
 
 
-def _is_one_of(name: str, wanted: frozenset[str]) -> bool:
+def _is_one_of(name: str, option_names: frozenset[str]) -> bool:
     """Is it one of them, or the beginning of a long one, as GNU programs accept it?"""
-    return name in wanted or (
-        len(name) > 2 and name.startswith("--") and any(one.startswith(name) for one in wanted)
+    return name in option_names or (
+        len(name) > 2
+        and name.startswith("--")
+        and any(one.startswith(name) for one in option_names)
     )
 
 
@@ -182,18 +184,18 @@ def _split_string(wrapper: Wrapper, rest: tuple[Word, ...]) -> Texts:
             continue
         text = rest[end : end + 1] if values[-1] is None else (values[-1],)
         # What stands behind it is handed on as it is.
-        behind = [
+        later_words = [
             Word(one.raw, quote(one.text)) if one.is_literal else one
             for one in rest[end + (values[-1] is None) :]
         ]
         # The text holds options of env, too.
-        found = join_words((Word("env", "env"), *text, *behind), "env -S")
+        texts = join_words((Word("env", "env"), *text, *later_words), "env -S")
         place = _new_directory("", wrapper, options)
-        hidden = found.hidden
+        hidden = texts.hidden
         if any("\\" in one.text for one in text):
             # Its escapes are not those of a shell: `\\_` is a blank.
             hidden = hidden or "env -S with escapes of its own"
-        return Texts(tuple(in_directory(one, place) for one in found.scripts), hidden)
+        return Texts(tuple(in_directory(one, place) for one in texts.scripts), hidden)
     return Texts(hidden="env -S with text that is not found")
 
 
@@ -212,19 +214,21 @@ def _join_command(
         texts, operands = (*texts, *_behind_group(arguments, bool(texts))), ()
     elif name == "flock" and operands and operands[0].plain == "-c":
         texts, operands = operands[1:2], ()
-    found = join_words(texts, name)
+    shell_texts = join_words(texts, name)
     if name == "watch" and operands:
         more = join_words(operands, name)
-        found = Texts((*found.scripts, *more.scripts), found.hidden or more.hidden)
-    return (inner_layers(layer, operands) if operands else []), found
+        shell_texts = Texts(
+            (*shell_texts.scripts, *more.scripts), shell_texts.hidden or more.hidden
+        )
+    return (inner_layers(layer, operands) if operands else []), shell_texts
 
 
 def _behind_group(arguments: Arguments, has_text: bool) -> tuple[Word, ...]:
     """Return the text behind the group that `sg` is given; none where an option names one."""
     operands = arguments.operands
     is_login = bool(operands) and operands[0].plain == "-"
-    behind = () if has_text else operands[1 + is_login :]
-    return behind[1:2] if behind and behind[0].plain == "-c" else behind[:1]
+    later_words = () if has_text else operands[1 + is_login :]
+    return later_words[1:2] if later_words and later_words[0].plain == "-c" else later_words[:1]
 
 
 _RUNNER_LONG = names("--package --with --from --python --env --user --workdir --volume --name")
@@ -235,10 +239,15 @@ def behind_subcommand(layer: Layer, runner: CommandRunner, rest: tuple[Word, ...
     if not rest or rest[0].plain not in names(runner.subcommands):
         return []
     arguments = split_arguments(
-        rest[1:], valued=runner.valued, valued_long=_RUNNER_LONG, stops_at_operand=True
+        rest[1:],
+        value_letters=runner.value_letters,
+        value_options=_RUNNER_LONG,
+        stops_at_operand=True,
     )
     operands = arguments.operands[runner.skip :]
     if operands and operands[0].plain == "--":
         operands = operands[1:]
-    found = inner_layers(layer, operands) if operands else []
-    return [replace(inner, is_elsewhere=True) for inner in found] if runner.is_elsewhere else found
+    layers = inner_layers(layer, operands) if operands else []
+    return (
+        [replace(inner, is_elsewhere=True) for inner in layers] if runner.is_elsewhere else layers
+    )

@@ -76,7 +76,7 @@ class Book:
         return [json.loads(line) for line in self.path.read_text().splitlines() if line]
 
     def replayed(self, since: str | None = None, **rules: Any) -> list[Difference]:
-        return list(replay(self.directory, self.engine.context(**rules), since=since))
+        return list(replay(self.directory, self.engine.context(**rules), earliest=since))
 
 
 @pytest.fixture

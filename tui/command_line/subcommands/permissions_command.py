@@ -152,7 +152,7 @@ def replay(
     context = _with_tried(_context_here(Mode.DEFAULT), allow, ask, deny)
     total = 0
     changed: Counter[str] = Counter()
-    for difference in run_replay(agent_home / "audit", context, since=since):
+    for difference in run_replay(agent_home / "audit", context, earliest=since):
         total += 1
         if difference.is_changed:
             changed[difference.now] += 1
@@ -182,7 +182,7 @@ def advise_rules(since: str | None, as_json: bool) -> int:
     _check_date(since)
     context = _context_here(Mode.DEFAULT)
     directory = _agent_home() / "audit"
-    calls = logged_calls(directory, context.launch_dir, since=since)
+    calls = logged_calls(directory, context.launch_dir, earliest=since)
     advice = advise(calls, context, read_usage(directory))
     if as_json:
         click.echo(json.dumps(advice_json(advice), ensure_ascii=False))
@@ -308,7 +308,7 @@ def _context_here(mode: Mode) -> PermissionContext:
         policy=settings.policy or {},
         blocked_hosts=settings.blocked_hosts,
         settings_dir=settings.settings_dir,
-        trusted=not settings.waiting,
+        is_trusted=not settings.waiting,
         own_dirs=(_agent_home(),),
     )
 

@@ -19,8 +19,10 @@ class _Config(Struct, frozen=True):
 
 
 def _config(rest: Sequence[Word]) -> _Config:
-    found = split_arguments(rest, valued="f", valued_long=_CONFIG_VALUED, stops_at_operand=True)
-    return _Config(frozenset(one.name for one in found.options), found.operands)
+    arguments = split_arguments(
+        rest, value_letters="f", value_options=_CONFIG_VALUED, stops_at_operand=True
+    )
+    return _Config(frozenset(one.name for one in arguments.options), arguments.operands)
 
 
 def reads_config(rest: Sequence[Word]) -> bool:
@@ -44,14 +46,16 @@ _WHERE_CONFIG = names(
 
 def changes_settings(words: Sequence[Word]) -> str:
     """Return the settings that git changes: of the user, the machine or the repository."""
-    found = split_arguments(words, valued="Cc", stops_at_operand=True)
-    if not found.operands:
+    arguments = split_arguments(words, value_letters="Cc", stops_at_operand=True)
+    if not arguments.operands:
         return ""
-    subcommand, rest = found.operands[0].text, found.operands[1:]
+    subcommand, rest = arguments.operands[0].text, arguments.operands[1:]
     texts = {word.text for word in rest}
     if subcommand == "init":
         return (
-            "" if split_arguments(rest, valued="b", valued_long=_INIT_VALUED).operands else _CONFIG
+            ""
+            if split_arguments(rest, value_letters="b", value_options=_INIT_VALUED).operands
+            else _CONFIG
         )
     if subcommand != "config":
         return _CONFIG if texts & _CONFIGURING.get(subcommand, frozenset()) else ""

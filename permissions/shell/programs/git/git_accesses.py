@@ -19,10 +19,10 @@ from permissions.shell.syntax import GLOB_MARKS, Word
 
 def git(words: Sequence[Word]) -> list[Access]:
     """Return the places that git reads and changes."""
-    found, subcommand, rest = git_parts(words)
-    known = known_subcommand(subcommand)
-    places = found.values("-C", "--git-dir", "--work-tree")
-    kind = AccessKind.READ if known.reads_place else AccessKind.PLACE
+    arguments, subcommand, rest = git_parts(words)
+    subcommand_record = known_subcommand(subcommand)
+    places = arguments.values("-C", "--git-dir", "--work-tree")
+    kind = AccessKind.READ if subcommand_record.reads_place else AccessKind.PLACE
     result = [
         # Git changes its own directory; what counts is where the work tree is.
         Access(kind, Word(place.raw, place.text.removesuffix("/.git").removesuffix(".git") or "."))
@@ -30,18 +30,20 @@ def git(words: Sequence[Word]) -> list[Access]:
     ]
     if kind is AccessKind.PLACE and not places and subcommand not in ("", "clone", "init"):
         result.append(Access(AccessKind.PLACE, HERE))
-    written = attached_values(rest, names(known.output_options))
-    result.extend(each(_written_kind(subcommand, rest), written))
-    result.extend(each(AccessKind.READ, attached_values(rest, names(known.input_options))))
+    output_files = attached_values(rest, names(subcommand_record.output_options))
+    result.extend(each(_written_kind(subcommand, rest), output_files))
+    result.extend(
+        each(AccessKind.READ, attached_values(rest, names(subcommand_record.input_options)))
+    )
     return [*result, *_named_files(subcommand, rest, is_moved=bool(places))]
 
 
 def _named_files(subcommand: str, rest: Sequence[Word], *, is_moved: bool) -> list[Access]:
-    known = known_subcommand(subcommand)
-    result = known.files(rest, is_moved) if known.files is not None else []
-    if known.writes_words or known is UNKNOWN_SUBCOMMAND:
-        written = _written_words(subcommand, rest)
-        result.extend(one for one in written if not is_moved or one.path.text.startswith("/"))
+    subcommand_record = known_subcommand(subcommand)
+    result = subcommand_record.files(rest, is_moved) if subcommand_record.files is not None else []
+    if subcommand_record.writes_words or subcommand_record is UNKNOWN_SUBCOMMAND:
+        word_accesses = _written_words(subcommand, rest)
+        result.extend(one for one in word_accesses if not is_moved or one.path.text.startswith("/"))
     if subcommand in _SHOWING:
         result.extend(_show_accesses(rest))
     return result
@@ -55,7 +57,7 @@ def _written_kind(subcommand: str, rest: Sequence[Word]) -> AccessKind:
 def _written_words(subcommand: str, rest: Sequence[Word]) -> list[Access]:
     """Return the words, and values of options, that lead out or to a protected file."""
     source = clone_operands(rest)[:1] if subcommand == "clone" else ()
-    found: list[Word] = []
+    values: list[Word] = []
     for word in rest:
         value = word
         if word.plain.startswith("--"):
@@ -64,10 +66,10 @@ def _written_words(subcommand: str, rest: Sequence[Word]) -> list[Access]:
         elif word.plain.startswith("-"):
             value = Word(word.raw, word.text[2:], word.splits)
         if word not in source and (leads_out(value.text) or _is_guarded(value)):
-            found.append(value)
+            values.append(value)
     return [
         *each(AccessKind.READ, [one for one in source if leads_out(one.text)]),
-        *each(AccessKind.WRITE, found),
+        *each(AccessKind.WRITE, values),
     ]
 
 
@@ -81,15 +83,15 @@ _MAGIC = re.compile(r":(?:\([a-z,:]*\)|[/!^]+)")
 
 def _show_accesses(rest: Sequence[Word]) -> list[Access]:
     """Return the files that are named, as `commit:file` or as a pattern of git's own."""
-    found: list[Word] = []
+    patterns: list[Word] = []
     for word in rest:
         if word.text.startswith(("--batch", "--stdin")) and word.text != "--batch-check":
             # What is shown stands on its input.
-            found.extend(Word(word.raw, dot + GLOB_MARKS["*"]) for dot in ("", "."))
+            patterns.extend(Word(word.raw, dot + GLOB_MARKS["*"]) for dot in ("", "."))
         elif word.text and not word.plain.startswith("-"):
             text = _MAGIC.sub("", word.text, count=1).rpartition(":")[2]
-            found.append(Word(word.raw, text.translate(_PATTERN) or ".", word.splits))
-    return each(AccessKind.MENTIONED, [word for word in found if not word.is_unknown])
+            patterns.append(Word(word.raw, text.translate(_PATTERN) or ".", word.splits))
+    return each(AccessKind.MENTIONED, [word for word in patterns if not word.is_unknown])
 
 
 _PATTERN = str.maketrans(GLOB_MARKS)

@@ -27,19 +27,19 @@ _EXTERNAL = re.compile(r"(?:-[^=]*=)?ext::")
 
 def git_risk(_program: str, words: Sequence[Word]) -> str:
     """Return which argument runs a program or writes a file outside git's own directory."""
-    found, subcommand, rest = git_parts(words)
-    if found.injectable and not subcommand:
+    arguments, subcommand, rest = git_parts(words)
+    if arguments.injectable and not subcommand:
         return "a word that is not known could be an option of git"
-    for option in found.options:
+    for option in arguments.options:
         if option.name in _RISKY_OPTIONS:
             return f"git {option.name} can run programs"
-    known = known_subcommand(subcommand)
-    if known is UNKNOWN_SUBCOMMAND and (subcommand or not found.options):
+    subcommand_record = known_subcommand(subcommand)
+    if subcommand_record is UNKNOWN_SUBCOMMAND and (subcommand or not arguments.options):
         return f"git {subcommand} is none of the subcommands that a wildcard covers".replace(
             "  ", " "
         )
     for word in _words_at_risk(subcommand, rest):
-        if risk := _word_risk(subcommand, known, word):
+        if risk := _word_risk(subcommand, subcommand_record, word):
             return risk
     sets = subcommand == "config" and not reads_config(rest)
     return "git config can set programs that git runs" if sets else ""
@@ -51,25 +51,27 @@ def _words_at_risk(subcommand: str, rest: Sequence[Word]) -> Iterator[Word]:
     Not every subcommand ends its options there: blame reads those of log behind it.
     """
     # Elsewhere `-n` and `-S` are switches, and what follows them is a word of its own.
-    valued = _LOG_VALUED if subcommand in ("log", "show", "whatchanged") else frozenset[str]()
-    before, is_behind = "", False
+    value_options = (
+        _LOG_VALUED if subcommand in ("log", "show", "whatchanged") else frozenset[str]()
+    )
+    previous, is_behind = "", False
     for position, word in enumerate(rest):
         text = word.plain
-        is_value = before in valued and not word.splits and not text.startswith("-")
-        before = text
+        is_value = previous in value_options and not word.splits and not text.startswith("-")
+        previous = text
         if text == "--" and ends_options(rest, position, "pqvrwinlaz"):
             is_behind = subcommand not in ("blame", "annotate")
         elif not (is_value or (is_behind and could_be_option(word))):
             yield word
 
 
-def _word_risk(subcommand: str, known: Subcommand, word: Word) -> str:
+def _word_risk(subcommand: str, subcommand_record: Subcommand, word: Word) -> str:
     text = word.plain
-    if text in names(known.runs):
+    if text in names(subcommand_record.runs):
         return f"git {subcommand} {text} runs a command"
     if _EXTERNAL.match(text):
         return "an ext:: address runs a command"
-    risky = names(known.risky)
+    risky = names(subcommand_record.risky)
     if risky and could_be_option(word):
         return f"a word that is not known could be an option of git {subcommand}"
     name = text.partition("=")[0]
@@ -97,8 +99,8 @@ is enforced where such a command needs no permission."""
 
 def reads_only(words: Sequence[Word]) -> bool:
     """Is git meant to read, if nothing risky is among its words?"""
-    found, subcommand, rest = git_parts(words)
-    if any(option.name not in _READING_OPTIONS for option in found.options):
+    arguments, subcommand, rest = git_parts(words)
+    if any(option.name not in _READING_OPTIONS for option in arguments.options):
         return False
     if any(word.splits for word in rest):
         return False

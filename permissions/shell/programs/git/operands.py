@@ -26,7 +26,7 @@ def apply_accesses(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
 
 
 def clone_operands(rest: Sequence[Word]) -> tuple[Word, ...]:
-    return split_arguments(rest, valued="bocuj", valued_long=_CLONE_LONG).operands
+    return split_arguments(rest, value_letters="bocuj", value_options=_CLONE_LONG).operands
 
 
 def clone_accesses(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
@@ -52,7 +52,7 @@ def _directory_of(address: Word) -> Word:
 
 
 def work_trees(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
-    return each(AccessKind.WRITE, split_arguments(rest, valued="bB").operands[1:2])
+    return each(AccessKind.WRITE, split_arguments(rest, value_letters="bB").operands[1:2])
 
 
 def remove_accesses(rest: Sequence[Word], is_moved: bool) -> list[Access]:

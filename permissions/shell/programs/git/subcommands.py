@@ -45,10 +45,12 @@ _VALUED_LONG = names("--git-dir --work-tree --namespace --exec-path --config-env
 
 def git_parts(words: Sequence[Word]) -> tuple[Arguments, str, tuple[Word, ...]]:
     """Return git's own options, its subcommand ("" when unknown) and what follows it."""
-    found = split_arguments(words, valued="Cc", valued_long=_VALUED_LONG, stops_at_operand=True)
-    if not found.operands or not found.operands[0].is_literal:
-        return found, "", ()
-    return found, found.operands[0].text, found.operands[1:]
+    arguments = split_arguments(
+        words, value_letters="Cc", value_options=_VALUED_LONG, stops_at_operand=True
+    )
+    if not arguments.operands or not arguments.operands[0].is_literal:
+        return arguments, "", ()
+    return arguments, arguments.operands[0].text, arguments.operands[1:]
 
 
 def known_subcommand(subcommand: str) -> Subcommand:

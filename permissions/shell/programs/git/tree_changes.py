@@ -44,7 +44,7 @@ class GitWords(Struct, frozen=True):
 
     def has(self, *names: str) -> bool:
         """Is one of the options given, long ones maybe shortened or with a value?"""
-        return any(_is_option(given, name) for given in self.options for name in names)
+        return any(_is_option(option, name) for option in self.options for name in names)
 
 
 def split_git(words: Sequence[str]) -> tuple[Sequence[str], str, Sequence[str]]:
@@ -58,16 +58,16 @@ def split_git(words: Sequence[str]) -> tuple[Sequence[str], str, Sequence[str]]:
 def git_words(words: Sequence[str]) -> GitWords:
     """Split the words behind a subcommand."""
     end = words.index("--") if "--" in words else len(words)
-    before, paths = words[:end], tuple(words[end + 1 :]) if end < len(words) else None
-    options = tuple(word for word in before if word.startswith("-") and word != "-")
-    return GitWords(options, tuple(word for word in before if word not in options), paths)
+    words_before, paths = words[:end], tuple(words[end + 1 :]) if end < len(words) else None
+    options = tuple(word for word in words_before if word.startswith("-") and word != "-")
+    return GitWords(options, tuple(word for word in words_before if word not in options), paths)
 
 
-def _is_option(given: str, name: str) -> bool:
+def _is_option(option: str, name: str) -> bool:
     if name.startswith("--"):
-        word = given.partition("=")[0]
+        word = option.partition("=")[0]
         return len(word) > 3 and name.startswith(word)
-    return not given.startswith("--") and name[1] in given[1:]
+    return not option.startswith("--") and name[1] in option[1:]
 
 
 def changed_names(subcommand: str, rest: Sequence[str], ask: Ask) -> frozenset[str]:
@@ -94,15 +94,15 @@ def _text(content: bytes) -> str:
 
 def _trees(words: Sequence[str], ask: Ask) -> dict[str, str]:
     """Return the words that name a commit or a tree, each with its object."""
-    asked = [word for word in dict.fromkeys(words) if "\n" not in word]
-    lines = "".join(f"{word}\n" for word in asked).encode("utf-8", "surrogateescape")
+    revisions = [word for word in dict.fromkeys(words) if "\n" not in word]
+    lines = "".join(f"{word}\n" for word in revisions).encode("utf-8", "surrogateescape")
     answer = ask(("cat-file", "--batch-check"), lines)
     if answer is None:
         raise ChangesUnknown("git could not look up revisions")
     replies = _text(answer).splitlines()
     return {
         word: word
-        for word, reply in zip(asked, replies, strict=False)
+        for word, reply in zip(revisions, replies, strict=False)
         if re.fullmatch(r"[0-9a-f]{40,64} (?:commit|tree|tag) \d+", reply)
     }
 
@@ -132,8 +132,8 @@ def _from_head(trees: Sequence[str], ask: Ask) -> Iterator[str]:
 
 def _differing(tree: str, paths: Sequence[str], ask: Ask) -> Iterator[str]:
     """Yield what differs from a tree, or from the index where it is empty."""
-    compared = ("diff-index", *_NAMES, tree) if tree else ("diff-files", *_NAMES)
-    yield from _list_files(ask, *compared, "--", *paths)
+    command = ("diff-index", *_NAMES, tree) if tree else ("diff-files", *_NAMES)
+    yield from _list_files(ask, *command, "--", *paths)
 
 
 def _operands(words: GitWords) -> list[str]:
@@ -146,11 +146,11 @@ def _operands(words: GitWords) -> list[str]:
 def _checkout(words: GitWords, ask: Ask) -> Iterator[str]:
     operands = _operands(words)
     trees = [*_trees(operands, ask), *_of_remotes(operands, ask)]
-    named = [word for word in words.operands if word not in trees and word != "-"]
+    path_words = [word for word in words.operands if word not in trees and word != "-"]
     makes = words.has("-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan")
-    if words.paths is not None or (named and not makes) or words.has("--pathspec-from-file"):
+    if words.paths is not None or (path_words and not makes) or words.has("--pathspec-from-file"):
         for tree in trees or [""]:
-            yield from _differing(tree, (*named, *(words.paths or ())), ask)
+            yield from _differing(tree, (*path_words, *(words.paths or ())), ask)
     if words.has("-f", "--force", "--discard-changes", "-m", "--merge", "--orphan"):
         for tree in trees or ["HEAD"]:
             yield from _differing(tree, (), ask)
@@ -252,8 +252,10 @@ def _picks(words: GitWords, ask: Ask) -> Iterator[str]:
 def _stash(words: GitWords, ask: Ask) -> Iterator[str]:
     verb, *rest = words.operands or ("push",)
     if verb in ("pop", "apply", "branch"):
-        named = [f"stash@{{{one}}}" if one.isdigit() else one for one in rest]
-        for stash in _trees([*named, *([] if named[verb == "branch" :] else ["stash@{0}"])], ask):
+        stashes = [f"stash@{{{one}}}" if one.isdigit() else one for one in rest]
+        for stash in _trees(
+            [*stashes, *([] if stashes[verb == "branch" :] else ["stash@{0}"])], ask
+        ):
             yield from _list_files(ask, "diff-tree", "-r", *_NAMES, f"{stash}^1", stash, "--")
             for tree in _trees([f"{stash}^3"], ask):
                 yield from _list_files(
@@ -307,12 +309,12 @@ def patched_names(patch: bytes) -> frozenset[str]:
     """
     if re.search(rb"^content-transfer-encoding: *base64", patch, re.IGNORECASE | re.MULTILINE):
         raise ChangesUnknown("the patch is encoded")
-    found = set[str]()
+    file_names = set[str]()
     for kind, line in _HEADER.findall(_text(patch)):
         # The line for both has the name twice where no other line has it.
         name = line[len(line) // 2 + 1 :] if kind == "diff --git" else line.partition("\t")[0]
-        found.add(re.sub("^[abciow]/", "", name.rstrip("\r").strip('"')))
-    return frozenset(found - {"dev/null", "/dev/null"})
+        file_names.add(re.sub("^[abciow]/", "", name.rstrip("\r").strip('"')))
+    return frozenset(file_names - {"dev/null", "/dev/null"})
 
 
 def patches(subcommand: str, rest: Sequence[str], ask: Ask) -> tuple[str, ...]:
