@@ -137,7 +137,7 @@ def parse_color(text: str) -> str:
     if value.startswith("ansi:") and value[5:].replace("-", "_") in ANSI_NAMES:
         return "ansi:" + value[5:].replace("-", "_")
     raise ThemeError(
-        f"{text!r} is not a colour: expected #rrggbb, #rgb, rgb(r,g,b), ansi256(0-255), "
+        f"{text!r} is not a color: expected #rrggbb, #rgb, rgb(r,g,b), ansi256(0-255), "
         "ansi:<name> or default"
     )
 
@@ -155,7 +155,7 @@ def build_theme(
     """
     raw_roles = data.get("roles", {})
     if not isinstance(raw_roles, Mapping):
-        raise ThemeError(f"theme {name!r}: 'roles' must be a table of role = colour")
+        raise ThemeError(f"theme {name!r}: 'roles' must be a table of role = color")
     warnings: list[str] = []
     roles: dict[Role, str] = dict(base.roles) if base else {}
     for key, value in raw_roles.items():
@@ -171,7 +171,7 @@ def build_theme(
     missing = [role.value for role in Role if role not in roles]
     if missing:
         raise ThemeError(
-            f'theme {name!r} has no colour for {", ".join(missing)}; add them, or base = "dark"'
+            f'theme {name!r} has no color for {", ".join(missing)}; add them, or base = "dark"'
         )
     label = data.get("label", name)
     dark = data.get("dark", base.dark if base else True)

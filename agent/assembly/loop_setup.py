@@ -76,7 +76,9 @@ async def build_loop(
     )
     if seat is not None:
         request = seat.request(request)
-    extractor = fact_extractor(start, prompt.facts, model, late.ports)
+    extractor = fact_extractor(
+        start, prompt.facts, model, late.ports, lambda: late.commands().context.reload_settings()
+    )
     sources = late.sources.bind(
         HookSources(dispatch, prompt.instructions, prompt.context().instructions, late.cwd)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
@@ -45,7 +45,11 @@ def fact_store(start: StartContext, redactor: Redactor) -> FactStore:
 
 
 def fact_extractor(
-    start: StartContext, store: FactStore, model: ModelParts, loop: Callable[[], LoopPorts]
+    start: StartContext,
+    store: FactStore,
+    model: ModelParts,
+    loop: Callable[[], LoopPorts],
+    reload_settings: Callable[[], Awaitable[None]],
 ) -> FactExtractor:
     """Return what stores facts after each prompt, where the user agreed."""
 
@@ -61,6 +65,8 @@ def fact_extractor(
             file = start.environment.agent_home / "settings.json"
             try:
                 await asyncio.to_thread(set_value, file, "autoMemoryEnabled", answer)
+                # Or the watcher would report a change that the user did not make in a file.
+                await reload_settings()
             except (AgentError, OSError) as error:
                 start.user.notify(f"The answer applies to this session only: {error}", "warning")
         return answer is True

@@ -323,7 +323,7 @@ class ContextManager:
         size_after = await asyncio.to_thread(total_tokens, after)
         if size_after >= size_before * MIN_GAIN:
             self.state = self.state.after_failure()
-            text = "Compaction brought too little: the latest messages fill the window."
+            text = "Compaction freed too little: the latest messages fill the window."
             if trigger == "manual":
                 text = (
                     "The summary would take as much room as the conversation, which stays as it is."

@@ -113,6 +113,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
 UNSET: Final[Mapping[str, str]] = {
     "permissions": "no rules, mode default",
     "disableAllHooks": "false",
+    "enableAllProjectMcpServers": "false",
     "allowManagedHooksOnly": "false",
     "allowManagedPermissionRulesOnly": "false",
     "allowedHttpHookUrls": "any",

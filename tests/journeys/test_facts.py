@@ -269,6 +269,9 @@ async def test_the_screen_asks_at_the_first_fact(
     settings = fresh_home / ".agent" / "settings.json"
     stored = json.loads(settings.read_text()) if settings.exists() else {}
     assert stored.get("autoMemoryEnabled") is answer
+    # Taken over at once, so that the watcher has no change to report.
+    in_force = journey.assembled.commands.context.settings()
+    assert in_force.values.autoMemoryEnabled is answer
 
 
 async def test_a_cursor_that_is_gone_brings_everything_again(

@@ -120,7 +120,7 @@ def test_colour_forms(text: str, canonical: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "red", "#12", "rgb(300,0,0)", "ansi256(256)", "ansi:pink"])
 def test_what_is_no_colour(text: str) -> None:
-    with pytest.raises(ThemeError, match="is not a colour"):
+    with pytest.raises(ThemeError, match="is not a color"):
         parse_color(text)
 
 

@@ -120,7 +120,7 @@ class BottomLines:
         pairs = [(display("autocomplete:accept"), "earlier ones")]
         if not self._document.activity.is_working:
             # While something runs this key ends that.
-            pairs.append((display("chat:cancel"), "leaves"))
+            pairs.append((display("chat:cancel"), "cancel"))
         keys = [f"{key} {what}" for key, what in pairs if key]
         return " · ".join((" runs at once, the model sees the output", *keys)) + " "
 

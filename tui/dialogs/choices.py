@@ -112,9 +112,10 @@ class ChoiceList(Struct):
         """Return the answers, each with its detail and its comment below."""
         rows: list[FooterRow] = []
         width = max(1, width_cells - _INDENT - 1)
+        column = _detail_column(self.choices, width)
         for index, choice in enumerate(self.choices):
             is_selected = index == self.selected_index
-            lines, label_rows = _label_rows(index, choice, is_selected, width)
+            lines, label_rows = _label_rows(index, choice, is_selected, width, column)
             rows.extend(
                 FooterRow(line, index, is_selected, is_detail=not is_selected and at >= label_rows)
                 for at, line in enumerate(lines)
@@ -126,20 +127,38 @@ class ChoiceList(Struct):
         return rows
 
 
-def _label_rows(index: int, choice: Choice, is_selected: bool, width: int) -> tuple[list[Row], int]:
+def _detail_column(choices: Sequence[Choice], width: int) -> int:
+    """Return where the details of several short answers begin, in cells; 0 for below each."""
+    plain = [choice for choice in choices if choice.detail and not choice.code]
+    longest = max((runs_width(_label_runs(choice, TEXT)) for choice in plain), default=0)
+    return longest + 2 if len(plain) > 1 and longest <= width // 3 else 0
+
+
+def _label_runs(choice: Choice, ink: Ink) -> list[Run]:
+    boxes: dict[bool | None, list[Run]] = {
+        None: [], True: [("☑ ", Ink(Role.SUCCESS))], False: [("☐ ", MUTED)]
+    }  # fmt: skip
+    return [*boxes[choice.is_marked], (choice.label, ink)]
+
+
+def _label_rows(
+    index: int, choice: Choice, is_selected: bool, width: int, column: int
+) -> tuple[list[Row], int]:
     """Return the rows of an answer, and how many of them hold its label."""
     sign: Run = (" ❯ ", Ink(Role.ACCENT, bold=True)) if is_selected else ("   ", TEXT)
     number: Run = (f"{index + 1}. ", Ink(Role.ACCENT) if is_selected else MUTED)
     label = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
-    runs: list[Run] = []
-    if choice.is_marked is not None:
-        box: Run = ("☑ ", Ink(Role.SUCCESS)) if choice.is_marked else ("☐ ", MUTED)
-        runs.append(box)
-    runs.append((choice.label, label))
+    runs = _label_runs(choice, label)
     more: list[Run] = [(choice.code, Ink(Role.CODE))] if choice.code else []
     if choice.detail:
         more.append((f"{'  ' if more else ''}{choice.detail}", MUTED))
-    if more and runs_width(runs) + runs_width(more) + 2 <= width:
+    if column and choice.detail and not choice.code:
+        gap: Run = (" " * (column - runs_width(runs)), TEXT)
+        first, *others = wrap(more, width - column)
+        under: Run = (" " * column, TEXT)
+        rows = [Row((*runs, gap, *first.runs)), *indent_rows(others, (under,), (under,))]
+        label_rows = 1
+    elif more and runs_width(runs) + runs_width(more) + 2 <= width:
         rows = wrap([*runs, ("  ", TEXT), *more], width)
         label_rows = len(rows)
     else:

@@ -245,5 +245,5 @@ class EditedCall:
         self.tool_input, self.display = tool_input, display
 
 
-_EDIT_KEYS: Final = "enter confirm, ctrl+j new line, esc cancel"
+_EDIT_KEYS: Final = "enter confirm, ctrl+j line break, esc cancel"
 _SET_EDITOR: Final = "Set $VISUAL or $EDITOR to use your own editor."

@@ -245,7 +245,9 @@ class ListPanel:
             return [FooterRow(row("   ", *line.runs)) for line in lines]
         listed = self._lines()
         shown = [index for index in listed if isinstance(index, int)]
-        labels = {index: shown_line(self._items[index].label) for index in shown}
+        # Groups are one table: its column stays where it is while the list scrolls.
+        aligned = shown if len(listed) == len(shown) else self._found
+        labels = {index: shown_line(self._items[index].label) for index in aligned}
         column = self._detail_column(labels, width)
         rows = [FooterRow(BLANK, is_optional=True)]
         for index in listed:

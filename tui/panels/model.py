@@ -14,6 +14,7 @@ from tui.dialogs.choice_dialog import ChoiceDialog
 from tui.dialogs.choices import Choice
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
+from tui.panels.saved_setting import save_setting
 from tui.ports.command_screen import CommandScreen
 from tui.text.styled_rows import MUTED, TEXT, Row, row
 from tui.text.wrap import wrap
@@ -90,9 +91,9 @@ async def _apply(
         screen.session.commands.context.changes.set_effort(effort)
     is_used = await _use(screen, name)
     if is_used and is_saved and not conversation.view.is_demo:
-        await screen.workspace.save_setting("model", name)
+        await save_setting(screen, "model", name)
         if is_new_effort:
-            await screen.workspace.save_setting("effortLevel", effort)
+            await save_setting(screen, "effortLevel", effort)
 
 
 async def _add_offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -> None:

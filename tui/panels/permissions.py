@@ -24,7 +24,7 @@ from tui.text.styled_rows import MUTED, Row, row
 from tui.text.wrap import wrap
 
 _NAMED: Final = 3
-_HINT: Final = "a add · e edit · m move · del · u undo · tab decided · / find · esc"
+_HINT: Final = "a add · e edit · m move · del · u undo · tab history · / search · esc close"
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
@@ -65,7 +65,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             ),
             selected=selected,
             keys=("delete", "ctrl+d", "e", "m"),
-            list_keys={"a": "add", "u": "undo", "tab": "decided"},
+            list_keys={"a": "add", "u": "undo", "tab": "history"},
             letters="keys",
             preview=_preview(rules, gate.context.rules),
             hint=_HINT,

@@ -25,7 +25,7 @@ from tui.text.styled_rows import BLANK, MUTED, TEXT, Row, row
 from tui.text.wrap import wrap
 
 _DENIED_HINT: Final = "enter or r allow once · tab all decisions · esc close"
-_DECIDED_HINT: Final = "enter why · tab rules · / find · esc close"
+_DECIDED_HINT: Final = "enter why · tab rules · / search · esc close"
 
 
 async def show_recent(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
@@ -83,7 +83,7 @@ async def _explain_any(screen: CommandScreen, gate: PermissionGate, short: Short
     while True:
         calls = gate.recent_decisions
         panel = ListPanel(
-            "Permissions · recently decided",
+            "Permissions · recent decisions",
             [_decided_item(call, short) for call in calls],
             selected=selected,
             list_keys={"tab": "rules"},

@@ -73,8 +73,8 @@ GROUPS: Final = {
         "workflows": "Workflows",
         "orchestration": "Orchestration mode",
         "teammateMode": "Where workers of a team run",
-        "teamLeaderGraceSeconds": "Seconds that workers wait for their leader",
-        "backgroundOnTimeout": "Timed-out commands continue in the background",
+        "teamLeaderGraceSeconds": "Workers wait for a leader (s)",
+        "backgroundOnTimeout": "Continue timed-out commands",
     },
     "Hooks": {
         "hooks": "Hooks",

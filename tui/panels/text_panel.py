@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
@@ -16,6 +17,8 @@ from tui.text.styled_rows import MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import wrap
 
 _FAR: Final = 1_000_000
+_MARK: Final = re.compile(r" *(?:[✓·✗•-] )?")
+"""Before a line's words; rows that continue it begin under its first word."""
 
 
 class TextPanel:
@@ -111,9 +114,13 @@ def text_rows(text: str) -> Callable[[int], Sequence[Row]]:
 
     def rows(width_cells: int) -> list[Row]:
         lines: list[Row] = []
-        for line in text.split("\n"):
-            wrapped = wrap([(shown_line(line), TEXT)], max(1, width_cells - 4)) or [row("")]
-            lines += [row("   ", *part.runs) for part in wrapped]
+        room = max(1, width_cells - 4)
+        for line in map(shown_line, text.split("\n")):
+            mark = _MARK.match(line)
+            hang = min(mark.end() if mark else 0, room // 2)
+            first, *others = wrap([(line[hang:], TEXT)], room - hang)
+            lines.append(row("   ", (line[:hang], TEXT), *first.runs))
+            lines += [row(" " * (3 + hang), *part.runs) for part in others]
         return lines
 
     return rows

@@ -8,6 +8,7 @@ from themes.registry import available_themes, known_name, load_theme
 from themes.theme import Theme, ThemeError
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
+from tui.panels.saved_setting import save_setting
 from tui.ports.command_screen import CommandScreen
 from tui.theme.theme_choice import AUTO
 
@@ -19,7 +20,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     if argument:
         if argument == AUTO or _load(screen, argument) is not None:
             screen.appearance.choose_theme(argument)
-            await _save(screen, "theme", argument)
+            await save_setting(screen, "theme", argument)
         return
     loaded = {name: _load(screen, name) for name in available_themes(screen.appearance.themes_dir)}
     themes = {name: theme for name, theme in loaded.items() if theme is not None}
@@ -48,17 +49,10 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             break
         current, is_on = picked.index, not screen.appearance.colours_code
         screen.appearance.colour_code(is_on)
-        await _save(screen, "syntaxHighlightingDisabled", None if is_on else True)
+        await save_setting(screen, "syntaxHighlightingDisabled", None if is_on else True)
     screen.appearance.choose_theme(names[picked.index] if picked is not None else wanted)
     if picked is not None:
-        await _save(screen, "theme", names[picked.index])
-
-
-async def _save(screen: CommandScreen, key: str, value: object) -> None:
-    """Write a setting and read the files again, so that the watcher reports no change."""
-    await screen.workspace.save_setting(key, value)
-    if (center := screen.session.commands) is not None:
-        await center.context.reload_settings()
+        await save_setting(screen, "theme", names[picked.index])
 
 
 def _detail(theme: Theme | None) -> str:

@@ -7,6 +7,7 @@ from typing import Final, get_args
 
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
+from tui.panels.saved_setting import save_setting
 from tui.ports.command_screen import CommandScreen
 from tui.transcript.tool_card import ToolLevel
 
@@ -56,4 +57,4 @@ async def open_tool_detail(
         use(levels)
         return
     levels = {tool: level for tool, level in chosen.items() if level != "short"}
-    await screen.workspace.save_setting(SETTING, levels or None)
+    await save_setting(screen, SETTING, levels or None)

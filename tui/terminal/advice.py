@@ -52,7 +52,7 @@ _BY_PROGRAM: Final[Mapping[str, TerminalProgram]] = {
         "Terminal.app",
         False,
         'It does not send shift+enter. Settings, Profiles, Keyboard: "Use Option as Meta key", '
-        "then option+enter is a new line",
+        "then option+enter is a line break",
         has_true_colour=False,
     ),
     "vscode": TerminalProgram("the terminal of VS Code", False, _VSCODE),
@@ -130,15 +130,15 @@ def advise(env: Mapping[str, str]) -> Iterator[TerminalAdvice]:
 
 def _colour(env: Mapping[str, str], terminal: TerminalProgram | None) -> TerminalAdvice:
     if env.get("NO_COLOR"):
-        return TerminalAdvice("colour", "note", "turned off by NO_COLOR")
+        return TerminalAdvice("color", "note", "turned off by NO_COLOR")
     if env.get("COLORTERM", "") in {"truecolor", "24bit"}:
-        return TerminalAdvice("colour", "ok", "24-bit")
+        return TerminalAdvice("color", "ok", "24-bit")
     if terminal is not None and not terminal.has_true_colour:
         return TerminalAdvice(
-            "colour", "note", "256 colors, all that this terminal has", "/theme ansi16"
+            "color", "note", "256 colors, all that this terminal has", "/theme ansi16"
         )
     return TerminalAdvice(
-        "colour",
+        "color",
         "note",
         "24-bit color is not reported",
         "If your terminal has it: export COLORTERM=truecolor. If not: /theme ansi16",
@@ -146,12 +146,12 @@ def _colour(env: Mapping[str, str], terminal: TerminalProgram | None) -> Termina
 
 
 def _new_line(terminal: TerminalProgram | None) -> TerminalAdvice:
-    always = r"ctrl+j, or \ before enter, inserts a new line everywhere"
+    always = r"ctrl+j, or \ before enter, inserts a line break everywhere"
     if terminal is None:
-        return TerminalAdvice("new line", "note", f"shift+enter may not work; {always}")
+        return TerminalAdvice("line break", "note", f"shift+enter may not work; {always}")
     if terminal.sends_shift_enter:
-        return TerminalAdvice("new line", "ok", "shift+enter")
-    return TerminalAdvice("new line", "note", always, terminal.fix)
+        return TerminalAdvice("line break", "ok", "shift+enter")
+    return TerminalAdvice("line break", "note", always, terminal.fix)
 
 
 def _multiplexer(env: Mapping[str, str]) -> Iterator[TerminalAdvice]:

@@ -1,4 +1,4 @@
-"""What a picker shows of a session: read from its beginning and its end; only the title is searched."""
+"""What a picker shows of a session: read from its two ends, but for a title in between."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOu
     user = context.services.user
     if user is None:
         raise ToolError(
-            "Nobody is there to answer. Decide yourself and say which assumption you made."
+            "There is no user to answer. Decide yourself and say which assumption you made."
         )
     questions = tuple(_question(question) for question in tool_input.questions)
     answers = await user.ask(questions, context.abort)
@@ -93,7 +93,7 @@ async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOu
     head = "The user answered:"
     if isinstance(answers, PartialAnswers):
         head = (
-            "Nobody finished the form: the user may be away. Continue with the most reasonable "
+            "The form was not finished: the user may be away. Continue with the most reasonable "
             "assumption for what has no answer, and ask again later if it matters. So far:"
         )
     return ToolOutcome(

@@ -26,7 +26,7 @@ async def _run(_input: EnterPlanModeInput, context: ToolContext) -> ToolOutcome:
     if context.agent_id is not None:
         raise ToolError("A sub-agent cannot change the mode. Report the plan as your result.")
     if services.user is None:
-        raise ToolError("Nobody is there to approve a plan. Continue without plan mode.")
+        raise ToolError("There is no user to approve a plan. Continue without plan mode.")
     if services.mode.mode == "plan":
         return ToolOutcome("Plan mode is already on.", structured={"message": "already on"})
     services.mode.enter_plan_mode()

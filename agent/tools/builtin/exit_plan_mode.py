@@ -54,7 +54,7 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
             tool_input.plan, context.tool_use_id, context.abort
         )
     else:
-        raise ToolError("Nobody is there to approve the plan. Give it as your answer.")
+        raise ToolError("There is no user to approve the plan. Give it as your answer.")
     plan = answer.plan if answer.plan is not None else tool_input.plan
     structured = {"plan": plan, "isAgent": False, "approved": answer.is_approved}
     display = PlanDisplay(plan)

@@ -46,7 +46,7 @@ DESCRIPTION: Final = f"""Reads one file.
 
 Text comes with line numbers (number, tab, line), at most {DEFAULT_LINES:,} lines and \
 {MAX_CHARS:,} characters at a time, lines cut after {MAX_LINE_CHARS:,} characters; use `offset` \
-and `limit` for the rest of a long file. PNG, JPEG, GIF and WebP are shown as pictures. Of a PDF \
+and `limit` for the rest of a long file. PNG, JPEG, GIF and WebP are shown as images. Of a PDF \
 the text of at most {MAX_PAGES} pages is returned; choose with `pages`. Notebooks (.ipynb) come \
 as cells with their outputs.
 
@@ -170,7 +170,7 @@ def _decode_text(data: bytes, name: str) -> TextFile:
 
 def _refuse(start: bytes, name: str, size: int) -> None:
     if image_type(start) is not None:
-        raise ToolError(f"{name} is a picture of {size:,} bytes: too large to show.")
+        raise ToolError(f"{name} is an image of {size:,} bytes: too large to show.")
     try:
         refuse_binary(start)
     except NotText as error:

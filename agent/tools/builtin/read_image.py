@@ -58,7 +58,7 @@ def image_outcome(data: bytes, name: str) -> ToolOutcome:
     assert media_type is not None
     size = image_size(data)
     if size is None or 0 in size:
-        raise ToolError(f"{name} starts like a picture ({media_type}) but is damaged.")
+        raise ToolError(f"{name} starts like an image ({media_type}) but is damaged.")
     width, height = size
     if len(data) > MAX_IMAGE_BYTES or max(size) > MAX_IMAGE_PIXELS:
         raise ToolError(

@@ -98,12 +98,12 @@ def _picture(encoded: str, pictures: list[Block]) -> str:
     try:
         data = base64.b64decode(encoded)
     except (binascii.Error, ValueError):
-        return "[damaged picture]"
+        return "[damaged image]"
     media_type = image_type(data)
     if media_type is None or image_size(data) is None or len(data) > MAX_IMAGE_BYTES:
-        return "[picture that cannot be shown]"
+        return "[image that cannot be shown]"
     if len(pictures) >= MAX_PICTURES:
-        return "[picture left out]"
+        return "[image left out]"
     pictures.append(
         {
             "type": "image",
@@ -114,7 +114,7 @@ def _picture(encoded: str, pictures: list[Block]) -> str:
             },
         }
     )
-    return f"[picture {len(pictures)}, below]"
+    return f"[image {len(pictures)}, below]"
 
 
 def _join_source(source: object) -> str:

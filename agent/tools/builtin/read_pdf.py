@@ -94,7 +94,7 @@ def _outcome(
             notes.append(f"page {number} cut for length")
         room -= len(text)
     if not any(texts):
-        notes.append("no text on these pages; they are probably scanned pictures")
+        notes.append("no text on these pages; they are probably scanned images")
     if chosen and chosen == tuple(range(1, len(chosen) + 1)) and len(chosen) < count:
         notes.append(f"more pages: pages={len(chosen) + 1}-{min(count, 2 * len(chosen))}")
     body = "\n\n".join(parts)

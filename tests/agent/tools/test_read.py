@@ -285,7 +285,7 @@ async def test_notebook_comes_as_cells(bench: Bench) -> None:
         "# Output:",
         "out",
         "# Output:",
-        "[picture 1, below]",
+        "[image 1, below]",
         "# Error:",
         "ZeroDivisionError",
     ]

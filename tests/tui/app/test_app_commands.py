@@ -541,7 +541,7 @@ async def test_the_shells_mode_says_what_it_is_and_escape_leaves_it() -> None:
         await pilot.press(*"!ls")
         await settled(pilot)
         assert "runs at once, the model sees the output" in text_of(app.parts.composer)
-        assert "esc leaves" in text_of(app.parts.composer)
+        assert "esc cancel" in text_of(app.parts.composer)
         await pilot.press("escape")
         assert app.parts.composer.buffer.text == "ls"
         assert "runs at once" not in text_of(app.parts.composer)
@@ -684,7 +684,7 @@ async def test_escape_ends_what_runs_before_it_leaves_the_shells_mode() -> None:
         await send(pilot, "go")
         await pilot.press(*"!ls")
         await settled(pilot)
-        assert "esc leaves" not in text_of(app.parts.composer)
+        assert "esc cancel" not in text_of(app.parts.composer)
         await pilot.press("escape")
         await settled(pilot)
         assert not app.parts.document.activity.is_working

@@ -137,6 +137,20 @@ async def test_long_answers_are_wrapped_and_lose_nothing() -> None:
     assert " ".join(shown.split()).count("word39") == 5
 
 
+async def test_descriptions_stand_in_a_column_of_their_own() -> None:
+    options = (
+        QuestionOption("SQLite", "one file"),
+        QuestionOption("PostgreSQL", "a server for several writers that takes more work to set up"),
+    )
+    rows = drawn(form(Question("Which database?", "Database", options)), 50).splitlines()
+    at = next(n for n, row in enumerate(rows) if "SQLite" in row)
+    assert rows[at : at + 3] == [
+        " ❯ 1. SQLite      one file",
+        "   2. PostgreSQL  a server for several writers",
+        "                  that takes more work to set up",
+    ]
+
+
 FIRST = """\
 [Question 1 of 2]
    · Database   · Extras   Review

@@ -103,12 +103,12 @@ async def test_without_rules_tab_goes_from_what_was_denied_to_the_rules_and_back
         assert "recently denied" in await opened(pilot, "/permissions")
         await pilot.press("tab")
         await settled(pilot)
-        assert "recently decided" in text_of(app.parts.dialogs)
+        assert "recent decisions" in text_of(app.parts.dialogs)
         await pilot.press("tab")
         await settled(pilot)
         shown = text_of(app.parts.dialogs)
         assert "no rules: everything that writes files or runs commands is asked about" in shown
-        assert "a add · u undo · tab decided · esc close" in shown
+        assert "a add · u undo · tab history · esc close" in shown
         await pilot.press("tab")
         await settled(pilot)
         assert "recently denied" in text_of(app.parts.dialogs)
@@ -138,7 +138,7 @@ async def test_any_decision_is_explained_step_by_step() -> None:
         assert "» 4. Allow rules allows: Bash(make *) (this session)" in shown
         await pilot.press("escape")
         await settled(pilot)
-        assert "recently decided" in text_of(app.parts.dialogs)
+        assert "recent decisions" in text_of(app.parts.dialogs)
 
 
 async def test_the_last_rule_taken_back_can_be_brought_back() -> None:

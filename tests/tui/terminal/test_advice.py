@@ -36,7 +36,7 @@ def test_terminals_are_known_by_what_they_set(env: dict[str, str], name: str) ->
 def test_an_unknown_terminal_is_no_problem() -> None:
     assert terminal_of(PLAIN) is None
     assert all(advice.state != "problem" for advice in said().values())
-    assert "ctrl+j" in said()["new line"].text
+    assert "ctrl+j" in said()["line break"].text
 
 
 def test_what_works_needs_no_fix() -> None:
@@ -58,6 +58,6 @@ def test_a_terminal_that_can_draw_nothing_is_told_of_lines() -> None:
 
 def test_as_people_read_it() -> None:
     text = terminal_text({**PLAIN, "COLORTERM": "24bit", "TMUX": "x", "LANG": "C"})
-    assert "✓ colour: 24-bit" in text
+    assert "✓ color: 24-bit" in text
     assert "\n    set -g focus-events on\n" in text
     assert "the locale is C, which is not UTF-8" in text
