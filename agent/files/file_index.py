@@ -1,7 +1,7 @@
 """The list of the project's files for the `@` picker: read on first use, then updated.
 
 The list comes from ripgrep, which knows ignore files and runs no git: an untrusted repository
-has no influence on it. Changes are noticed by `watchfiles`.
+has no influence on it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
@@ -21,8 +22,12 @@ from permissions.base.files.file_watch import file_changes
 from permissions.base.process.reading_programs import ReadingPrograms
 
 MAX_FILES: Final = 1_000_000
-QUIET_MS: Final = 400
-"""How long the files must be left alone before the list is read again."""
+COLLECT_MS: Final = 400
+"""How long after a change the list is read again."""
+_SKIPPED: Final = frozenset({".git", ".hg", ".mypy_cache", ".venv", "__pycache__", "node_modules"})
+"""Directories with many files that are not listed, or seldom wanted."""
+_PASSING: Final = re.compile(r"~$|\.sw.$|\.py[co]$|/\.#[^/]*$")
+"""What editors and Python write beside a file."""
 
 
 class FileIndex:
@@ -89,25 +94,22 @@ class FileIndex:
         return [name.removeprefix("./") for name in islice(found, MAX_FILES)]
 
     async def _watch(self, on_change: Callable[[], None]) -> None:
-        # Costs a native library; wanted with the first `@`, not at the start.
-        from watchfiles import Change, DefaultFilter
-
-        class Appeared(DefaultFilter):
-            def __call__(self, change: Change, path: str) -> bool:
-                return change is not Change.modified and super().__call__(change, path)
-
         await self.ready()
         with contextlib.suppress(OSError):
             async for _ in file_changes(
                 self.root,
-                watch_filter=Appeared(),
-                debounce_ms=QUIET_MS,
-                step_ms=QUIET_MS,
-                recursive=True,
+                watch_filter=_is_of_the_list,
                 stop=self._stop,
+                collect_ms=COLLECT_MS,
+                recursive=True,
+                skipped=_SKIPPED,
             ):
                 await self._load()
                 on_change()
+
+
+def _is_of_the_list(change: str, path: str) -> bool:
+    return change != "modified" and _PASSING.search(path) is None
 
 
 def _with_directories(paths: Iterable[str]) -> NameList:

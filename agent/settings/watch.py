@@ -16,8 +16,8 @@ from agent.settings.file import UNTIL_REPAIRED
 from agent.settings.load import Settings
 from permissions.base.files.file_watch import file_changes
 
-POLL_MS: Final = 1_000
-"""How often the watcher checks for events that the system queued; each check is a wake-up."""
+COLLECT_MS: Final = 1_000
+"""How long changes are collected: editors and installers write several files, each in parts."""
 _DIRECTORY_NAMES: Final = frozenset({".agent", ".claude", "managed-settings.d", "agent-tui"})
 
 
@@ -63,7 +63,7 @@ async def watch_settings(
     load: Callable[[], Settings],
     stop: asyncio.Event,
     *,
-    poll_ms: int = POLL_MS,
+    collect_ms: int = COLLECT_MS,
 ) -> AsyncGenerator[SettingsChange, None]:
     """Yield each change of the settings' files until `stop` is set. Raises nothing of its own."""
     while not stop.is_set():
@@ -72,8 +72,7 @@ async def watch_settings(
         async for events in file_changes(
             *directories,
             watch_filter=watch_filter,
-            step_ms=poll_ms,
-            debounce_ms=max(poll_ms, 50),
+            collect_ms=collect_ms,
             recursive=False,
             stop=stop,
         ):

@@ -71,8 +71,7 @@ class MailWatch:
                 self._place.members,
                 watch_filter=None,
                 stop=self._stop,
-                debounce_ms=50,
-                step_ms=10,
+                collect_ms=10,
                 recursive=True,
             ):
                 self._changed.set()

@@ -82,9 +82,9 @@ async def watch_directories(
     directories: frozenset[Path], stop: asyncio.Event
 ) -> AsyncIterator[set[tuple[str, str]]]:
     """Yield changes directly in some directories until `stop` is set."""
-    names = {1: "add", 2: "change", 3: "unlink"}
+    names = {"added": "add", "modified": "change", "deleted": "unlink"}
     async for changes in file_changes(
-        *directories, stop=stop, recursive=False, debounce_ms=200, step_ms=20, watch_filter=None
+        *directories, stop=stop, recursive=False, collect_ms=20, watch_filter=None
     ):
         # What cannot be named is not a file that a hook named.
         yield {(names[kind], path) for kind, path in changes or ()}

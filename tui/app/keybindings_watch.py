@@ -14,7 +14,7 @@ from tui.input.keymap import Keymap
 
 FILE_NAME: Final = "keybindings.json"
 MAX_BYTES: Final = 1_000_000
-QUIET_MS: Final = 200
+COLLECT_MS: Final = 200
 
 
 def keys_path(agent_home: Path, home: Path) -> Path:
@@ -50,8 +50,7 @@ async def follow_keys(
         async for _ in file_changes(
             directory,
             watch_filter=lambda _change, name: Path(name).name == FILE_NAME,
-            debounce_ms=QUIET_MS,
-            step_ms=QUIET_MS,
+            collect_ms=COLLECT_MS,
             recursive=False,
             stop=asyncio.Event(),
         ):

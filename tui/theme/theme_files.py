@@ -15,7 +15,7 @@ from themes.registry import ENDINGS
 
 SETTINGS: Final = "settings.json"
 BACKGROUND: Final = "cache/background"
-QUIET_MS: Final = 200
+COLLECT_MS: Final = 200
 
 
 def named_theme(agent_home: Path) -> str | None:
@@ -83,8 +83,7 @@ async def _follow(
         watching = file_changes(
             *places,
             watch_filter=lambda _change, name: _matters(Path(name), agent_home, themes_dir),
-            debounce_ms=QUIET_MS,
-            step_ms=QUIET_MS,
+            collect_ms=COLLECT_MS,
             recursive=False,
             stop=asyncio.Event(),
         )

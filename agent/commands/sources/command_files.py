@@ -20,7 +20,7 @@ from agent.commands.sources.discover import CommandFinder, DiscoveredCommands
 from agent.commands.spec import Command
 from permissions.base.files.file_watch import file_changes
 
-QUIET_MS: Final = 300
+COLLECT_MS: Final = 300
 BEGIN_S: Final = 1.0
 """When a watch has certainly begun; changes before it are found by one scan."""
 CLOCK_NS: Final = 20_000_000
@@ -142,8 +142,7 @@ class CustomCommands:
             async for events in file_changes(
                 *roots,
                 watch_filter=self._concerns,
-                debounce_ms=QUIET_MS,
-                step_ms=QUIET_MS,
+                collect_ms=COLLECT_MS,
                 recursive=True,
                 stop=stop,
             ):
@@ -164,8 +163,7 @@ class CustomCommands:
             async for _ in file_changes(
                 *parents,
                 watch_filter=lambda _change, path: Path(path).name in names,
-                debounce_ms=QUIET_MS,
-                step_ms=QUIET_MS,
+                collect_ms=COLLECT_MS,
                 recursive=False,
                 stop=stop,
             ):

@@ -7,20 +7,25 @@ enough, and the user's prompt or editor asks git for the state of the project at
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import select
 import signal
-import struct
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-_EVENT: Final = struct.Struct("iIII")
-_MADE: Final = 0x100 | 0x80 | 0x8 | 0x2
-"""IN_CREATE, IN_MOVED_TO, IN_CLOSE_WRITE, IN_MODIFY."""
-_READ_BYTES: Final = 1 << 16
+from permissions.base.files.inotify import (
+    CLOSE_WRITE,
+    CREATE,
+    MODIFY,
+    MOVED_TO,
+    add_watch,
+    open_notices,
+    read_notices,
+)
+
+_MADE: Final = CREATE | MOVED_TO | CLOSE_WRITE | MODIFY
 _POLL_MS: Final = 50
 """How often it looks where the system has no more watches: users may have few."""
 
@@ -58,11 +63,11 @@ class Tripwire:
             raise OSError(str(error)) from error
 
     def _add_watches(self, opened: contextlib.ExitStack, paths: Iterable[str]) -> None:
-        events = _closing(opened, _library("inotify_init1", os.O_CLOEXEC))
+        events = _closing(opened, open_notices())
         for path in paths:
             directory, name = os.path.split(path)
             with contextlib.suppress(FileNotFoundError):
-                watch = _library("inotify_add_watch", events, os.fsencode(directory), _MADE)
+                watch = add_watch(events, directory, _MADE)
                 self._names.setdefault(watch, set()).add(name)
         self._sources.append(events)
 
@@ -91,7 +96,7 @@ class Tripwire:
             ready = [descriptor for descriptor, _ in poll.poll(timeout_ms)]
             if self._stopped in ready:
                 return
-            is_made = not ready or self._concerns(os.read(ready[0], _READ_BYTES))
+            is_made = not ready or self._concerns(ready[0])
         self._kill()
 
     def _kill(self) -> None:
@@ -104,25 +109,11 @@ class Tripwire:
         with contextlib.suppress(OSError):
             signal.pidfd_send_signal(self._program, signal.SIGKILL)
 
-    def _concerns(self, events: bytes) -> bool:
-        start = 0
-        while start < len(events):
-            watch, _mask, _, length = _EVENT.unpack_from(events, start)
-            start += _EVENT.size + length
-            name = os.fsdecode(events[start - length : start].rstrip(b"\0"))
-            if watch == -1 or name in self._names.get(watch, ()):  # -1: events were lost
-                return True
-        return False
-
-
-def _library(name: str, *arguments: int | bytes) -> int:
-    """Call a function of the C library. Raises OSError."""
-    library = ctypes.CDLL(None, use_errno=True)
-    result = int(getattr(library, name)(*arguments))
-    if result < 0:
-        error = ctypes.get_errno()
-        raise OSError(error, os.strerror(error))
-    return result
+    def _concerns(self, events: int) -> bool:
+        return any(
+            watch == -1 or name in self._names.get(watch, ())  # -1: some were lost
+            for watch, _mask, name in read_notices(events)
+        )
 
 
 def _closing(opened: contextlib.ExitStack, descriptor: int) -> int:

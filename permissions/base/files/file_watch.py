@@ -1,55 +1,139 @@
 """Watching files where names may be any bytes: the one way in which this program watches.
 
-The library gives up at the first name that is not UTF-8; here that is a change like another.
+On Linux nothing wakes until something changes. Elsewhere a library watches: it wakes with each
+step, and gives up at the first name that is not UTF-8; here that is a change like another.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from watchfiles import Change
-
-    Changes = set[tuple[Change, str]]
+    from permissions.base.files.inotify import Change, Changes
 
 PAUSE_S: Final = 1.0
 """Before watching again after a name that is not text: such names rarely come alone."""
+_READ_AT_ONCE: Final = 32
+"""Directories that are read before a key gets its turn."""
+
+_KINDS: Final[Mapping[int, Change]] = {1: "added", 2: "modified", 3: "deleted"}
+"""What the library's numbers mean."""
+
+WatchFilter = Callable[["Change", str], bool]
 
 
 async def file_changes(
     *paths: Path,
-    watch_filter: Callable[[Change, str], bool] | None,
+    watch_filter: WatchFilter | None,
     stop: asyncio.Event,
-    debounce_ms: int,
-    step_ms: int,
+    collect_ms: int,
     recursive: bool,
-    pause_s: float = PAUSE_S,
+    skipped: Collection[str] = (),
 ) -> AsyncIterator[Changes | None]:
     """Yield what changed until `stop` is set; None: something did that cannot be named.
+
+    Args:
+        watch_filter: says which changes are yielded.
+        collect_ms: how long after a change others are collected with it.
+        skipped: names of directories whose contents are not watched.
 
     Raises:
         OSError: the directories cannot be watched.
     """
-    # Costs a native library; nothing is watched before the first frame.
+    watch = notified_changes if sys.platform == "linux" else polled_changes
+    async for changes in watch(paths, stop, collect_ms, recursive, skipped):
+        if changes is not None and watch_filter is not None:
+            changes = {each for each in changes if watch_filter(*each)}
+        if changes is None or changes:
+            yield changes
+
+
+async def notified_changes(
+    paths: Collection[Path],
+    stop: asyncio.Event,
+    collect_ms: int,
+    recursive: bool,
+    skipped: Collection[str],
+) -> AsyncIterator[Changes | None]:
+    """Yield what the kernel reports."""
+    # Nothing is watched before the first frame.
+    from permissions.base.files.inotify import DirectoryNotices
+
+    async def read_below() -> Changes:
+        added: Changes = set()
+        while notices.has_unread:
+            for _ in range(_READ_AT_ONCE):
+                if notices.has_unread:
+                    added |= notices.read_below()
+            await asyncio.sleep(0)
+        return added
+
+    loop = asyncio.get_running_loop()
+    notices = DirectoryNotices(recursive=recursive, skipped=skipped)
+    ready = asyncio.Event()
+    stopped = asyncio.ensure_future(stop.wait())
+    stopped.add_done_callback(lambda _: ready.set())
+
+    def wake() -> None:
+        loop.remove_reader(notices.descriptor)
+        ready.set()
+
+    try:
+        for path in paths:
+            notices.add(str(path))
+        await read_below()
+        while True:
+            loop.add_reader(notices.descriptor, wake)
+            await ready.wait()
+            await asyncio.wait({stopped}, timeout=collect_ms / 1000)
+            if stop.is_set():
+                return
+            ready.clear()
+            changes = notices.read()
+            below = await read_below()
+            yield changes if changes is None else changes | below
+    finally:
+        loop.remove_reader(notices.descriptor)
+        stopped.cancel()
+        # In a thread: it takes the kernel some 20 ms.
+        threading.Thread(target=notices.close, daemon=True).start()
+
+
+async def polled_changes(
+    paths: Collection[Path],
+    stop: asyncio.Event,
+    collect_ms: int,
+    recursive: bool,
+    skipped: Collection[str],
+    *,
+    pause_s: float = PAUSE_S,
+) -> AsyncIterator[Changes | None]:
+    """Yield what the library reports, which looks each `collect_ms`."""
     from watchfiles import awatch
 
     while not stop.is_set():
         try:
             async for changes in awatch(
                 *paths,
-                watch_filter=watch_filter,
+                watch_filter=None,
                 stop_event=stop,
-                debounce=debounce_ms,
-                step=step_ms,
+                debounce=collect_ms,
+                step=collect_ms,
                 # By default the library wakes the event loop every five seconds.
                 rust_timeout=0,
                 recursive=recursive,
                 ignore_permission_denied=True,
             ):
-                yield changes
+                yield {
+                    (_KINDS[change], path)
+                    for change, path in changes
+                    if not any(name in skipped for name in Path(path).parts)
+                }
             return
         except ExceptionGroup as group:
             if not _is_about_a_name(group):

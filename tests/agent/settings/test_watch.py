@@ -56,7 +56,7 @@ def test_a_managed_file_that_turns_bad_keeps_the_last_good_settings(tmp_path: Pa
 async def test_a_change_is_noticed_also_in_a_directory_that_was_not_there(tmp_path: Path) -> None:
     root = world(tmp_path)
     stop = asyncio.Event()
-    changes = watch_settings(load(root), lambda: load(root), stop, poll_ms=50)
+    changes = watch_settings(load(root), lambda: load(root), stop, collect_ms=50)
     own = root / "home" / ".agent" / "settings.json"
 
     async def keep_writing(path: Path, text: str) -> None:
@@ -87,7 +87,7 @@ async def test_a_change_is_noticed_also_in_a_directory_that_was_not_there(tmp_pa
 async def test_a_name_that_is_no_text_is_no_change_and_hides_none(tmp_path: Path) -> None:
     root = world(tmp_path)
     stop = asyncio.Event()
-    changes = watch_settings(load(root), lambda: load(root), stop, poll_ms=50)
+    changes = watch_settings(load(root), lambda: load(root), stop, collect_ms=50)
     own = root / "home" / ".agent" / "settings.json"
     odd = Path(os.fsdecode(os.fsencode(root / "project") + b"/caf\xe9"))
 
