@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Final
 
 from agent.sandbox.policy import Network, SandboxPolicy
-from permissions.paths.resolve import is_below
+from permissions.paths.resolve import beginnings
 
 _PROC_READ_ONLY: Final = (
     "/proc/sys",
@@ -37,20 +37,21 @@ OPENED: Final = (MountKind.WRITABLE, MountKind.EMPTY)
 
 def plan_mounts(policy: SandboxPolicy) -> dict[str, MountKind]:
     """Return how each path is mounted; the deeper path decides, and a deny rule always."""
+    writable = {*policy.write_roots, *policy.caches}
     ways = (
         (policy.pinned_directories, MountKind.WRITABLE),
         ((*policy.write_roots, *policy.caches), MountKind.WRITABLE),
         (policy.read_only, MountKind.READ_ONLY),
         (policy.missing_directories, MountKind.EMPTY),
-        ([path for path in policy.visible if not _is_writable(policy, path)], MountKind.READ_ONLY),
+        ([path for path in policy.visible if path not in writable], MountKind.READ_ONLY),
         (policy.secret, MountKind.MASK),
         (policy.daemons, MountKind.MASK),
         ((policy.temp_dir,), MountKind.WRITABLE),
     )
     mounts = {path: kind for paths, kind in ways for path in paths}
-    for path in [one for one in mounts if any(is_below(one, way) for way in policy.denied_paths)]:
-        del mounts[path]
-    return mounts | dict.fromkeys(policy.denied_paths, MountKind.MASK)
+    denied = beginnings(policy.denied_paths)
+    remaining = {path: kind for path, kind in mounts.items() if not f"{path}/".startswith(denied)}
+    return remaining | dict.fromkeys(policy.denied_paths, MountKind.MASK)
 
 
 def mount_arguments(
@@ -104,7 +105,3 @@ def _mount(path: str, kind: MountKind, opened: Mapping[str, int]) -> tuple[str, 
             return ("--ro-bind-fd", str(opened[path]), path)
         case MountKind.MASK:
             return ("--tmpfs", path) if os.path.isdir(path) else ("--ro-bind", "/dev/null", path)
-
-
-def _is_writable(policy: SandboxPolicy, path: str) -> bool:
-    return path in policy.write_roots or path in policy.caches

@@ -19,7 +19,7 @@ from agent.sandbox.protected.protected_names import NameSearch
 from permissions.base.process.neutral_git import with_git_values
 from permissions.confinement import Confinement
 from permissions.context import PermissionContext
-from permissions.paths.resolve import is_below
+from permissions.paths.resolve import beginnings
 
 
 class PolicyError(Exception):
@@ -81,7 +81,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     cwd = os.path.realpath(request.cwd)
     credentials = (*credential_paths(context.home), *_own(context))
     readable = _canonical((*configured.allow_read, *request.visible))
-    secret = () if is_shared else tuple(path for path in credentials if path not in readable)
+    secret = () if is_shared else tuple([path for path in credentials if path not in readable])
     by_rules = denied_files(context, scope) if request.masks_denied else ()
     denied = (*_canonical(configured.deny_read), *by_rules)
     kept = (*credentials, *_canonical(configured.deny_write), *denied_files(context, roots, "Edit"))
@@ -159,7 +159,8 @@ def _visible(
         wanted.append(request.env.get("SSH_AUTH_SOCK", ""))
     wanted = [one for one in wanted if str(one)]
     below = _inside(_canonical(wanted), (*OVERLAID, *secret))
-    return tuple([path for path in below if not (path in denied or _inside((path,), denied))])
+    masked = beginnings(denied)
+    return tuple([path for path in below if not f"{path}/".startswith(masked)])
 
 
 def _program_directories(env: Mapping[str, str]) -> list[str]:
@@ -181,8 +182,7 @@ def _own(context: PermissionContext) -> tuple[str, ...]:
 
 def _canonical(paths: Iterable[str | Path]) -> tuple[str, ...]:
     """Return the paths that exist, links resolved, each once."""
-    resolved = dict.fromkeys([os.path.realpath(path) for path in paths])
-    return tuple([path for path in resolved if os.path.exists(path)])
+    return tuple(filter(os.path.exists, dict.fromkeys(map(os.path.realpath, paths))))
 
 
 def _missing(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
@@ -192,14 +192,9 @@ def _missing(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _inside(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple([path for path in paths if _is_in_one(path, roots)])
-
-
-def _is_in_one(path: str, directories: tuple[str, ...]) -> bool:
-    for directory in directories:  # noqa: SIM110 - half the calls of `any`
-        if path != directory and is_below(path, directory):
-            return True
-    return False
+    """Return the paths that are inside one of the directories, and not that one itself."""
+    above = beginnings(roots)
+    return tuple([path for path in paths if path != "/" and path.startswith(above)])
 
 
 def _unique(paths: Iterable[str]) -> tuple[str, ...]:

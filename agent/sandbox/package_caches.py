@@ -48,6 +48,7 @@ class PackageCaches(Struct, frozen=True):
 def shared_caches(home: Path, env: Mapping[str, str], temp_dir: str) -> PackageCaches:
     """Return the user's caches that exist; a missing one becomes private to the session."""
     directories: list[str] = []
+    own = private_caches(temp_dir).env
     private: dict[str, str] = {}
     for variable, usual in _BY_VARIABLE.items():
         path = Path(env.get(variable) or home / usual)
@@ -55,7 +56,7 @@ def shared_caches(home: Path, env: Mapping[str, str], temp_dir: str) -> PackageC
         if path.is_dir() and not is_below(str(home), os.path.realpath(path)):
             directories.append(os.path.realpath(path))
         else:
-            private[variable] = _private(temp_dir, variable)
+            private[variable] = own[variable]
     directories.extend(
         os.path.realpath(home / usual) for usual in _WITHOUT_VARIABLE if (home / usual).is_dir()
     )
@@ -65,8 +66,4 @@ def shared_caches(home: Path, env: Mapping[str, str], temp_dir: str) -> PackageC
 def private_caches(temp_dir: str) -> PackageCaches:
     """Return variables that lead every tool to a cache of the session's own."""
     names = (*_BY_VARIABLE, "XDG_CACHE_HOME")
-    return PackageCaches((), {name: _private(temp_dir, name) for name in names})
-
-
-def _private(temp_dir: str, variable: str) -> str:
-    return f"{temp_dir}/cache/{variable.lower()}"
+    return PackageCaches((), {name: f"{temp_dir}/cache/{name.lower()}" for name in names})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import lru_cache
 
 from msgspec import Struct
@@ -77,6 +78,11 @@ def is_below(path: str, directory: str) -> bool:
     if directory == "/":
         return path.startswith("/")
     return path == directory or path.startswith(directory + "/")
+
+
+def beginnings(directories: Iterable[str]) -> tuple[str, ...]:
+    """Return what `f"{path}/"` begins with where a path is one of the directories or inside one."""
+    return tuple([f"{directory.rstrip('/')}/" for directory in directories])
 
 
 def relative_to(path: str, directory: str) -> str | None:

@@ -6,7 +6,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
@@ -68,7 +68,7 @@ def present_paths(paths: Iterable[ConfiguredPath]) -> tuple[str, ...]:
     Raises:
         TooManyMatches: more than `MAX_MATCHES` for one pattern.
     """
-    return tuple(dict.fromkeys(path for each in paths for path in _matches(each)))
+    return tuple(dict.fromkeys(chain.from_iterable(map(_matches, paths))))
 
 
 def _matches(entry: ConfiguredPath) -> Iterator[str]:

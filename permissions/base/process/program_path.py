@@ -12,16 +12,13 @@ def path_outside(path: str | None, directory: Path) -> str:
     The system's default where nothing else is left: an empty `PATH` would mean the current
     directory.
     """
-    root = os.path.realpath(directory)
+    root, lexical_root = os.path.realpath(directory), os.path.normpath(directory)
+    inside = root.rstrip(os.sep) + os.sep, lexical_root.rstrip(os.sep) + os.sep
     remaining = [
         entry
         for entry in (path or "").split(os.pathsep)
         if os.path.isabs(entry)
-        and not _is_in(os.path.realpath(entry), root)
-        and not _is_in(os.path.normpath(entry), os.path.normpath(directory))
+        and not f"{os.path.realpath(entry)}/".startswith(inside)
+        and not f"{os.path.normpath(entry)}/".startswith(inside)
     ]
     return os.pathsep.join(remaining) or os.defpath
-
-
-def _is_in(path: str, root: str) -> bool:
-    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
