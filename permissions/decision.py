@@ -236,7 +236,7 @@ class Decision(Struct, frozen=True):
         """Why this asks, over all parts that do; empty for an allow or a deny."""
         if self.behavior is not Behavior.ASK:
             return frozenset()
-        asking = (part.reason for part in self.parts if part.behavior is Behavior.ASK)
+        asking = [part.reason for part in self.parts if part.behavior is Behavior.ASK]
         return frozenset((self.reason, *asking))
 
     @property

@@ -299,8 +299,9 @@ class PermissionGate:
             # after the classifier, an evaluation that is still current counts.
             by_classifier = decision.source is DecisionSource.CLASSIFIER
             evaluate = self.current_evaluation if by_classifier else self.evaluation
-            decision = unless_denied(decision, evaluate(request, cwd=cwd).decision, pending)
-            decision = apply_answer(decision, self.current_evaluation(request, cwd=cwd))
+            evaluation = evaluate(request, cwd=cwd)
+            decision = unless_denied(decision, evaluation.decision, pending)
+            decision = apply_answer(decision, evaluation)
         previous_denials, self._denials = self._denials, self._denials.with_decision(decision)
         if self._denials.total > previous_denials.total:
             state = TraceEntry(TraceStep.CLASSIFIER, "none", source=self._denials.describe())
@@ -338,7 +339,7 @@ class PermissionGate:
     def _describe_ask(self, pending: Decision, evaluation: Evaluation) -> Decision:
         """Return an ask with what only users need: effects, harmless parts, places of rules."""
         try:
-            effects = effects_of(evaluation)
+            effects = effects_of(evaluation) if self._handler.asks_users else ()
             if len(pending.parts) > 1:
                 pending = with_harmless_parts(pending, evaluation)
         except Exception:  # noqa: BLE001 - a remark for users; without it they are asked all the same

@@ -190,6 +190,8 @@ class FactExtractor:
 class _MemoryAllowed:
     """Allows what no rule denies: these tools reach nothing but the memory."""
 
+    asks_users = False
+
     async def resolve(self, _request: PermissionRequest, pending: Decision, *_: object) -> Decision:
         return replace(pending, behavior=Behavior.ALLOW)
 

@@ -12,7 +12,7 @@ from permissions.context import PermissionContext
 from permissions.matching.match_bash import has_scoped_restriction
 from permissions.matching.match_tool import Anchors
 from permissions.mode import Mode
-from permissions.paths.file_view import FileView, for_one_decision, is_unchanged
+from permissions.paths.file_view import FileView, RealFiles, for_one_decision
 from permissions.rules.rule_set import RuleBehavior, RuleSet
 from permissions.scope.scope import Floor, Scope
 
@@ -90,8 +90,10 @@ class CallView(Struct, dict=True):
 
     @property
     def is_unchanged(self) -> bool:
-        """Would the disk answer all that was asked of it as it did?"""
-        return "_files" not in vars(self) or is_unchanged(self._files)
+        """Would the disk answer all that was asked of it as it did? False for a made-up tree."""
+        if "_files" not in vars(self):
+            return True
+        return isinstance(self._files, RealFiles) and self._files.is_unchanged()
 
     @cached_property
     def _files(self) -> FileView:

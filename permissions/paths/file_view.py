@@ -11,6 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Mapping
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Protocol, Self
 
 from msgspec import Struct, field
@@ -80,12 +81,9 @@ class RealFiles:
 
     def for_one_decision(self) -> Self:
         """Return a view that looks at each name once, to be thrown away with the decision."""
-        return self._with_known(_Known())
-
-    def _with_known(self, cache: _Known | None) -> Self:
         view = type(self).__new__(type(self))
         vars(view).update(vars(self))
-        view._cache = cache
+        view._cache = _Known()
         return view
 
     def is_unchanged(self) -> bool:
@@ -93,11 +91,10 @@ class RealFiles:
         cache = self._cache
         if cache is None or not cache.is_complete:
             return False
-        disk = self._with_known(None)
         answers: tuple[tuple[Callable[[str], object], Mapping[str, object]], ...] = (
             (os.readlink, cache.links),
             (os.path.isdir, cache.linked_dirs),
-            (disk.entries, cache.entries),
+            (self._read_entries, cache.entries),
         )
         try:
             if _modes(cache.modes) != list(cache.modes.values()):
@@ -198,28 +195,29 @@ class RealFiles:
 
     def _leads_there(self, path: str, cache: _Known) -> bool:
         """Does the path surely resolve to itself? Looks below the nearest cached name."""
-        if not _is_plain(path):
+        if len(path) >= _LONG or path[:1] != "/" or _ODD_NAME.search(path) is not None:
             return False
         plain_paths, modes = cache.plain_paths, cache.modes
-        ends: list[int] = []
+        prefixes: list[str] = []
         end = len(path)
         while end > 0 and path[:end] not in plain_paths:
-            ends.append(end)
+            prefixes.append(path[:end])
             end = path.rfind("/", 0, end)
+        prefixes.reverse()
         is_missing = end > 0 and modes[path[:end]] == _MISSING
-        while ends:
-            prefix = path[: ends.pop()]
+        try:
+            new = [] if is_missing else list(filterfalse(modes.__contains__, prefixes))
+            modes.update(zip(new, _modes(new), strict=True))
+        except ValueError:
+            return False
+        for prefix in prefixes:
             if is_missing:
                 # Below a name that is missing there is nothing to look at.
                 modes[prefix] = _MISSING
+            elif modes[prefix] == _ODD or stat.S_ISLNK(modes[prefix]):
+                return False
             else:
-                try:
-                    mode = self._mode(prefix)
-                except ValueError:
-                    return False
-                if mode == _ODD or stat.S_ISLNK(mode):
-                    return False
-                is_missing = mode == _MISSING
+                is_missing = modes[prefix] == _MISSING
             plain_paths.add(prefix)
         return modes[path] != _ODD
 
@@ -302,11 +300,7 @@ def _modes(paths: Iterable[str]) -> list[int]:
 
 _ODD_NAME = re.compile(r"/(?:\.{0,2}/|\.{0,2}\Z)|\x00")
 _LONG = 1_000
-
-
-def _is_plain(path: str) -> bool:
-    """Has a path nothing but names from the root on, and is it short enough for every system?"""
-    return path.startswith("/") and len(path) < _LONG and _ODD_NAME.search(path) is None
+"""From here on a path may be too long for some system."""
 
 
 _OF_PROCESS = re.compile(r"/(?:proc/(?:self|thread-self|\d+)|dev/fd)(?:/|\Z)")
@@ -320,11 +314,6 @@ def is_of_process(path: str) -> bool:
 def for_one_decision(files: FileView) -> FileView:
     """Return what a decision looks through: this machine's names are looked at once."""
     return files.for_one_decision() if isinstance(files, RealFiles) else files
-
-
-def is_unchanged(files: FileView) -> bool:
-    """Would this view of one decision be answered again as it was? False for a made-up tree."""
-    return isinstance(files, RealFiles) and files.is_unchanged()
 
 
 if TYPE_CHECKING:

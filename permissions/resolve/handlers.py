@@ -28,6 +28,11 @@ from permissions.resolve.race import Abort, Undecided, race
 class Handler(Protocol):
     """Resolves one ask for good: the answer is allow or deny, never ask."""
 
+    @property
+    def asks_users(self) -> bool:
+        """Whether a user may see an ask, and what the call would do."""
+        ...
+
     async def resolve(
         self, request: PermissionRequest, pending: Decision, abort: Abort, denials: DenialState
     ) -> Decision:
@@ -37,6 +42,8 @@ class Handler(Protocol):
 
 class InteractiveHandler:
     """All contenders race; the dialog is the floor that is always there."""
+
+    asks_users = True
 
     def __init__(self, contenders: Sequence[Contender]) -> None:
         """Contenders in the order that ties go by: hook, classifiers, bridge, channel, dialog."""
@@ -79,9 +86,13 @@ class _InOrder:
 class CoordinatorHandler(_InOrder):
     """Hooks, then classifier, then dialog, one after the other: for the leader of a team."""
 
+    asks_users = True
+
 
 class HeadlessHandler(_InOrder):
     """No user to ask: hooks and the classifier answer first, then an ask becomes a deny."""
+
+    asks_users = False
 
 
 _MEND = "Correct what failed, or allow the call by a rule."

@@ -51,6 +51,8 @@ class Mailbox(Protocol):
 class WorkerHandler:
     """The classifier decides, else the request goes to the leader."""
 
+    asks_users = True
+
     def __init__(self, classifiers: tuple[Contender, ...], mailbox: Mailbox) -> None:
         """Without classifiers everything is forwarded; they are asked in their order."""
         self._classifiers = classifiers

@@ -59,8 +59,7 @@ class Scope(Struct, frozen=True):
         files = for_one_decision(context.files) if view is None else view
 
         def canonical(directories: Iterable[object]) -> tuple[str, ...]:
-            results = [files.realpath(absolute(directory)) for directory in directories]
-            return tuple([path for path in results if path is not None])
+            return tuple(filter(None, map(files.realpath, map(absolute, directories))))
 
         home = str(context.home)
         own = [os.path.join(home, name) for name in _OWN]
