@@ -144,7 +144,8 @@ def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: byt
     for child in children:
         gap = source[position : child.start_byte]
         if child.start_byte == position:
-            _no_touch(previous, child)
+            if previous is not None:
+                _no_touch(previous, child)
         elif gap and gap != b" ":
             is_behind = kind == "redirected_statement" and child.type in REDIRECTS
             if not gap_pattern.fullmatch(gap) and not (is_behind and is_lost_dash(gap)):
@@ -157,12 +158,12 @@ def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: byt
         raise Unparsable("part of it is not understood")
 
 
-def _no_touch(previous: TreeNode | None, child: TreeNode) -> None:
+def _no_touch(previous: TreeNode, child: TreeNode) -> None:
     """Raise for a word right behind the value of an assignment: `A=(x)1 cmd`.
 
     The shell and the grammar disagree about what follows the value.
     """
-    if previous is not None and previous.type == "variable_assignment" and _is_word(child):
+    if previous.type == "variable_assignment" and _is_word(child):
         raise Unparsable("a word touches an assignment")
 
 

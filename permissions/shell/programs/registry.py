@@ -45,14 +45,19 @@ RECORDS: tuple[Program, ...] = (
     *wrappers.PROGRAMS,
 )
 
-PROGRAMS = {name: one for one in RECORDS for name in one.names.split()}
+
+class _Programs(dict[str, Program]):
+    """Records by name; an empty one where nothing is known of a program."""
+
+    def __missing__(self, name: str) -> Program:
+        return UNKNOWN_PROGRAM
+
+
+PROGRAMS = _Programs({name: one for one in RECORDS for name in one.names.split()})
 """Every program that is known, by its name."""
 LOOKED_THROUGH = frozenset(
     name for name, one in PROGRAMS.items() if one.wrapper and one.wrapper.is_open_to_allow
 )
 """Wrappers behind which an allow rule for the program inside matches; `xargs` is one when bare."""
-
-
-def program_named(name: str) -> Program:
-    """Return the record of a program; an empty one when nothing is known of it."""
-    return PROGRAMS.get(name, UNKNOWN_PROGRAM)
+program_named = PROGRAMS.__getitem__
+"""Returns the record of a program; an empty one when nothing is known of it."""
