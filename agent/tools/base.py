@@ -225,8 +225,9 @@ def build_tool(
 
 def _parser(model: Any, ignored: frozenset[str]) -> Callable[[Mapping[str, object]], Any]:
     def read(raw: Mapping[str, object]) -> object:
-        known = {name: value for name, value in raw.items() if name not in ignored}
-        record, problems = read_record(model, known, is_lax=True)
+        if ignored:
+            raw = {name: value for name, value in raw.items() if name not in ignored}
+        record, problems = read_record(model, raw, is_lax=True)
         if problems:
             raise InputError(problems)
         return record

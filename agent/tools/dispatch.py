@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from msgspec import Struct
 
-from agent.abort import AbortController, AbortSignal
+from agent.abort import AbortController
 from agent.messages import ToolUse
 from agent.stream import TurnEvents
 from agent.tools.base import Concurrency
@@ -26,19 +27,21 @@ class Batch(Struct, frozen=True):
 
     calls: tuple[ToolUse, ...]
     is_concurrent: bool
+    unlimited_ids: frozenset[str] = frozenset()
+    """Calls that limit themselves."""
 
 
 def partition(calls: Sequence[ToolUse], registry: ToolRegistry) -> tuple[Batch, ...]:
     """Split calls into batches in their order; whatever cannot be judged runs alone."""
     batches: list[Batch] = []
     for call in calls:
-        if _class_of(call, registry) is not None:
-            if batches and batches[-1].is_concurrent:
-                batches[-1] = Batch((*batches[-1].calls, call), True)
-            else:
-                batches.append(Batch((call,), True))
-        else:
-            batches.append(Batch((call,), False))
+        kind = _class_of(call, registry)
+        batch = Batch((), False)
+        if kind is not None and batches and batches[-1].is_concurrent:
+            batch = batches.pop()
+        ids = {call.id} if kind is Concurrency.INDEPENDENT else ()
+        unlimited_ids = batch.unlimited_ids.union(ids)
+        batches.append(Batch((*batch.calls, call), kind is not None, unlimited_ids))
     return tuple(batches)
 
 
@@ -48,10 +51,10 @@ def _class_of(call: ToolUse, registry: ToolRegistry) -> Concurrency | None:
     if tool is None or call.invalid_json is not None:
         return None
     try:
-        found = tool.concurrency(tool.parse(call.input))
+        kind = tool.concurrency(tool.parse(call.input))
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
-    return found if found in {Concurrency.READ_ONLY, Concurrency.INDEPENDENT} else None
+    return kind if kind in {Concurrency.READ_ONLY, Concurrency.INDEPENDENT} else None
 
 
 class Dispatcher:
@@ -85,24 +88,20 @@ class Dispatcher:
 
     async def _gather(self, batch: Batch, siblings: AbortController) -> None:
         if len(batch.calls) == 1:
-            await self._one(batch.calls[0], siblings.signal)
+            await self._one(batch.calls[0], siblings)
             return
         room = asyncio.Semaphore(self._ports.max_concurrent)
-
-        async def run_bounded(call: ToolUse) -> None:
-            if _class_of(call, self._ports.registry) is Concurrency.INDEPENDENT:
-                await self._one(call, siblings.signal)
-                return
-            async with room:
-                outcome = await self._one(call, siblings.signal)
-                if outcome.aborts_siblings:
-                    siblings.abort(sibling_failed(outcome.identifier))
-
         async with asyncio.TaskGroup() as group:
             for call in batch.calls:
-                group.create_task(run_bounded(call))
+                is_unlimited = call.id in batch.unlimited_ids
+                group.create_task(self._one(call, siblings, None if is_unlimited else room))
 
-    async def _one(self, call: ToolUse, abort: AbortSignal) -> CallOutcome:
-        outcome = await run_call(call, self._ports, self._events, abort)
-        self.outcomes[call.id] = outcome
-        return outcome
+    async def _one(
+        self, call: ToolUse, siblings: AbortController, room: asyncio.Semaphore | None = None
+    ) -> None:
+        """Run a call; one that takes room from its siblings may also stop them."""
+        async with room or nullcontext():
+            outcome = await run_call(call, self._ports, self._events, siblings.signal)
+            self.outcomes[call.id] = outcome
+            if room is not None and outcome.aborts_siblings:
+                siblings.abort(sibling_failed(outcome.identifier))

@@ -87,6 +87,11 @@ def fields_of(kind: type[Struct]) -> tuple[FieldInfo, ...]:
     return msgspec.structs.fields(kind)
 
 
+@functools.cache
+def _names_of(kind: type[Struct]) -> frozenset[str]:
+    return frozenset({*kind.__struct_fields__, *kind.__struct_encode_fields__})
+
+
 class _Reader:
     def __init__(self, *, is_lax: bool) -> None:
         self._is_lax = is_lax
@@ -112,8 +117,7 @@ class _Reader:
             return self._leave_out(path, str(error))
 
     def _report_unknown(self, kind: type[Struct], raw: Mapping[str, object], path: Place) -> None:
-        known = {name for field in fields_of(kind) for name in (field.name, field.encode_name)}
-        for key in raw.keys() - known:
+        for key in raw.keys() - _names_of(kind):
             self._leave_out((*path, key), "no such field")
 
     def value(self, kind: Any, raw: object, path: Place) -> object:

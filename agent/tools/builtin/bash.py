@@ -201,15 +201,17 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     if not isinstance(run, SandboxRun):
         return _outcome(tool_input.command, shell, why, timeout_s, note, cause, "")
     masked = masked_reads(run.policy, tool_input.command, cwd, services.home)
-    named = run.refusals(shell.output.text(), failed=shell.exit_code != 0)
+    output = shell.output.text()
+    named = run.refusals(output, failed=shell.exit_code != 0)
     refusals = tuple(dict.fromkeys((*named, *masked)))
     if services.sandbox is not None:
         services.sandbox.refused.add(shell.command, refusals)
     refused = refused_note(context.confinement, refusals)
     outcome = _outcome(tool_input.command, shell, why, timeout_s, note, cause, refused)
-    is_refused = outcome.is_error or bool(masked or run.refusals(shell.output.text(), failed=False))
-    offered = for_the_user(run, refusals) if is_refused and why == "ended" else ()
-    return replace(outcome, refused=offered)
+    if not refusals or why != "ended":
+        return outcome
+    is_refused = outcome.is_error or bool(masked or run.refusals(output, failed=False))
+    return replace(outcome, refused=for_the_user(run, refusals)) if is_refused else outcome
 
 
 def _not_run(
