@@ -56,9 +56,11 @@ class Message(Struct, frozen=True):
     def tool_uses(self) -> tuple[ToolUse, ...]:
         """Return the tool calls in order; empty for anything but assistant messages."""
         return tuple(
-            ToolUse(id=str(b["id"]), name=str(b["name"]), input=b.get("input") or {})
-            for b in self.content
-            if b.get("type") == "tool_use"
+            [
+                ToolUse(id=str(b["id"]), name=str(b["name"]), input=b.get("input") or {})
+                for b in self.content
+                if b.get("type") == "tool_use"
+            ]
         )
 
 

@@ -23,11 +23,6 @@ class Totals(Struct):
     notice: str | None = None
     """Notices about the spending for the user, each reported once."""
 
-    def take_notice(self) -> str | None:
-        """Return the notices since the last call."""
-        notice, self.notice = self.notice, None
-        return notice
-
 
 class Accounting:
     """Adds responses to the totals of one conversation, sub-agents included."""

@@ -207,19 +207,22 @@ class Conversation:
             return await loop.run(self._state.messages, new, abort)
         finally:
             self._loop = None
-            await self._record_synthetic(events.turn_id, loop.messages)
+            await self._record_synthetic(events.turn_id, loop.history.messages)
 
     async def _record(self, event: AgentEvent) -> list[AgentEvent]:
         """Record an event before anybody receives it; return notices that go in front of it."""
         parts, recorder = self._parts, self._parts.recorder
         if self._loop is not None and event.agent_id is None:
-            self._state.messages = self._loop.messages
+            self._state.messages = self._loop.history.messages
         await recorder.event(event, self._state.messages)
         if isinstance(event, MessageCommitted):
             await self.prompt_queue.on_recorded(event.message.uid)
         if event.type == "tool_result" and event.name == "TodoWrite":
             await recorder.todos(self.view.todos)
-        texts = filter(None, (recorder.take_complaint(), parts.totals.take_notice()))
+        if recorder.complaint is None and parts.totals.notice is None:
+            return []
+        texts = filter(None, (recorder.complaint, parts.totals.notice))
+        recorder.complaint = parts.totals.notice = None
         return list(map(partial(Notice, self._state.turn_id, "warning"), texts))
 
     async def _record_synthetic(self, turn_id: str, messages: tuple[Message, ...]) -> None:

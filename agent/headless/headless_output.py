@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from msgspec import Struct, field
 
@@ -45,7 +45,6 @@ from agent.exit_status import (
 )
 from agent.headless.outcome import Outcome, outcome_of, stop_outcome
 from agent.headless.output_lines import (
-    Delta,
     PartialLines,
     api_error_line,
     init_line,
@@ -65,8 +64,7 @@ from agent.user_prompt import Prompt
 from permissions.base.text.sanitize import sanitize
 from permissions.decision import Behavior, DecisionSource
 
-if TYPE_CHECKING:
-    pass
+_ENDS_REQUEST = (Complete, RetryScheduled, ErrorEvent, Terminal)
 
 
 class _Run(Struct):
@@ -116,7 +114,9 @@ class HeadlessOutput:
         self._format = output_format
         self._out = out
         self._err = err
-        self._partial = PartialLines(conversation.view.session_id) if partial_messages else None
+        self._partial: PartialLines | None = None
+        if partial_messages and output_format == "stream-json":
+            self._partial = PartialLines(conversation.view.session_id)
         self._inputs: dict[str, tuple[str, Mapping[str, object]]] = {}
         self._tasks = TaskLines(conversation.view.session_id, conversation.agents.find)
         workflows = conversation.workflows
@@ -175,9 +175,14 @@ class HeadlessOutput:
         return self._write_command(text, run, failed=failed)
 
     def _see(self, event: AgentEvent, run: _Run) -> None:
-        self._see_request(event, run)
-        self._see_task(event)
+        if isinstance(event, _ENDS_REQUEST):
+            self._end_request(event, run)
+        if self._format == "stream-json":
+            for line in self._tasks.of(event):
+                self._line(line)
         match event:
+            case RequestStart(agent_id=None):
+                run.asked_at = time.monotonic()
             case MessageCommitted():
                 self._message(event, run)
             case PermissionRequested():
@@ -194,15 +199,11 @@ class HeadlessOutput:
                 self._report(event, run)
             case RetryScheduled() | ModelFallback() | Compacted():
                 self._between(event)
-            case TextDelta() | ThinkingDelta() | ToolInputDelta():
-                self._partial_lines(event)
+            case TextDelta() | ThinkingDelta() | ToolInputDelta() if self._partial is not None:
+                for line in self._partial.delta(event, self._conversation.status.model):
+                    self._line(line)
             case _:
                 pass
-
-    def _see_task(self, event: AgentEvent) -> None:
-        if self._format == "stream-json":
-            for line in self._tasks.of(event):
-                self._line(line)
 
     def _report(self, event: ErrorEvent | Notice | HookFinished, run: _Run) -> None:
         match event:
@@ -217,22 +218,21 @@ class HeadlessOutput:
                 for notice in event.notices:
                     self._print(f"hook: {notice}")
 
-    def _see_request(self, event: AgentEvent, run: _Run) -> None:
+    def _end_request(
+        self, event: Complete | RetryScheduled | ErrorEvent | Terminal, run: _Run
+    ) -> None:
         """Record the duration and the result of one request."""
-        if isinstance(event, RequestStart) and event.agent_id is None:
-            run.asked_at = time.monotonic()
-        elif isinstance(event, Complete | RetryScheduled | ErrorEvent | Terminal):
-            if run.asked_at is not None and event.agent_id is None:
-                run.api_s += time.monotonic() - run.asked_at
-                run.asked_at = None
-            if isinstance(event, Complete):
-                self._see_answer(event, run)
+        if run.asked_at is not None and event.agent_id is None:
+            run.api_s += time.monotonic() - run.asked_at
+            run.asked_at = None
+        if isinstance(event, Complete):
+            self._see_answer(event, run)
 
     def _see_answer(self, event: Complete, run: _Run) -> None:
         run.usages[event.message_uid] = event.usage
         if event.agent_id is None:
             run.stop_reason = event.stop_reason
-        if self._partial is not None and self._format == "stream-json":
+        if self._partial is not None:
             for line in self._partial.complete(event):
                 self._line(line)
 
@@ -296,11 +296,6 @@ class HeadlessOutput:
             }
         )
         run.denied_for_want = True
-
-    def _partial_lines(self, event: Delta) -> None:
-        if self._partial is not None and self._format == "stream-json":
-            for line in self._partial.delta(event, self._conversation.status.model):
-                self._line(line)
 
     def _end(self, run: _Run) -> int:
         terminal = run.terminal

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 from agent.abort import AbortSignal
 from agent.errors import AgentError
-from agent.events import AgentEvent
 from agent.hook_events.fire import HookFiring
 from agent.hook_events.tool_events import ToolEvents
 from agent.messages import ToolUse
@@ -70,6 +69,8 @@ class HookDispatch:
     def __init__(self, firing: HookFiring, transcript: Path | None = None) -> None:
         """Fire through `firing`; `transcript` is a sub-agent's own."""
         self.firing = firing
+        self.notices = firing.notices
+        """Returns events for the user since the last call; empties the list."""
         self.tools = ToolEvents(firing)
         self._transcript = transcript
         self._model = ""
@@ -94,10 +95,6 @@ class HookDispatch:
         """Return a dispatch for a sub-agent: same handlers, its own identity in the payloads."""
         firing = self.firing.for_subagent(agent_id, agent_type, turn_id, cwd=cwd)
         return HookDispatch(firing, transcript)
-
-    def notices(self) -> list[AgentEvent]:
-        """Return events for the user since the last call; empties the list."""
-        return self.firing.notices()
 
     def late_context(self) -> list[str]:
         """Return what background hooks have for the model since the last call."""

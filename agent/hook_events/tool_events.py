@@ -31,10 +31,8 @@ class ToolEvents:
     def __init__(self, firing: HookFiring) -> None:
         """Fire through `firing`."""
         self._firing = firing
-
-    def classifier_context(self) -> tuple[str, ...]:
-        """Return the latest notes that hooks left for the permission classifier, oldest first."""
-        return self._firing.classifier_context()
+        self.classifier_context = firing.classifier_context
+        """Returns the latest notes that hooks left for the permission classifier, oldest first."""
 
     async def pre_tool_use(
         self, call: ToolUse, tool_input: Mapping[str, object], abort: AbortSignal

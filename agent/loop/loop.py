@@ -21,7 +21,7 @@ from agent.stream import TurnEvents
 
 
 class AgentLoop:
-    """One prompt's run. Await `run`; `messages` is the valid history afterwards and at any time."""
+    """One prompt's run. Await `run`; `history` is valid afterwards and at any time."""
 
     def __init__(
         self,
@@ -34,24 +34,19 @@ class AgentLoop:
         """`max_turns` counts answers with tool calls; `token_budget` output tokens."""
         self._ports = ports
         self._events = events
-        self._history = LiveHistory(events)
+        self.history = LiveHistory(events)
         self._max_turns = max_turns
         self._token_budget = token_budget
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """The history now."""
-        return self._history.messages
 
     async def run(
         self, history: tuple[Message, ...], new: Sequence[Message], abort: AbortController
     ) -> Terminal:
         """Work until the end and return it, not emitted yet; `new` is committed before the first
         request."""
-        self._history.messages = history
+        self.history.messages = history
         rounds = MessageRounds(
             self._ports,
-            self._history,
+            self.history,
             self._events,
             abort,
             max_turns=self._max_turns,
@@ -59,8 +54,8 @@ class AgentLoop:
         )
         try:
             for message in new:
-                await self._history.commit(message)
+                await self.history.commit(message)
             return await TurnMachine(rounds).run(LoopState())
         finally:
             # A run may be cancelled anywhere: no call may stay open in the history.
-            self._history.close_open_calls(INTERRUPTED_NOTE)
+            self.history.close_open_calls(INTERRUPTED_NOTE)

@@ -207,7 +207,8 @@ class ModelTurn:
         try:
             while (item := await reader.next()) is not None:
                 fold.feed(item)
-                await self._events.emit_all(list(server.see(item, fold)))
+                for event in server.see(item, fold):
+                    await self._events.emit(event)
                 delta = self._delta(item)
                 if delta is not None:
                     self._has_deltas = True
@@ -216,7 +217,8 @@ class ModelTurn:
             return error
         finally:
             await reader.aclose()
-            await self._events.emit_all(list(server.close()))
+            for event in server.close():
+                await self._events.emit(event)
         if fold.complete:
             return None
         return ModelError("cut", "The answer ended before it was whole.", phase="stream")

@@ -115,7 +115,8 @@ class ToolRound:
 
     async def _emit_with_hook_events(self, event: AgentEvent) -> None:
         await self._events.emit(event)
-        await self._emit_hook_events()
+        for notice in self._ports.hooks.notices():
+            await self._events.emit(notice)
 
     async def _emit_hook_events(self) -> None:
         await self._events.emit_all(self._ports.hooks.notices())

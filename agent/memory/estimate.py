@@ -45,7 +45,7 @@ def _document_tokens(block: Block) -> int:
 
 def message_tokens(message: Message) -> int:
     """Return an estimate for one message."""
-    return MESSAGE_TOKENS + sum(block_tokens(block) for block in message.content)
+    return MESSAGE_TOKENS + sum(map(block_tokens, message.content))
 
 
 def total_tokens(messages: Iterable[Message]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -102,18 +102,20 @@ class _Lines:
         self.open_bytes = 0
         """Bytes of the line that has no end yet."""
 
-    def of(self, piece: bytes) -> Iterator[bytes]:
-        """Yield the lines that a piece completes, without their ends."""
+    def of(self, piece: bytes) -> list[bytes]:
+        """Return the lines that a piece completes, without their ends."""
         if self._after_cr and piece:
             piece = piece.removeprefix(b"\n")
+        lines: list[bytes] = []
         for line in piece.splitlines(keepends=True):
             self._after_cr = line.endswith(b"\r")
             if not line.endswith((b"\n", b"\r")):
                 self._open_pieces.append(line)
                 self.open_bytes += len(line)
-                return
-            yield b"".join((*self._open_pieces, line.rstrip(b"\r\n")))
+                break
+            lines.append(b"".join((*self._open_pieces, line.rstrip(b"\r\n"))))
             self._open_pieces, self.open_bytes = [], 0
+        return lines
 
 
 def _event(lines: list[bytes]) -> ServerEvent:

@@ -83,7 +83,8 @@ class SessionRecorder:
         self._session = session
         self._redact = redact
         self._latest: dict[str, Record] = {}
-        self._complaint: str | None = None
+        self.complaint: str | None = None
+        """What went wrong with the disk, once per trouble; its reader sets it to None."""
         self._has_trouble = False
         self._turn_id = ""
         self._denials: dict[str, Decision] = {}
@@ -112,11 +113,6 @@ class SessionRecorder:
     def is_unused_copy(self) -> bool:
         """See `agent.session.store.Session`."""
         return self._session.is_unused_copy
-
-    def take_complaint(self) -> str | None:
-        """Return what went wrong with the disk since the last call, once per trouble."""
-        complaint, self._complaint = self._complaint, None
-        return complaint
 
     async def prompt(self, turn_id: str, text: str) -> None:
         """Record that a prompt begins to be worked on; it is not a draft any more."""
@@ -242,8 +238,7 @@ class SessionRecorder:
         await self.write(RewindRecord(to_uid, tuple(history)))
 
     async def write(self, record: Record) -> bool:
-        """Append one record; return whether the disk has it, which is not an error otherwise (see
-        `take_complaint`)."""
+        """Append one record; return whether the disk has it (if not, see `complaint`)."""
         if record.kind in LAST_ONE_COUNTS:
             if self._latest.get(record.kind) == record:
                 return True
@@ -263,7 +258,7 @@ class SessionRecorder:
         return not self._has_trouble
 
     def _complain(self, text: str) -> bool:
-        self._complaint = text
+        self.complaint = text
         return True
 
     def _redact_record(self, record: Record, line: str) -> str:

@@ -142,7 +142,8 @@ class Transcript:
         with self._io:
             self._next_seq += 1
             self._backlog.append(line)
-            self._trim_backlog()
+            if len(self._backlog) > 1:
+                self._trim_backlog()
             self._write_backlog()
         if sync:
             self._flush_to_disk()
@@ -220,7 +221,7 @@ class Transcript:
                 raise SessionError(_cannot("written", self.path, error)) from error
 
     def _trim_backlog(self) -> None:
-        size = sum(map(len, self._backlog)) if len(self._backlog) > 1 else 0
+        size = sum(map(len, self._backlog))
         while size > MAX_BACKLOG_BYTES and len(self._backlog) > 1:
             size -= len(self._backlog.popleft())
 

@@ -61,7 +61,7 @@ async def run_agent(
     loop: AgentLoop | None = None
 
     async def record_and_emit(event: AgentEvent) -> None:
-        await journal.event(event, loop.messages if loop is not None else ())
+        await journal.event(event, loop.history.messages if loop is not None else ())
         agent.see(event)
         await emit(event)
 
@@ -80,7 +80,7 @@ async def run_agent(
             agent.use.turns += end.turns
             if end.reason != "completed" or not (agent.inbox or await more()):
                 break
-            history, new = loop.messages, list(take_inbox(agent))
+            history, new = loop.history.messages, list(take_inbox(agent))
     except SessionError as error:
         end = replace(end, detail=str(error))
     except Exception as error:  # noqa: BLE001 - isolation boundary: one agent's defect ends that agent only
