@@ -213,7 +213,7 @@ def refresh_context(
         context,
         rules=RuleSet.build((*settings.rules, *session))[0],
         additional_dirs=tuple(dict.fromkeys((*settings.additional_dirs, *own_dirs))),
-        trusted=settings.trust.is_settled,
+        is_trusted=settings.trust.is_settled,
         policy=settings.policy,
         protected_files=named_files(settings),
         # A gate that was closed at the start stays closed; one that was open can be closed.
