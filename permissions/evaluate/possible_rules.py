@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 
 from permissions.decision import Behavior, Reason
 from permissions.evaluate.call_view import CallView
@@ -70,15 +71,11 @@ def shared_by_pattern(bash: CallView, words: list[Word]) -> Floor | None:
         places = {name: index.last_names.first_shared(name) for name in words_by_pattern}
         results = [(place, name) for name, place in places.items() if place is not None]
         if results:
-            place, name = min(results, key=_place)
+            place, name = min(results, key=itemgetter(0))
             word, rule = words_by_pattern[name], index.file_rules[place]
             message = f"{word.raw} could name a file that {rule.text} is about"
             return Floor(Behavior.ASK, Reason.UNPARSABLE, message)
     return None
-
-
-def _place(result: tuple[int, str]) -> int:
-    return result[0]
 
 
 def _readings(word: Word) -> list[Word]:

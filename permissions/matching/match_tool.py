@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -158,7 +159,7 @@ def _candidates(
                 placed_rules.extend(by_path.by_name.get(name, ()))
             for group in by_path.groups:
                 _add_group(placed_rules, group, behavior, call, anchors)
-            placed_rules.sort(key=_place)
+            placed_rules.sort(key=itemgetter(0))
         results = [rule for _, rule in placed_rules] if placed_rules else []
     globs = index.globs_for(governor) if index.by_glob else ()
     return sorted([*results, *globs], key=_rank) if globs else results
@@ -192,10 +193,6 @@ def _add_group(
                     placed_rules.extend(group.inside(way[0] if way else ""))
             elif call.takes_tree and is_below(place, spelling):
                 placed_rules.extend(group.by_base)
-
-
-def _place(placed_rule: PlacedRule) -> int:
-    return placed_rule[0]
 
 
 def _rank(rule: Rule) -> int:

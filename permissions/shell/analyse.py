@@ -21,7 +21,7 @@ from permissions.shell.programs.registry import program_named
 from permissions.shell.rule_spellings import Form
 from permissions.shell.syntax import HOME_MARK, PWD_MARK, Redirect, Script, Unparsable, Word
 from permissions.shell.wrappers.code_commands import commands_in_code
-from permissions.shell.wrappers.layers import program_of
+from permissions.shell.wrappers.layers import Layer
 from permissions.shell.wrappers.unwrap import Reader, Unwrapped, found_texts, supplied_texts, unwrap
 
 MAX_PARTS = 2_000
@@ -107,7 +107,7 @@ def _facts(
         placed_command, script.hides, functions, unwrapping, stdin, home, depth
     )
     last = unwrapping.layers[-1]
-    program = program_of(last.words[0]) if last.words else ""
+    program = last.program
     is_here = not (last.directory or last.is_elsewhere)
     code = stdin if is_here and takes_code(program, last.words[1:]) else None
     if depth < _MAX_NESTING:
@@ -126,20 +126,19 @@ def _facts(
         stage=placed_command.stage,
         is_late=placed_command.is_late,
         repeats=placed_command.repeats,
-        takes_code=unwrapping.reader is not None
-        or _runs_input(last.words, is_fed=placed_command.is_fed),
+        takes_code=unwrapping.reader is not None or _runs_input(last, is_fed=placed_command.is_fed),
     )
 
 
-def _runs_input(words: tuple[Word, ...], *, is_fed: bool) -> bool:
+def _runs_input(layer: Layer, *, is_fed: bool) -> bool:
     """Does a program run code that its words do not show: from its input, or from a pipe?"""
-    if not words:
+    if not layer.words:
         return False
-    program_record = program_named(program_of(words[0]))
+    program_record, words = program_named(layer.program), layer.words[1:]
     if program_record.code is not Code.LANGUAGE and not program_record.is_shell:
-        return is_fed and takes_code(program_of(words[0]), words[1:])
-    is_piped = any(is_printed(word) for word in words[1:])
-    return is_piped or (not program_record.is_shell and takes_code(program_of(words[0]), words[1:]))
+        return is_fed and takes_code(layer.program, words)
+    is_piped = any(map(is_printed, words))
+    return is_piped or (not program_record.is_shell and takes_code(layer.program, words))
 
 
 def _shell_texts(

@@ -23,7 +23,7 @@ from permissions.shell.programs.shell_builtins import GIT_PLACES
 from permissions.shell.rule_spellings import EXPANDED, allow_forms, deny_forms, form_of
 from permissions.shell.syntax import FOUND, GLOB_MARKS, Simple, Word
 from permissions.shell.wrappers.command_options import option_commands, started_by_variables
-from permissions.shell.wrappers.layers import Layer, program_of
+from permissions.shell.wrappers.layers import Layer
 from permissions.shell.wrappers.unwrap import Unwrapped, unwrap
 
 _GLOBS = tuple(GLOB_MARKS.values())
@@ -34,7 +34,7 @@ def texts_started(simple: Simple, unwrapping: Unwrapped) -> Iterator[str]:
     yield from started_by_variables(simple)
     for layer in unwrapping.layers:
         if layer.words and not layer.is_elsewhere:
-            yield from option_commands(program_of(layer.words[0]), layer.words[1:])
+            yield from option_commands(layer.program, layer.words[1:])
 
 
 def own_facts(
@@ -72,8 +72,7 @@ def own_facts(
 
 
 def _open_values(layer: Layer) -> list[Word]:
-    program = program_of(layer.words[0])
-    return [] if layer.is_elsewhere else open_values(program, layer.words[1:])
+    return [] if layer.is_elsewhere else open_values(layer.program, layer.words[1:])
 
 
 def _is_seen_through(layers: list[Layer]) -> bool:
@@ -142,7 +141,7 @@ def _programs(layers: list[Layer], *, clean: bool) -> Plain:
     """Return what the programs themselves may do; `clean`: nothing else is in the way."""
     risk = ""
     for layer in layers:
-        risk = risk or risk_of(program_of(layer.words[0]), layer.words[1:])
+        risk = risk or risk_of(layer.program, layer.words[1:])
     last = layers[0] if _is_search(layers) else layers[-1] if layers else None
     if not clean or last is None or not last.words[0].is_literal:
         return Plain(risk, is_read_only=False, is_edit=False)
@@ -174,7 +173,7 @@ def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
             replace(access, path=_rebase(access.path, layer.directory))
             if layer.directory
             else access
-            for access in accesses(program_of(layer.words[0]), layer.words[1:])
+            for access in accesses(layer.program, layer.words[1:])
             if access.path is not FOUND
         )
         builds = program_named(layer.words[0].text).builds

@@ -13,7 +13,7 @@ from permissions.shell.arguments import split_arguments
 from permissions.shell.command_pattern import WORD_END
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import PIPE_MARK, Simple, Word
-from permissions.shell.wrappers.layers import Layer, program_of
+from permissions.shell.wrappers.layers import Layer
 
 EXPANDED = UNKNOWN + PIPE_MARK
 """What stands in a word for something that is expanded later."""
@@ -93,7 +93,7 @@ def deny_forms(simple: Simple, layers: list[Layer], layer_forms: list[Form]) -> 
         forms.append(form)
         if not form.joined_text.isascii():
             forms.extend(_expanded_forms(words))
-        program = program_of(words[0])
+        program = layer.program
         if program != form.head:
             forms.append(form_of(words, program))
         commands = _without_global_options(program, words)

@@ -206,7 +206,7 @@ PROGRAMS = (
     Program("ssh-keygen", risk=Risk("D", value_letters="aAbCEFfGgIJKLlMmNnOPRrSsTtUVvWwYZz")),
     Program("ssh-add", risk=Risk("sS", value_letters="tE")),
     Program("nc ncat netcat", risk=Risk("ec", "--exec --lua-exec --sh-exec",
-        value_letters="GgipqswxIiMmOoPTVWX"),
+        value_letters="GgipqswxIMmOoPTVWX"),
         command_options="-c -e --exec --sh-exec", network="*"),
     Program("socat", risky_words=r"(?i)(?:EXEC|SYSTEM|SHELL):", command_words=socat_commands,
         network="*"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shlex import quote
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.syntax import Word
@@ -23,6 +23,12 @@ class Layer(Struct, frozen=True):
     """Where it runs, as in `env -C`: from the shell's directory, "" for that one itself."""
     is_elsewhere: bool = False
     """Runs on another machine or in a container: its paths are not paths here."""
+    program: str = ""
+    """Base name of its program, worked out from the words; "" without any."""
+
+    def __post_init__(self) -> None:
+        """Name the program."""
+        force_setattr(self, "program", program_of(self.words[0]) if self.words else "")
 
 
 def program_of(word: Word) -> str:

@@ -14,7 +14,7 @@ from permissions.shell.access import names
 from permissions.shell.flow.nested_scripts import Texts, of_shell
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import PIPE_MARK, SUPPLIED, Simple, Word
-from permissions.shell.wrappers.layers import Layer, in_directory, inner_layers, program_of
+from permissions.shell.wrappers.layers import Layer, in_directory, inner_layers
 from permissions.shell.wrappers.unwrap_one import behind_subcommand, inside
 
 MAX_LAYERS = 12
@@ -65,7 +65,7 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
         if layer.words:
             new_layers, texts = _inner(layer)
             layers.extend(new_layers)
-            is_away = layer.is_elsewhere or program_of(layer.words[0]) == "ssh"
+            is_away = layer.is_elsewhere or layer.program == "ssh"
             (elsewhere if is_away else scripts).extend(
                 in_directory(text, layer.directory) for text in texts.scripts
             )
@@ -132,7 +132,7 @@ def _inner(layer: Layer) -> tuple[list[Layer], Texts]:
     first, rest = layer.words[0], layer.words[1:]
     if not first.is_literal:
         return [], Texts()
-    name = program_of(first)
+    name = layer.program
     program_record = program_named(name)
     if program_record.is_shell:
         return [], of_shell(name, rest)
