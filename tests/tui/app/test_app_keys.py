@@ -548,6 +548,8 @@ async def test_the_spinner_says_which_key_reaches_us(env: dict[str, str], key: s
             await pilot.pause(0.02)
         await send(pilot, "!sleep 600")
         while not shells.has_foreground:
+            state = f"{app.parts.composer.buffer.text!r}, {transcript_of(app)}"
+            assert not all(worker.is_finished for worker in app.workers), state
             await pilot.pause(0.02)
         app.parts.lines.show()
         await settled(pilot)
