@@ -12,6 +12,7 @@ from typing import Final
 import click
 
 from permissions.base.text.sanitize import sanitize
+from tui.command_line.standard_streams import write_message
 
 _JSON: Final = re.compile(r"--output-format=?(?:stream-)?json")
 
@@ -24,7 +25,7 @@ def report_usage(arguments: Sequence[str], error: click.ClickException) -> int:
     """
     message = io.StringIO()
     error.show(message)
-    sys.stderr.write(sanitize(message.getvalue()))
+    write_message(sanitize(message.getvalue()).removesuffix("\n"))
     if _is_json(arguments):
         from agent.headless.headless_output import write_line
         from agent.headless.output_lines import failure_line

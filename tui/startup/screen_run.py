@@ -26,6 +26,7 @@ from themes.registry import DEFAULT_THEME, load_theme
 from themes.theme import Theme, ThemeError
 from tui.app.app import AgentApp
 from tui.app.session.session_control import ExitReport
+from tui.command_line.standard_streams import write_message
 from tui.conversation.factory import ConversationMaker
 from tui.ports.app_options import AppOptions
 from tui.ports.conversation import ScreenPorts
@@ -161,7 +162,7 @@ class ScreenRun:
             sys.stdout.write(unsent)
             self.status = self._write_goodbye(report)
             for line in self.maker.last_words():
-                sys.stderr.write(f"agent-tui: {line}\n")
+                write_message(f"agent-tui: {line}")
         except OSError:
             # The terminal is closed: there is no reader.
             self.status = self.app.return_code or EXIT_HANGUP
@@ -219,7 +220,7 @@ class ScreenRun:
         elif report.last_answer:
             sys.stdout.write(sanitize(report.last_answer).rstrip() + "\n\n")
         if report.error:
-            sys.stderr.write(f"agent-tui: {sanitize(report.error)}\n")
+            write_message(f"agent-tui: {sanitize(report.error)}")
             return 1
         sys.stdout.write(self.maker.how_to_continue())
         return 0

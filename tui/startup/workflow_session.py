@@ -36,6 +36,7 @@ from agent.orchestration.workflows import Workflows
 from permissions.base.process.own_environment import hide_secrets
 from permissions.base.text.sanitize import sanitize
 from permissions.decision import Behavior, DecisionSource
+from tui.command_line.standard_streams import write_message
 from tui.conversation.model_choice import real_model
 from tui.version import version
 
@@ -240,4 +241,4 @@ def _write(run: WorkflowRun, end: RunEnd, *, as_json: bool) -> None:
 
 
 def _tell(text: str) -> None:
-    print(f"agent-tui: {sanitize(text)}", file=sys.stderr, flush=True)
+    write_message(f"agent-tui: {sanitize(text)}")

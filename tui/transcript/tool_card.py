@@ -18,7 +18,7 @@ from agent.display import (
     TodoItem,
     WorkflowDisplay,
 )
-from agent.tools.decline_text import DECLINED, comment_in
+from agent.tools.decline_text import DECLINED, PLAN_REJECTED, UNANSWERED, comment_in
 from agent.tools.search.hidden_words import hidden_part
 from themes.theme import Role
 from tui.text.highlight import Highlighter
@@ -153,6 +153,13 @@ def _progress(items: Sequence[TodoItem]) -> str:
 
 
 def _failure(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
+    # What the user declined is reported to the model in other words.
+    if card.result.startswith(UNANSWERED):
+        return [row(("You declined to answer", Ink(Role.WARNING)))]
+    if card.result.startswith(PLAN_REJECTED):
+        comment = comment_in(card.result)
+        runs: list[Run] = [("Rejected by you; plan mode stays on", Ink(Role.WARNING))]
+        return wrap([*runs, (f" “{comment}”", TEXT)] if comment else runs, width)
     limit = None if is_detailed else FAILED_LINES
     is_command = isinstance(card.display, CommandDisplay)
     breaks = chop if is_command else wrap

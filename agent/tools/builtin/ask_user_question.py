@@ -16,6 +16,7 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
+from agent.tools.decline_text import UNANSWERED
 from agent.tools.services import PartialAnswers, Question, QuestionOption
 from agent.typed_json.read_record import as_values
 
@@ -81,8 +82,8 @@ async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOu
     asked = [as_values(question) for question in tool_input.questions]
     if answers is None:
         return ToolOutcome(
-            "The user declined to answer. Do not ask the same again: continue with the most "
-            "reasonable assumption, or wait for what they say next.",
+            f"{UNANSWERED} Do not ask the same again: continue with the most reasonable "
+            " assumption, or wait for what they say next.",
             is_error=True,
             structured={"questions": asked, "answers": {}},
         )

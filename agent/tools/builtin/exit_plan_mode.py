@@ -16,7 +16,7 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
-from agent.tools.decline_text import DECLINED_AND_STOPPED
+from agent.tools.decline_text import DECLINED_AND_STOPPED, plan_rejected_with
 
 DESCRIPTION: Final = """Shows the user a plan for approval and ends plan mode when they agree.
 
@@ -67,11 +67,11 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
             ends_turn=True,
         )
     if not answer.is_approved:
-        comment = f" They said:\n{answer.feedback}" if answer.feedback else ""
+        content = plan_rejected_with(answer.feedback)
         if answer.plan is not None:
-            comment += f"\nThey changed the plan themselves; it now reads:\n{plan}"
+            content += f"\nThey changed the plan themselves; it now reads:\n{plan}"
         return ToolOutcome(
-            f"The user did not approve the plan; plan mode stays on.{comment}",
+            content,
             is_error=True,
             display=display,
             structured=structured,

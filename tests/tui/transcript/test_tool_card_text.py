@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.display import CommandDisplay, DiffDisplay
-from agent.tools.decline_text import declined_with
+from agent.tools.decline_text import UNANSWERED, declined_with, plan_rejected_with
 from tui.text.highlight import Highlighter
 from tui.transcript.blocks import ToolCard
 from tui.transcript.tool_card import tool_card_rows
@@ -44,6 +44,20 @@ def test_a_declined_call_of_a_resumed_conversation_says_so_in_words_for_the_user
     card = ToolCard("u1", "Bash", "Bash x", "denied", {}, 0.0, result=declined_with("use make"))
     rows = tool_card_rows(card, 60, is_detailed=False, highlighter=Highlighter())
     assert rows[1].text.strip(" └") == "Denied by you “use make”"
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        (plan_rejected_with(""), "Rejected by you; plan mode stays on"),
+        (plan_rejected_with("no tests"), "Rejected by you; plan mode stays on “no tests”"),
+        (f"{UNANSWERED} Do not ask the same again.", "You declined to answer"),
+    ],
+)
+def test_what_the_user_rejected_is_shown_in_words_for_the_user(result: str, text: str) -> None:
+    card = ToolCard("u1", "ExitPlanMode", "Plan", "failed", {}, 0.0, result=result)
+    rows = tool_card_rows(card, 60, is_detailed=False, highlighter=Highlighter())
+    assert [each.text.strip(" └") for each in rows[1:]] == [text]
 
 
 def test_the_file_of_a_call_is_a_link() -> None:
