@@ -60,7 +60,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     LocalCommand(
         _meta(
             "btw",
-            "Ask a side question that isn't added to the conversation",
+            "Ask a side question outside the conversation",
             "<question>",
             on_screen=True,
         ),
@@ -69,7 +69,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     LocalCommand(
         _meta(
             "clear",
-            "Start a new conversation (the old one is kept; optional name)",
+            "Start a new conversation; the old one is kept",
             "[name]",
             "reset",
             "new",
@@ -116,7 +116,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     ),
     LocalCommand(_meta("debug", "Show the debug log of this session"), f"{PACKAGE}.debug"),
     InteractiveCommand(
-        _meta("diff", "Show changes since the last commit or per turn", on_screen=True),
+        _meta("diff", "Show changes since the last commit or by turn", on_screen=True),
         "diff",
     ),
     InteractiveCommand(
@@ -137,7 +137,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     ),
     LocalCommand(_meta("exit", "Quit", "", "quit", on_screen=True), f"{PACKAGE}.exit"),
     LocalCommand(
-        _meta("export", "Export the conversation to a file or the clipboard", "[file]"),
+        _meta("export", "Save or copy the conversation", "[file]"),
         f"{PACKAGE}.export",
     ),
     InteractiveCommand(
@@ -149,9 +149,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         _meta("hooks", "Show configured hooks", on_screen=True),
         "hooks",
     ),
-    PromptCommand(
-        _meta("init", "Have the model write an AGENTS.md for this project"), _template("init")
-    ),
+    PromptCommand(_meta("init", "Let the model write this project's AGENTS.md"), _template("init")),
     LocalCommand(
         _meta("keybindings", "Edit the key bindings", on_screen=True), f"{PACKAGE}.keybindings"
     ),
@@ -211,7 +209,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     InteractiveCommand(
         _meta(
             "mcp",
-            "Show MCP servers: state, tools, sign in, turn off",
+            "Show, sign in to and turn off MCP servers",
             "[enable|disable|reconnect <name>]",
             on_screen=True,
         ),
@@ -233,7 +231,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     InteractiveCommand(
         _meta(
             "tasks",
-            "View, message and stop agents and background commands",
+            "View and stop agents and background commands",
             "",
             "bashes",
             on_screen=True,
@@ -264,7 +262,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     InteractiveCommand(
         _meta(
             "workflows",
-            "View, pause, continue, stop and save runs of workflows",
+            "View, pause, stop and save workflow runs",
             "[run]",
             on_screen=True,
         ),

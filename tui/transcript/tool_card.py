@@ -194,7 +194,9 @@ def _body(
 
 
 def _command(display: CommandDisplay, width: int, limit: int | None) -> list[Row]:
-    rows = _text(display.output, MUTED, width, limit, from_end=True)
+    # Of a command in the background, its note for the user.
+    breaks = wrap if display.background_id else chop
+    rows = _text(display.output, MUTED, width, limit, from_end=True, breaks=breaks)
     if display.background_id:
         note = f"moved to the background ({display.background_id})"
         rows = [row((note, MUTED), is_copied=False), *rows]

@@ -53,3 +53,7 @@ def test_listing_commands_imports_none_of_them() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_no_description_is_cut_in_a_menu_of_80_columns() -> None:
+    assert [c.meta.name for c in BUILTIN_COMMANDS if len(c.meta.description) > 45] == []

@@ -183,14 +183,14 @@ NARROW = {
     "tool_diff": """\
  ● Edit src/… +3 −1
    1   def slug(tex
-       t):
+     ↪ t):
    2 -     text = t
-       ext.lower()
+     ↪ ext.lower()
    2 +     text = n
-       ormalise(tex
-       t).lower()
+     ↪ ormalise(tex
+     ↪ t).lower()
    3       return t
-       ext
+     ↪ ext
    4 +
    5 + # 漢字 🎉""",
     "tool_failed": """\

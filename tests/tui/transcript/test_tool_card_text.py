@@ -60,6 +60,17 @@ def test_what_the_user_rejected_is_shown_in_words_for_the_user(result: str, text
     assert [each.text.strip(" └") for each in rows[1:]] == [text]
 
 
+def test_the_note_of_a_background_command_breaks_between_words() -> None:
+    note = "In the sandbox: your browser cannot reach its ports."
+    display = CommandDisplay("make", note, None, background_id="bash_1")
+    card = ToolCard("u1", "Bash", "Bash make", "ok", {}, 0.0, display=display)
+    rows = tool_card_rows(card, 40, is_detailed=False, highlighter=Highlighter())
+    assert [row.text for row in rows[2:]] == [
+        "   In the sandbox: your browser cannot",
+        "   reach its ports.",
+    ]
+
+
 def test_the_file_of_a_call_is_a_link() -> None:
     card = ToolCard("u1", "Read", "Read a b.py", "ok", {"file_path": "/w/a b.py"}, 0.0)
     (head,) = tool_card_rows(card, 40, is_detailed=False, highlighter=Highlighter())

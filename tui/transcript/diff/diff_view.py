@@ -136,7 +136,7 @@ def diff_line_rows(
         head: tuple[Run, ...] = (
             (" " * indent, MUTED),
             (label if not position else " " * digits, Ink(Role.MUTED if ground else Role.FAINT)),
-            (f" {sign} " if not position else "   ", Ink(sign_role)),
+            (f" {sign} ", Ink(sign_role)) if not position else (" ↪ ", Ink(Role.FAINT)),
         )
         runs = (
             head[0],
