@@ -74,8 +74,7 @@ class TerminalLink:
         """Apply what the terminal reports of its background, and of how wide it draws."""
         drawn = width_from_reply(text)
         if drawn is not None:
-            apart = not drawn.is_joined
-            if draw_apart(emoji=apart and not drawn.is_flag, flags=apart and drawn.is_flag):
+            if not drawn.is_joined and draw_apart(drawn.what):
                 lay_out()
             return
         support = support_from_reply(text, self.images.support)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 Cluster = tuple[str, int]
 """A grapheme cluster and its width in cells, 1 or 2."""
@@ -24,6 +24,9 @@ _PLAIN: Final = re.compile(
     "\u2387\u23bf\u23ce\u23f5\u23f8\u2500-\u25fc\u2610\u2611\u2713\u2717\u273b\u276f\u2800-\u28ff]*"
 )
 _FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
+_SELECTOR: Final = "\ufe0f"
+"""Asks for the emoji of a character that has a plain form, too."""
+_BEFORE_TONE: Final = re.compile("(?<!^)(?=[\U0001f3fb-\U0001f3ff])")
 _CACHED_LENGTH: Final = 256
 _CONTROLS: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -34,40 +37,39 @@ _CONTROLS: Final = re.compile(
 class _Terminal:
     """How the terminal draws what takes several code points; there is one terminal."""
 
-    joins_emoji = True
-    """Whether emoji that a joiner, a skin tone or a selector belongs to take the cells of one."""
-    joins_flags = True
-    """Whether the two halves of a flag take two cells together."""
+    apart: frozenset[str] = frozenset()
+    """What it draws code point by code point. `family`: all emoji of several code points; `tone`:
+    skin tones, as tmux 3.3, which joins families and widens nothing for a selector; `flag`: the two
+    halves of flags."""
 
 
-def draw_apart(*, emoji: bool = False, flags: bool = False) -> bool:
-    """Measure emoji or flags code point by code point, as this terminal draws them.
+def draw_apart(what: Literal["family", "tone", "flag"]) -> bool:
+    """Measure a kind of emoji code point by code point, as this terminal draws it.
 
     Returns whether that is a change: everything must be laid out again then.
     """
-    before = _Terminal.joins_emoji, _Terminal.joins_flags
-    _Terminal.joins_emoji &= not emoji
-    _Terminal.joins_flags &= not flags
-    is_changed = before != (_Terminal.joins_emoji, _Terminal.joins_flags)
-    if is_changed:
-        _cached_clusters.cache_clear()
-        is_one_cluster.cache_clear()
-    return is_changed
+    if what in _Terminal.apart:
+        return False
+    _Terminal.apart |= {what}
+    _cached_clusters.cache_clear()
+    is_one_cluster.cache_clear()
+    return True
 
 
 def _graphemes(text: str) -> Iterable[str]:
     """Return what the terminal draws as one, without the marks that take no cell."""
     from wcwidth import iter_graphemes  # late: see _PLAIN
 
-    if _Terminal.joins_emoji and _Terminal.joins_flags:
+    if not _Terminal.apart:
         return iter_graphemes(text)
     return (part for whole in iter_graphemes(text) for part in _as_drawn(whole))
 
 
 def _as_drawn(grapheme: str) -> Iterable[str]:
-    is_flag = _FLAG.fullmatch(grapheme) is not None
-    is_joined = _Terminal.joins_flags if is_flag else _Terminal.joins_emoji
-    return (grapheme,) if is_joined else grapheme
+    kind = "flag" if _FLAG.fullmatch(grapheme) else "family"
+    if kind in _Terminal.apart:
+        return grapheme
+    return _BEFORE_TONE.split(grapheme) if "tone" in _Terminal.apart else (grapheme,)
 
 
 def is_plain(text: str) -> bool:
@@ -114,8 +116,10 @@ def _split(text: str) -> list[Cluster]:
     from wcwidth import wcswidth  # late: see _PLAIN
 
     clusters: list[Cluster] = []
+    is_tone_apart = "tone" in _Terminal.apart
     for grapheme in _graphemes(_CONTROLS.sub("", text)):
-        width = min(2, wcswidth(grapheme))
+        drawn = grapheme.replace(_SELECTOR, "") if is_tone_apart else grapheme
+        width = min(2, wcswidth(drawn))
         if width > 0:
             clusters.append((grapheme[:CLUSTER_LIMIT], width))
         elif clusters:

@@ -5,7 +5,7 @@ Nothing of it may be lost, in a list, in code and in a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import pytest
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from agent.events import Complete, TextDelta, Usage
 from tests.tui.app.test_app_keys import send, settled
+from tests.tui.app.test_clicks import until
 from tests.tui.recorded import RecordedConversation, Step, make_app, until_interrupted
 from tests.tui.screen.emulator import CellEmulator, Shown
 from tui.input.driver import _Reader
@@ -52,8 +53,7 @@ ANSWER = "\n".join(
 @pytest.fixture(autouse=True)
 def one_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test begins with a terminal that joins, and so does what comes after it."""
-    for name in ("joins_emoji", "joins_flags"):
-        monkeypatch.setattr(width._Terminal, name, True)
+    monkeypatch.setattr(width._Terminal, "apart", frozenset())
     width._cached_clusters.cache_clear()
     yield
     width._cached_clusters.cache_clear()
@@ -63,11 +63,14 @@ def one_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 class PlainEmulator(CellEmulator):
     """Draws every code point in its own cells; those without a width belong to the one before."""
 
+    joins = False
+    """Whether what follows a joiner belongs to the one before, too."""
+
     def _write(self, text: str) -> None:
-        for character in text:
+        for before, character in pairwise(f" {text}"):
             cells = max(0, wcwidth.wcwidth(character))
             row = self.rows[self._y]
-            if cells == 0:
+            if cells == 0 or (self.joins and before == "\u200d"):
                 at = self._x - 1 - (row[self._x - 1].grapheme == "")
                 row[at] = Shown(row[at].grapheme + character, self._pen, self._link)
                 continue
@@ -80,22 +83,37 @@ class PlainEmulator(CellEmulator):
             self._x = min(self._x + cells, self.width - 1)
 
 
-@pytest.mark.parametrize("is_plain", [False, True], ids=["clusters", "code points"])
-async def test_no_wide_text_is_lost_and_columns_stand(is_plain: bool) -> None:
+class JoiningEmulator(PlainEmulator):
+    """Draws families as one and skin tones apart, as tmux 3.3."""
+
+    joins = True
+
+
+@pytest.mark.parametrize(
+    ("make", "replies"),
+    [
+        (CellEmulator, ()),
+        (PlainEmulator, ("\x1b[2;7R", "\x1b[2;15R", "\x1b[3;5R")),
+        (JoiningEmulator, ("\x1b[2;3R", "\x1b[2;15R", "\x1b[3;5R")),
+    ],
+    ids=["clusters", "code points", "tones apart"],
+)
+async def test_no_wide_text_is_lost_and_columns_stand(
+    make: type[CellEmulator], replies: Sequence[str]
+) -> None:
     app = make_app(
         RecordedConversation(
             [[TextDelta("t", "m", 0, ANSWER), Complete("t", "m", "end_turn", Usage())]]
         )
     )
     async with app.run_test(size=(60, 40)) as pilot:
-        if is_plain:
-            app.post_message(TerminalReply("\x1b[2;7R"))
-            app.post_message(TerminalReply("\x1b[3;5R"))
-            await pilot.pause()
+        for reply in replies:
+            app.post_message(TerminalReply(reply))
+        await pilot.pause()
         await send(pilot, "go")
-        await settled(pilot)
+        blocks = app.parts.document.blocks
+        await until(pilot, lambda: ANSWER in [getattr(block, "text", "") for block in blocks])
         wanted, styles = app._cells.back, app._cells.styles
-        make = PlainEmulator if is_plain else CellEmulator
         terminal = make(60, 40, fills_background=True, homes_after_margins=True)
         state = TerminalState(60, fills_background=True)
         blank = ScreenBuffer(60, 40)
@@ -108,11 +126,13 @@ async def test_no_wide_text_is_lost_and_columns_stand(is_plain: bool) -> None:
 
 
 def test_the_terminal_is_asked_once_and_answers_are_no_keys() -> None:
-    assert PROBE.count("\x1b[6n") == 2
+    assert PROBE.count("\x1b[6n") == 3
     messages = _Reader(debug=False).feed(b"\x1b[2;3R\x1b[3;5R")
     assert [m.text for m in messages if isinstance(m, TerminalReply)] == ["\x1b[2;3R", "\x1b[3;5R"]
-    assert width_from_reply("\x1b[2;3R") == DrawnWidth(is_flag=False, is_joined=True)
-    assert width_from_reply("\x1b[3;5R") == DrawnWidth(is_flag=True, is_joined=False)
+    assert width_from_reply("\x1b[2;3R") == DrawnWidth("family", is_joined=True)
+    assert width_from_reply("\x1b[2;13R") == DrawnWidth("tone", is_joined=True)
+    assert width_from_reply("\x1b[2;15R") == DrawnWidth("tone", is_joined=False)
+    assert width_from_reply("\x1b[3;5R") == DrawnWidth("flag", is_joined=False)
     assert width_from_reply("\x1b[?997;1n") is None
 
 
@@ -156,7 +176,8 @@ async def test_an_interrupted_answer_keeps_its_last_character() -> None:
     app = make_app(RecordedConversation([steps]))
     async with app.run_test(size=(60, 20)) as pilot:
         await send(pilot, "go")
+        blocks = app.parts.document.blocks
+        await until(pilot, lambda: any(isinstance(block, AssistantText) for block in blocks))
         await pilot.press("escape")
-        await settled(pilot)
-        texts = [b.text for b in app.parts.document.blocks if isinstance(b, AssistantText)]
-        assert texts == ["hi \U0001f44d"]
+        await until(pilot, lambda: not app.parts.document.activity.is_working)
+        assert [b.text for b in blocks if isinstance(b, AssistantText)] == ["hi \U0001f44d"]
