@@ -26,6 +26,7 @@ class Appearance:
         wanted_theme: str,
         *,
         is_dark: bool | None,
+        has_few_colors: bool,
         themes_dir: tuple[Path, ...],
         no_color: bool,
         is_inline: bool,
@@ -50,6 +51,7 @@ class Appearance:
             theme,
             themes_dir=themes_dir,
             is_dark=is_dark,
+            has_few_colors=has_few_colors,
             use=self.use_theme,
             notify=warn,
         )

@@ -39,6 +39,14 @@ def is_color_change(text: str) -> bool:
     return re.fullmatch(_CHANGED, text) is not None
 
 
+def has_few_colors(env: Mapping[str, str]) -> bool:
+    """Whether the terminal has sixteen colors at most, as Rich reads the environment."""
+    term = env.get("TERM", "").lower()
+    if not term or env.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}:
+        return False
+    return term.rpartition("-")[2] not in {"256color", "kitty"}
+
+
 def dark_from_environment(env: Mapping[str, str]) -> bool | None:
     """Return the background by `COLORFGBG` (`15;0` is light on dark); None where it names none."""
     _, _, background = env.get("COLORFGBG", "").rpartition(";")

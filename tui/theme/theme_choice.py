@@ -17,6 +17,8 @@ from themes.theme import Theme, ThemeError
 AUTO: Final = "auto"
 LIGHT: Final = "light"
 DARK: Final = "dark"
+FEW_COLORS: Final = "ansi16"
+FEW_COLORS_LIGHT: Final = "ansi16-light"
 
 
 class ThemeChoice:
@@ -29,6 +31,7 @@ class ThemeChoice:
         *,
         themes_dir: tuple[Path, ...],
         is_dark: bool | None = None,
+        has_few_colors: bool = False,
         use: Callable[[Theme], None],
         notify: Callable[[str], None],
     ) -> None:
@@ -37,6 +40,7 @@ class ThemeChoice:
         self._theme = theme
         self._themes_dir = themes_dir
         self._is_dark = is_dark
+        self._has_few_colors = has_few_colors
         self._use = use
         self._notify = notify
 
@@ -63,7 +67,7 @@ class ThemeChoice:
 
     def reload(self, *, is_new: bool = False) -> None:
         """Read the theme again; one that cannot be read leaves everything as it is."""
-        name = theme_for(self.wanted, self._is_dark)
+        name = theme_for(self.wanted, self._is_dark, has_few_colors=self._has_few_colors)
         try:
             theme, warnings = load_theme(name, user_dir=self._themes_dir)
         except ThemeError as error:
@@ -77,8 +81,10 @@ class ThemeChoice:
             self._notify(warning)
 
 
-def theme_for(wanted: str, is_dark: bool | None) -> str:
+def theme_for(wanted: str, is_dark: bool | None, *, has_few_colors: bool = False) -> str:
     """Return the name of the theme to load."""
     if wanted != AUTO:
         return wanted
+    if has_few_colors:
+        return FEW_COLORS_LIGHT if is_dark is False else FEW_COLORS
     return DEFAULT_THEME if is_dark is None else DARK if is_dark else LIGHT

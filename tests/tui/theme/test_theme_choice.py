@@ -7,14 +7,20 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from tests.tui.app.test_app_keys import send, settled, transcript_of
 from tests.tui.panels.test_panels import opened
 from tests.tui.recorded import RecordedConversation, make_app
 from themes.registry import load_theme
 from themes.theme import Role, Theme
-from tui.terminal.background import dark_from_environment, dark_from_reply, is_color_change
-from tui.theme.theme_choice import ThemeChoice
+from tui.terminal.background import (
+    dark_from_environment,
+    dark_from_reply,
+    has_few_colors,
+    is_color_change,
+)
+from tui.theme.theme_choice import ThemeChoice, theme_for
 from tui.theme.theme_files import (
     follow_themes,
     known_background,
@@ -65,6 +71,24 @@ def choice(
         notify=told.append,
     )
     return made, used, told
+
+
+@pytest.mark.parametrize("term", ["xterm", "linux", "xterm-256color", "xterm-kitty", "screen"])
+@pytest.mark.parametrize("colorterm", ["", "truecolor"])
+def test_few_colors_are_those_that_rich_sees(term: str, colorterm: str) -> None:
+    env = {"TERM": term, "COLORTERM": colorterm}
+    console = Console(force_terminal=True, _environ=env)
+    assert has_few_colors(env) is (console.color_system == "standard")
+
+
+@pytest.mark.parametrize(
+    ("is_dark", "name"), [(None, "ansi16"), (True, "ansi16"), (False, "ansi16-light")]
+)
+def test_auto_takes_the_terminals_own_where_it_has_few_colors(
+    is_dark: bool | None, name: str
+) -> None:
+    assert theme_for("auto", is_dark, has_few_colors=True) == name
+    assert theme_for("dark", is_dark, has_few_colors=True) == "dark"
 
 
 def test_auto_follows_the_background() -> None:
