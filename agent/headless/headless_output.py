@@ -62,6 +62,7 @@ from agent.loop.answer_text import AnswerText
 from agent.options import OutputFormat
 from agent.user_prompt import Prompt
 from permissions.base.text.sanitize import sanitize
+from permissions.base.text.terminal_lines import write_message
 from permissions.decision import Behavior, DecisionSource
 
 _ENDS_REQUEST = (Complete, RetryScheduled, ErrorEvent, Terminal)
@@ -406,7 +407,7 @@ class HeadlessOutput:
             ) from error
 
     def _print(self, text: str) -> None:
-        self._err.write(f"agent-tui: {sanitize(text)}\n")
+        write_message(self._err, f"agent-tui: {sanitize(text)}")
         self._err.flush()
 
 

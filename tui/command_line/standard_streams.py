@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 EXIT_PIPE: Final = 141
 """There is no reader any more: 128 and the number of the signal, as shells have it."""
 EXIT_CANNOT_WRITE: Final = 1
-_USUAL_WIDTH: Final = 80
-_LEAST_WIDTH: Final = 20
-"""Narrower ones break lines themselves, inside words."""
 _OF_THE_DEVICE: Final = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.ENXIO}
 )
@@ -108,29 +105,6 @@ def _complain_to_whoever_listens() -> None:
             errors="backslashreplace",
             line_buffering=True,
         )
-
-
-def write_message(text: str) -> None:
-    """Write a message to standard error; on a terminal its lines break between words."""
-    if sys.stderr.isatty():
-        from textwrap import wrap  # not at every start
-
-        try:
-            width = max(_LEAST_WIDTH, os.get_terminal_size(sys.stderr.fileno()).columns)
-        except OSError:
-            width = _USUAL_WIDTH
-        lines = (
-            wrap(
-                line,
-                width,
-                replace_whitespace=False,
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-            for line in text.split("\n")
-        )
-        text = "\n".join("\n".join(line) for line in lines)
-    sys.stderr.write(f"{text}\n")
 
 
 def no_reader() -> int:

@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from permissions.base.text.sanitize import sanitize
-from tui.command_line.standard_streams import write_message
+from permissions.base.text.terminal_lines import write_message
 
 _JSON: Final = re.compile(r"--output-format=?(?:stream-)?json")
 
@@ -25,7 +25,7 @@ def report_usage(arguments: Sequence[str], error: click.ClickException) -> int:
     """
     message = io.StringIO()
     error.show(message)
-    write_message(sanitize(message.getvalue()).removesuffix("\n"))
+    write_message(sys.stderr, sanitize(message.getvalue()).removesuffix("\n"))
     if _is_json(arguments):
         from agent.headless.headless_output import write_line
         from agent.headless.output_lines import failure_line

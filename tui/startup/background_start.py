@@ -14,7 +14,7 @@ from agent.exit_status import EXIT_COMPLETED, EXIT_ERROR
 from agent.session.background_input import FLAGS
 from agent.session.background_runs import BackgroundRuns
 from permissions.base.text.sanitize import sanitize
-from tui.command_line.standard_streams import write_message
+from permissions.base.text.terminal_lines import write_message
 from tui.version import version
 
 
@@ -31,7 +31,7 @@ def start_in_background(arguments: Sequence[str], prompt: str, session_id: str |
         runs = BackgroundRuns(here.agent_home)
         run = runs.start(argv, os.environ, here.launch_dir, prompt, session, takes_input=True)
     except AgentError as error:
-        write_message(f"agent-tui: {sanitize(str(error))}")
+        write_message(sys.stderr, f"agent-tui: {sanitize(str(error))}")
         return EXIT_ERROR
     sys.stdout.write(
         f"{run.id}  runs in the background\n"

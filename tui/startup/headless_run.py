@@ -25,7 +25,7 @@ from agent.headless.run import report_hooks, run_headless, run_start
 from agent.options import RunOptions
 from agent.user_prompt import Prompt
 from permissions.base.text.sanitize import sanitize
-from tui.command_line.standard_streams import write_message
+from permissions.base.text.terminal_lines import write_message
 from tui.conversation.gc_pause import resume_collection
 from tui.conversation.model_choice import Closer, close_all, demo_model, real_model
 from tui.version import version
@@ -109,7 +109,7 @@ class _HeadlessRun:
             control.connect(assembled.conversation)
         resume_collection()
         for notice in assembled.notices:
-            write_message(f"agent-tui: {sanitize(notice)}")
+            write_message(sys.stderr, f"agent-tui: {sanitize(notice)}")
         return assembled
 
     async def _run(
@@ -144,7 +144,7 @@ class _HeadlessRun:
         finally:
             await conversation.aclose()
             for line in conversation.shells.last_words():
-                write_message(f"agent-tui: {sanitize(line)}")
+                write_message(sys.stderr, f"agent-tui: {sanitize(line)}")
             report_hooks(conversation.hooks.notices(), sys.stderr)
 
 

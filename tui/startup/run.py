@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from agent.exit_status import EXIT_INTERRUPTED
 from agent.options import RunOptions
 from permissions.base.process.worker_threads import import_aside, run_to_end
-from tui.command_line.standard_streams import write_message
+from permissions.base.text.terminal_lines import write_message
 from tui.startup.first_turn import FirstTurn, is_sent_first
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class _Start:
             await first.aclose()
             sys.stdout.write(first.maker.how_to_continue())
             for line in first.maker.last_words():
-                write_message(f"agent-tui: {line}")
+                write_message(sys.stderr, f"agent-tui: {line}")
             if not ended_by:
                 raise
             return 128 + ended_by[0]

@@ -22,11 +22,11 @@ from agent.settings.user_values import user_values
 from permissions.base.process.child_environment import child_environment
 from permissions.base.process.program_path import path_outside
 from permissions.base.text.sanitize import sanitize
+from permissions.base.text.terminal_lines import write_message
 from themes.registry import DEFAULT_THEME, load_theme
 from themes.theme import Theme, ThemeError
 from tui.app.app import AgentApp
 from tui.app.session.session_control import ExitReport
-from tui.command_line.standard_streams import write_message
 from tui.conversation.factory import ConversationMaker
 from tui.ports.app_options import AppOptions
 from tui.ports.conversation import ScreenPorts
@@ -163,7 +163,7 @@ class ScreenRun:
             sys.stdout.write(unsent)
             self.status = self._write_goodbye(report)
             for line in self.maker.last_words():
-                write_message(f"agent-tui: {line}")
+                write_message(sys.stderr, f"agent-tui: {line}")
         except OSError:
             # The terminal is closed: there is no reader.
             self.status = self.app.return_code or EXIT_HANGUP
@@ -221,7 +221,7 @@ class ScreenRun:
         elif report.last_answer:
             sys.stdout.write(sanitize(report.last_answer).rstrip() + "\n\n")
         if report.error:
-            write_message(f"agent-tui: {sanitize(report.error)}")
+            write_message(sys.stderr, f"agent-tui: {sanitize(report.error)}")
             return 1
         sys.stdout.write(self.maker.how_to_continue())
         return 0

@@ -16,7 +16,7 @@ from agent.options import RunOptions
 from permissions.base.process.own_environment import hide_secrets
 from permissions.base.process.worker_threads import run_to_end
 from permissions.base.text.sanitize import sanitize
-from tui.command_line.standard_streams import write_message
+from permissions.base.text.terminal_lines import write_message
 from tui.conversation.gc_pause import pause_collection
 from tui.screen_reader.preference import wants_lines
 
@@ -87,7 +87,7 @@ def _run(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None) -> in
 
 def _report_failure(options: RunOptions, error: AgentError) -> None:
     """Report what ended the program; to a program that reads JSON, as a result too."""
-    write_message(f"agent-tui: {sanitize(str(error))}")
+    write_message(sys.stderr, f"agent-tui: {sanitize(str(error))}")
     if options.output_format != "text" and not isinstance(error, OutputError):
         from agent.headless.headless_output import write_line
         from agent.headless.output_lines import failure_line

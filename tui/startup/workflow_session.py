@@ -35,8 +35,8 @@ from agent.orchestration.run_report import failed_agents, how_to_continue
 from agent.orchestration.workflows import Workflows
 from permissions.base.process.own_environment import hide_secrets
 from permissions.base.text.sanitize import sanitize
+from permissions.base.text.terminal_lines import write_message
 from permissions.decision import Behavior, DecisionSource
-from tui.command_line.standard_streams import write_message
 from tui.conversation.model_choice import real_model
 from tui.version import version
 
@@ -241,4 +241,4 @@ def _write(run: WorkflowRun, end: RunEnd, *, as_json: bool) -> None:
 
 
 def _tell(text: str) -> None:
-    write_message(f"agent-tui: {sanitize(text)}")
+    write_message(sys.stderr, f"agent-tui: {sanitize(text)}")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 import sys
-import termios
 from pathlib import Path
 
 import pytest
 
 from tests.journeys.program import environment
-from tui.command_line.standard_streams import write_message
 
 EXPLAIN = ("permissions", "explain", "Bash(ls ü)")
 
@@ -82,17 +79,3 @@ def test_a_pipe_gets_utf_8_whatever_the_locale(fresh_home: Path, encoding: str) 
     done = program(fresh_home, *EXPLAIN, "--json", PYTHONIOENCODING=encoding)
     assert done.returncode == 3
     assert "ls ü" in done.stdout.decode("utf-8")
-
-
-def test_a_message_on_a_terminal_breaks_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader, terminal = pty.openpty()
-    termios.tcsetwinsize(terminal, (24, 40))
-    with os.fdopen(terminal, "w") as stream, os.fdopen(reader, "rb", buffering=0) as shown:
-        monkeypatch.setattr(sys, "stderr", stream)
-        write_message("agent-tui: No model is configured. Set ANTHROPIC_API_KEY, or read\n  on.")
-        stream.flush()
-        assert shown.read(1_000).decode().splitlines() == [
-            "agent-tui: No model is configured. Set",
-            "ANTHROPIC_API_KEY, or read",
-            "  on.",
-        ]
