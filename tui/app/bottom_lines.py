@@ -125,9 +125,12 @@ class BottomLines:
         return " · ".join((" runs at once, the model sees the output", *keys)) + " "
 
     def text_grew(self) -> None:
-        """Show what more text of the model changes: between two turns of the spinner, nothing."""
-        if not self._only_figures_moved:
+        """Show what more text of the model changes: the activity, once the spinner has turned."""
+        is_shown_working = self._screen.activity.view.activity.is_working
+        if self._document.activity.is_working is not is_shown_working:
             self.show()
+        elif self._runtime.is_live and not self._only_figures_moved:
+            self._screen.activity.show(self._activity())
 
     @property
     def _only_figures_moved(self) -> bool:

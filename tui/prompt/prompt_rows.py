@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import groupby
 
 from themes.theme import Role
@@ -14,6 +15,7 @@ from tui.text.wrap import clip, runs_width
 SIGN_CELLS = 3
 
 
+@lru_cache(maxsize=8)
 def rule(width: int, ink: Ink, right: str = "", left: str = "") -> Row:
     """Return a line across, with a text near its left and one near its right end."""
     begin: list[Run] = [("───", ink), (left, Ink(Role.ACCENT))] if left else []

@@ -65,8 +65,7 @@ def chop(runs: Sequence[Run], width_cells: int) -> list[Row]:
 
 def clip(runs: Sequence[Run], width_cells: int) -> tuple[Run, ...]:
     """Return the runs cut to a width, with an ellipsis where something is missing."""
-    total = sum(text_width(text) for text, _ in runs)
-    if total <= width_cells:
+    if runs_width(runs) <= width_cells:
         return tuple(runs)
     if width_cells <= 0:
         return ()
@@ -91,7 +90,7 @@ def clip(runs: Sequence[Run], width_cells: int) -> tuple[Run, ...]:
 
 def runs_width(runs: Iterable[Run]) -> int:
     """Return how many cells the runs take."""
-    return sum(text_width(text) for text, _ in runs)
+    return sum([text_width(text) for text, _ in runs])
 
 
 def spread(left: Sequence[Run], right: Sequence[Run], width_cells: int) -> tuple[Run, ...]:
