@@ -38,13 +38,13 @@ class BackgroundInput:
     def __init__(self, directory: Path) -> None:
         """`directory` is the run's."""
         self._pipe = directory / "input"
-        self._sent = directory / "sent.jsonl"
+        self._sent_file = directory / "sent.jsonl"
         self._output = directory / "output.jsonl"
 
     def make(self) -> int:
         """Make the pipe and return its descriptor, for the run to inherit. Raises OSError."""
         os.mkfifo(self._pipe, 0o600)
-        make_private_file(self._sent)
+        make_private_file(self._sent_file)
         return os.open(self._pipe, os.O_RDWR)
 
     def reading(self, argv: Sequence[str]) -> tuple[str, ...]:
@@ -57,31 +57,31 @@ class BackgroundInput:
 
     def answer(self, question: OpenQuestion, *, allows: bool, comment: str = "") -> bool:
         """Answer a question; False where the run reads no more."""
-        given: dict[str, object] = {"behavior": "allow"}
+        decision: dict[str, object] = {"behavior": "allow"}
         if not allows:
-            given = {"behavior": "deny", "message": comment, "interrupt": not comment}
-        answer = {"subtype": "success", "request_id": question.request_id, "response": given}
+            decision = {"behavior": "deny", "message": comment, "interrupt": not comment}
+        answer = {"subtype": "success", "request_id": question.request_id, "response": decision}
         return self._send({"type": "control_response", "response": answer})
 
     def questions(self) -> tuple[OpenQuestion, ...]:
         """Return what waits for an answer, the oldest first."""
-        asked: dict[str, OpenQuestion] = {}
+        open_questions: dict[str, OpenQuestion] = {}
         for line in _lines(self._output):
             request_id, request = str(line.get("request_id")), line.get("request")
             if line.get("type") == "control_cancel_request":
-                asked.pop(request_id, None)
+                open_questions.pop(request_id, None)
             elif isinstance(request, Mapping) and request.get("subtype") == "can_use_tool":
-                asked[request_id] = _question(request_id, request)
-        for line in _lines(self._sent) if asked else ():
+                open_questions[request_id] = _question(request_id, request)
+        for line in _lines(self._sent_file) if open_questions else ():
             response = line.get("response")
             if isinstance(response, Mapping):
-                asked.pop(str(response.get("request_id")), None)
-        return tuple(asked.values())
+                open_questions.pop(str(response.get("request_id")), None)
+        return tuple(open_questions.values())
 
     def _send(self, line: Mapping[str, object]) -> bool:
         data = json.dumps(line).encode() + b"\n"
         try:
-            with exclusive(self._sent):
+            with exclusive(self._sent_file):
                 pipe = os.open(self._pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
                 try:
                     os.set_blocking(pipe, True)
@@ -89,8 +89,8 @@ class BackgroundInput:
                         data = data[os.write(pipe, data) :]
                 finally:
                     os.close(pipe)
-                with self._sent.open("a") as noted:
-                    noted.write(json.dumps(line) + "\n")
+                with self._sent_file.open("a") as log:
+                    log.write(json.dumps(line) + "\n")
         except OSError:
             return False
         return True

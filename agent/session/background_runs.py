@@ -75,27 +75,27 @@ class BackgroundRuns:
             pid = _spawn(directory, argv, env, cwd, takes_input=takes_input)
         except (OSError, CannotStart) as error:
             raise BackgroundRunError(f"The run cannot be started: {error}") from error
-        started = datetime.now(UTC).isoformat(timespec="seconds")
-        run = BackgroundRun(run_id, session_id, pid, str(cwd), prompt, started)
+        started_at = datetime.now(UTC).isoformat(timespec="seconds")
+        run = BackgroundRun(run_id, session_id, pid, str(cwd), prompt, started_at)
         self._write(run)
         return run
 
     def all(self) -> tuple[BackgroundRun, ...]:
         """Return every run that is known, the latest first."""
-        found = []
+        runs = []
         with contextlib.suppress(OSError):
             for directory in self._root.iterdir():
                 with contextlib.suppress(OSError, ValueError, TypeError):
-                    found.append(BackgroundRun(**json.loads((directory / "run.json").read_text())))
-        return tuple(sorted(found, key=lambda run: run.started_at, reverse=True))
+                    runs.append(BackgroundRun(**json.loads((directory / "run.json").read_text())))
+        return tuple(sorted(runs, key=lambda run: run.started_at, reverse=True))
 
     def find(self, run_id: str) -> BackgroundRun:
         """Return a run by the start of its id. Raises BackgroundRunError for none or several."""
-        found = [run for run in self.all() if run_id and run.id.startswith(run_id)]
-        if len(found) != 1:
-            which = "No run has this id" if not found else "Several runs have this id"
+        matches = [run for run in self.all() if run_id and run.id.startswith(run_id)]
+        if len(matches) != 1:
+            which = "No run has this id" if not matches else "Several runs have this id"
             raise BackgroundRunError(f"{which}: {run_id}. See agent-tui agents list --all.")
-        return found[0]
+        return matches[0]
 
     def input_of(self, run: BackgroundRun) -> BackgroundInput:
         """Return the way into a run."""
@@ -164,20 +164,20 @@ def _spawn(
     directory: Path, argv: Sequence[str], env: Mapping[str, str], cwd: Path, *, takes_input: bool
 ) -> int:
     """Start the program of a run and return its process id. Raises OSError, CannotStart."""
-    with contextlib.ExitStack() as opened:
+    with contextlib.ExitStack() as stack:
 
         def register(descriptor: int) -> int:
-            opened.callback(os.close, descriptor)
+            stack.callback(os.close, descriptor)
             return descriptor
 
         # These go over to the process: here they are closed, there they stay open.
-        inherited = [register(os.open(directory / "lock", os.O_RDWR))]
-        fcntl.flock(inherited[0], fcntl.LOCK_EX)
+        descriptors = [register(os.open(directory / "lock", os.O_RDWR))]
+        fcntl.flock(descriptors[0], fcntl.LOCK_EX)
         if takes_input:
             way_in = BackgroundInput(directory)
-            inherited.append(register(way_in.make()))
+            descriptors.append(register(way_in.make()))
             argv = way_in.reading(argv)
-        output = opened.enter_context((directory / "output.jsonl").open("ab"))
-        errors = opened.enter_context((directory / "errors.txt").open("ab"))
-        launch = Launch(tuple(argv), env, cwd, pass_fds=tuple(inherited))
+        output = stack.enter_context((directory / "output.jsonl").open("ab"))
+        errors = stack.enter_context((directory / "errors.txt").open("ab"))
+        launch = Launch(tuple(argv), env, cwd, pass_fds=tuple(descriptors))
         return spawn(launch, stdout=output.fileno(), stderr=errors.fileno()).pid

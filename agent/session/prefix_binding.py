@@ -33,7 +33,7 @@ def digest_of(system: Sequence[Block], tools: Sequence[Mapping[str, object]]) ->
 def bind_prefix(
     system: tuple[Block, ...],
     tools: Sequence[Mapping[str, object]],
-    resumed: ResumedConversation | None,
+    earlier: ResumedConversation | None,
     *,
     has_own_prompt: bool,
 ) -> tuple[BoundPrefix, tuple[Message, ...] | None]:
@@ -42,16 +42,16 @@ def bind_prefix(
     Args:
         system: as built for this start.
         tools: as they are sent now.
-        resumed: None for a new conversation.
+        earlier: None for a new conversation.
         has_own_prompt: the user asked for a prompt of their own at this start.
     """
-    if resumed is None:
+    if earlier is None:
         return BoundPrefix(system, digest_of(system, tools)), None
-    candidates = [system] if has_own_prompt or not resumed.system else [resumed.system, system]
+    candidates = [system] if has_own_prompt or not earlier.system else [earlier.system, system]
     for candidate in candidates:
         digest = digest_of(candidate, tools)
-        if digest == resumed.prefix_digest:
+        if digest == earlier.prefix_digest:
             return BoundPrefix(candidate, digest), None
-    changed = drop_thinking(resumed.messages)
+    messages = drop_thinking(earlier.messages)
     prefix = BoundPrefix(system, digest_of(system, tools))
-    return prefix, None if changed == resumed.messages else changed
+    return prefix, None if messages == earlier.messages else messages

@@ -76,14 +76,14 @@ class PromptLog:
         self, limit: int, *, scope: Scope = "project", session_id: str = ""
     ) -> tuple[TypedPrompt, ...]:
         """Return the newest prompts, newest first, each text once. Raises nothing."""
-        found: dict[str, TypedPrompt] = {}
+        by_text: dict[str, TypedPrompt] = {}
         for prompt in self._newest(scope):
             if scope == "session" and prompt.session_id != session_id:
                 continue
-            found.setdefault(prompt.text, prompt)
-            if len(found) >= limit:
+            by_text.setdefault(prompt.text, prompt)
+            if len(by_text) >= limit:
                 break
-        return tuple(found.values())
+        return tuple(by_text.values())
 
     def _newest(self, scope: Scope) -> Iterator[TypedPrompt]:
         if scope != "everywhere":
@@ -95,10 +95,10 @@ class PromptLog:
 
     def _paths(self) -> list[Path]:
         try:
-            found = [(entry.stat().st_mtime, Path(entry.path)) for entry in os.scandir(self._root)]
+            times = [(entry.stat().st_mtime, Path(entry.path)) for entry in os.scandir(self._root)]
         except OSError:
             return []
-        files = [pair for pair in found if pair[1].suffix == ".jsonl"]
+        files = [pair for pair in times if pair[1].suffix == ".jsonl"]
         return [path for _, path in sorted(files, reverse=True)[:_MAX_PROJECTS]]
 
     def _halve(self) -> None:
@@ -114,13 +114,13 @@ def _backwards(path: Path) -> Iterator[TypedPrompt]:
     except (OSError, NotRegular):
         return
     with file:
-        at = file.seek(0, os.SEEK_END)
-        stop = max(0, at - _MAX_READ_BYTES)
+        position = file.seek(0, os.SEEK_END)
+        stop = max(0, position - _MAX_READ_BYTES)
         rest = b""
-        while at > stop:
-            size = min(_BLOCK_BYTES, at - stop)
-            at -= size
-            file.seek(at)
+        while position > stop:
+            size = min(_BLOCK_BYTES, position - stop)
+            position -= size
+            file.seek(position)
             lines = (file.read(size) + rest).split(b"\n")
             rest = lines[0]
             yield from _prompts(reversed(lines[1:]))
@@ -131,8 +131,8 @@ def _prompts(lines: Iterator[bytes] | list[bytes]) -> Iterator[TypedPrompt]:
     for line in lines:
         try:
             data = json.loads(line)
-            text, session, at = data["text"], data["session"], data["at"]
+            text, session, time_s = data["text"], data["session"], data["at"]
         except (ValueError, KeyError, TypeError, RecursionError):
             continue
-        if isinstance(text, str) and text and isinstance(at, int | float):
-            yield TypedPrompt(text, str(session), float(at))
+        if isinstance(text, str) and text and isinstance(time_s, int | float):
+            yield TypedPrompt(text, str(session), float(time_s))

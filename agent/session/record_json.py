@@ -76,8 +76,8 @@ def to_json(record: Record) -> dict[str, object]:
         case CompactionRecord() | RewindRecord():
             data = _plain(record, skip="history")
             history = record.history
-            found = None if history is None else [message_to_json(m) for m in history]
-            return {**data, "history": found}
+            history_json = None if history is None else [message_to_json(m) for m in history]
+            return {**data, "history": history_json}
         case UsageRecord():
             data = _plain(record, skip="session_usage")
             return {**data, "session_usage": asdict(record.session_usage)}

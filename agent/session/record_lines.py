@@ -56,10 +56,10 @@ def encode(
     Raises:
         TypeError: the data is not JSON.
     """
-    at = now.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    timestamp = now.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     # A copied record has its original time, never its original number.
     fact = {key: value for key, value in data.items() if key not in ("v", "seq")}
-    record = {"v": FORMAT_VERSION, "seq": seq, "at": at, **fact}
+    record = {"v": FORMAT_VERSION, "seq": seq, "at": timestamp, **fact}
     text = redact(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
     try:
         body = text.encode()
@@ -115,17 +115,17 @@ def _backwards(stream: BinaryIO, end: int) -> Iterator[Line | DamagedLine]:
         line_at = position
         for part in reversed(parts[1:]):
             line_at -= len(part)
-            found = _finish([*pieces, part], line_at, is_last)
+            line = _finish([*pieces, part], line_at, is_last)
             pieces, is_last = [], False
-            if found is not None:
-                yield found
+            if line is not None:
+                yield line
             line_at -= 1  # the newline before it
         pieces.append(parts[0])
         position = start
     if pieces:
-        found = _finish(pieces, 0, is_last)
-        if found is not None:
-            yield found
+        line = _finish(pieces, 0, is_last)
+        if line is not None:
+            yield line
 
 
 def _finish(pieces: list[bytes], offset: int, is_last: bool) -> Line | DamagedLine | None:

@@ -23,7 +23,7 @@ class RepairReport(Struct, frozen=True):
 
     session_id: str
     good: int
-    damaged: int
+    damaged_count: int
     unknown: int
     """Whole records of kinds this version does not know; they stay."""
     torn_bytes: int
@@ -34,32 +34,32 @@ class RepairReport(Struct, frozen=True):
     @property
     def is_whole(self) -> bool:
         """Whether there was nothing to mend."""
-        return not self.damaged and not self.torn_bytes and self.has_header
+        return not self.damaged_count and not self.torn_bytes and self.has_header
 
 
 def check(session_id: str, path: Path) -> RepairReport:
     """Read a whole transcript and report what is wrong with it. Raises SessionError."""
-    good = damaged = unknown = torn = 0
+    good = damaged_count = unknown = torn = 0
     has_header = False
     try:
-        for found in read_forwards(path):
-            match found:
+        for line in read_forwards(path):
+            match line:
                 case DamagedLine(reason="torn"):
-                    torn = found.length
+                    torn = line.length
                 case DamagedLine():
-                    damaged += 1
+                    damaged_count += 1
                 case Line():
                     try:
-                        record = from_json(found.data)
+                        record = from_json(line.data)
                     except UnreadableRecord:
-                        damaged += 1
+                        damaged_count += 1
                         continue
                     good += record is not None
                     unknown += record is None
                     has_header = has_header or isinstance(record, SessionHeader)
     except OSError as error:
         raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
-    return RepairReport(session_id, good, damaged, unknown, torn, has_header)
+    return RepairReport(session_id, good, damaged_count, unknown, torn, has_header)
 
 
 def repair(store: SessionStore, session_id: str) -> RepairReport:
@@ -82,10 +82,10 @@ def repair(store: SessionStore, session_id: str) -> RepairReport:
     with Transcript.open(info.path), Transcript.create(fresh_path) as fresh:
         if not report.has_header:
             fresh.append(to_json(SessionHeader(info.id, "", "", "")))
-        for found in read_forwards(info.path):
-            if isinstance(found, Line):
-                fresh.skip_to(found.seq)
-                fresh.append(found.data)
+        for line in read_forwards(info.path):
+            if isinstance(line, Line):
+                fresh.skip_to(line.seq)
+                fresh.append(line.data)
         fresh.sync()
         fresh_path.replace(info.path)
     with contextlib.suppress(OSError):

@@ -53,7 +53,7 @@ class Replay:
         """Take in the next record."""
         match record:
             case MessageRecord(agent_id=None):
-                self._add(record.message, redacted=record.redacted)
+                self._add(record.message, is_redacted=record.redacted)
             case ToolStart(agent_id=None):
                 self.calls[record.tool_use_id] = CallState(has_started=True)
             case ToolEnd(agent_id=None):
@@ -96,10 +96,10 @@ class Replay:
                 # Of sub-agents, only for the screen, or for the member of a team.
                 pass
 
-    def _add(self, message: Message, *, redacted: bool) -> None:
+    def _add(self, message: Message, *, is_redacted: bool) -> None:
         if message.origin == "person":
             self.open_prompt = None
-        if redacted:
+        if is_redacted:
             # Thinking is bound to every byte before it.
             self.entries.append(Gap())
         self.entries.append(message)
@@ -123,6 +123,6 @@ class Replay:
             self.lost_rewinds += 1
 
 
-def _restart(history: tuple[Message, ...], redacted: bool) -> list[Message | Gap]:
+def _restart(history: tuple[Message, ...], is_redacted: bool) -> list[Message | Gap]:
     # A summary by the endpoint is signed over every character of it.
-    return [Gap(), *without_signed_summary(history)] if redacted else list(history)
+    return [Gap(), *without_signed_summary(history)] if is_redacted else list(history)

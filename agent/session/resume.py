@@ -102,23 +102,23 @@ def load(path: Path) -> ResumedConversation:
         raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
 
 
-def tail(path: Path, *, limit: int, before: int | None = None) -> tuple[tuple[int, Record], ...]:
+def tail(path: Path, *, limit: int, end: int | None = None) -> tuple[tuple[int, Record], ...]:
     """Return up to `limit` records before an offset (or the end), oldest first, with their offsets.
 
     This is what a screen shows at once after a resume, and pages further back with: its time does
     not depend on the size of the file. Raises SessionError.
     """
-    found: list[tuple[int, Record]] = []
+    records: list[tuple[int, Record]] = []
     try:
-        for line in read_backwards(path, end=before):
+        for line in read_backwards(path, end=end):
             record = _record(line)
             if isinstance(line, Line) and record is not None:
-                found.append((line.offset, record))
-                if len(found) >= limit:
+                records.append((line.offset, record))
+                if len(records) >= limit:
                     break
     except OSError as error:
         raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
-    return tuple(reversed(found))
+    return tuple(reversed(records))
 
 
 def header_of(path: Path) -> SessionHeader | None:
@@ -128,11 +128,11 @@ def header_of(path: Path) -> SessionHeader | None:
     return record if isinstance(record, SessionHeader) else None
 
 
-def _record(found: Line | DamagedLine) -> Record | None:
-    if isinstance(found, DamagedLine):
+def _record(line: Line | DamagedLine) -> Record | None:
+    if isinstance(line, DamagedLine):
         return None
     try:
-        return from_json(found.data)
+        return from_json(line.data)
     except UnreadableRecord:
         return None
 
@@ -141,37 +141,37 @@ class _Rebuild:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._replay = Replay()
-        self._answered: set[str] = set()
-        self._settled: set[str] = set()
-        self._damaged = 0
+        self._answered_calls: set[str] = set()
+        self._settled_kinds: set[str] = set()
+        self._damaged_count = 0
         self._torn_bytes = 0
         self._newer = 0
         self._last: Record | None = None
 
     def run(self) -> ResumedConversation:
-        for found in reversed(list(self._collect())):
-            if isinstance(found, Gap):
-                self._replay.entries.append(found)
+        for entry in reversed(list(self._collect())):
+            if isinstance(entry, Gap):
+                self._replay.entries.append(entry)
             else:
-                self._replay.apply(found)
-        repaired = make_valid(self._replay.entries, self._replay.calls)
-        return self._result(repaired)
+                self._replay.apply(entry)
+        history = make_valid(self._replay.entries, self._replay.calls)
+        return self._result(history)
 
     def _collect(self) -> Iterator[Record | Gap]:
         """Yield records from the end back to the last place that needs nothing before it."""
         next_seq: int | None = None
-        for found in read_backwards(self._path):
-            if isinstance(found, DamagedLine):
-                if found.reason == "torn":
-                    self._torn_bytes = found.length
+        for line in read_backwards(self._path):
+            if isinstance(line, DamagedLine):
+                if line.reason == "torn":
+                    self._torn_bytes = line.length
                 else:
-                    self._damaged += 1
+                    self._damaged_count += 1
                     yield Gap()
                 continue
-            if next_seq is not None and found.seq < next_seq - 1:
+            if next_seq is not None and line.seq < next_seq - 1:
                 yield Gap()
-            next_seq = found.seq
-            record = self._read(found)
+            next_seq = line.seq
+            record = self._read(line)
             if isinstance(record, Gap):
                 yield record
             if record is None or isinstance(record, Gap):
@@ -187,7 +187,7 @@ class _Rebuild:
         try:
             record = from_json(line.data)
         except UnreadableRecord:
-            self._damaged += 1
+            self._damaged_count += 1
             return Gap()
         if record is None:
             self._newer += line.version > FORMAT_VERSION
@@ -197,14 +197,14 @@ class _Rebuild:
         """Whether a record has anything that later ones, read before it, have not settled."""
         match record:
             case MessageRecord(agent_id=None):
-                self._answered.update(
+                self._answered_calls.update(
                     str(block.get("tool_use_id"))
                     for block in record.message.content
                     if block.get("type") == "tool_result"
                 )
                 return True
             case ToolStart(agent_id=None) | ToolEnd(agent_id=None):
-                return record.tool_use_id not in self._answered
+                return record.tool_use_id not in self._answered_calls
             case RequestRecord(agent_id=None):
                 return True
             case MessageRecord() | ToolStart() | ToolEnd() | RequestRecord() | NoticeRecord():
@@ -212,13 +212,13 @@ class _Rebuild:
             case DenialRecord():
                 return False
             case _ if record.kind in LAST_ONE_COUNTS:
-                is_latest = record.kind not in self._settled
-                self._settled.add(record.kind)
+                is_latest = record.kind not in self._settled_kinds
+                self._settled_kinds.add(record.kind)
                 return is_latest
             case _:
                 return True
 
-    def _result(self, repaired: RepairedHistory) -> ResumedConversation:
+    def _result(self, history: RepairedHistory) -> ResumedConversation:
         usage = self._latest(UsageRecord) or UsageRecord(Usage(), 0.0, 0)
         mode = self._latest(ModeRecord)
         draft = self._latest(DraftRecord) or DraftRecord("")
@@ -228,7 +228,7 @@ class _Rebuild:
         latest = self._replay.latest
         return ResumedConversation(
             header=header,
-            messages=repaired.messages,
+            messages=history.messages,
             usage=usage.session_usage,
             cost_usd=usage.session_cost_usd,
             context_tokens=usage.context_tokens,
@@ -245,7 +245,7 @@ class _Rebuild:
             prefix_digest=system.digest,
             states=tuple(latest[kind] for kind in LAST_ONE_COUNTS if kind in latest),
             unfinished_turn=self._replay.open_turn,
-            notes=tuple(self._notes(repaired, self._when_cut_off(header))),
+            notes=tuple(self._notes(history, self._when_cut_off(header))),
         )
 
     def _queued_prompts(self) -> tuple[str, ...]:
@@ -267,25 +267,25 @@ class _Rebuild:
             return "when the copy was made"
         return "when the program ended"
 
-    def _notes(self, repaired: RepairedHistory, when: str) -> Iterator[str]:
+    def _notes(self, history: RepairedHistory, when: str) -> Iterator[str]:
         if self._torn_bytes:
             yield f"The last record was cut off ({self._torn_bytes:,} bytes) and was skipped."
-        if self._damaged:
+        if self._damaged_count:
             yield (
-                f"{self._damaged} damaged records of the transcript were skipped; "
+                f"{self._damaged_count} damaged records of the transcript were skipped; "
                 "their content is missing from the conversation."
             )
         if self._newer:
             yield f"{self._newer} records of a newer version of the program were skipped."
         if self._replay.lost_rewinds:
             yield "A rewind could not be applied: its target message is missing."
-        if repaired.unknown_outcomes:
+        if history.unknown_outcomes:
             yield (
                 f"Was running {when}; outcome unknown: "
-                f"{_count_names(repaired.unknown_outcomes)}. Not run again."
+                f"{_count_names(history.unknown_outcomes)}. Not run again."
             )
-        if repaired.not_run:
-            yield f"Not run (program was closed): {_count_names(repaired.not_run)}."
+        if history.not_run:
+            yield f"Not run (program was closed): {_count_names(history.not_run)}."
         if self._replay.is_waiting:
             yield f"The model's answer was not finished {when} and is missing."
 
@@ -308,7 +308,7 @@ def _status(text: object) -> Any:
 
 
 def _states(state: Mapping[str, object]) -> dict[str, Record]:
-    found: dict[str, Record] = {}
+    records: dict[str, Record] = {}
     for kind in (*LAST_ONE_COUNTS, "session"):
         data = state.get(kind)
         if isinstance(data, Mapping):
@@ -317,8 +317,8 @@ def _states(state: Mapping[str, object]) -> dict[str, Record]:
             except UnreadableRecord:
                 continue
             if record is not None:
-                found[kind] = record
-    return found
+                records[kind] = record
+    return records
 
 
 def _count_names(names: tuple[str, ...]) -> str:

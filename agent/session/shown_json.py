@@ -56,8 +56,8 @@ def diff_to_json(display: Display | None) -> dict[str, object] | None:
     same = _equal_lines(old, new)
     tail = _equal_lines(old[same:][::-1], new[same:][::-1])
     first = max(0, same - CONTEXT_LINES)
-    skipped = max(0, tail - CONTEXT_LINES)
-    texts = ["\n".join(lines[first : len(lines) - skipped]) for lines in (old, new)]
+    skip_count = max(0, tail - CONTEXT_LINES)
+    texts = ["\n".join(lines[first : len(lines) - skip_count]) for lines in (old, new)]
     if sum(map(len, texts)) > MAX_CHARS:
         return None
     return {

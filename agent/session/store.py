@@ -38,7 +38,7 @@ class SessionInfo(Struct, frozen=True):
 
     id: str
     path: Path
-    modified: datetime
+    modified_at: datetime
     """When something was last added; UTC."""
     size_bytes: int
 
@@ -180,15 +180,15 @@ class SessionStore:
         directory = self.directory(project_dir) if project_dir else info.path.parent
         transcript = Transcript.create(directory / f"{new_id}{_SUFFIX}")
         with _removed_on_failure(transcript):
-            for found in read_forwards(info.path):
-                match found:
-                    case Line() if found.data.get("kind") == "session":
-                        header = {**found.data, "session_id": new_id, "forked_from": info.id}
+            for line in read_forwards(info.path):
+                match line:
+                    case Line() if line.data.get("kind") == "session":
+                        header = {**line.data, "session_id": new_id, "forked_from": info.id}
                         transcript.append(header)
                     case Line():
                         # Damaged lines stay visible as a jump of the count.
-                        transcript.skip_to(found.seq)
-                        transcript.append(found.data)
+                        transcript.skip_to(line.seq)
+                        transcript.append(line.data)
                     case DamagedLine():
                         continue
             transcript.append(to_json(GrantsRecord()), sync=True)
@@ -241,8 +241,8 @@ class SessionStore:
         title, and hold words that were typed; the oldest first, without those that are open."""
         directory = info.path.parent
         newer = sorted(
-            (other for other in _sessions(directory) if other.modified > info.modified),
-            key=lambda other: (other.modified, other.id),
+            (other for other in _sessions(directory) if other.modified_at > info.modified_at),
+            key=lambda other: (other.modified_at, other.id),
         )
         return tuple(
             other
@@ -255,9 +255,9 @@ class SessionStore:
     def list(self, project_dir: Path | None = None) -> tuple[SessionInfo, ...]:
         """Return a project's sessions, or all, the one used last first. Raises nothing."""
         directories = [self.directory(project_dir)] if project_dir else _directories(self.root)
-        found = [info for directory in directories for info in _sessions(directory)]
-        found.sort(key=lambda info: (info.modified, info.id), reverse=True)
-        return tuple(found)
+        infos = [info for directory in directories for info in _sessions(directory)]
+        infos.sort(key=lambda info: (info.modified_at, info.id), reverse=True)
+        return tuple(infos)
 
     def rename(self, session_id: str, title: str) -> None:
         """Give a session a name.
@@ -315,9 +315,9 @@ def has_prompt(path: Path) -> bool:
 def _kinds(path: Path) -> Iterator[object]:
     """Return the kinds of a session's records, up to what cannot be read."""
     with contextlib.suppress(OSError):
-        for found in read_forwards(path):
-            if isinstance(found, Line):
-                yield found.data.get("kind")
+        for line in read_forwards(path):
+            if isinstance(line, Line):
+                yield line.data.get("kind")
 
 
 def has_content(path: Path, *, start: int = 0) -> bool:
@@ -327,20 +327,20 @@ def has_content(path: Path, *, start: int = 0) -> bool:
     """
     is_typed = is_queued = False
     try:
-        for found in read_forwards(path, start=start):
-            if isinstance(found, DamagedLine):
-                if found.reason == "torn":
+        for line in read_forwards(path, start=start):
+            if isinstance(line, DamagedLine):
+                if line.reason == "torn":
                     # The next process that opens the session cuts it off.
                     continue
                 return True
-            match found.data.get("kind"):
+            match line.data.get("kind"):
                 case "message" | "prompt" | "title":
                     return True
                 case "draft":
-                    is_typed = bool(found.data.get("text"))
+                    is_typed = bool(line.data.get("text"))
                 case "queue":
-                    is_queued = bool(found.data.get("prompts"))
-            if found.data.get("forked_from"):
+                    is_queued = bool(line.data.get("prompts"))
+            if line.data.get("forked_from"):
                 return True
     except OSError:
         return path.exists()
@@ -385,8 +385,8 @@ def _sessions(directory: Path) -> Iterator[SessionInfo]:
                     if not stat.S_ISREG(status.st_mode):
                         # A pipe in its place would block the reader.
                         continue
-                    modified = _time_of(status.st_mtime)
-                    yield SessionInfo(stem, Path(entry.path), modified, status.st_size)
+                    modified_at = _time_of(status.st_mtime)
+                    yield SessionInfo(stem, Path(entry.path), modified_at, status.st_size)
     except OSError:
         return
 

@@ -278,7 +278,7 @@ def _repair_end(path: Path, descriptor: int) -> tuple[str, ...]:
 
 
 def _last_line(path: Path) -> Line | None:
-    return next((found for found in read_backwards(path) if isinstance(found, Line)), None)
+    return next((line for line in read_backwards(path) if isinstance(line, Line)), None)
 
 
 def _cannot(verb: str, path: Path, error: OSError) -> str:

@@ -17,11 +17,11 @@ from agent.settings.project_root import find_project_root
 
 
 def store_unsent(
-    agent_home: Path, launch_dir: Path, sent: Sequence[str], draft: str, *, version: str
+    agent_home: Path, launch_dir: Path, prompts: Sequence[str], draft: str, *, version: str
 ) -> None:
     """Make a session that contains nothing else: the next `--continue` restores it to the prompt.
 
-    `sent` are prompts that were not taken, oldest first; `draft` was not sent.
+    `prompts` are those that were not taken, oldest first; `draft` was not sent.
 
     Raises:
         OSError, SessionError: it cannot be written.
@@ -29,13 +29,13 @@ def store_unsent(
     store = SessionStore(agent_home, version=version)
     session = store.create(find_project_root(launch_dir), launch_dir=launch_dir)
     try:
-        session.transcript.append(to_json(QueueRecord(tuple(sent))))
+        session.transcript.append(to_json(QueueRecord(tuple(prompts))))
         session.transcript.append(to_json(DraftRecord(draft)), sync=True)
     finally:
         session.close()
 
 
-def take_over_drafts(store: SessionStore, found: SessionInfo, session: Session) -> None:
+def take_over_drafts(store: SessionStore, target: SessionInfo, session: Session) -> None:
     """Move what was typed in newer sessions without a prompt into the draft of a resumed one.
 
     They are removed once their words are on the disk here.
@@ -43,10 +43,10 @@ def take_over_drafts(store: SessionStore, found: SessionInfo, session: Session) 
     Raises:
         SessionError: the draft cannot be written; the other sessions are as they were.
     """
-    unsent = store.unsent_after(found)
+    unsent = store.unsent_after(target)
     if not unsent:
         return
-    states = [load(info.path) for info in (found, *unsent)]
+    states = [load(info.path) for info in (target, *unsent)]
     texts = [
         states[0].draft,
         *(t for state in states[1:] for t in (*state.queued_prompts, state.draft)),

@@ -55,8 +55,8 @@ def make_valid(
 class _Repair:
     def __init__(self, calls: Mapping[str, CallState]) -> None:
         self._calls = calls
-        self._out: list[Message] = []
-        self._seen: set[str] = set()
+        self._messages: list[Message] = []
+        self._seen_ids: set[str] = set()
         self._open: list[tuple[str, str]] = []  # (id, tool name) of the last assistant message
         self._unknown: list[str] = []
         self._not_run: list[str] = []
@@ -74,7 +74,7 @@ class _Repair:
                     self._other(entry)
         self._answer_open(at_end=True)
         return RepairedHistory(
-            tuple(self._out),
+            tuple(self._messages),
             tuple(self._unknown),
             tuple(self._not_run),
         )
@@ -88,16 +88,16 @@ class _Repair:
         if not unique:
             self._mark_gap()
             return
-        if not self._out:
+        if not self._messages:
             # The user's words before it are missing; the API requires a user message first.
             self._mark_gap()
-            self._out.append(
+            self._messages.append(
                 Message("user", (text_block("[Earlier messages were lost.]"),), "reminder")
             )
             unique = [b for b in unique if b.get("type") not in _THINKING] or [
                 text_block("[An earlier answer was lost.]")
             ]
-        self._out.append(_with_content(message, unique))
+        self._messages.append(_with_content(message, unique))
         self._open = [(b["id"], str(b["name"])) for b in unique if b.get("type") == "tool_use"]
 
     def _is_new(self, block: Block) -> bool:
@@ -105,9 +105,9 @@ class _Repair:
         if block.get("type") != "tool_use":
             return True
         call_id = block.get("id")
-        if not isinstance(call_id, str) or not block.get("name") or call_id in self._seen:
+        if not isinstance(call_id, str) or not block.get("name") or call_id in self._seen_ids:
             return False
-        self._seen.add(call_id)
+        self._seen_ids.add(call_id)
         return True
 
     def _other(self, message: Message) -> None:
@@ -124,11 +124,11 @@ class _Repair:
         ]
         self._open = []
         if answers and message.role == "system":
-            self._out.append(Message("user", tuple(answers), "tool"))
+            self._messages.append(Message("user", tuple(answers), "tool"))
             answers = []
         content = [*answers, *rest]
         if content:
-            self._out.append(_with_content(message, content))
+            self._messages.append(_with_content(message, content))
         if len(results) + len(rest) != len(message.content) or orphans:
             self._mark_gap()
 
@@ -140,7 +140,7 @@ class _Repair:
         self._open = []
         if not at_end:
             self._mark_gap()
-        self._out.append(Message("user", tuple(answers), "tool"))
+        self._messages.append(Message("user", tuple(answers), "tool"))
 
     def _stand_in(self, call_id: str, name: str, *, at_end: bool) -> Block:
         """Return the answer to a call that got none: the same on every resume.

@@ -40,10 +40,10 @@ def find_session(store: SessionStore, text: str) -> SessionInfo:
 
 def _find_titled(store: SessionStore, text: str) -> list[SessionInfo]:
     """Return the newest session with this title, or else all whose title begins with it."""
-    wanted = " ".join(text.casefold().split())
-    titled = [(_title(info), info) for info in store.list()[:MAX_LOOKED_AT]] if wanted else []
-    same = [info for title, info in titled if title == wanted]
-    return same[:1] or [info for title, info in titled if title.startswith(wanted)]
+    prefix = " ".join(text.casefold().split())
+    candidates = [(_title(info), info) for info in store.list()[:MAX_LOOKED_AT]] if prefix else []
+    same = [info for title, info in candidates if title == prefix]
+    return same[:1] or [info for title, info in candidates if title.startswith(prefix)]
 
 
 def _title(info: SessionInfo) -> str:

@@ -78,16 +78,16 @@ class SessionIndex:
         present: set[str] = set()
         read = 0
         with self._connection as connection:
-            known = {
+            stored_states = {
                 row[0]: row[1:]
                 for row in connection.execute("SELECT id, modified_ns, inode, read_to FROM session")
             }
             for info in sessions:
                 present.add(info.id)
                 with contextlib.suppress(OSError):
-                    read += self._refresh_one(info, known.get(info.id))
-            for gone in known.keys() - present:
-                self._forget(gone)
+                    read += self._refresh_one(info, stored_states.get(info.id))
+            for session_id in stored_states.keys() - present:
+                self._forget(session_id)
         return read
 
     def search(self, words: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
@@ -126,11 +126,11 @@ class SessionIndex:
             raise
         return connection
 
-    def _refresh_one(self, info: SessionInfo, known: tuple[int, int, int] | None) -> bool:
+    def _refresh_one(self, info: SessionInfo, stored_state: tuple[int, int, int] | None) -> bool:
         status = info.path.stat()
         start = 0
-        if known is not None:
-            modified_ns, inode, read_to = known
+        if stored_state is not None:
+            modified_ns, inode, read_to = stored_state
             if modified_ns == status.st_mtime_ns and inode == status.st_ino:
                 return False
             if inode == status.st_ino and read_to <= status.st_size:
@@ -218,14 +218,14 @@ def search_all(
 
 def scan(sessions: Iterable[SessionInfo], words: str, *, limit: int = 50) -> Iterator[SearchHit]:
     """Search without an index, newest session first: slower, for when the index cannot be had."""
-    wanted = words.casefold().split()
-    if not wanted:
+    word_list = words.casefold().split()
+    if not word_list:
         return
-    hits = (hit for info in sessions for hit in _hits_in(info, wanted))
+    hits = (hit for info in sessions for hit in _hits_in(info, word_list))
     yield from islice(hits, limit)
 
 
-def _hits_in(info: SessionInfo, wanted: Sequence[str]) -> Iterator[SearchHit]:
+def _hits_in(info: SessionInfo, word_list: Sequence[str]) -> Iterator[SearchHit]:
     project = ""
     with contextlib.suppress(OSError):
         for line in read_forwards(info.path):
@@ -238,10 +238,10 @@ def _hits_in(info: SessionInfo, wanted: Sequence[str]) -> Iterator[SearchHit]:
             if not isinstance(record, MessageRecord) or record.agent_id is not None:
                 continue
             text = record.message.text
-            if all(word in text.casefold() for word in wanted):
-                at = max(0, text.casefold().find(wanted[0]) - 40)
+            if all(word in text.casefold() for word in word_list):
+                start = max(0, text.casefold().find(word_list[0]) - 40)
                 role = record.message.role
-                snippet = text[at : at + 120]
+                snippet = text[start : start + 120]
                 yield SearchHit(info.id, info.path, project, "", role, snippet, line.offset)
 
 

@@ -70,14 +70,14 @@ def export(path: Path, form: ExportFormat) -> str:
 
 def _agents_of(path: Path) -> dict[str, list[Record]]:
     """Return the messages of a session's agents, by the call that each worked for."""
-    found: dict[str, list[Record]] = {}
+    by_call: dict[str, list[Record]] = {}
     for file in sorted((path.with_suffix("") / "agents").glob("*.jsonl")):
         records = [*_records(file)]
         agent = next((one for one in records if isinstance(one, AgentRecord)), None)
         call = agent.tool_use_id if agent is not None else ""
         messages = (one for one in records if isinstance(one, MessageRecord))
-        found.setdefault(call, []).extend(replace(one, agent_id=file.stem) for one in messages)
-    return found
+        by_call.setdefault(call, []).extend(replace(one, agent_id=file.stem) for one in messages)
+    return by_call
 
 
 def _with_agents(records: Iterable[Record], agents: dict[str, list[Record]]) -> Iterator[Record]:

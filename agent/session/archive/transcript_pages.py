@@ -59,9 +59,9 @@ def _read_page(path: Path, end: int, chars: int) -> TranscriptPage:
             start = end = line.offset
             continue
         start = line.offset
-        found = list(_parts(line))
-        parts[:0] = found
-        size += sum(map(len, found))
+        new_parts = list(_parts(line))
+        parts[:0] = new_parts
+        size += sum(map(len, new_parts))
         if size >= chars:
             break
     return TranscriptPage("\n\n".join(parts), start, end)

@@ -91,7 +91,7 @@ class BlobStore:
     def __init__(self, directory: Path) -> None:
         """The directory is made with the first content."""
         self._directory = directory
-        self._known: dict[str, tuple[tuple[int, int, int, int], PathState]] = {}
+        self._states: dict[str, tuple[tuple[int, int, int, int], PathState]] = {}
 
     @property
     def directory(self) -> Path:
@@ -119,9 +119,9 @@ class BlobStore:
             return PathState("not_kept", size=status.st_size, detail=f"too large ({size})")
         # A file that was stored and not changed since is not read again.
         identity = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        known = self._known.get(str(path))
-        if known is not None and known[0] == identity:
-            return known[1]
+        cached_state = self._states.get(str(path))
+        if cached_state is not None and cached_state[0] == identity:
+            return cached_state[1]
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with os.fdopen(os.open(path, flags), "rb") as stream:
             data = stream.read(MAX_BLOB_BYTES + 1)
@@ -129,7 +129,7 @@ class BlobStore:
         state = PathState("file", hashlib.sha256(data).hexdigest(), mode, len(data))
         if store:
             self.put(data, sync=sync)
-            self._known[str(path)] = (identity, state)
+            self._states[str(path)] = (identity, state)
         return state
 
     def put(self, data: bytes, *, sync: bool = True) -> str:

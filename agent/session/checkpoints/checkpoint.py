@@ -117,8 +117,8 @@ class Checkpoints:
 
     def files_of(self, turn_id: str) -> tuple[Path, ...]:
         """Return the paths that a turn (or a restore) may have changed."""
-        found = (s.path for s in self._snapshots if s.turn_id == turn_id)
-        return tuple(sorted(set(found)))
+        paths = (s.path for s in self._snapshots if s.turn_id == turn_id)
+        return tuple(sorted(set(paths)))
 
     async def changes_of(self, turn_id: str) -> tuple[TurnChange, ...]:
         """Return what a turn changed, by path; files that it left as they were are left out."""
@@ -183,29 +183,29 @@ class Checkpoints:
         return tuple(not_covered)
 
     def _after_command(self, tool_use_id: str, turn_id: str) -> None:
-        before = self._running.pop(tool_use_id, None)
-        if before is None:
+        listing = self._running.pop(tool_use_id, None)
+        if listing is None:
             return
         already = {s.path for s in self._snapshots if s.turn_id == turn_id}
         try:
-            if before.head is not None:
-                for path in self._worktree.changed_since(before.head):
-                    if path not in already and path not in before.found_paths:
-                        found = self._worktree.at_commit(before.head, path)
-                        self._note(path, self._from_commit(found), tool_use_id, turn_id)
+            if listing.head is not None:
+                for path in self._worktree.changed_since(listing.head):
+                    if path not in already and path not in listing.found_paths:
+                        content = self._worktree.at_commit(listing.head, path)
+                        self._note(path, self._from_commit(content), tool_use_id, turn_id)
                         already.add(path)
             # Whatever is there now and was not before did not exist when the command started.
-            for path in self._worktree.changed_files().new_since(before):
+            for path in self._worktree.changed_files().new_since(listing):
                 if path not in already:
                     self._note(path, PathState("absent"), tool_use_id, turn_id)
             self._sync()
         except (OSError, SessionError):
             return
 
-    def _from_commit(self, found: tuple[bytes, int] | None) -> PathState:
-        if found is None:
+    def _from_commit(self, content: tuple[bytes, int] | None) -> PathState:
+        if content is None:
             return PathState("absent")
-        data, mode = found
+        data, mode = content
         return PathState("file", self._blobs.put(data, sync=False), mode, len(data))
 
     def _note(self, path: Path, state: PathState, tool_use_id: str, turn_id: str) -> None:
@@ -221,9 +221,9 @@ class Checkpoints:
         self._add(Snapshot(turn_id, tool_use_id, path, state, seq))
 
     def _note_gaps(self, turn_id: str, tool_use_id: str, texts: Iterable[str]) -> None:
-        reported = {text for _, turn, text in self._gaps if turn == turn_id}
+        reported_texts = {text for _, turn, text in self._gaps if turn == turn_id}
         for text in texts:
-            if text in reported:
+            if text in reported_texts:
                 continue
             data = {"kind": "gap", "turn_id": turn_id, "tool_use_id": tool_use_id, "text": text}
             self._gaps.append((self._append(data), turn_id, text))
@@ -277,8 +277,8 @@ class Checkpoints:
         first = min(s.seq for s in self._snapshots if s.turn_id == turn_id)
         targets = self._targets(turn_id, first)
         if paths is not None:
-            wanted = {Path(os.path.realpath(path)) for path in paths}
-            targets = {path: state for path, state in targets.items() if path in wanted}
+            selection = {Path(os.path.realpath(path)) for path in paths}
+            targets = {path: state for path, state in targets.items() if path in selection}
         changes = [self._change(path, state) for path, state in sorted(targets.items())]
         gaps = dict.fromkeys(text for seq, _, text in self._gaps if seq >= first)
         return Preview(turn_id, tuple(c for c in changes if c is not None), tuple(gaps))
@@ -304,9 +304,9 @@ class Checkpoints:
         if target.type == "link":
             return FileChange(path, "cannot", current, target, "it was a link")
         match target.type, current.type:
-            case "absent", "file" | "link":
+            case ["absent", "file" | "link"]:
                 return FileChange(path, "delete", current, target)
-            case "file", "file" | "absent":
+            case ["file", "file" | "absent"]:
                 return FileChange(path, "write", current, target)
         return FileChange(path, "cannot", current, target, current.detail or "it is a link now")
 
@@ -320,15 +320,15 @@ class Checkpoints:
             self._sync()
         except OSError as error:
             raise SessionError(f"The current state cannot be saved: {error}") from error
-        done: list[FileChange] = []
-        failed = [(c, c.detail) for c in preview.changes if c.action == "cannot"]
+        restored_changes: list[FileChange] = []
+        failures = [(c, c.detail) for c in preview.changes if c.action == "cannot"]
         for change in work:
             try:
                 self._apply(change)
-                done.append(change)
+                restored_changes.append(change)
             except (OSError, ValueError, ToolError) as error:
-                failed.append((change, str(error)))
-        return RestoreResult(tuple(done), tuple(failed), mark)
+                failures.append((change, str(error)))
+        return RestoreResult(tuple(restored_changes), tuple(failures), mark)
 
     def _apply(self, change: FileChange) -> None:
         path = change.path

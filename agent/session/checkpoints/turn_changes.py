@@ -44,26 +44,26 @@ def turn_changes(
         if snapshot.turn_id == turn_id:
             first.setdefault(snapshot.path, snapshot)
     changes: list[TurnChange] = []
-    for path, before in sorted(first.items()):
-        later = (s for s in snapshots if s.path == path and s.seq > before.seq)
-        after = next((s.state for s in later if s.turn_id != turn_id), None)
-        change = _change(path, before.state, after, blobs)
+    for path, first_snapshot in sorted(first.items()):
+        later = (s for s in snapshots if s.path == path and s.seq > first_snapshot.seq)
+        next_state = next((s.state for s in later if s.turn_id != turn_id), None)
+        change = _change(path, first_snapshot.state, next_state, blobs)
         if change is not None:
             changes.append(change)
     return tuple(changes)
 
 
 def _change(
-    path: Path, before: PathState, after: PathState | None, blobs: BlobStore
+    path: Path, old_state: PathState, new_state: PathState | None, blobs: BlobStore
 ) -> TurnChange | None:
-    if after is not None and before.same_as(after):
+    if new_state is not None and old_state.same_as(new_state):
         return None
     try:
-        old = _content(before, lambda: blobs.get(before.digest))
-        if after is None:
+        old = _content(old_state, lambda: blobs.get(old_state.digest))
+        if new_state is None:
             new = read_plain(path, MAX_FILE_BYTES) if path.is_file() else None
         else:
-            state = after
+            state = new_state
             new = _content(state, lambda: blobs.get(state.digest))
         if old == new:
             return None

@@ -70,24 +70,24 @@ class Worktree:
             if status is not None:
                 names = [self.root / name for name in _status_names(status)]
                 commit = head.decode("ascii", "replace").strip() if head else None
-                covered, not_covered = _limit_files(names)
+                within_limits, not_covered = _limit_files(names)
                 return Listing(
-                    covered,
+                    within_limits,
                     (*not_covered, "files that git ignores"),
                     commit or None,
                     frozenset(names),
                     "git",
                 )
-        walked = list(islice(self._walk(), MAX_WALKED + 1))
-        is_complete = len(walked) <= MAX_WALKED
-        covered, not_covered = _limit_files(walked[:MAX_WALKED])
+        all_files = list(islice(self._walk(), MAX_WALKED + 1))
+        is_complete = len(all_files) <= MAX_WALKED
+        within_limits, not_covered = _limit_files(all_files[:MAX_WALKED])
         if not is_complete:
             not_covered = (*not_covered, f"files beyond the first {MAX_WALKED:,}")
         return Listing(
-            covered,
+            within_limits,
             not_covered,
             None,
-            frozenset(walked),
+            frozenset(all_files),
             "walk" if is_complete else "walk, incomplete",
         )
 
@@ -128,15 +128,15 @@ class Worktree:
             program = self._programs.git(
                 self.root, "--literal-pathspecs", *arguments, without_filters=without_filters
             )
-            done = run_blocking(program, timeout_s=TIMEOUT_S)
+            result = run_blocking(program, timeout_s=TIMEOUT_S)
         except CannotStart:
             return None
-        return done.stdout if done.exit_code == 0 else None
+        return result.stdout if result.exit_code == 0 else None
 
 
 def _limit_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Return the files within the limits, and a note about the others."""
-    covered: list[Path] = []
+    within_limits: list[Path] = []
     total = 0
     left_out = 0
     for path in paths:
@@ -144,14 +144,14 @@ def _limit_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ..
             size = path.lstat().st_size
         except OSError:
             size = 0
-        if len(covered) >= MAX_FILES or total + size > MAX_TOTAL_BYTES:
+        if len(within_limits) >= MAX_FILES or total + size > MAX_TOTAL_BYTES:
             left_out += 1
             continue
-        covered.append(path)
+        within_limits.append(path)
         total += size
     if not left_out:
-        return tuple(covered), ()
-    return tuple(covered), (f"{left_out:,} files beyond the limit of what is copied",)
+        return tuple(within_limits), ()
+    return tuple(within_limits), (f"{left_out:,} files beyond the limit of what is copied",)
 
 
 def _status_names(status: bytes) -> Iterator[str]:

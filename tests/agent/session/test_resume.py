@@ -234,7 +234,7 @@ def test_the_tail_pages_backwards(tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", *(ModeRecord(str(n)) for n in range(10)))
     last = resume.tail(path, limit=3)
     assert [r.mode for _, r in last if isinstance(r, ModeRecord)] == ["7", "8", "9"]
-    before = resume.tail(path, limit=2, before=last[0][0])
+    before = resume.tail(path, limit=2, end=last[0][0])
     assert [r.mode for _, r in before if isinstance(r, ModeRecord)] == ["5", "6"]
 
 
