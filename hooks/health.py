@@ -62,8 +62,8 @@ def start_lines(findings: Sequence[Finding], missing: MissingPrograms) -> Iterat
 
 
 def _missing_program(finding: Finding) -> str:
-    program, found, _ = finding.message.partition(_NOT_ON_PATH)
-    return program if found else ""
+    program, separator, _ = finding.message.partition(_NOT_ON_PATH)
+    return program if separator else ""
 
 
 def is_open_guard(spec: HandlerSpec) -> bool:
@@ -77,15 +77,15 @@ async def check_round_trip(
     *, env: Mapping[str, str], cwd: Path, timeout_s: float = 5.0
 ) -> str | None:
     """Send a payload through the shell hooks use and compare; return what is wrong, or None."""
-    sent = json.dumps({"hook_event_name": "Notification", "message": "“ \\ \n 🙂 '"}).encode()
-    program = Launch((*shell_argv(env), "cat"), dict(env), cwd, sent)
+    payload = json.dumps({"hook_event_name": "Notification", "message": "“ \\ \n 🙂 '"}).encode()
+    program = Launch((*shell_argv(env), "cat"), dict(env), cwd, payload)
     try:
-        ended = await run_program(program, RunLimits(timeout_s, grace_s=1.0))
+        result = await run_program(program, RunLimits(timeout_s, grace_s=1.0))
     except CannotStart as error:
         return f"no command hook can run: {error}"
-    if ended.timed_out:
+    if result.timed_out:
         return f"a shell that only runs `cat` did not end within {timeout_s:g} s"
-    if ended.stdout != sent:
+    if result.stdout != payload:
         return (
             "what hooks read and print is changed on the way: is something printing in the shell?"
         )
@@ -163,13 +163,13 @@ def _program_problem(program: str, env: Mapping[str, str], cwd: Path) -> str:
 
 def _expand(word: str, env: Mapping[str, str]) -> str | None:
     """Return a word with known variables filled in; None when a variable is left."""
-    filled = fill_placeholders(word, env)
+    text = fill_placeholders(word, env)
     for name in ("CLAUDE_PROJECT_DIR", "AGENT_TUI_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "HOME"):
-        filled = filled.replace(f"${name}", env.get(name, f"${name}"))
-        filled = filled.replace(f"${{{name}}}", env.get(name, f"${{{name}}}"))
-    if filled.startswith("~/") and env.get("HOME"):
-        filled = env["HOME"] + filled[1:]
-    return None if VARIABLE in filled or "`" in filled else filled
+        text = text.replace(f"${name}", env.get(name, f"${name}"))
+        text = text.replace(f"${{{name}}}", env.get(name, f"${{{name}}}"))
+    if text.startswith("~/") and env.get("HOME"):
+        text = env["HOME"] + text[1:]
+    return None if VARIABLE in text or "`" in text else text
 
 
 def _is_builtin(name: str) -> bool:

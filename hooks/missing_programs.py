@@ -25,13 +25,13 @@ class MissingPrograms:
 
     def __init__(self) -> None:
         """Nothing was reported yet."""
-        self._reported: set[str] = set()
+        self._reported_names: set[str] = set()
 
     def line(self, program: str, count: int, single: str) -> str:
         """Return the report of a program: `single` for one hook; empty after the first time."""
-        if program in self._reported:
+        if program in self._reported_names:
             return ""
-        self._reported.add(program)
+        self._reported_names.add(program)
         return f"{program} is missing: {count} hooks" if count > 1 else single
 
     def report_once(self, result: HandlerResult, specs: Iterable[HandlerSpec]) -> HandlerResult:
@@ -72,6 +72,6 @@ def leading_words(command: str) -> tuple[str, ...]:
 
 def _missing_program(result: HandlerResult) -> str:
     if result.exit_code == 127:
-        found = NOT_FOUND.search(result.stderr)
-        return found["program"] if found is not None else ""
+        match = NOT_FOUND.search(result.stderr)
+        return match["program"] if match is not None else ""
     return leading_program(result.spec) if result.is_not_found else ""

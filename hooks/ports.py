@@ -44,8 +44,8 @@ class CallMcpTool(Protocol):
 
 def system_resolve(host: str) -> Sequence[str]:
     """Return the addresses the system's resolver gives, in its order. Blocks; raises OSError."""
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 class HookOrigin(Struct, frozen=True):

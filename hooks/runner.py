@@ -155,25 +155,22 @@ class HookRunner:
             return self._nothing_fired(event, payload.to_json())
         full = self._full_payload(payload)
         selections = select(specs, event, full, self._session, finished_once=self._finished_once)
-        selected = [selection.spec for selection in selections if selection.fires]
-        if not selected:
+        firing = [selection.spec for selection in selections if selection.fires]
+        if not firing:
             return self._nothing_fired(event, full)
         if on_start is not None:
-            on_start(tuple(selected))
+            on_start(tuple(firing))
         env_file = self._env_files.prepare(event)
         payload_json = dump_json(full)
         results = await self._run_handlers(
-            [
-                _HandlerTask(spec, self._call(spec, full, payload_json, env_file))
-                for spec in selected
-            ],
+            [_HandlerTask(spec, self._call(spec, full, payload_json, env_file)) for spec in firing],
             abort,
         )
-        capped = [self._overflow.cap(result) for result in results]
-        outcome = aggregate(event, [result for result, _ in capped])
+        results_and_files = [self._overflow.cap(result) for result in results]
+        outcome = aggregate(event, [result for result, _ in results_and_files])
         outcome = replace(
             outcome,
-            overflow_file=next((file for _, file in capped if file is not None), None),
+            overflow_file=next((file for _, file in results_and_files if file is not None), None),
             env_file=self._env_files.used_file(env_file),
         )
         outcome = limit_outcome(full, outcome)
@@ -240,15 +237,15 @@ class HookRunner:
         if spec.event != "SessionEnd":
             return spec.timeout_s or default_timeout_s(spec.event, spec.handler.type)
         # One budget for all: leaving must not take longer than somebody asked for.
-        asked = [
+        own_s = [
             other.timeout_s
             for other in self._config.handlers.get("SessionEnd", ())
             if other.timeout_s is not None and other.source.is_settings
         ]
-        budget = min(max([default_timeout_s("SessionEnd", "command"), *asked]), SESSION_END_MAX_S)
-        given = self._ports.env.get(SESSION_END_VARIABLE, "")
-        if given.isdigit() and int(given) > 0:
-            budget = int(given) / 1000
+        budget = min(max([default_timeout_s("SessionEnd", "command"), *own_s]), SESSION_END_MAX_S)
+        override = self._ports.env.get(SESSION_END_VARIABLE, "")
+        if override.isdigit() and int(override) > 0:
+            budget = int(override) / 1000
         return min(spec.timeout_s or budget, budget)
 
     async def _run_handlers(
@@ -257,16 +254,16 @@ class HookRunner:
         """Start all, wait for those that count, return results in configuration order."""
         if abort is not None and abort.aborted:
             return [_interruption(handler.spec) for handler in handlers]
-        changed = asyncio.Event()
+        change = asyncio.Event()
         for handler in handlers:
             self._note_start(handler.spec)
-            handler.start(self._run_guarded, changed)
+            handler.start(self._run_guarded, change)
         try:
-            await _wait(handlers, changed, abort)
+            await _wait(handlers, change, abort)
         finally:
             await _end([handler.task for handler in handlers if handler.is_waited_for])
             for handler in handlers:
-                if handler.detached:
+                if handler.is_detached:
                     self.background.own(handler.task, handler.spec, self._note_end)
         results = [handler.result() for handler in handlers]
         for result in results:
@@ -275,7 +272,7 @@ class HookRunner:
 
     async def _run_guarded(self, call: HookCall) -> HandlerResult:
         """Run one handler; whatever it does becomes a result."""
-        started = self._ports.clock()
+        start_s = self._ports.clock()
         run = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
         try:
             if isinstance(call.spec.handler, CommandHandler):
@@ -288,15 +285,15 @@ class HookRunner:
             run = replace(run, outcome=HandlerOutcome.CANCELLED, error=error)
         except Exception as error:  # noqa: BLE001 - a handler must not reach the loop
             run = replace(run, error=failure_text(error))
-        run = replace(run, duration_ms=(self._ports.clock() - started) * 1000)
+        run = replace(run, duration_ms=(self._ports.clock() - start_s) * 1000)
         if run.answer.unknown_fields:
             run = self._without_reported_fields(run)
-        failed = run.outcome in (HandlerOutcome.NON_BLOCKING_ERROR, HandlerOutcome.CANCELLED)
+        has_failed = run.outcome in (HandlerOutcome.NON_BLOCKING_ERROR, HandlerOutcome.CANCELLED)
         vetoes = call.spec.blocks_on_failure or (
             EFFECTS[call.spec.event].timeout_blocks and run.outcome is HandlerOutcome.CANCELLED
         )
         run = self.missing.report_once(run, self._config.all())
-        return block_on_failure(run) if failed and vetoes else run
+        return block_on_failure(run) if has_failed and vetoes else run
 
     def _without_reported_fields(self, run: HandlerResult) -> HandlerResult:
         """Leave out unknown fields that were reported before: some hooks send them every time."""
@@ -306,8 +303,8 @@ class HookRunner:
         return replace(run, answer=replace(run.answer, unknown_fields=news))
 
     def _note_start(self, spec: HandlerSpec) -> None:
-        before = self.stats(spec)
-        self._stats[spec.key] = replace(before, fire_count=before.fire_count + 1)
+        stats = self.stats(spec)
+        self._stats[spec.key] = replace(stats, fire_count=stats.fire_count + 1)
 
     def _note_end(self, result: HandlerResult) -> None:
         spec = result.spec
@@ -317,7 +314,7 @@ class HookRunner:
             last_duration_ms=result.duration_ms,
             last_error=result.error,
         )
-        if spec.once and result.outcome is HandlerOutcome.SUCCESS:
+        if spec.runs_once and result.outcome is HandlerOutcome.SUCCESS:
             self._finished_once.add(spec.key)
 
 
@@ -327,31 +324,31 @@ class _HandlerTask:
     def __init__(self, spec: HandlerSpec, call: HookCall) -> None:
         self.spec = spec
         self.task: asyncio.Task[HandlerResult]
-        self.detached = is_background(spec.handler)
+        self.is_detached = is_background(spec.handler)
         self._call = call
 
     @property
     def is_waited_for(self) -> bool:
         """Whether the event's outcome still needs it."""
-        return not self.detached and not self.task.done()
+        return not self.is_detached and not self.task.done()
 
     def start(
         self,
         run: Callable[[HookCall], Coroutine[object, object, HandlerResult]],
-        changed: asyncio.Event,
+        change: asyncio.Event,
     ) -> None:
-        """Start it; `changed` is set when it moves itself to the background."""
+        """Start it; `change` is set when it moves itself to the background."""
 
         def detach() -> None:
-            self.detached = True
-            changed.set()
+            self.is_detached = True
+            change.set()
 
-        call = self._call if self.detached else replace(self._call, detach=detach)
+        call = self._call if self.is_detached else replace(self._call, detach=detach)
         self.task = asyncio.create_task(run(call), name=f"hook {self.spec.event}")
 
     def result(self) -> HandlerResult:
         """Return its result as far as the event is concerned."""
-        if self.detached:
+        if self.is_detached:
             return HandlerResult(self.spec, HandlerOutcome.ASYNC)
         if self.task.cancelled():
             return _interruption(self.spec)
@@ -359,21 +356,21 @@ class _HandlerTask:
 
 
 async def _wait(
-    handlers: Sequence[_HandlerTask], changed: asyncio.Event, abort: Abort | None
+    handlers: Sequence[_HandlerTask], change: asyncio.Event, abort: Abort | None
 ) -> None:
     """Return when no result is needed any more, or at an interrupt."""
-    signals: list[asyncio.Future[Any]] = [asyncio.ensure_future(changed.wait())]
+    signals: list[asyncio.Future[Any]] = [asyncio.ensure_future(change.wait())]
     if abort is not None:
         signals.append(asyncio.ensure_future(abort.wait()))
     try:
-        while waited := [handler.task for handler in handlers if handler.is_waited_for]:
-            watched: list[asyncio.Future[Any]] = [*waited, *signals]
-            await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+        while tasks := [handler.task for handler in handlers if handler.is_waited_for]:
+            futures: list[asyncio.Future[Any]] = [*tasks, *signals]
+            await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
             if abort is not None and abort.aborted:
                 break
             if signals[0].done():
-                changed.clear()
-                signals[0] = asyncio.ensure_future(changed.wait())
+                change.clear()
+                signals[0] = asyncio.ensure_future(change.wait())
     finally:
         for signal in signals:
             signal.cancel()

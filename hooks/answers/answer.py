@@ -85,17 +85,17 @@ def read_answer(
     rules: Effects,
     raw: Mapping[str, object],
     *,
-    asked: Mapping[str, object] | None = None,
+    payload: Mapping[str, object] | None = None,
 ) -> Answer:
     """Read an answer. Raises AnswerError with what was found and what is expected.
 
     Args:
-        asked: The payload that the handler received, to distinguish what a filter added to it from
-            what it only passed through. None: all of it was passed through.
+        payload: What the handler received, to distinguish what a filter added to it from what it
+            only passed through. None: all of it was passed through.
     """
     if raw.get("hook_event_name") == event and "session_id" in raw:
         # Its own input, passed through as filters do: no answer, and nothing to report either.
-        raw = _find_added(raw, asked)
+        raw = _find_added(raw, payload)
         if not raw:
             return Answer()
     if not rules.reads_json:
@@ -104,15 +104,15 @@ def read_answer(
 
 
 def _find_added(
-    raw: Mapping[str, object], asked: Mapping[str, object] | None
+    raw: Mapping[str, object], payload: Mapping[str, object] | None
 ) -> Mapping[str, object]:
     """Return the parts of an answer in an echoed payload that were not in it before."""
-    if asked is None:
+    if payload is None:
         return {}
     return {
         name: value
         for name, value in raw.items()
-        if name in TOP_LEVEL and not (name in asked and asked[name] == value)
+        if name in TOP_LEVEL and not (name in payload and payload[name] == value)
     }
 
 
@@ -359,8 +359,8 @@ def _object(raw: Mapping[str, object], name: str) -> Mapping[str, object] | None
 
 
 def _ignored_notes(event: str, raw: Mapping[str, object]) -> tuple[str, ...]:
-    ignored = [name for name in raw if name not in ("suppressOutput",)]
-    return (f"{event} has no use for an answer; {', '.join(ignored)} ignored",) if ignored else ()
+    names = [name for name in raw if name not in ("suppressOutput",)]
+    return (f"{event} has no use for an answer; {', '.join(names)} ignored",) if names else ()
 
 
 def _cut(text: str | None) -> str | None:

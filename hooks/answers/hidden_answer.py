@@ -26,10 +26,10 @@ def has_answer_inside(text: str) -> bool:
     decoder = json.JSONDecoder()
     for opening in islice(OPENING.finditer(text), TRIED):
         try:
-            found, _ = decoder.raw_decode(text, opening.start())
+            value, _ = decoder.raw_decode(text, opening.start())
         except (ValueError, RecursionError):
             continue
-        if isinstance(found, Mapping) and found.keys() & ANSWER_KEYS:
+        if isinstance(value, Mapping) and value.keys() & ANSWER_KEYS:
             return True
     return False
 
@@ -40,7 +40,7 @@ def ends_with_answer(text: str) -> bool:
     if brace < 0 or not text.endswith("}"):
         return False
     try:
-        found = json.loads(text[brace:])
+        value = json.loads(text[brace:])
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, Mapping) and bool(found.keys() & (TOP_LEVEL | SPECIFIC))
+    return isinstance(value, Mapping) and bool(value.keys() & (TOP_LEVEL | SPECIFIC))

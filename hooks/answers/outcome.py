@@ -172,14 +172,14 @@ def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
     """
     rules = EFFECTS[event]
     answers = [result.answer for result in results]
-    merged = _with_flags(
+    outcome = _with_flags(
         _with_last_values(_with_texts(EventOutcome(event), answers), answers), answers
     )
     decision = _decision(answers)
     deciding = [r for r in results if decision != "none" and r.answer.verdict == decision]
     reason, reason_source = _reason(rules, decision, deciding, results)
     notices = [line for result in results for line in notices_of(result)]
-    worktree_path = merged.worktree_path
+    worktree_path = outcome.worktree_path
     if event == "WorktreeCreate" and decision == "none" and worktree_path is None and results:
         decision, reason = "block", "no hook printed the path of the new worktree"
         reason_source = ReasonSource.GENERATED.value
@@ -188,23 +188,23 @@ def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
     notices.extend(grant_of(updates)[1])
     updated_input = _rewritten(event, decision, results, notices)
     action = _action(rules, decision, answers)
-    has_context = merged.additional_context is not None
+    has_context = outcome.additional_context is not None
     return replace(
-        merged,
-        outcome=_kind(decision, merged.continue_, results),
+        outcome,
+        outcome=_kind(decision, outcome.continue_, results),
         decision=decision,
-        proceeds=_proceeds(event, rules, decision, merged.continue_, action, has_context),
+        proceeds=_proceeds(event, rules, decision, outcome.continue_, action, has_context),
         reason=reason,
         reason_source=reason_source,
         feedback_to=_audience(rules, decision, reason, has_context),
         updated_input=updated_input,
         permission_updates=tuple(updates),
-        interrupt=decision == "deny" and merged.interrupt,
+        interrupt=decision == "deny" and outcome.interrupt,
         notices=tuple(notices),
         status_message=_first([result.spec.status_message for result in results]),
         worktree_path=None if decision == "block" else worktree_path,
         action=action,
-        content=None if action == "decline" else merged.content,
+        content=None if action == "decline" else outcome.content,
         spawn_count=len(results),
         results=tuple(results),
     )
@@ -268,8 +268,8 @@ def notices_of(result: HandlerResult) -> list[str]:
 
 
 def _decision(answers: Sequence[Answer]) -> EventDecision:
-    given = {answer.verdict for answer in answers}
-    return next((word for word in PRECEDENCE if word in given), "none")
+    verdicts = {answer.verdict for answer in answers}
+    return next((word for word in PRECEDENCE if word in verdicts), "none")
 
 
 def _kind(
@@ -295,10 +295,10 @@ def _reason(
     deciding: Sequence[HandlerResult],
     results: Sequence[HandlerResult],
 ) -> tuple[str | None, str | None]:
-    reasoned = [result for result in deciding if result.answer.reason]
-    if reasoned:
-        source = reasoned[0].reason_source
-        reasons = _join_texts([result.answer.reason for result in reasoned])
+    with_reason = [result for result in deciding if result.answer.reason]
+    if with_reason:
+        source = with_reason[0].reason_source
+        reasons = _join_texts([result.answer.reason for result in with_reason])
         return reasons, None if source is None else source.value
     if decision == "none" and rules.exit_two is ExitTwo.NOTICE:
         return _reported_failures(results)
@@ -306,10 +306,10 @@ def _reason(
 
 
 def _reported_failures(results: Sequence[HandlerResult]) -> tuple[str | None, str | None]:
-    failed = [result for result in results if result.exit_code == 2 and result.error]
-    if not failed:
+    failures = [result for result in results if result.exit_code == 2 and result.error]
+    if not failures:
         return None, None
-    texts = [result.stderr.strip() or result.error for result in failed]
+    texts = [result.stderr.strip() or result.error for result in failures]
     return _join_texts(texts), ReasonSource.STDERR.value
 
 
@@ -319,11 +319,11 @@ def _rewritten(
     rewrites = [result for result in results if result.answer.updated_input is not None]
     if not rewrites or decision in ("deny", "block"):
         return None
-    *dropped, last = rewrites
+    *others, last = rewrites
     notices.extend(
         f"{handler_name(result.spec)}: "
         f"its updatedInput was replaced by that of {first_line(last.spec.label)[:120]!r}"
-        for result in dropped
+        for result in others
         if result.answer.updated_input != last.answer.updated_input
     )
     return last.answer.updated_input
@@ -346,8 +346,8 @@ def _proceeds(
     if event == "PermissionRequest":
         return True if decision == "allow" else None
     if rules.declines_when_blocked:
-        unanswered = None if event == "Elicitation" else True
-        return unanswered if action is None else action == "accept"
+        default = None if event == "Elicitation" else True
+        return default if action is None else action == "accept"
     return None if decision in ("ask", "defer") else True
 
 
@@ -368,16 +368,16 @@ def _audience(
 def _action(rules: Effects, decision: EventDecision, answers: Sequence[Answer]) -> str | None:
     if rules.declines_when_blocked and decision in ("deny", "block"):
         return "decline"
-    given = [answer.action for answer in answers if answer.action]
+    actions = [answer.action for answer in answers if answer.action]
     # The strictest wins, as with every other decision.
-    return next((word for word in ("decline", "cancel", "accept") if word in given), None)
+    return next((word for word in ("decline", "cancel", "accept") if word in actions), None)
 
 
 def _watch_paths(answers: Sequence[Answer]) -> tuple[str, ...] | None:
-    given = [answer.watch_paths for answer in answers if answer.watch_paths is not None]
-    if not given:
+    path_lists = [answer.watch_paths for answer in answers if answer.watch_paths is not None]
+    if not path_lists:
         return None
-    return tuple(dict.fromkeys(path for paths in given for path in paths))
+    return tuple(dict.fromkeys(path for paths in path_lists for path in paths))
 
 
 def _first(values: Sequence[T | None]) -> T | None:

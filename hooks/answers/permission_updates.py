@@ -32,18 +32,22 @@ def grant_of(updates: Sequence[Mapping[str, object]]) -> tuple[GrantChoice | Non
     agree with it. Modes and directories are the user's to change, not a hook's.
     """
     chosen: GrantChoice | None = None
-    left: list[str] = []
+    problems: list[str] = []
     for update in updates:
-        found = _add_rules(update)
-        if found is None:
-            left.append(f"updatedPermissions: {update.get('type')!r} is not supported for hooks")
+        choice = _add_rules(update)
+        if choice is None:
+            problems.append(
+                f"updatedPermissions: {update.get('type')!r} is not supported for hooks"
+            )
         elif chosen is None:
-            chosen = found
-        elif (found.destination, found.behavior) == (chosen.destination, chosen.behavior):
-            chosen = GrantChoice((*chosen.rules, *found.rules), chosen.destination, chosen.behavior)
+            chosen = choice
+        elif (choice.destination, choice.behavior) == (chosen.destination, chosen.behavior):
+            chosen = GrantChoice(
+                (*chosen.rules, *choice.rules), chosen.destination, chosen.behavior
+            )
         else:
-            left.append("updatedPermissions: rules for one place only; the others are left out")
-    return chosen, tuple(left)
+            problems.append("updatedPermissions: rules for one place only; the others are left out")
+    return chosen, tuple(problems)
 
 
 def _add_rules(update: Mapping[str, object]) -> GrantChoice | None:

@@ -102,32 +102,32 @@ class NotAnAnswer(ValueError):
     """Output that has to be JSON is not, or not one document."""
 
 
-def judge_printed(spec: HandlerSpec, printed: Printed) -> HandlerResult:
+def judge_printed(spec: HandlerSpec, output: Printed) -> HandlerResult:
     """Apply the contract's rules for exit codes, JSON and plain text to a command's output."""
     rules = EFFECTS[spec.event]
-    stdout = decode(printed.stdout)
-    stderr = decode(printed.stderr)
+    stdout = decode(output.stdout)
+    stderr = decode(output.stderr)
     run = HandlerResult(
         spec,
         HandlerOutcome.SUCCESS,
-        exit_code=printed.exit_code,
+        exit_code=output.exit_code,
         stdout=stdout[:SHOWN_LIMIT_CHARS],
         stderr=stderr[:SHOWN_LIMIT_CHARS],
     )
     answer: Answer | None = None
     problem: str | None = None
     try:
-        raw = parse_stdout(stdout, truncated_bytes=printed.stdout_dropped)
+        raw = parse_stdout(stdout, truncated_bytes=output.stdout_dropped)
         if raw is not None:
-            answer = read_answer(spec.event, rules, raw, asked=printed.payload)
+            answer = read_answer(spec.event, rules, raw, payload=output.payload)
     except (NotAnAnswer, AnswerError) as error:
         problem = str(error)
-    if printed.exit_code == 2 and not rules.any_failure_blocks:
-        return _exit_two(run, rules, answer, problem, stderr, printed.suspicion)
-    if rules.any_failure_blocks and printed.exit_code != 0:
-        failure = f"hook {first_line(spec.label)!r} failed: {_exit_text(printed, stderr)}"
+    if output.exit_code == 2 and not rules.any_failure_blocks:
+        return _exit_two(run, rules, answer, problem, stderr, output.suspicion)
+    if rules.any_failure_blocks and output.exit_code != 0:
+        failure = f"hook {first_line(spec.label)!r} failed: {_exit_text(output, stderr)}"
         return _to_blocking(run, rules, answer, stderr, failure)
-    status = _exit_text(printed, stderr) if printed.exit_code != 0 else None
+    status = _exit_text(output, stderr) if output.exit_code != 0 else None
     if problem is not None:
         return run.to_failure(HandlerOutcome.NON_BLOCKING_ERROR, problem)
     if answer is not None:
@@ -153,7 +153,7 @@ def judge_json(
     spec: HandlerSpec,
     raw: Mapping[str, object] | None,
     *,
-    asked: Mapping[str, object] | None = None,
+    payload: Mapping[str, object] | None = None,
 ) -> HandlerResult:
     """Judge an answer that is a value: from a server or a callable asked with a payload."""
     rules = EFFECTS[spec.event]
@@ -161,7 +161,7 @@ def judge_json(
     if raw is None:
         return run
     try:
-        answer = read_answer(spec.event, rules, raw, asked=asked)
+        answer = read_answer(spec.event, rules, raw, payload=payload)
         return settle(replace(run, answer=answer), rules)
     except AnswerError as error:
         return run.to_failure(HandlerOutcome.NON_BLOCKING_ERROR, str(error))
@@ -209,12 +209,12 @@ def parse_stdout(stdout: str, *, truncated_bytes: int = 0) -> Mapping[str, objec
         return None
     looks_like_json = text.endswith("}") or re.match(r"\{\s*\"", text) is not None
     try:
-        parsed = load_json(text)
+        document = load_json(text)
     except ValueError as error:
         if not looks_like_json:
             return None
         raise NotAnAnswer(_json_problem(text, error, truncated_bytes)) from error
-    return parsed if isinstance(parsed, Mapping) else None
+    return document if isinstance(document, Mapping) else None
 
 
 def decode(raw: bytes) -> str:
@@ -225,9 +225,9 @@ def decode(raw: bytes) -> str:
 def first_line(text: str) -> str:
     """Return the first line that is not blank, without escape sequences, bounded."""
     for line in text.splitlines():
-        shown = ANSI.sub("", line).strip()
-        if shown:
-            return "".join(c if c.isprintable() else "�" for c in shown[:300])
+        visible = ANSI.sub("", line).strip()
+        if visible:
+            return "".join(c if c.isprintable() else "�" for c in visible[:300])
     return ""
 
 
@@ -236,8 +236,8 @@ def informative_line(stderr: str) -> str:
     first = first_line(stderr)
     if not NO_MESSAGE.match(first):
         return first
-    named = [line for line in stderr.splitlines() if NAMED_ERROR.match(line)]
-    return f"{first} … {first_line(named[-1])}" if named else first
+    error_lines = [line for line in stderr.splitlines() if NAMED_ERROR.match(line)]
+    return f"{first} … {first_line(error_lines[-1])}" if error_lines else first
 
 
 def _exit_two(
@@ -255,13 +255,13 @@ def _exit_two(
     cause = f" ({suspicion})" if suspicion else ""
     if rules.exit_two in (ExitTwo.NOTICE, ExitTwo.IGNORED):
         return _report_unheeded(run, answer, _unheeded_text(run, rules, stderr) + cause)
-    blocked = _to_blocking(run, rules, answer, stderr, "")
+    blocking = _to_blocking(run, rules, answer, stderr, "")
     if suspicion and answer is None:
         problem = f"blocks, but probably because it is broken, not because it decided to{cause}"
     if problem is not None:
-        notes = (*blocked.answer.notes, problem)
-        return replace(blocked, answer=replace(blocked.answer, notes=notes))
-    return blocked
+        notes = (*blocking.answer.notes, problem)
+        return replace(blocking, answer=replace(blocking.answer, notes=notes))
+    return blocking
 
 
 def _unheeded_text(run: HandlerResult, rules: Effects, stderr: str) -> str:
@@ -350,12 +350,12 @@ def _json_problem(text: str, error: ValueError, truncated_bytes: int) -> str:
     return f"printed JSON that cannot be read: {error}"
 
 
-def _exit_text(printed: Printed, stderr: str) -> str:
+def _exit_text(output: Printed, stderr: str) -> str:
     line = informative_line(stderr)
-    code = printed.exit_code
-    ended = f"ended by signal {-code}" if code < 0 else f"exit status {code}"
-    cause = printed.suspicion or _likely_cause(code, stderr)
-    return ": ".join(part for part in (ended, line) if part) + (f" ({cause})" if cause else "")
+    code = output.exit_code
+    ending = f"ended by signal {-code}" if code < 0 else f"exit status {code}"
+    cause = output.suspicion or _likely_cause(code, stderr)
+    return ": ".join(part for part in (ending, line) if part) + (f" ({cause})" if cause else "")
 
 
 def _likely_cause(code: int, stderr: str) -> str:
@@ -369,9 +369,9 @@ def _likely_cause(code: int, stderr: str) -> str:
     return ""
 
 
-def _without_reason(spec: HandlerSpec, shown: str | None) -> str:
+def _without_reason(spec: HandlerSpec, message: str | None) -> str:
     """Return a reason for a veto that has none; what it showed to the user is one as well."""
     who = f"Blocked by hook {first_line(spec.label)[:80]!r} ({spec.source.value})"
-    if shown and shown.strip():
-        return f"{who}: {shown.strip()}"
+    if message and message.strip():
+        return f"{who}: {message.strip()}"
     return f"{who}, which gave no reason."

@@ -48,7 +48,7 @@ def handler_json(spec: HandlerSpec, findings: Sequence[Finding] = ()) -> dict[st
         "if": spec.condition,
         "timeout": spec.timeout_s or default_timeout_s(spec.event, spec.handler.type),
         "async": is_background(spec.handler),
-        "once": spec.once,
+        "once": spec.runs_once,
         "on_failure": "block" if spec.blocks_on_failure else "ignore",
         "health": [finding.message for finding in findings if finding.spec is spec],
     }
@@ -64,7 +64,7 @@ def describe(config: HookConfig, findings: Sequence[Finding] = ()) -> list[str]:
         lines.append(f"{event} ({len(specs)})")
         for spec in specs:
             lines.append(f"  {describe_handler(spec)}")
-            lines.extend(f"    ! {found.message}" for found in findings if found.spec is spec)
+            lines.extend(f"    ! {finding.message}" for finding in findings if finding.spec is spec)
     if config.switched_off:
         lines.append(config.switched_off)
     elif not lines:
@@ -84,7 +84,7 @@ def describe_handler(spec: HandlerSpec, stats: HandlerStats | None = None) -> st
         name
         for name, is_set in (
             ("async", is_background(spec.handler)),
-            ("once", spec.once),
+            ("once", spec.runs_once),
             ("failure blocks", spec.blocks_on_failure),
         )
         if is_set

@@ -42,34 +42,34 @@ def payload_from_json(event: str, raw: object) -> JsonPayload:
         raise PayloadError(f"unknown event {event!r}{closest_event(event)}")
     if not isinstance(raw, Mapping):
         raise PayloadError(f"the payload of {event} must be a JSON object")
-    given = {str(name): value for name, value in raw.items()}
+    payload = {str(name): value for name, value in raw.items()}
     for name in COMMON_TEXT:
-        value = given.get(name)
+        value = payload.get(name)
         if value is not None and not isinstance(value, str):
             raise PayloadError(f"{event}: {name} must be text, found {type(value).__name__}")
     for field in fields(EVENTS[event]):
-        if given.get(field.name) is not None:
-            _check_field(event, field.name, given[field.name], _expected_types(field.type))
+        if payload.get(field.name) is not None:
+            _check_field(event, field.name, payload[field.name], _expected_types(field.type))
     if EFFECTS[event].is_tool_event:
-        if not given.get("tool_name"):
+        if not payload.get("tool_name"):
             raise PayloadError(f"{event}: tool_name is missing")
-        given.setdefault("tool_input", {})
-    return JsonPayload(event, {**EFFECTS[event].assumed_fields, **given})
+        payload.setdefault("tool_input", {})
+    return JsonPayload(event, {**EFFECTS[event].assumed_fields, **payload})
 
 
 def _check_field(event: str, name: str, value: object, kinds: tuple[type, ...]) -> None:
     is_wrong_bool = isinstance(value, bool) and bool not in kinds
     if object in kinds or (isinstance(value, kinds) and not is_wrong_bool):
         return
-    expected = _NAMES.get(kinds[0], "a list")
-    raise PayloadError(f"{event}: {name} must be {expected}, found {type(value).__name__}")
+    kind_name = _NAMES.get(kinds[0], "a list")
+    raise PayloadError(f"{event}: {name} must be {kind_name}, found {type(value).__name__}")
 
 
-def _expected_types(declared: object) -> tuple[type, ...]:
+def _expected_types(field_type: object) -> tuple[type, ...]:
     """Return the types that a field may have in JSON, without None and type parameters."""
     kinds = [
         get_origin(one) or one
-        for one in (get_args(declared) if isinstance(declared, UnionType) else (declared,))
+        for one in (get_args(field_type) if isinstance(field_type, UnionType) else (field_type,))
         if one is not NoneType
     ]
     return (int, float) if kinds == [float] else tuple(kinds)

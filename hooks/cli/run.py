@@ -162,9 +162,9 @@ def _session(world: HookWorld) -> HookSession:
 def _forget_old(directory: Path, *, now_s: float) -> None:
     """Remove what runs of other days left: variables and texts that were too long."""
     with contextlib.suppress(OSError):
-        for left in directory.iterdir():
-            if now_s - left.stat().st_mtime > MAX_AGE_S:
-                shutil.rmtree(left, ignore_errors=True)
+        for entry in directory.iterdir():
+            if now_s - entry.stat().st_mtime > MAX_AGE_S:
+                shutil.rmtree(entry, ignore_errors=True)
 
 
 def _remove_if_empty(state_dir: Path) -> None:
@@ -175,30 +175,30 @@ def _remove_if_empty(state_dir: Path) -> None:
 
 def _payload_of(step: Step, event: str | None) -> JsonPayload:
     payload = step.payload
-    named = payload.get("hook_event_name") if isinstance(payload, Mapping) else None
-    name = step.event or event or named
+    payload_event = payload.get("hook_event_name") if isinstance(payload, Mapping) else None
+    name = step.event or event or payload_event
     if not isinstance(name, str):
         raise PayloadError("no event: name it on the command line or in the step")
     return payload_from_json(name, payload)
 
 
-def _with_background(outcome: EventOutcome, ended: BackgroundDelivery) -> EventOutcome:
+def _with_background(outcome: EventOutcome, delivery: BackgroundDelivery) -> EventOutcome:
     """Add the results of earlier background handlers, which are delivered with the next event."""
-    if not ended:
+    if not delivery:
         return outcome
-    contexts = [*ended.additional_context, *ended.wake, outcome.additional_context]
+    contexts = [*delivery.additional_context, *delivery.wake, outcome.additional_context]
     return replace(
         outcome,
         additional_context="\n\n".join(text for text in contexts if text) or None,
-        system_messages=(*ended.system_messages, *outcome.system_messages),
-        notices=(*ended.notices, *outcome.notices),
+        system_messages=(*delivery.system_messages, *outcome.system_messages),
+        notices=(*delivery.notices, *outcome.notices),
     )
 
 
-def _late(ended: BackgroundDelivery) -> list[str]:
-    texts = (*ended.system_messages, *ended.additional_context, *ended.wake)
+def _late(delivery: BackgroundDelivery) -> list[str]:
+    texts = (*delivery.system_messages, *delivery.additional_context, *delivery.wake)
     lines = [f"background hook said: {_printable(text)}" for text in texts]
-    return [*ended.notices, *lines]
+    return [*delivery.notices, *lines]
 
 
 def _printable(text: str) -> str:
@@ -213,9 +213,9 @@ async def _steps(stdin: TextIO) -> AsyncIterator[Step]:
     """
     pending: list[str] = []
     depth = 0
-    seen = False
+    has_step = False
     async for line in _lines(stdin):
-        if not seen and not pending:
+        if not has_step and not pending:
             line = line.removeprefix("\ufeff")
         if not line.strip() and not pending:
             continue
@@ -231,11 +231,11 @@ async def _steps(stdin: TextIO) -> AsyncIterator[Step]:
             text = "".join(pending)
             whole = _parse(text)
             whole = _Unreadable(text) if whole is _INCOMPLETE else whole
-        pending, depth, seen = [], 0, True
+        pending, depth, has_step = [], 0, True
         yield _as_step(whole)
     if pending:
         yield Step(None, _Unreadable("".join(pending)))
-    elif not seen:
+    elif not has_step:
         yield Step(None, {})
 
 
@@ -252,38 +252,38 @@ async def _lines(stdin: TextIO) -> AsyncIterator[str]:
     interrupted program from ending.
     """
     loop = asyncio.get_running_loop()
-    arrived: asyncio.Queue[str] = asyncio.Queue()
-    wanted = threading.Semaphore(0)
+    lines: asyncio.Queue[str] = asyncio.Queue()
+    requests = threading.Semaphore(0)
 
     def read() -> None:
         line = "start"
         while line:
-            wanted.acquire()
+            requests.acquire()
             try:
                 line = stdin.readline()
             except ValueError:  # closed, or not text: nothing more can be read
                 line = ""
             try:
-                loop.call_soon_threadsafe(arrived.put_nowait, line)
+                loop.call_soon_threadsafe(lines.put_nowait, line)
             except RuntimeError:  # the loop is gone, and with it the reader of the line
                 return
 
     threading.Thread(target=read, name="hooks run: stdin", daemon=True).start()
     while True:
-        wanted.release()
-        if not (line := await arrived.get()):
+        requests.release()
+        if not (line := await lines.get()):
             return
         yield line
 
 
-def _as_step(parsed: object) -> Step:
-    if isinstance(parsed, dict) and "payload" in parsed and "hook_event_name" not in parsed:
+def _as_step(value: object) -> Step:
+    if isinstance(value, dict) and "payload" in value and "hook_event_name" not in value:
         # No event has a field of that name; what else a step carries (a number, a note) is its own.
-        event = parsed.get("event")
-        return Step(event if isinstance(event, str) else None, parsed["payload"])
-    if isinstance(parsed, dict) and set(parsed) == {"event"} and isinstance(parsed["event"], str):
-        return Step(parsed["event"], {})
-    return Step(None, parsed)
+        event = value.get("event")
+        return Step(event if isinstance(event, str) else None, value["payload"])
+    if isinstance(value, dict) and set(value) == {"event"} and isinstance(value["event"], str):
+        return Step(value["event"], {})
+    return Step(None, value)
 
 
 class _Unreadable:

@@ -30,7 +30,7 @@ def applies(
 
 def condition_problem(condition: str) -> str | None:
     """Return what is wrong with a condition, or None."""
-    parsed = parse_rule(condition, RuleBehavior.ASK)
-    if not isinstance(parsed, MalformedRule):
+    rule = parse_rule(condition, RuleBehavior.ASK)
+    if not isinstance(rule, MalformedRule):
         return None
-    return f"`if` {condition!r} is not a permission rule ({parsed.message}): the handler never runs"
+    return f"`if` {condition!r} is not a permission rule ({rule.message}): the handler never runs"

@@ -26,7 +26,7 @@ class HookLayer(Struct, frozen=True):
     settings: Mapping[str, object]
     """The whole object: `hooks`, `disableAllHooks`, …"""
     file: str | None = None
-    trusted: bool = True
+    is_trusted: bool = True
     waiting: int = 0
     """Handlers of the file that were left out of `settings`, because they wait for trust."""
     plugin: PluginRoot | None = None
@@ -58,13 +58,13 @@ class HookConfig(Struct, frozen=True):
 
     def all(self) -> tuple[HandlerSpec, ...]:
         """Return every handler in configuration order."""
-        found = [spec for specs in self.handlers.values() for spec in specs]
-        return tuple(sorted(found, key=lambda spec: spec.position))
+        every = [spec for specs in self.handlers.values() for spec in specs]
+        return tuple(sorted(every, key=lambda spec: spec.position))
 
-    def with_specs(self, added: Iterable[HandlerSpec]) -> HookConfig:
+    def with_specs(self, new_specs: Iterable[HandlerSpec]) -> HookConfig:
         """Return a configuration that also has these (skills, agents, callables)."""
         specs = list(self.all())
-        for spec in added:
+        for spec in new_specs:
             if spec.source not in self.closed_to:
                 specs.append(replace(spec, position=len(specs)))
         return replace(self, handlers=_by_event(specs))
@@ -95,7 +95,7 @@ def build_config(
     specs: list[HandlerSpec] = []
     fails_closed = _switch(layers, "hookFailureDefault", warnings) == "block"
     for layer in layers:
-        found, problems = parse_hooks(
+        layer_specs, problems = parse_hooks(
             layer.settings.get("hooks"),
             source=layer.source,
             file=layer.file,
@@ -103,15 +103,15 @@ def build_config(
             owner=layer.owner,
             guards_fail_closed=fails_closed,
         )
-        waiting = layer.waiting + (0 if layer.trusted else len(found))
+        waiting = layer.waiting + (0 if layer.is_trusted else len(layer_specs))
         if waiting:
             verb = "hook does" if waiting == 1 else "hooks do"
             text = f"{waiting} {verb} nothing until this folder is trusted (or with --trust)"
             warnings.append(ConfigWarning(text, layer.source, layer.file))
-        if found and not layer.trusted:
+        if layer_specs and not layer.is_trusted:
             continue
         warnings.extend(problems)
-        specs.extend(found)
+        specs.extend(layer_specs)
     specs.extend(session_specs)
     closed_to = _closed_to(layers, warnings)
     specs = [spec for spec in specs if spec.source not in closed_to]
@@ -140,10 +140,10 @@ def _each_once(warnings: Sequence[ConfigWarning]) -> tuple[ConfigWarning, ...]:
 
 
 def _by_event(specs: Sequence[HandlerSpec]) -> dict[str, tuple[HandlerSpec, ...]]:
-    grouped: dict[str, list[HandlerSpec]] = {}
+    by_event: dict[str, list[HandlerSpec]] = {}
     for spec in specs:
-        grouped.setdefault(spec.event, []).append(spec)
-    return {event: tuple(found) for event, found in grouped.items()}
+        by_event.setdefault(spec.event, []).append(spec)
+    return {event: tuple(event_specs) for event, event_specs in by_event.items()}
 
 
 def _closed_to(layers: Sequence[HookLayer], warnings: list[ConfigWarning]) -> frozenset[HookSource]:
@@ -164,7 +164,7 @@ def _switch(layers: Sequence[HookLayer], name: str, warnings: list[ConfigWarning
         for layer in reversed(layers):
             if layer.source is not source or name not in layer.settings:
                 continue
-            if not layer.trusted:
+            if not layer.is_trusted:
                 continue
             value = layer.settings[name]
             if isinstance(value, bool | str):
@@ -178,14 +178,14 @@ def _switch(layers: Sequence[HookLayer], name: str, warnings: list[ConfigWarning
 
 
 def _merged_list(layers: Sequence[HookLayer], name: str) -> tuple[str, ...] | None:
-    found: list[str] = []
+    entries: list[str] = []
     present = False
     for layer in layers:
         value = layer.settings.get(name)
-        if isinstance(value, list) and layer.trusted and layer.source.is_settings:
+        if isinstance(value, list) and layer.is_trusted and layer.source.is_settings:
             present = True
-            found.extend(entry for entry in value if isinstance(entry, str))
-    return tuple(dict.fromkeys(found)) if present else None
+            entries.extend(entry for entry in value if isinstance(entry, str))
+    return tuple(dict.fromkeys(entries)) if present else None
 
 
 def _as_set(values: tuple[str, ...] | None) -> frozenset[str] | None:

@@ -44,13 +44,13 @@ def lint_matcher(event: str, matcher: str | None) -> Iterator[str]:
     if rules.is_tool_event and PERMISSION_RULE.match(matcher):
         yield _rule_as_matcher(matcher)
         return
-    parsed = parse_matcher(matcher, strict_exact=rules.strict_exact_matcher)
-    if isinstance(parsed, MatchNothing):
-        yield f"matcher `{matcher}` is {parsed.reason}; the group never runs"
-    elif isinstance(parsed, MatchEverything):
-        yield f"matcher `{matcher}` is {parsed.reason}: it is taken for `*`"
-    elif rules.is_tool_event and isinstance(parsed, MatchNames):
-        yield from _lint_tool_names(sorted(parsed.names))
+    meaning = parse_matcher(matcher, strict_exact=rules.strict_exact_matcher)
+    if isinstance(meaning, MatchNothing):
+        yield f"matcher `{matcher}` is {meaning.reason}; the group never runs"
+    elif isinstance(meaning, MatchEverything):
+        yield f"matcher `{matcher}` is {meaning.reason}: it is taken for `*`"
+    elif rules.is_tool_event and isinstance(meaning, MatchNames):
+        yield from _lint_tool_names(sorted(meaning.names))
 
 
 def _rule_as_matcher(matcher: str) -> str:
@@ -66,9 +66,9 @@ def _rule_as_matcher(matcher: str) -> str:
 def _lint_tool_names(names: list[str]) -> Iterator[str]:
     by_lower = {tool.lower(): tool for tool in KNOWN_TOOLS}
     for name in names:
-        meant = by_lower.get(name.lower())
-        if meant is not None and meant != name:
-            yield f"matcher `{name}` matches no tool: names are case-sensitive, use `{meant}`"
+        right_name = by_lower.get(name.lower())
+        if right_name is not None and right_name != name:
+            yield f"matcher `{name}` matches no tool: names are case-sensitive, use `{right_name}`"
         elif name.startswith("mcp__") and name.count("__") == 1:
             prefix = name.rstrip("_") + "__"
             yield f"matcher `{name}` is an exact name and matches no tool: use `{prefix}.*`"
@@ -95,10 +95,10 @@ def _lint_plugin_directory(spec: HandlerSpec, handler: CommandHandler) -> Iterat
     """Yield what a plugin's hook lacks that was copied into settings."""
     if spec.plugin is not None or spec.source is HookSource.PLUGIN:
         return
-    found = PLUGIN_DIRECTORY.search(" ".join((handler.command, *(handler.args or ()))))
-    if found is not None:
+    match = PLUGIN_DIRECTORY.search(" ".join((handler.command, *(handler.args or ()))))
+    if match is not None:
         yield (
-            f"{found.group(0)} is set for hooks of plugins only: write the folder itself, or use "
+            f"{match.group(0)} is set for hooks of plugins only: write the folder itself, or use "
             "the plugin with --plugin-dir"
         )
 
@@ -106,15 +106,15 @@ def _lint_plugin_directory(spec: HandlerSpec, handler: CommandHandler) -> Iterat
 def _lint_command(handler: CommandHandler) -> Iterator[str]:
     if handler.args is not None:
         return
-    if found := UNQUOTED_PLACEHOLDER.search(handler.command):
+    if match := UNQUOTED_PLACEHOLDER.search(handler.command):
         yield (
-            f"{found.group(0)} is not quoted: a path with a space in it would break the command "
-            f'(write "{found.group(0)}/…" in double quotes)'
+            f"{match.group(0)} is not quoted: a path with a space in it would break the command "
+            f'(write "{match.group(0)}/…" in double quotes)'
         )
-    if found := RELATIVE_SCRIPT.match(handler.command):
+    if match := RELATIVE_SCRIPT.match(handler.command):
         yield (
-            f"`{found.group(1)}` is relative to the current directory, which moves: "
-            f'use "$CLAUDE_PROJECT_DIR"/{found.group(1).removeprefix("./")}'
+            f"`{match.group(1)}` is relative to the current directory, which moves: "
+            f'use "$CLAUDE_PROJECT_DIR"/{match.group(1).removeprefix("./")}'
         )
-    if found := UNSET_VARIABLES.search(handler.command):
-        yield f"{found.group(0)} is never set: read the JSON on standard input instead"
+    if match := UNSET_VARIABLES.search(handler.command):
+        yield f"{match.group(0)} is never set: read the JSON on standard input instead"

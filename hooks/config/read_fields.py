@@ -34,10 +34,12 @@ def read_handler(raw: Mapping[str, object]) -> Handler:
                 is_async=_flag(raw, "async"),
             )
         case "mcp_tool":
-            given = raw.get("input", {})
-            if not isinstance(given, Mapping):
+            tool_input = raw.get("input", {})
+            if not isinstance(tool_input, Mapping):
                 raise FieldError("`input` must be an object")
-            return McpToolHandler(server=_text(raw, "server"), tool=_text(raw, "tool"), input=given)
+            return McpToolHandler(
+                server=_text(raw, "server"), tool=_text(raw, "tool"), input=tool_input
+            )
         case "prompt":
             return PromptHandler(
                 prompt=_text(raw, "prompt"),

@@ -134,10 +134,10 @@ class _SectionReader:
             self._warn(where, f"{error}; handler ignored")
             return
         if handler.type not in EFFECTS[event].types:
-            served = ", ".join(sorted(EFFECTS[event].types - {"callback"}))
+            types = ", ".join(sorted(EFFECTS[event].types - {"callback"}))
             self._warn(
                 where,
-                f"{event} takes handlers of type {served}; this `{handler.type}` one never runs",
+                f"{event} takes handlers of type {types}; this `{handler.type}` one never runs",
             )
             return
         spec = HandlerSpec(
@@ -149,7 +149,7 @@ class _SectionReader:
             condition=self._text(raw, "if", where),
             timeout_s=self._timeout(raw, where),
             status_message=self._text(raw, "statusMessage", where),
-            once=self._flag(raw, "once", where),
+            runs_once=self._flag(raw, "once", where),
             blocks_on_failure=self._failure_policy(event, raw, handler.type, where),
             file=self._file,
             plugin=self._plugin,
@@ -173,11 +173,11 @@ class _SectionReader:
             )
             return None
         if value > 3600:
-            shown = float(min(value, LONGEST_TIMEOUT_S * 1000))
+            seconds = float(min(value, LONGEST_TIMEOUT_S * 1000))
             self._warn(
                 where,
-                f"`timeout` is in seconds: {shown:g} is {shown / 3600:.1f} hours; "
-                f"milliseconds were probably meant ({shown / 1000:g})",
+                f"`timeout` is in seconds: {seconds:g} is {seconds / 3600:.1f} hours; "
+                f"milliseconds were probably meant ({seconds / 1000:g})",
             )
         return float(min(value, LONGEST_TIMEOUT_S))
 

@@ -35,29 +35,29 @@ def select(
     value = matcher_value(event, payload)
     strict = EFFECTS[event].strict_exact_matcher
     is_agent = EFFECTS[event].matcher_field == "agent_type"
-    seen: dict[tuple[object, ...], int] = {}
-    judged: list[Selection] = []
+    first_index: dict[tuple[object, ...], int] = {}
+    choices: list[Selection] = []
     for spec in specs:
         if spec.only_agent is not None and payload.get("agent_id") != spec.only_agent:
-            judged.append(Selection(spec, False, f"it is for the agent {spec.only_agent} alone"))
+            choices.append(Selection(spec, False, f"it is for the agent {spec.only_agent} alone"))
         elif value is not None and not covers(
             parse_matcher(spec.matcher, strict_exact=strict), value, is_agent=is_agent
         ):
-            judged.append(
+            choices.append(
                 Selection(spec, False, f"matcher {spec.matcher!r} does not cover {value!r}")
             )
-        elif spec.once and spec.key in finished_once:
-            judged.append(Selection(spec, False, "`once`, and it has run"))
+        elif spec.runs_once and spec.key in finished_once:
+            choices.append(Selection(spec, False, "`once`, and it has run"))
         elif spec.condition is not None and not _condition_holds(spec.condition, payload, session):
-            judged.append(Selection(spec, False, f"`if` {spec.condition} does not apply"))
-        elif spec.identity in seen:
-            first = seen[spec.identity]
-            judged[first] = replace(judged[first], spec=_strictest(judged[first].spec, spec))
-            judged.append(Selection(spec, False, "the same handler is configured before"))
+            choices.append(Selection(spec, False, f"`if` {spec.condition} does not apply"))
+        elif spec.identity in first_index:
+            first = first_index[spec.identity]
+            choices[first] = replace(choices[first], spec=_strictest(choices[first].spec, spec))
+            choices.append(Selection(spec, False, "the same handler is configured before"))
         else:
-            seen[spec.identity] = len(judged)
-            judged.append(Selection(spec, True, "matches"))
-    return tuple(judged)
+            first_index[spec.identity] = len(choices)
+            choices.append(Selection(spec, True, "matches"))
+    return tuple(choices)
 
 
 def _strictest(first: HandlerSpec, copy: HandlerSpec) -> HandlerSpec:
@@ -72,7 +72,7 @@ def _strictest(first: HandlerSpec, copy: HandlerSpec) -> HandlerSpec:
         first,
         handler=copy.handler if is_background(first.handler) else first.handler,
         timeout_s=None if timeout_s == default_s else timeout_s,
-        once=first.once and copy.once,
+        runs_once=first.runs_once and copy.runs_once,
         blocks_on_failure=first.blocks_on_failure or copy.blocks_on_failure,
     )
 

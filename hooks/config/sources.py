@@ -25,10 +25,10 @@ def read_settings_file(path: Path, source: HookSource) -> HookLayer:
     """Read one file as a trusted layer: JSON, or Markdown with front matter. Raises SourceError."""
     try:
         # Somebody named it, and may mean what a program writes: `--settings <(…)`.
-        piped = text_of_pipe(path)
+        pipe_text = text_of_pipe(path)
     except PipeError as error:
         raise SourceError(f"{path}: {error}") from error
-    text = piped if piped is not None else _text_of(path)
+    text = pipe_text if pipe_text is not None else _text_of(path)
     settings = _front_matter(path, text) if path.suffix == ".md" else _hooks_json(path, text)
     owner = None
     if source in (HookSource.SKILL, HookSource.AGENT):
@@ -68,8 +68,8 @@ def read_plugin(root: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
     manifest = _json(manifest_path, _text_of(manifest_path)) if manifest_path.is_file() else {}
     name = str(manifest.get("name") or root.name)
     plugin = PluginRoot(name=name, root=root, data=data_home / name)
-    declared = manifest.get("hooks")
-    entries = declared if isinstance(declared, list) else [declared]
+    hooks = manifest.get("hooks")
+    entries = hooks if isinstance(hooks, list) else [hooks]
     layers = [
         HookLayer(
             HookSource.PLUGIN,
@@ -87,9 +87,9 @@ def read_plugin(root: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
 
 
 def _plugin_files(
-    root: Path, declared: Sequence[str], manifest_path: Path, plugin: PluginRoot
+    root: Path, file_names: Sequence[str], manifest_path: Path, plugin: PluginRoot
 ) -> Iterator[HookLayer]:
-    files = [root / "hooks" / "hooks.json", *(root / name for name in declared)]
+    files = [root / "hooks" / "hooks.json", *(root / name for name in file_names)]
     for path in dict.fromkeys(file.resolve() for file in files):
         if path.is_file():
             settings = _hooks_json(path, _text_of(path))
@@ -117,14 +117,14 @@ def _hooks_json(path: Path, text: str) -> Mapping[str, object]:
 
 def _json(path: Path, text: str) -> Mapping[str, object]:
     try:
-        parsed = json.loads(text)
+        document = json.loads(text)
     except json.JSONDecodeError as error:
         raise SourceError(f"{path}:{error.lineno}: not JSON: {error.msg}") from error
     except (ValueError, RecursionError) as error:
         raise SourceError(f"{path}: cannot be read as JSON: {error}") from error
-    if not isinstance(parsed, Mapping):
+    if not isinstance(document, Mapping):
         raise SourceError(f"{path}: expected a JSON object")
-    return parsed
+    return document
 
 
 def _front_matter(path: Path, text: str) -> Mapping[str, object]:
@@ -138,10 +138,10 @@ def _front_matter(path: Path, text: str) -> Mapping[str, object]:
     import yaml  # only for files with front matter
 
     try:
-        parsed = yaml.safe_load("\n".join(lines[1:end]))
+        document = yaml.safe_load("\n".join(lines[1:end]))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         # A date that cannot be is a ValueError, and nesting a RecursionError.
         raise SourceError(f"{path}: front matter is not YAML: {error}") from error
-    if not isinstance(parsed, Mapping):
+    if not isinstance(document, Mapping):
         raise SourceError(f"{path}: front matter is not a list of keys")
-    return parsed
+    return document

@@ -120,15 +120,15 @@ class HandlerSpec(Struct, frozen=True):
     timeout_s: float | None = None
     """None: the event's default for this type."""
     status_message: str | None = None
-    once: bool = False
+    runs_once: bool = False
     blocks_on_failure: bool = False
     """`onFailure: "block"`: cannot start, timed out, or an answer that can't be used blocks."""
     file: str | None = None
     plugin: PluginRoot | None = None
     owner: str | None = None
+    """The skill or agent whose front matter this is."""
     only_agent: str | None = None
     """The id of the one agent whose events it receives; None: those of all."""
-    """The skill or agent whose front matter this is."""
 
     @property
     def label(self) -> str:

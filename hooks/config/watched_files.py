@@ -36,7 +36,7 @@ class FileWatch:
         self._watch = watch or watch_directories
         self._static: frozenset[Path] = frozenset()
         self._dynamic: frozenset[Path] = frozenset()
-        self._changed = asyncio.Event()
+        self._change_event = asyncio.Event()
         self._restart = asyncio.Event()
 
     @property
@@ -56,14 +56,14 @@ class FileWatch:
         """Watch; nothing runs and nothing stays open while the list is empty."""
         while True:
             while not self.paths:
-                self._changed.clear()
-                await self._changed.wait()
+                self._change_event.clear()
+                await self._change_event.wait()
             self._restart = asyncio.Event()
             parents = {path.parent for path in self.paths}
             directories = frozenset(filter(os.path.isdir, parents))
             if not directories:
-                self._changed.clear()
-                await self._changed.wait()
+                self._change_event.clear()
+                await self._change_event.wait()
                 continue
             async for changes in self._watch(directories, self._restart):
                 for kind, text in sorted(changes):
@@ -74,7 +74,7 @@ class FileWatch:
         if (static, dynamic) == (self._static, self._dynamic):
             return
         self._static, self._dynamic = static, dynamic
-        self._changed.set()
+        self._change_event.set()
         self._restart.set()
 
 

@@ -39,15 +39,15 @@ class BackgroundHandlers:
         """`cap` bounds the texts of a result before any caller receives them."""
         self._cap = cap
         self._running: dict[asyncio.Task[HandlerResult], _Owned] = {}
-        self._ended: list[HandlerResult] = []
-        self._arrived = asyncio.Event()
+        self._results: list[HandlerResult] = []
+        self._arrival = asyncio.Event()
         self.on_wake: Callable[[], None] = lambda: None
         """Called when a handler ended that makes the model continue."""
 
     @property
     def has_wake(self) -> bool:
         """Whether `take` will return something that the model receives now."""
-        return any(_wake_text(result) for result in self._ended)
+        return any(_wake_text(result) for result in self._results)
 
     @property
     def running(self) -> int:
@@ -66,19 +66,19 @@ class BackgroundHandlers:
 
     async def wait(self) -> None:
         """Return once something ended that `take` has not returned."""
-        await self._arrived.wait()
+        await self._arrival.wait()
 
     def take(self) -> BackgroundDelivery:
         """Return what ended since the last call."""
-        ended, self._ended = tuple(self._ended), []
-        self._arrived.clear()
-        answers = [result.answer for result in ended]
+        results, self._results = tuple(self._results), []
+        self._arrival.clear()
+        answers = [result.answer for result in results]
         return BackgroundDelivery(
             additional_context=tuple(a.additional_context for a in answers if a.additional_context),
             system_messages=tuple(a.system_message for a in answers if a.system_message),
-            notices=tuple(line for result in ended for line in notices_of(result)),
-            wake=tuple(text for text in map(_wake_text, ended) if text),
-            results=ended,
+            notices=tuple(line for result in results for line in notices_of(result)),
+            wake=tuple(text for text in map(_wake_text, results) if text),
+            results=results,
         )
 
     async def close(self, wait_s: float = 0.0) -> None:
@@ -91,15 +91,15 @@ class BackgroundHandlers:
         await asyncio.gather(*self._running, return_exceptions=True)
 
     def _on_done(self, task: asyncio.Task[HandlerResult]) -> None:
-        owned = self._running.pop(task)
+        entry = self._running.pop(task)
         if task.cancelled() or task.exception() is not None:
             error = "ended with the session before it finished"
-            result = HandlerResult(owned.spec, HandlerOutcome.CANCELLED, error=error)
+            result = HandlerResult(entry.spec, HandlerOutcome.CANCELLED, error=error)
         else:
             result = task.result()
-        owned.on_end(result)
-        self._ended.append(self._cap(result))
-        self._arrived.set()
+        entry.on_end(result)
+        self._results.append(self._cap(result))
+        self._arrival.set()
         if _wake_text(result):
             self.on_wake()
 

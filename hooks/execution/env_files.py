@@ -18,12 +18,12 @@ class EnvFiles:
 
     def prepare(self, event: str) -> Path | None:
         """Return the event's file, present and (re)started, or None for events without one."""
-        replaced = EFFECTS[event].env_file_replaces
-        if replaced is None:
+        stale_events = EFFECTS[event].env_file_replaces
+        if stale_events is None:
             return None
         try:
             self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            for stale in replaced:
+            for stale in stale_events:
                 self._path(stale).unlink(missing_ok=True)
             path = self._path(event)
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))

@@ -28,7 +28,7 @@ DOUBLE_QUOTED_OR_ESCAPED: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|\\.|'[^']*'"
 
 
 def hook_environment(
-    inherited: Mapping[str, str],
+    parent_env: Mapping[str, str],
     session: HookSession,
     payload: Mapping[str, object],
     *,
@@ -39,7 +39,7 @@ def hook_environment(
     """Return the variables a program receives, under our names and those hooks are written for."""
     env = {
         name: value
-        for name, value in inherited.items()
+        for name, value in parent_env.items()
         if name not in NEVER_INHERITED and not name.startswith(("OTEL_", "BASH_FUNC_"))
     }
     if env.get("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB") not in (None, "", "0"):
@@ -90,7 +90,7 @@ def _own_variables(
 
 def fill_placeholders(text: str, env: Mapping[str, str]) -> str:
     """Replace `${CLAUDE_PROJECT_DIR}` and its like by plain text; unknown ones stay."""
-    return PLACEHOLDER.sub(lambda found: env.get(found.group(1), found.group(0)), text)
+    return PLACEHOLDER.sub(lambda match: env.get(match.group(1), match.group(0)), text)
 
 
 def fill_single_quoted(command: str, env: Mapping[str, str]) -> str:
@@ -100,21 +100,21 @@ def fill_single_quoted(command: str, env: Mapping[str, str]) -> str:
     single quote in it would end the quotes, so it is left for the shell.
     """
 
-    def fill(found: re.Match[str]) -> str:
-        span = found.group(0)
+    def fill(match: re.Match[str]) -> str:
+        span = match.group(0)
         if not SINGLE_QUOTED.fullmatch(span):
             return span
-        filled = fill_placeholders(span, env)
-        return filled if filled.count("'") == 2 else span
+        result = fill_placeholders(span, env)
+        return result if result.count("'") == 2 else span
 
     return DOUBLE_QUOTED_OR_ESCAPED.sub(fill, command)
 
 
 def working_directory(payload: Mapping[str, object], session: HookSession) -> Path:
     """Return where a program runs: the current directory, or another if that was removed."""
-    given = payload.get("cwd")
-    wanted = Path(given) if isinstance(given, str) and given else session.cwd
-    for directory in (wanted, session.project_dir, session.home):
+    cwd_text = payload.get("cwd")
+    cwd = Path(cwd_text) if isinstance(cwd_text, str) and cwd_text else session.cwd
+    for directory in (cwd, session.project_dir, session.home):
         if os.path.isdir(directory):  # unlike `Path.is_dir` it never raises: a name may be too long
             return directory
     return Path("/")

@@ -181,7 +181,7 @@ def _settings(spec: HandlerSpec) -> str:
         *([f"if {spec.condition}"] if spec.condition else []),
         f"at most {timeout_s:g} s",
         *(["not waited for"] if is_background(spec.handler) else []),
-        *(["once"] if spec.once else []),
+        *(["once"] if spec.runs_once else []),
         *(["its failure blocks"] if spec.blocks_on_failure else []),
     ]
     return ", ".join(parts)

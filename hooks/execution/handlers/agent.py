@@ -26,9 +26,9 @@ class AgentHandlerMode:
         """Return what the sub-agent found; running out of turns is `cancelled`, and visible."""
         handler = call.spec.handler
         assert isinstance(handler, AgentHandler)
-        failed = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
+        failure = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
         if call.ports.run_hook_agent is None:
-            return replace(failed, error="agent hooks cannot run here: no model is configured")
+            return replace(failure, error="agent hooks cannot run here: no model is configured")
         raw = await call.ports.run_hook_agent(
             fill_arguments(handler.prompt, call.payload_json),
             system=SYSTEM,
@@ -37,7 +37,7 @@ class AgentHandlerMode:
         )
         if raw is None:
             return replace(
-                failed,
+                failure,
                 outcome=HandlerOutcome.CANCELLED,
                 error=f"reached no conclusion within {MAX_TURNS} turns; nothing was decided",
             )

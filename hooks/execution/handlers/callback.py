@@ -27,4 +27,4 @@ class CallbackHandlerMode:
             text = str(error).strip()
             what = f": {text} ({type(error).__name__})" if text else f" ({type(error).__name__})"
             raise CallbackFailure(f"its function failed{what}") from error
-        return judge_json(call.spec, answer, asked=call.payload)
+        return judge_json(call.spec, answer, payload=call.payload)

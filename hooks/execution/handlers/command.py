@@ -43,21 +43,21 @@ class CommandHandlerMode:
         """Run the program and interpret its exit code and output."""
         handler = call.spec.handler
         assert isinstance(handler, CommandHandler)
-        detached = False
+        is_detached = False
         timeout_s = call.timeout_s
 
         def on_first_line(line: bytes) -> float | None:
-            nonlocal detached, timeout_s
-            announced = _background_announcement(line)
-            if announced is None:
+            nonlocal is_detached, timeout_s
+            announcement = _background_announcement(line)
+            if announcement is None:
                 return None
-            detached = True
+            is_detached = True
             call.detach()
-            seconds_left = _async_timeout_s(announced)
+            seconds_left = _async_timeout_s(announcement)
             timeout_s = seconds_left or timeout_s
             return seconds_left
 
-        failed = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
+        failure = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
         if call.spec.plugin is not None and call.spec.plugin.data is not None:
             with contextlib.suppress(OSError):
                 call.spec.plugin.data.mkdir(parents=True, exist_ok=True)
@@ -69,34 +69,34 @@ class CommandHandlerMode:
             limits = RunLimits(
                 call.timeout_s, grace_s=call.ports.grace_s, drain_s=DRAIN_S, leaves_descendants=True
             )
-            ended = await run_program(program, limits, on_first_line=on_first_line)
+            result = await run_program(program, limits, on_first_line=on_first_line)
         except CannotStart as error:
             is_not_found = isinstance(error.__cause__, FileNotFoundError)
-            return replace(failed, error=f"cannot start: {error}", is_not_found=is_not_found)
-        if ended.timed_out:
-            stderr = decode(ended.stderr)[:SHOWN_LIMIT_CHARS]
+            return replace(failure, error=f"cannot start: {error}", is_not_found=is_not_found)
+        if result.timed_out:
+            stderr = decode(result.stderr)[:SHOWN_LIMIT_CHARS]
             line = first_line(stderr)
             detail = f"; its output was: {line}" if line else ""
             return replace(
-                failed,
+                failure,
                 outcome=HandlerOutcome.CANCELLED,
                 error=f"timed out after {timeout_s:g} s and was ended; "
                 f"its output is ignored{detail}",
                 stderr=stderr,
             )
-        if ended.exit_code is None:
-            lost = "ended, but its exit status was lost, so its output is ignored"
-            return replace(failed, error=lost, stderr=decode(ended.stderr)[:SHOWN_LIMIT_CHARS])
-        stdout = ended.stdout
-        if detached:
+        if result.exit_code is None:
+            message = "ended, but its exit status was lost, so its output is ignored"
+            return replace(failure, error=message, stderr=decode(result.stderr)[:SHOWN_LIMIT_CHARS])
+        stdout = result.stdout
+        if is_detached:
             stdout = stdout.partition(b"\n")[2]
         return judge_printed(
             call.spec,
             Printed(
-                exit_code=ended.exit_code,
+                exit_code=result.exit_code,
                 stdout=stdout,
-                stderr=ended.stderr,
-                stdout_dropped=ended.stdout_dropped,
+                stderr=result.stderr,
+                stdout_dropped=result.stdout_dropped,
                 payload=call.payload,
                 suspicion=_suspicion(handler, call.env),
             ),
@@ -155,13 +155,13 @@ def _suspicion(handler: CommandHandler, env: Mapping[str, str]) -> str:
     """Return a note where a shell splits an unquoted path with a space; empty otherwise."""
     if handler.args is not None:
         return ""
-    found = UNQUOTED_PLACEHOLDER.search(handler.command)
-    if found is None:
+    match = UNQUOTED_PLACEHOLDER.search(handler.command)
+    if match is None:
         return ""
-    value = env.get(f"{found.group(1)}_{found.group(2)}", "")
+    value = env.get(f"{match.group(1)}_{match.group(2)}", "")
     if not any(character.isspace() for character in value):
         return ""
-    return f"{found.group(0)} is not quoted, and {value!r} has a space in it"
+    return f"{match.group(0)} is not quoted, and {value!r} has a space in it"
 
 
 def _background_announcement(line: bytes) -> Mapping[str, object] | None:
@@ -169,15 +169,19 @@ def _background_announcement(line: bytes) -> Mapping[str, object] | None:
     if b'"async"' not in line:
         return None
     try:
-        parsed = json.loads(line)
+        announcement = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return parsed if isinstance(parsed, dict) and parsed.get("async") is True else None
+    return (
+        announcement
+        if isinstance(announcement, dict) and announcement.get("async") is True
+        else None
+    )
 
 
-def _async_timeout_s(announced: Mapping[str, object]) -> float | None:
+def _async_timeout_s(announcement: Mapping[str, object]) -> float | None:
     """Return how long the handler may continue; None without a usable value."""
-    value = announced.get("asyncTimeout")
+    value = announcement.get("asyncTimeout")
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         return None
     return float(min(value, LONGEST_TIMEOUT_S))

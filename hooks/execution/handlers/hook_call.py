@@ -63,16 +63,16 @@ def fill_arguments(prompt: str, payload_json: bytes) -> str:
 
 def parse_model_answer(text: str) -> Mapping[str, object]:
     """Return the object in a model's answer, whatever is around it. Raises ModelAnswerError."""
-    found = JSON_OBJECT.search(text)
-    if found is None:
+    match = JSON_OBJECT.search(text)
+    if match is None:
         raise ModelAnswerError(f"the model did not answer with JSON: {text.strip()[:80]!r}")
     try:
-        parsed = load_json(found.group(0))
+        answer = load_json(match.group(0))
     except ValueError as error:
         raise ModelAnswerError(f"the model answered with invalid JSON: {error}") from error
-    if not isinstance(parsed, Mapping):
+    if not isinstance(answer, Mapping):
         raise ModelAnswerError("the model's JSON is not an object")
-    return parsed
+    return answer
 
 
 def judge_ok(
@@ -87,8 +87,8 @@ def judge_ok(
         )
     if ok:
         return run
-    given = raw.get("reason")
-    reason = given if isinstance(given, str) and given.strip() else None
+    text = raw.get("reason")
+    reason = text if isinstance(text, str) and text.strip() else None
     effects = EFFECTS[spec.event]
     refusal = effects.model_refusal
     if refusal is ModelRefusal.IGNORED:
@@ -98,10 +98,10 @@ def judge_ok(
         note = f"cannot be met, so the turn may end: {reason or 'no reason given'}"
         return replace(run, answer=Answer(notes=(note,)))
     answer = _refusal(effects, reason, continue_on_block=continue_on_block)
-    settled = settle(replace(run, answer=answer), effects)
-    if reason is not None and settled.reason_source is None:
-        settled = replace(settled, reason_source=ReasonSource.JSON)
-    return settled
+    result = settle(replace(run, answer=answer), effects)
+    if reason is not None and result.reason_source is None:
+        result = replace(result, reason_source=ReasonSource.JSON)
+    return result
 
 
 def _refusal(effects: Effects, reason: str | None, *, continue_on_block: bool) -> Answer:

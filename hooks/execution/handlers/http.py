@@ -49,20 +49,22 @@ class HttpHandlerMode:
         """Return what the response means; a status never blocks by itself."""
         handler = call.spec.handler
         assert isinstance(handler, HttpHandler)
-        failed = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
+        failure = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
         if call.allowed_urls is not None and not any(
             url_matches(pattern, handler.url) for pattern in call.allowed_urls
         ):
-            return replace(failed, error="this URL is not in allowedHttpHookUrls; nothing was sent")
+            return replace(
+                failure, error="this URL is not in allowedHttpHookUrls; nothing was sent"
+            )
         verdict = await _check_in_thread(handler.url, call.ports.resolve)
         if not verdict.is_allowed:
-            return replace(failed, error=f"not sent: {verdict.reason}")
+            return replace(failure, error=f"not sent: {verdict.reason}")
         proxy = proxy_for(handler.url, call.env)
         try:
             response = await post(call, handler, verdict.addresses, proxy)
         except OSError as error:
-            return replace(failed, error=f"request failed: {error}")
-        return _with_note(_judge(call, failed, response), proxy)
+            return replace(failure, error=f"request failed: {error}")
+        return _with_note(_judge(call, failure, response), proxy)
 
 
 async def _check_in_thread(url: str, resolve: Resolve) -> Verdict:
@@ -72,11 +74,11 @@ async def _check_in_thread(url: str, resolve: Resolve) -> Verdict:
     from ending.
     """
     loop = asyncio.get_running_loop()
-    checked: asyncio.Future[Verdict] = loop.create_future()
+    future: asyncio.Future[Verdict] = loop.create_future()
 
     def deliver(verdict: Verdict) -> None:
-        if not checked.done():
-            checked.set_result(verdict)
+        if not future.done():
+            future.set_result(verdict)
 
     def check() -> None:
         try:
@@ -87,20 +89,20 @@ async def _check_in_thread(url: str, resolve: Resolve) -> Verdict:
             loop.call_soon_threadsafe(deliver, verdict)
 
     threading.Thread(target=check, name="hook url", daemon=True).start()
-    return await checked
+    return await future
 
 
 def header_values(
     handler: HttpHandler, env: Mapping[str, str], outer_limit: frozenset[str] | None
 ) -> dict[str, str]:
     """Fill variables into headers: allowed ones only, any other becomes empty text."""
-    allowed = frozenset(handler.allowed_env_vars)
+    names = frozenset(handler.allowed_env_vars)
     if outer_limit is not None:
-        allowed &= outer_limit
+        names &= outer_limit
 
-    def fill(found: re.Match[str]) -> str:
-        name = found.group(1) or found.group(2)
-        return env.get(name, "") if name in allowed else ""
+    def fill(match: re.Match[str]) -> str:
+        name = match.group(1) or match.group(2)
+        return env.get(name, "") if name in names else ""
 
     return {
         name: re.sub(r"[\r\n\x00]", "", VARIABLE.sub(fill, value)).strip()
@@ -118,11 +120,11 @@ async def post(
     import httpx2  # a tenth of a second that only sessions with HTTP hooks pay
 
     url = httpx2.URL(handler.url)
-    given = header_values(handler, call.env, call.allowed_env_vars)
+    own_headers = header_values(handler, call.env, call.allowed_env_vars)
     # Names in one spelling, so that none is sent twice; the host is that of the checked URL.
     headers = {
         "content-type": "application/json",
-        **{name.lower(): value for name, value in given.items()},
+        **{name.lower(): value for name, value in own_headers.items()},
         "host": url.netloc.decode("ascii"),
     }
     targets = [None] if proxy is not None else list(addresses)
@@ -184,30 +186,30 @@ def _text_of(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _judge(call: HookCall, failed: HandlerResult, response: Response) -> HandlerResult:
+def _judge(call: HookCall, failure: HandlerResult, response: Response) -> HandlerResult:
     text = decode(response.body)
-    shown = replace(failed, stdout=text[:SHOWN_LIMIT_CHARS])
+    result = replace(failure, stdout=text[:SHOWN_LIMIT_CHARS])
     if 300 <= response.status < 400:
         where = f" to {first_line(response.location)}" if response.location else ""
         return replace(
-            shown, error=f"HTTP {response.status}: redirect{where}, which is not followed"
+            result, error=f"HTTP {response.status}: redirect{where}, which is not followed"
         )
     if not 200 <= response.status < 300:
         line = first_line(text)[:120]
-        return replace(shown, error=f"HTTP {response.status}" + (f": {line}" if line else ""))
+        return replace(result, error=f"HTTP {response.status}" + (f": {line}" if line else ""))
     if response.is_cut:
-        return replace(shown, error=f"the response is over {RESPONSE_LIMIT_BYTES} bytes")
+        return replace(result, error=f"the response is over {RESPONSE_LIMIT_BYTES} bytes")
     if not text.strip():
-        return replace(shown, outcome=HandlerOutcome.SUCCESS)
+        return replace(result, outcome=HandlerOutcome.SUCCESS)
     try:
-        parsed = load_json(text)
+        document = load_json(text)
     except ValueError as error:
         return replace(
-            shown, error=f"the response is not JSON ({error}): {first_line(text)[:80]!r}"
+            result, error=f"the response is not JSON ({error}): {first_line(text)[:80]!r}"
         )
-    if not isinstance(parsed, Mapping):
-        return replace(shown, error="the response is JSON, but not an object")
-    return replace(judge_json(call.spec, parsed, asked=call.payload), stdout=shown.stdout)
+    if not isinstance(document, Mapping):
+        return replace(result, error="the response is JSON, but not an object")
+    return replace(judge_json(call.spec, document, payload=call.payload), stdout=result.stdout)
 
 
 def _with_note(result: HandlerResult, proxy: str | None) -> HandlerResult:

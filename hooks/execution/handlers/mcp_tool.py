@@ -24,13 +24,13 @@ class McpToolHandlerMode:
         """Return what the tool's text means, read as a command's standard output is."""
         handler = call.spec.handler
         assert isinstance(handler, McpToolHandler)
-        failed = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
+        failure = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
         if call.ports.call_mcp_tool is None:
-            return replace(failed, error=NO_MCP.format(server=handler.server))
-        filled = {name: fill(value, call.payload) for name, value in handler.input.items()}
-        text = await call.ports.call_mcp_tool(handler.server, handler.tool, filled)
-        judged = judge_printed(call.spec, Printed(0, text.encode(), b"", payload=call.payload))
-        return replace(judged, exit_code=None)
+            return replace(failure, error=NO_MCP.format(server=handler.server))
+        arguments = {name: fill(value, call.payload) for name, value in handler.input.items()}
+        text = await call.ports.call_mcp_tool(handler.server, handler.tool, arguments)
+        result = judge_printed(call.spec, Printed(0, text.encode(), b"", payload=call.payload))
+        return replace(result, exit_code=None)
 
 
 def fill(value: object, payload: Mapping[str, object]) -> object:
@@ -43,8 +43,8 @@ def fill(value: object, payload: Mapping[str, object]) -> object:
         case str():
             whole = REFERENCE.fullmatch(value)
             if whole is not None:
-                found = _lookup(whole.group(1), payload)
-                return "" if found is None else found
+                lookup = _lookup(whole.group(1), payload)
+                return "" if lookup is None else lookup
             return REFERENCE.sub(lambda part: _as_text(_lookup(part.group(1), payload)), value)
         case Mapping():
             return {name: fill(inner, payload) for name, inner in value.items()}
@@ -55,12 +55,12 @@ def fill(value: object, payload: Mapping[str, object]) -> object:
 
 
 def _lookup(path: str, payload: Mapping[str, object]) -> object:
-    found: object = payload
+    node: object = payload
     for name in path.split("."):
-        if not isinstance(found, Mapping):
+        if not isinstance(node, Mapping):
             return None
-        found = found.get(name)
-    return found
+        node = node.get(name)
+    return node
 
 
 def _as_text(value: object) -> str:

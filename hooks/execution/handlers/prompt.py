@@ -32,14 +32,14 @@ class PromptHandlerMode:
         """Return what the model's `{ok, reason}` means for the event."""
         handler = call.spec.handler
         assert isinstance(handler, PromptHandler)
-        failed = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
+        failure = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
         if call.ports.ask_small_model is None:
-            return replace(failed, error="no model is configured that prompt hooks could ask")
+            return replace(failure, error="no model is configured that prompt hooks could ask")
         text = await call.ports.ask_small_model(
             fill_arguments(handler.prompt, call.payload_json), system=SYSTEM, model=handler.model
         )
         try:
             raw = parse_model_answer(text)
         except ModelAnswerError as error:
-            return replace(failed, error=str(error), stdout=text[:1_000])
+            return replace(failure, error=str(error), stdout=text[:1_000])
         return judge_ok(call.spec, raw, continue_on_block=handler.continue_on_block)

@@ -49,7 +49,7 @@ class Cli:
     def discover(self, trust: bool) -> Sequence[HookLayer]:
         self.discovered.append(trust)
         section = {"Stop": [{"hooks": [{"type": "command", "command": "echo found >&2; exit 2"}]}]}
-        return [HookLayer(HookSource.PROJECT, {"hooks": section}, "found.json", trusted=trust)]
+        return [HookLayer(HookSource.PROJECT, {"hooks": section}, "found.json", is_trusted=trust)]
 
     def settings(self, event: str, *handlers: object, source: str = "", **group: object) -> None:
         name = f"settings-{len(self.options.settings)}.json"
