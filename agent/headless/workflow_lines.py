@@ -47,11 +47,11 @@ class WorkflowLines:
                 "name": run.record.name,
                 "state": state,
                 "phase": figures.phase,
-                "agents_done": figures.done,
+                "agents_done": figures.done_count,
                 "agents_total": figures.total,
                 "is_total_known": figures.is_total_known,
                 "agents_running": figures.running,
-                "agents_failed": figures.failed,
+                "agents_failed": figures.failed_count,
                 "tokens": figures.tokens,
                 "cost_usd": figures.usd,
             }
@@ -63,4 +63,4 @@ class WorkflowLines:
 
 
 def _snapshot(state: str, figures: RunFigures) -> _Seen:
-    return state, figures.phase, figures.done, figures.failed
+    return state, figures.phase, figures.done_count, figures.failed_count

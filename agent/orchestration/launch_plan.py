@@ -70,14 +70,14 @@ async def launch_plan(
 
 
 def _earlier(store: JournalStore, run: RunRecord) -> _Earlier:
-    used = store.steps.usage(session=run.session).agents if run.session else 0
+    agents_used = store.steps.usage(session=run.session).agents if run.session else 0
     runs = store.runs.newest(EARLIER_RUNS, name=run.name)
     if not runs:
-        return _Earlier(used)
+        return _Earlier(agents_used)
     usages = [store.steps.usage(run=one.id) for one in runs]
     is_known = all(one.is_cost_known for one in usages)
     return _Earlier(
-        used,
+        agents_used,
         len(runs),
         sum(one.agents for one in usages),
         sum(one.cost_usd for one in usages) if is_known else None,
@@ -90,5 +90,5 @@ def _phase(phase: WorkflowPhase) -> str:
 
 
 def _relative(path: str, cwd: str) -> str:
-    near = os.path.relpath(path, cwd)
-    return path if near.startswith("..") else str(Path(near))
+    relative = os.path.relpath(path, cwd)
+    return path if relative.startswith("..") else str(Path(relative))

@@ -45,14 +45,14 @@ def due_reminder(history: Sequence[Message], *, is_on: bool) -> str | None:
         history: What the model knows, without that message.
         is_on: Whether the mode is on now; what it was between two messages does not matter.
     """
-    told, turns = None, 0
+    reminder, turns = None, 0
     for message in reversed(history):
-        if (told := _reminder_in(message)) is not None:
+        if (reminder := _reminder_in(message)) is not None:
             break
         turns += message.origin == "person"
     if not is_on:
-        return EXIT if told in (ENTER, REFRESH) else None
-    if told not in (ENTER, REFRESH):
+        return EXIT if reminder in (ENTER, REFRESH) else None
+    if reminder not in (ENTER, REFRESH):
         return ENTER
     # One more: the message that the reminder followed.
     return REFRESH if turns + 1 >= TURNS_BETWEEN_REFRESHERS else None

@@ -51,7 +51,7 @@ def new_record(call: WorkflowCall, places: WorkflowPlaces, *, session: str, mode
         subtasks = read_subtasks(call.subtasks)
         name = kind = SUBTASKS
         text = json.dumps(subtasks.prompts) if subtasks.prompts else ""
-        args = msgspec.to_builtins(FanOutOptions(subtasks.dropped, call.verifies))
+        args = msgspec.to_builtins(FanOutOptions(subtasks.excess, call.verifies))
     else:
         script = script_of(call, places)
         name, kind, text = script.meta.name, "script", script.text

@@ -28,25 +28,25 @@ class OrchestrationMode:
     def __init__(self, effort: EffortSwitch, *, is_on: bool = False) -> None:
         """`is_on`: from the start, as settings or an option say."""
         self._effort = effort
-        self._before: Effort | None = None
+        self._previous_effort: Effort | None = None
         self._is_on = False
         if is_on:
-            self.switch(on=True)
+            self.switch(is_on=True)
 
     @property
     def is_on(self) -> bool:
         """Whether it is on."""
         return self._is_on
 
-    def switch(self, *, on: bool) -> bool:
+    def switch(self, *, is_on: bool) -> bool:
         """Switch it; False where it was so already."""
-        if on == self.is_on:
+        if is_on == self.is_on:
             return False
-        self._is_on = on
-        if on:
-            self._before = self._effort.effort
+        self._is_on = is_on
+        if is_on:
+            self._previous_effort = self._effort.effort
             self._effort.set_effort(EFFORT)
         elif self._effort.effort == EFFORT:
             # Another effort that was chosen meanwhile stays.
-            self._effort.set_effort(self._before)
+            self._effort.set_effort(self._previous_effort)
         return True

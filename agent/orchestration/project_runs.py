@@ -52,7 +52,7 @@ class ProjectRuns:
     def __init__(self, workflows: Workflows) -> None:
         """`workflows` are those of this session."""
         self._workflows = workflows
-        self._over: dict[str, ShownRun] = {}
+        self._ended_runs: dict[str, ShownRun] = {}
 
     async def all(self) -> Sequence[ShownRun]:
         """Return the runs, the newest first. Raises JournalError."""
@@ -103,9 +103,9 @@ class ProjectRuns:
         await self._workflows.journal.ask(lambda store: store.runs.wish(run_id, wish))
 
     async def _show_run(self, record: RunRecord) -> ShownRun:
-        known = self._over.get(record.id)
-        if known is not None and known.record == record:
-            return known
+        ended_run = self._ended_runs.get(record.id)
+        if ended_run is not None and ended_run.record == record:
+            return ended_run
         own = self._own(record.id)
         if own is not None:
             state = WorkflowState.PAUSED if own.control.is_paused else record.state
@@ -115,23 +115,25 @@ class ProjectRuns:
         figures = run_figures(record, steps)
         if is_lost:
             figures = replace(figures, running=0)
-        shown = ShownRun(record, figures, LOST if is_lost else record.state)
+        run = ShownRun(record, figures, LOST if is_lost else record.state)
         if record.state.is_over:
-            self._over[record.id] = shown
-        return shown
+            self._ended_runs[record.id] = run
+        return run
 
     async def _steps(self, record: RunRecord, own: WorkflowRun | None) -> Sequence[StepRecord]:
-        recorded = await self._workflows.journal.ask(lambda store: store.steps.of_run(record.id))
+        records = await self._workflows.journal.ask(lambda store: store.steps.of_run(record.id))
         if own is None:
-            return recorded
-        ended = {
+            return records
+        ended_records = {
             (step.key, step.occurrence): step
-            for step in recorded
+            for step in records
             if step.state is not StepState.RUNNING
         }
         # What an earlier process paid for, and its transcripts, are in the journal alone.
         return [
-            view.record if view.record.state is StepState.RUNNING else ended.get(place, view.record)
+            view.record
+            if view.record.state is StepState.RUNNING
+            else ended_records.get(place, view.record)
             for place, view in own.steps.views.items()
         ]
 

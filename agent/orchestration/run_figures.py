@@ -21,14 +21,14 @@ class RunFigures(Struct, frozen=True, kw_only=True):
     """What a user wants to know about a run at a glance."""
 
     phase: str = ""
-    done: int = 0
+    done_count: int = 0
     """Agents with a real answer."""
     total: int = 0
     is_total_known: bool = True
     """False where a script may still start more."""
     running: int = 0
-    failed: int = 0
-    refuted: int = 0
+    failed_count: int = 0
+    refuted_count: int = 0
     tokens: int = 0
     usd: float | None = 0.0
     """None where an agent has no price."""
@@ -36,28 +36,30 @@ class RunFigures(Struct, frozen=True, kw_only=True):
     @property
     def progress(self) -> str:
         """`31/200`, or `31/≥34` while more may come."""
-        return f"{self.done}/{'' if self.is_total_known else '≥'}{self.total}"
+        return f"{self.done_count}/{'' if self.is_total_known else '≥'}{self.total}"
 
 
 def run_figures(run: RunRecord, steps: Sequence[StepRecord], phase: str = "") -> RunFigures:
     """Return the figures of a run; `phase` is what its script announced last, where known."""
-    failed = sum(step.state in _ENDED_BADLY for step in steps)
+    failed_count = sum(step.state in _ENDED_BADLY for step in steps)
     total, is_known = len(steps), run.state.is_over
     if run.kind == "subtasks":
-        unverified = sum(step.state is StepState.FAILED and step.phase != VERIFY for step in steps)
+        unverified_count = sum(
+            step.state is StepState.FAILED and step.phase != VERIFY for step in steps
+        )
         prompts, verifies = _plan(run.script, run.args)
-        total, is_known = prompts + verifies * (prompts - unverified), True
-    priced = [step.cost_usd for step in steps if step.tokens]
+        total, is_known = prompts + verifies * (prompts - unverified_count), True
+    costs = [step.cost_usd for step in steps if step.tokens]
     return RunFigures(
         phase=phase or _phase(steps),
-        done=sum(step.state is StepState.DONE for step in steps),
+        done_count=sum(step.state is StepState.DONE for step in steps),
         total=total,
         is_total_known=is_known,
         running=sum(step.state is StepState.RUNNING for step in steps),
-        failed=failed,
-        refuted=sum(verdict_of(step) == "refuted" for step in steps),
+        failed_count=failed_count,
+        refuted_count=sum(verdict_of(step) == "refuted" for step in steps),
         tokens=sum(step.tokens for step in steps),
-        usd=None if None in priced else sum(usd for usd in priced if usd is not None),
+        usd=None if None in costs else sum(usd for usd in costs if usd is not None),
     )
 
 

@@ -70,12 +70,12 @@ def ended_run_text(run: WorkflowRun, end: RunEnd) -> str:
             )
         failures = failed_agents(run)
         return result if not failures else f"{result}\n\n[{failures}]"
-    done = sum(
+    answer_count = sum(
         view.record.ended_at is not None or view.is_reused for view in run.steps.views.values()
     )
     more = " once the user has raised the limit" if end.state is WorkflowState.PAUSED else ""
     return (
-        f"The workflow is {end.state}: {end.reason or 'no reason is known'}. {done} of "
+        f"The workflow is {end.state}: {end.reason or 'no reason is known'}. {answer_count} of "
         f"{len(run.steps.views)} agents had answered; Workflow with resumeFromRunId "
         f"{run.record.id}{more} repeats none of them."
     )
@@ -88,12 +88,12 @@ def failed_agents(run: WorkflowRun) -> str:
     """
     if run.record.kind == "subtasks":
         return ""
-    failed = [
+    failures = [
         f"{view.record.label or view.record.prompt[:60]}: {view.record.state}"
         for view in run.steps.views.values()
         if view.record.state in ("failed", "partial") and view.record.result
     ]
-    if not failed:
+    if not failures:
         return ""
-    shown = "; ".join(failed[:10]) + (f"; {len(failed) - 10} more" if len(failed) > 10 else "")
-    return f"{len(failed)} agents have no usable answer: {shown}"
+    text = "; ".join(failures[:10]) + (f"; {len(failures) - 10} more" if len(failures) > 10 else "")
+    return f"{len(failures)} agents have no usable answer: {text}"

@@ -31,7 +31,7 @@ class Subtasks(Struct, frozen=True):
     """The subtasks that run, and how many were too many."""
 
     prompts: tuple[str, ...]
-    dropped: int = 0
+    excess: int = 0
 
 
 class SubtaskResult(Struct, frozen=True):
@@ -68,16 +68,16 @@ def verification_prompt(task: str, result: str) -> str:
     )
 
 
-def result_text(results: Sequence[SubtaskResult], dropped: int) -> str:
+def result_text(results: Sequence[SubtaskResult], excess: int) -> str:
     """Return the results in the order of the subtasks; what was not run is said first."""
-    joined = "\n\n".join(
+    text = "\n\n".join(
         f"[agent {number}: {one.task}]\n{one.result}"
         + (f"\n\n[verify {number}]\n{one.verdict}" if one.verdict is not None else "")
         for number, one in enumerate(results, 1)
     )
-    if dropped == 0:
-        return joined
+    if excess == 0:
+        return text
     return (
-        f"(note: {dropped} subtasks beyond MAX_TOTAL_SUBTASKS={MAX_SUBTASKS} were not run; rerun "
-        f"them in a follow-up Workflow call)\n\n{joined}"
+        f"(note: {excess} subtasks beyond MAX_TOTAL_SUBTASKS={MAX_SUBTASKS} were not run; rerun "
+        f"them in a follow-up Workflow call)\n\n{text}"
     )

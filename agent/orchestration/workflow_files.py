@@ -22,8 +22,8 @@ class WorkflowPlaces(Struct, frozen=True):
     def directories(self) -> Iterator[Path]:
         """Yield the directories; the first that has a name wins."""
         inside = self.cwd == self.project or self.project in self.cwd.parents
-        here = self.cwd if inside else self.project
-        between = [here, *(p for p in here.parents if self.project in (p, *p.parents))]
+        innermost = self.cwd if inside else self.project
+        between = [innermost, *(p for p in innermost.parents if self.project in (p, *p.parents))]
         for directory in between:
             yield directory / ".agent" / "workflows"
             yield directory / ".claude" / "workflows"
@@ -52,17 +52,17 @@ def workflow_file(path: Path) -> WorkflowScript:
 
 def saved_workflows(directories: Iterable[Path]) -> dict[str, Path]:
     """Return the files by name; the first directory that has a name wins."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for directory in directories:
         for path in sorted(directory.glob("*.js")):
-            found.setdefault(path.stem, path)
-    return found
+            paths.setdefault(path.stem, path)
+    return paths
 
 
 def find_workflow(name: str, places: WorkflowPlaces) -> Path:
     """Return the file of a name. Raises ScriptError, which names what there is."""
-    saved = saved_workflows(places.directories())
-    if name not in saved:
-        known = ", ".join(sorted(saved)) or "none"
-        raise ScriptError(f"there is no workflow {name!r}; saved: {known}")
-    return saved[name]
+    paths = saved_workflows(places.directories())
+    if name not in paths:
+        names = ", ".join(sorted(paths)) or "none"
+        raise ScriptError(f"there is no workflow {name!r}; saved: {names}")
+    return paths[name]

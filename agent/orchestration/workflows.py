@@ -86,8 +86,8 @@ class Workflows:
         self._reports: list[BackgroundReport] = []
         self._caps = surround.caps
         self._is_awaited = False
-        self._ended = asyncio.Event()
-        self._over: list[tuple[WorkflowRun, RunEnd]] = []
+        self._end_event = asyncio.Event()
+        self._ended_runs: list[tuple[WorkflowRun, RunEnd]] = []
 
     @property
     def running(self) -> tuple[WorkflowRun, ...]:
@@ -191,7 +191,7 @@ class Workflows:
         from agent.orchestration.run_report import summary_of  # see above
 
         return [
-            *(summary_of(run, end) for run, end in self._over),
+            *(summary_of(run, end) for run, end in self._ended_runs),
             *(summary_of(run, None) for run in self.running),
         ]
 
@@ -201,8 +201,8 @@ class Workflows:
         try:
             async with asyncio.timeout(self._surround.wait_s):
                 while not self._reports and self._is_awaited and self._tasks:
-                    self._ended.clear()
-                    await self._ended.wait()
+                    self._end_event.clear()
+                    await self._end_event.wait()
         except TimeoutError:
             return False
         finally:
@@ -212,7 +212,7 @@ class Workflows:
     def give_up(self) -> bool:
         """End the wait for a result; returns whether there was one."""
         was_awaited, self._is_awaited = self._is_awaited, False
-        self._ended.set()
+        self._end_event.set()
         return was_awaited
 
     async def aclose(self) -> None:
@@ -268,7 +268,7 @@ class Workflows:
             f"The workflow {name} is paused: {limit.text}. Allow as much again?"
         ):
             return False
-        much = {limit.unit: limit.cap + max(limit.cap, limit.used)}
+        much = {limit.unit: limit.cap + max(limit.cap, limit.used_amount)}
         agents, tokens = int(much.get("agents", 0)) or None, int(much.get("tokens", 0)) or None
         if limit.of == "run":
             limits = RunChange(agents, tokens, much.get("dollars"))
@@ -319,9 +319,9 @@ class Workflows:
         finally:
             self._runs.pop(run.record.id, None)
             self._tasks.pop(run.record.id, None)
-            self._ended.set()
+            self._end_event.set()
             self.on_change()
-        self._over.append((run, end))
+        self._ended_runs.append((run, end))
         if reports:
             from agent.orchestration.run_report import ended_run_note  # see above
 
@@ -335,14 +335,14 @@ class Workflows:
     async def _wait(
         self, run: WorkflowRun, task: asyncio.Task[RunEnd], abort: AbortSignal
     ) -> WorkflowStart:
-        aborted = asyncio.ensure_future(abort.wait())
+        interrupt = asyncio.ensure_future(abort.wait())
         try:
-            await asyncio.wait({task, aborted}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({task, interrupt}, return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
                 run.control.stop(abort.reason or "it was interrupted")
             end = await task
         finally:
-            aborted.cancel()
+            interrupt.cancel()
         from agent.orchestration.run_report import ended_run_text  # see above
 
         text = ended_run_text(run, end)

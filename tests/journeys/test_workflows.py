@@ -259,7 +259,7 @@ async def test_consent_of_the_mode_ends_with_it(begin: Begin) -> None:
     )
     await journey.send("go")
     assert journey.person.asked == []
-    journey.assembled.commands.context.orchestration.switch(on=False)
+    journey.assembled.commands.context.orchestration.switch(is_on=False)
     await journey.send("go on")
     assert [request.tool for request, _ in journey.person.asked] == ["Workflow"]
 
@@ -277,7 +277,7 @@ async def test_mode_reminders_follow_the_users_message(begin: Begin) -> None:
     orchestration = journey.assembled.commands.context.orchestration
     systems = []
     for prompt, on in (("one", True), ("two", True), ("three", False), ("four", False)):
-        orchestration.switch(on=on)
+        orchestration.switch(is_on=on)
         await journey.send(prompt)
         systems.append(json.dumps(journey.server.requests[-1].body["system"]))
     texts = [json.dumps(message) for message in journey.last_messages()]

@@ -45,7 +45,7 @@ class _RunView:
         if reason:
             lines.append(reason)
         if own is not None:
-            lines += [f"› {line}" for line in own.logged[-_LOG_LINES:]]
+            lines += [f"› {line}" for line in own.log_lines[-_LOG_LINES:]]
         return "\n".join(shown_line(line) for line in lines)
 
 

@@ -48,10 +48,10 @@ def _runs(run: WorkflowRun, agents: Sequence[RunningAgent], width_cells: int) ->
 def figures_text(figures: RunFigures, tokens: int) -> str:
     """Return what works, what failed, and what was used."""
     parts = [f"{figures.running} running"] if figures.running else []
-    if figures.failed:
-        parts.append(f"{figures.failed} failed")
-    if figures.refuted:
-        parts.append(f"{figures.refuted} refuted")
+    if figures.failed_count:
+        parts.append(f"{figures.failed_count} failed")
+    if figures.refuted_count:
+        parts.append(f"{figures.refuted_count} refuted")
     parts.append(f"{short_count(tokens)} tok")
     if figures.usd:
         parts.append(f"${figures.usd:.2f}")

@@ -16,7 +16,7 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
         case "":
             return ShowText(ON if mode.is_on else OFF)
         case "on" | "off" as wanted:
-            mode.switch(on=wanted == "on")
+            mode.switch(is_on=wanted == "on")
             return ShowText(f"{ON if mode.is_on else OFF}; from your next message")
         case other:
             return ShowText(f"/orchestrate takes on or off, not {other!r}.", "warning")

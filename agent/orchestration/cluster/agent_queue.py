@@ -83,8 +83,8 @@ class AgentQueue:
         async def one(agent: str) -> None:
             await work(msgspec.json.decode(agent, type=QueuedAgent))
 
-        again = RetryStrategy(max_attempts=TRIES, wait=RETRY_S, retry_exceptions=[JournalError])
-        self._app.task(name=TASK, retry=again)(one)
+        retries = RetryStrategy(max_attempts=TRIES, wait=RETRY_S, retry_exceptions=[JournalError])
+        self._app.task(name=TASK, retry=retries)(one)
         await self._app.run_worker_async(
             queues=[self._name],
             concurrency=at_once,
@@ -117,10 +117,10 @@ async def open_queue(url: str, commit: str) -> AsyncIterator[AgentQueue]:
         await app.close_async()
 
 
-async def _make_tables(app: App, failed: type[Exception]) -> None:
+async def _make_tables(app: App, error_type: type[Exception]) -> None:
     try:
         await app.schema_manager.apply_schema_async()
-    except failed:
+    except error_type:
         # Another process may have made them at the same time.
         if not await app.check_connection_async():
             raise

@@ -77,10 +77,10 @@ class RemoteAgents:
         """Take a step from a worker that has died."""
         if step.owner == place.owner:
             return False
-        taken = StepPlace(step.run, step.key, step.occurrence, step.owner)
+        current_place = StepPlace(step.run, step.key, step.occurrence, step.owner)
         try:
             return await self._journal.ask(
-                lambda store: store.steps.hold(taken, place.owner, LEASE_S, if_dead=True)
+                lambda store: store.steps.hold(current_place, place.owner, LEASE_S, if_dead=True)
             )
         except JournalError:
             return False

@@ -15,10 +15,10 @@ async def repository_commit(root: Path) -> str:
     programs = ReadingPrograms(os.environ, root, lambda program: program)
     commit = await run_git(root, programs, "rev-parse", "--verify", "HEAD")
     status = ("status", "--porcelain", "--untracked-files=no")
-    changed = await run_git(root, programs, *status, hashes_files=True)
-    if commit is None or changed is None:
+    changes = await run_git(root, programs, *status, hashes_files=True)
+    if commit is None or changes is None:
         raise QueueError(f"Several machines need a git repository with a commit at {root}.")
-    if files := len(changed.splitlines()):
+    if files := len(changes.splitlines()):
         raise QueueError(
             f"{root} has changes to {files} files that are in no commit: other machines do not "
             "have them. Commit or stash them first."

@@ -68,7 +68,7 @@ class Journal:
         self._unwritten: dict[tuple[str, str, int], StepRecord] = {}
         self._unwritten_runs: dict[str, RunRecord] = {}
         self._unwritten_states: dict[str, Callable[[JournalStore], None]] = {}
-        self._used: dict[str, WorkflowUsage] = {}
+        self._usage_by_run: dict[str, WorkflowUsage] = {}
         """By run, in this process: limits hold also while the store fails."""
         self._failure: JournalError | None = None
         self._again_at = 0.0
@@ -108,16 +108,16 @@ class Journal:
         Where the store fails, it is the caller's, unless its result is known here or the run has
         used here what it may.
         """
-        kept = self._unwritten.get((step.run, step.key, step.occurrence))
-        if kept is not None and kept.state is StepState.DONE:
-            return Reused(kept.result, kept.ended_at or 0.0)
+        unwritten_step = self._unwritten.get((step.run, step.key, step.occurrence))
+        if unwritten_step is not None and unwritten_step.state is StepState.DONE:
+            return Reused(unwritten_step.result, unwritten_step.ended_at or 0.0)
         try:
             await self._write_again_runs()
             claim = await self.ask(lambda store: store.steps.claim(step, self._lease_s, caps))
         except JournalError as error:
             self._report(error)
-            used = self._used.get(run.id, WorkflowUsage())
-            claim = limit_reached(run, 0, used, None, caps) or Claimed(1)
+            usage = self._usage_by_run.get(run.id, WorkflowUsage())
+            claim = limit_reached(run, 0, usage, None, caps) or Claimed(1)
         if isinstance(claim, Claimed):
             self._count(run.id, agents=1)
         return claim
@@ -208,9 +208,9 @@ class Journal:
                 unwritten.clear()
 
     def _count(self, run: str, *, agents: int = 0, tokens: int = 0, cost_usd: float = 0.0) -> None:
-        used = self._used.get(run, WorkflowUsage())
-        self._used[run] = WorkflowUsage(
-            used.agents + agents, used.tokens + tokens, used.cost_usd + cost_usd
+        usage = self._usage_by_run.get(run, WorkflowUsage())
+        self._usage_by_run[run] = WorkflowUsage(
+            usage.agents + agents, usage.tokens + tokens, usage.cost_usd + cost_usd
         )
 
     async def _write_again_runs(self) -> None:

@@ -88,9 +88,9 @@ def _of(
     caps: tuple[int, int | None, float | None],
 ) -> Iterator[_Limit]:
     agents, tokens, dollars = caps
-    ended = max(1, usage.agents - working)
+    finished_agents = max(1, usage.agents - working)
     yield _Limit(of, "agents", usage.agents, agents, 0)
     if tokens is not None:
-        yield _Limit(of, "tokens", usage.tokens, tokens, usage.tokens / ended)
+        yield _Limit(of, "tokens", usage.tokens, tokens, usage.tokens / finished_agents)
     if dollars is not None:
-        yield _Limit(of, "dollars", usage.cost_usd, dollars, usage.cost_usd / ended)
+        yield _Limit(of, "dollars", usage.cost_usd, dollars, usage.cost_usd / finished_agents)

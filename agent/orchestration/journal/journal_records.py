@@ -145,7 +145,7 @@ class CapReached(Struct, frozen=True):
     """A limit: as an answer to a claim, no further agent may start."""
 
     of: Literal["run", "session"]
-    used: float
+    used_amount: float
     cap: float
     unit: Literal["agents", "tokens", "dollars"] = "agents"
 
@@ -153,8 +153,8 @@ class CapReached(Struct, frozen=True):
     def text(self) -> str:
         """What is used of what, for users."""
         if self.unit == "dollars":
-            return f"${self.used:.2f} of ${self.cap:.2f} of this {self.of} are used"
-        return f"{self.used:,.0f} of {self.cap:,.0f} {self.unit} of this {self.of} are used"
+            return f"${self.used_amount:.2f} of ${self.cap:.2f} of this {self.of} are used"
+        return f"{self.used_amount:,.0f} of {self.cap:,.0f} {self.unit} of this {self.of} are used"
 
 
 Claim: TypeAlias = Reused | Claimed | Busy | CapReached

@@ -38,6 +38,7 @@ _Record = TypeVar("_Record", RunRecord, StepRecord)
 _RUN: Final = ", ".join(RUN_COLUMNS)
 _STEP: Final = ", ".join(STEP_COLUMNS)
 _PLACE: Final = "run = ? AND key = ? AND occurrence = ?"
+_COUNT_AGENT: Final = "UPDATE workflow_run SET agents = agents + 1 WHERE id = ?"
 
 
 class SqlRuns:
@@ -50,8 +51,8 @@ class SqlRuns:
     def add(self, run: RunRecord) -> None:
         """Record a new run."""
         with self._connection.transaction(is_durable=True) as transaction:
-            made = msgspec.structs.replace(run, created_at=transaction.now)
-            values = [_plain(getattr(made, name)) for name in RUN_COLUMNS]
+            record = msgspec.structs.replace(run, created_at=transaction.now)
+            values = [_plain(getattr(record, name)) for name in RUN_COLUMNS]
             marks = ", ".join("?" for _ in values)
             transaction.execute(f"INSERT INTO workflow_run ({_RUN}) VALUES ({marks})", values)
 
@@ -73,20 +74,20 @@ class SqlRuns:
     def take(self, run: str, owner: str, lease_s: float) -> RunRecord:
         """Make a process the owner. Raises `RunTakenError` while another one is alive."""
         with self._connection.transaction() as transaction:
-            found = _run(transaction, run)
-            if found is None:
+            current = _run(transaction, run)
+            if current is None:
                 raise UnknownRunError(f"there is no run {run}")
-            is_leased = found.lease_until > transaction.now and not is_gone(found.owner)
-            if found.owner not in ("", owner) and is_leased:
+            is_leased = current.lease_until > transaction.now and not is_gone(current.owner)
+            if current.owner not in ("", owner) and is_leased:
                 raise RunTakenError(f"the run {run} is under way in another process")
             transaction.execute(
                 "UPDATE workflow_run SET owner = ?, lease_until = ?, state = ?, reason = '', "
                 "wish = '', ended_at = NULL WHERE id = ?",
                 (owner, transaction.now + lease_s, WorkflowState.RUNNING, run),
             )
-            taken = _run(transaction, run)
-        assert taken is not None
-        return taken
+            owned_run = _run(transaction, run)
+        assert owned_run is not None
+        return owned_run
 
     def renew(self, run: str, owner: str, lease_s: float) -> Wish:
         """Extend the leases of a run and its steps; return what others want, once.
@@ -94,17 +95,18 @@ class SqlRuns:
         Raises `RunTakenError` where the run has another owner by now.
         """
         with self._connection.transaction() as transaction:
-            until = transaction.now + lease_s
+            lease_until = transaction.now + lease_s
             rows = transaction.execute("SELECT owner, wish FROM workflow_run WHERE id = ?", (run,))
             if not rows or rows[0][0] != owner:
                 raise RunTakenError(f"another process took the run {run} over")
             transaction.execute(
-                "UPDATE workflow_run SET lease_until = ?, wish = '' WHERE id = ?", (until, run)
+                "UPDATE workflow_run SET lease_until = ?, wish = '' WHERE id = ?",
+                (lease_until, run),
             )
             transaction.execute(
                 "UPDATE workflow_step SET lease_until = ? "
                 "WHERE run = ? AND owner = ? AND state = 'running'",
-                (until, run, owner),
+                (lease_until, run, owner),
             )
         return Wish(str(rows[0][1]))
 
@@ -120,14 +122,14 @@ class SqlRuns:
     ) -> None:
         """Record a state; without effect where the run has another owner by now."""
         with self._connection.transaction(is_durable=True) as transaction:
-            ended = transaction.now if state.is_over else None
+            ended_at = transaction.now if state.is_over else None
             transaction.execute(
                 "UPDATE workflow_run SET state = ?, reason = ?, ended_at = ?, "
                 "result = CASE WHEN ? = '' THEN result ELSE ? END, "
                 "lease_until = CASE WHEN ? THEN 0 ELSE lease_until END WHERE id = ? AND owner = ?",
                 (
-                    *(state, _plain(reason), ended, _plain(result), _plain(result)),
-                    *(ended is not None, run, owner),
+                    *(state, _plain(reason), ended_at, _plain(result), _plain(result)),
+                    *(ended_at is not None, run, owner),
                 ),
             )
             if releases:
@@ -163,18 +165,18 @@ class SqlSteps:
     def claim(self, step: StepRecord, lease_s: float, caps: Caps) -> Claim:
         """Take a step for `step.owner`, or return why not; one transaction."""
         with self._connection.transaction() as transaction:
-            found = _step(transaction, step.run, step.key, step.occurrence)
-            if found is not None and found.state is StepState.DONE:
-                return Reused(found.result, found.ended_at or 0.0)
-            if found is not None and _is_elsewhere(found, step.owner, transaction.now):
+            current = _step(transaction, step.run, step.key, step.occurrence)
+            if current is not None and current.state is StepState.DONE:
+                return Reused(current.result, current.ended_at or 0.0)
+            if current is not None and _is_elsewhere(current, step.owner, transaction.now):
                 return Busy()
-            return self._start(transaction, step, found, lease_s, caps)
+            return self._start(transaction, step, current, lease_s, caps)
 
     def _start(
         self,
         transaction: Transaction,
         step: StepRecord,
-        found: StepRecord | None,
+        earlier: StepRecord | None,
         lease_s: float,
         caps: Caps,
     ) -> Claim:
@@ -189,51 +191,57 @@ class SqlSteps:
         run = _run(transaction, step.run)
         if run is None:
             raise UnknownRunError(f"there is no run {step.run}")
-        used = _usage(transaction, "id", run.id)
+        usage = _usage(transaction, "id", run.id)
         in_session = _usage(transaction, "session", run.session) if run.session else None
-        if (reached := limit_reached(run, working, used, in_session, caps)) is not None:
-            return reached
-        attempt = 1 + (found.attempts if found is not None else 0)
-        started = msgspec.structs.replace(
+        if (limit := limit_reached(run, working, usage, in_session, caps)) is not None:
+            return limit
+        attempt = 1 + (earlier.attempts if earlier is not None else 0)
+        running_step = msgspec.structs.replace(
             step,
             state=StepState.RUNNING,
             attempts=attempt,
             lease_until=transaction.now + lease_s,
-            started_at=found.started_at if found is not None else transaction.now,
+            started_at=earlier.started_at if earlier is not None else transaction.now,
         )
-        if found is not None:
-            started = msgspec.structs.replace(started, tokens=found.tokens, cost_usd=found.cost_usd)
-        _write_step(transaction, started)
-        transaction.execute("UPDATE workflow_run SET agents = agents + 1 WHERE id = ?", (step.run,))
-        return Claimed(attempt, near_limits(run, used, in_session, caps))
+        if earlier is not None:
+            running_step = msgspec.structs.replace(
+                running_step, tokens=earlier.tokens, cost_usd=earlier.cost_usd
+            )
+        _write_step(transaction, running_step)
+        transaction.execute(_COUNT_AGENT, (step.run,))
+        return Claimed(attempt, near_limits(run, usage, in_session, caps))
 
     def get(self, run: str, key: str, occurrence: int) -> StepRecord | None:
         """Return one step; None where there is none."""
         with self._connection.transaction() as transaction:
             return _step(transaction, run, key, occurrence)
 
-    def hold(self, held: StepPlace, owner: str, lease_s: float, *, if_dead: bool = False) -> bool:
+    def hold(self, place: StepPlace, owner: str, lease_s: float, *, if_dead: bool = False) -> bool:
         """Give a running step that a process has to `owner`, or extend the lease of the same.
 
         With `if_dead`, only from one that has ended. Returns whether `owner` has it now.
         """
-        place = (held.run, held.key, held.occurrence)
+        key = (place.run, place.key, place.occurrence)
         with self._connection.transaction() as transaction:
-            found = _step(transaction, *place)
-            if found is None or found.state is not StepState.RUNNING or found.owner != held.owner:
+            current = _step(transaction, *key)
+            if (
+                current is None
+                or current.state is not StepState.RUNNING
+                or current.owner != place.owner
+            ):
                 return False
-            if if_dead and _is_elsewhere(found, owner, transaction.now):
+            if if_dead and _is_elsewhere(current, owner, transaction.now):
                 return False
             transaction.execute(
                 f"UPDATE workflow_step SET owner = ?, lease_until = ? WHERE {_PLACE}",
-                (owner, transaction.now + lease_s, *place),
+                (owner, transaction.now + lease_s, *key),
             )
             if if_dead:
                 # Another agent starts for it, which limits count.
-                again = f"UPDATE workflow_step SET attempts = attempts + 1 WHERE {_PLACE}"
-                transaction.execute(again, place)
-                counted = "UPDATE workflow_run SET agents = agents + 1 WHERE id = ?"
-                transaction.execute(counted, (held.run,))
+                transaction.execute(
+                    f"UPDATE workflow_step SET attempts = attempts + 1 WHERE {_PLACE}", key
+                )
+                transaction.execute(_COUNT_AGENT, (place.run,))
         return True
 
     def remove_run(self, run: str) -> None:
@@ -245,24 +253,24 @@ class SqlSteps:
     def finish(self, step: StepRecord) -> bool:
         """Record an ended step; False where another result is recorded already."""
         with self._connection.transaction(is_durable=True) as transaction:
-            found = _step(transaction, step.run, step.key, step.occurrence)
-            if found is not None and found.state is StepState.DONE:
+            current = _step(transaction, step.run, step.key, step.occurrence)
+            if current is not None and current.state is StepState.DONE:
                 return False
-            is_lost = found is not None and found.owner != step.owner
+            is_lost = current is not None and current.owner != step.owner
             if is_lost and step.state is not StepState.DONE:
                 # Another process runs it now; only a real answer is worth more than its attempt.
                 return False
-            started = found.started_at if found is not None else transaction.now
-            if found is not None and found.state is StepState.RUNNING:
-                step = _with_earlier(step, found)
-            ended = msgspec.structs.replace(
+            started_at = current.started_at if current is not None else transaction.now
+            if current is not None and current.state is StepState.RUNNING:
+                step = _with_earlier(step, current)
+            final_step = msgspec.structs.replace(
                 step,
-                attempts=max(step.attempts, found.attempts if found is not None else 1),
-                started_at=started,
+                attempts=max(step.attempts, current.attempts if current is not None else 1),
+                started_at=started_at,
                 ended_at=transaction.now,
                 lease_until=0.0,
             )
-            _write_step(transaction, ended)
+            _write_step(transaction, final_step)
         return True
 
     def of_run(self, run: str) -> Sequence[StepRecord]:
@@ -324,15 +332,15 @@ def _usage(transaction: Transaction, column: str, value: str) -> WorkflowUsage:
         f"FROM workflow_step WHERE run IN (SELECT id FROM workflow_run WHERE {column} = ?)",
         (value,),
     )
-    tokens, cost, unpriced = (float(each or 0) for each in rows[0])
-    return WorkflowUsage(agents, int(tokens), cost, is_cost_known=unpriced == 0)
+    tokens, cost, unpriced_count = (float(each or 0) for each in rows[0])
+    return WorkflowUsage(agents, int(tokens), cost, is_cost_known=unpriced_count == 0)
 
 
-def _with_earlier(step: StepRecord, found: StepRecord) -> StepRecord:
+def _with_earlier(step: StepRecord, earlier: StepRecord) -> StepRecord:
     """Return an attempt's end with what earlier attempts of the step used."""
-    costs = [cost for cost in (step.cost_usd, found.cost_usd) if cost is not None]
+    costs = [cost for cost in (step.cost_usd, earlier.cost_usd) if cost is not None]
     return msgspec.structs.replace(
-        step, tokens=step.tokens + found.tokens, cost_usd=sum(costs) if costs else None
+        step, tokens=step.tokens + earlier.tokens, cost_usd=sum(costs) if costs else None
     )
 
 

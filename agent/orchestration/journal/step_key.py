@@ -17,14 +17,16 @@ KEYED_OPTIONS: Final = ("agentType", "effort", "findings", "isolation", "model",
 
 def step_key(prompt: str, options: Mapping[str, object] | None = None) -> str:
     """Return 64 hexadecimal digits: of the prompt alone where no option matters."""
-    keyed = {
+    key_options = {
         name: value
         for name in KEYED_OPTIONS
         if (value := (options or {}).get(name)) not in (None, False, "")
     }
-    if not keyed:
+    if not key_options:
         return _digest(prompt)
-    return _digest("v1\0" + json.dumps([prompt, keyed], sort_keys=True, separators=(",", ":")))
+    return _digest(
+        "v1\0" + json.dumps([prompt, key_options], sort_keys=True, separators=(",", ":"))
+    )
 
 
 def script_hash(text: str) -> str:

@@ -54,7 +54,7 @@ async def run_fan_out(steps: StepRunner, subtasks: Subtasks, *, verifies: bool) 
         for run in runs:
             run.cancel()
         await asyncio.gather(*runs, return_exceptions=True)
-    return result_text(results, subtasks.dropped)
+    return result_text(results, subtasks.excess)
 
 
 async def verify(steps: StepRunner, task: str, result: str, label: str) -> Mapping[str, object]:

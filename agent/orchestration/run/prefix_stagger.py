@@ -21,22 +21,22 @@ class PrefixStagger:
     def __init__(self, clock: Callable[[], float] | None = None) -> None:
         """`clock`: seconds, those of the loop unless given."""
         self._clock = clock
-        self._begun: dict[Hashable, tuple[asyncio.Event, float]] = {}
+        self._first_agents: dict[Hashable, tuple[asyncio.Event, float]] = {}
 
     async def wait(self, kind: Hashable) -> Callable[[], None]:
         """Wait for the first agent of a kind; returns what to call when the answer begins."""
         now = (self._clock or asyncio.get_running_loop().time)()
-        known = self._begun.get(kind)
-        if known is None or (known[0].is_set() and now - known[1] > WARM_S):
+        first_agent = self._first_agents.get(kind)
+        if first_agent is None or (first_agent[0].is_set() and now - first_agent[1] > WARM_S):
             first = asyncio.Event()
-            self._begun[kind] = (first, now)
+            self._first_agents[kind] = (first, now)
             return first.set
-        event, _ = known
+        event, _ = first_agent
         if not event.is_set():
             try:
                 async with asyncio.timeout(STAGGER_S):
                     await event.wait()
             except TimeoutError:
                 event.set()  # the others need not wait that long again
-        self._begun[kind] = (event, now)
+        self._first_agents[kind] = (event, now)
         return event.set

@@ -55,11 +55,11 @@ class ScriptCalls:
 
 def _order(payload: Mapping[str, Json]) -> AgentOrder:
     options = payload.get("options")
-    given: Mapping[str, Json] = options if isinstance(options, Mapping) else {}
-    schema = given.get("schema")
+    agent_options: Mapping[str, Json] = options if isinstance(options, Mapping) else {}
+    schema = agent_options.get("schema")
     if schema is not None:
         schema = _schema(schema)
-    isolation = _text(given, "isolation")
+    isolation = _text(agent_options, "isolation")
     if isolation not in ("", "worktree"):
         raise CallRejected(f"agent() knows no isolation {isolation!r}; there is: worktree")
     prompt = payload.get("prompt")
@@ -67,30 +67,30 @@ def _order(payload: Mapping[str, Json]) -> AgentOrder:
         raise CallRejected("agent() takes a prompt that is a string and not empty")
     return AgentOrder(
         prompt=prompt,
-        label=sanitize(_text(given, "label")[:SHOWN_CHARS]),
-        phase=sanitize(_text(given, "phase")[:SHOWN_CHARS]),
+        label=sanitize(_text(agent_options, "label")[:SHOWN_CHARS]),
+        phase=sanitize(_text(agent_options, "phase")[:SHOWN_CHARS]),
         schema=schema,
-        reports_findings=given.get("findings") is True,
-        model=_text(given, "model") or None,
-        effort=_text(given, "effort") or None,
-        agent_type=_text(given, "agentType"),
+        reports_findings=agent_options.get("findings") is True,
+        model=_text(agent_options, "model") or None,
+        effort=_text(agent_options, "effort") or None,
+        agent_type=_text(agent_options, "agentType"),
         isolation=isolation,
     )
 
 
-def _schema(given: Json) -> Mapping[str, Json]:
-    if not isinstance(given, Mapping):
+def _schema(schema: Json) -> Mapping[str, Json]:
+    if not isinstance(schema, Mapping):
         raise CallRejected("the schema of agent() must be an object")
     from agent.loop.answer_schema import AnswerSchema  # for scripts with a schema alone
 
     try:
-        return AnswerSchema(json.dumps(given)).schema
+        return AnswerSchema(json.dumps(schema)).schema
     except UsageError as error:
         raise CallRejected(f"the schema of agent() cannot be used: {error}") from error
 
 
-def _text(given: Mapping[str, Json], name: str) -> str:
-    value = given.get(name)
+def _text(options: Mapping[str, Json], name: str) -> str:
+    value = options.get(name)
     if value is not None and not isinstance(value, str):
         raise CallRejected(f"the option {name} of agent() must be a string")
     return value or ""

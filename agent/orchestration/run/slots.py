@@ -18,8 +18,8 @@ class Slots:
         """`most` places at once; at least one."""
         self._most = max(1, most)
         self._limit = float(self._most)
-        self._taken = 0
-        self._changed = asyncio.Condition()
+        self._taken_count = 0
+        self._change = asyncio.Condition()
 
     @property
     def limit(self) -> int:
@@ -29,16 +29,16 @@ class Slots:
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
         """Wait for a place and hold it."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._taken < self.limit)
-            self._taken += 1
+        async with self._change:
+            await self._change.wait_for(lambda: self._taken_count < self.limit)
+            self._taken_count += 1
         try:
             yield
         finally:
-            async with self._changed:
-                self._taken -= 1
+            async with self._change:
+                self._taken_count -= 1
                 self._limit = min(self._most, self._limit + REGAIN)
-                self._changed.notify_all()
+                self._change.notify_all()
 
     def halve(self) -> None:
         """Halve the places; agents that work already continue."""

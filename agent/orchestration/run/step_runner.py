@@ -80,7 +80,7 @@ class StepRunner:
         self._control = control
         self._at_limit = at_limit
         self._on_near = on_near
-        self._near: set[tuple[str, str, float]] = set()
+        self._reported_limits: set[tuple[str, str, float]] = set()
         self._asking: asyncio.Future[None] | None = None
         self._working = 0
         self._idle = asyncio.Event()
@@ -113,8 +113,11 @@ class StepRunner:
             phase=order.phase,
             prompt=order.prompt,
         )
-        if self.run.kind == "subtasks" and (known := await self._of_earlier_run(step)) is not None:
-            return known
+        if (
+            self.run.kind == "subtasks"
+            and (earlier := await self._of_earlier_run(step)) is not None
+        ):
+            return earlier
         for attempt in range(MAX_ATTEMPTS):
             await self._control.may_start()
             async with self._slots.place():
@@ -136,8 +139,8 @@ class StepRunner:
                     await self._wait(POLL_S)
                 case CapReached() as limit:
                     await self._pause(limit)
-                case Claimed(attempt=attempt, near_caps=near):
-                    for limit in near:
+                case Claimed(attempt=attempt, near_caps=near_caps):
+                    for limit in near_caps:
                         self._tell_once(limit)
                     place = StepPlace(step.run, step.key, step.occurrence, step.owner)
                     return await self._work(step, replace(order, attempt=attempt, place=place))
@@ -166,9 +169,9 @@ class StepRunner:
             self._control.resume()
 
     def _tell_once(self, limit: CapReached) -> None:
-        known = (limit.of, limit.unit, limit.cap)
-        if known not in self._near:
-            self._near.add(known)
+        key = (limit.of, limit.unit, limit.cap)
+        if key not in self._reported_limits:
+            self._reported_limits.add(key)
             self._on_near(limit)
 
     async def _work(self, step: StepRecord, order: AgentOrder) -> AgentAnswer:
@@ -199,10 +202,10 @@ class StepRunner:
             raise
         finally:
             stopping.cancel()
-        ended = ended_step(running, answer)
+        ended_record = ended_step(running, answer)
         # Recorded before it is used: nothing that was paid for is lost.
-        await asyncio.shield(self._journal.finish(ended))
-        self._show(StepView(ended))
+        await asyncio.shield(self._journal.finish(ended_record))
+        self._show(StepView(ended_record))
         if answer.state is not StepState.DONE:
             self._control.stop_here()
         return answer
@@ -215,9 +218,9 @@ class StepRunner:
         working.cancel()
         (answer,) = await asyncio.gather(working, return_exceptions=True)
         if isinstance(answer, AgentAnswer):
-            ended = ended_step(step, answer)
-            await asyncio.shield(self._journal.finish(ended))
-            self._show(StepView(ended))
+            ended_record = ended_step(step, answer)
+            await asyncio.shield(self._journal.finish(ended_record))
+            self._show(StepView(ended_record))
 
     async def _of_earlier_run(self, step: StepRecord) -> AgentAnswer | None:
         """Return what the same subtask answered earlier in this conversation."""
@@ -225,22 +228,22 @@ class StepRunner:
         if not session:
             return None
         try:
-            found = await self._journal.ask(
+            earlier = await self._journal.ask(
                 lambda store: store.steps.find_done(step.key, step.occurrence, session)
             )
         except JournalError:
             return None  # claiming the step reports it
-        if found is None:
+        if earlier is None:
             return None
-        copied = replace(
-            step, state=StepState.DONE, result=found.result, transcript=found.transcript
+        copy = replace(
+            step, state=StepState.DONE, result=earlier.result, transcript=earlier.transcript
         )
-        await self._journal.finish(copied)
-        return self._reuse(copied, found.result)
+        await self._journal.finish(copy)
+        return self._reuse(copy, earlier.result)
 
     def _reuse(self, step: StepRecord, result: str) -> AgentAnswer:
-        done = replace(step, state=StepState.DONE, result=result)
-        self._show(StepView(done, is_reused=True))
+        reused_step = replace(step, state=StepState.DONE, result=result)
+        self._show(StepView(reused_step, is_reused=True))
         return AgentAnswer(state=StepState.DONE, value=json.loads(result))
 
     async def aclose(self) -> None:

@@ -90,19 +90,19 @@ class WorkflowRun:
             on_near=self._tell_near,
         )
         self.started_s = time.monotonic()
-        self.logged: list[str] = []
+        self.log_lines: list[str] = []
         """The latest lines that the script logged."""
         self.on_log: Callable[[str], None] = lambda _: None
         """Takes each of them."""
         self.phase = ""
         self._parts = parts
         self._on_change = on_change
-        self._before = WorkflowUsage()
+        self._earlier_usage = WorkflowUsage()
         self._nested_places = asyncio.Semaphore(NESTED_AT_ONCE)
 
     async def to_the_end(self) -> RunEnd:
         """Run, record how it ended, and return that. Raises nothing but cancellation."""
-        self._before = await self._parts.journal.usage(run=self.record.id)
+        self._earlier_usage = await self._parts.journal.usage(run=self.record.id)
         renewing = asyncio.ensure_future(self._renew())
         try:
             end = await self._run_to_end()
@@ -141,9 +141,9 @@ class WorkflowRun:
             raise CallRejected(str(error)) from error
 
     async def _run_script(
-        self, script: WorkflowScript, args: Json, nested: RunNested | None
+        self, script: WorkflowScript, args: Json, run_nested: RunNested | None
     ) -> Json:
-        calls = ScriptCalls(self.steps, nested)
+        calls = ScriptCalls(self.steps, run_nested)
         ports = ScriptPorts(
             calls.answer,
             self._log,
@@ -157,7 +157,7 @@ class WorkflowRun:
         if kind == "phase":
             self.phase = text
         else:
-            self.logged[:] = [*self.logged, text][-LOG_LINES:]
+            self.log_lines[:] = [*self.log_lines, text][-LOG_LINES:]
             self.on_log(text)
         self._on_change()
 
@@ -171,11 +171,11 @@ class WorkflowRun:
         records = [view.record for view in self.steps.views.values() if not view.is_reused]
         cost = sum(record.cost_usd or 0.0 for record in records)
         tokens = sum(record.tokens for record in records)
-        return Spent(self._before.cost_usd + cost, self._before.tokens + tokens)
+        return Spent(self._earlier_usage.cost_usd + cost, self._earlier_usage.tokens + tokens)
 
     async def _renew(self) -> None:
         """Hold the lease, and obey wishes of other processes."""
-        shown = ""
+        reason = ""
         while True:
             try:
                 wish = await self._parts.journal.renew(self.record.id, self.record.owner)
@@ -189,10 +189,10 @@ class WorkflowRun:
                     self.control.resume()
                 case Wish.STOP:
                     self.control.stop("a user stopped it")
-            if self.control.is_paused != bool(shown):
-                shown = self.control.reason if self.control.is_paused else ""
-                state = WorkflowState.PAUSED if shown else WorkflowState.RUNNING
-                await self._set_state(state, shown)
+            if self.control.is_paused != bool(reason):
+                reason = self.control.reason if self.control.is_paused else ""
+                state = WorkflowState.PAUSED if reason else WorkflowState.RUNNING
+                await self._set_state(state, reason)
             await asyncio.sleep(RENEW_S)
 
     async def _set_state(

@@ -106,8 +106,8 @@ def _restrict(cpu_s: float) -> None:
 def _give_up_files() -> None:
     """Deny every file to this process, where the kernel has Landlock."""
     libc = ctypes.CDLL(None, use_errno=True)
-    handled = ctypes.c_uint64(_FILE_ACCESS)
-    ruleset = libc.syscall(_LANDLOCK_CREATE, ctypes.byref(handled), ctypes.sizeof(handled), 0)
+    access = ctypes.c_uint64(_FILE_ACCESS)
+    ruleset = libc.syscall(_LANDLOCK_CREATE, ctypes.byref(access), ctypes.sizeof(access), 0)
     if ruleset < 0:
         return
     libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0)

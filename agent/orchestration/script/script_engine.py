@@ -102,8 +102,8 @@ async def run_script(script: WorkflowScript, args: Json, ports: ScriptPorts) -> 
     with tempfile.TemporaryDirectory(prefix="agent-tui-script-") as directory:
         launch = Launch((sys.executable, "-I", str(WORKER)), {}, Path(directory))
         try:
-            confined = await asyncio.to_thread(ports.confine, launch)
-            channel = await StdioChannel.start(confined)
+            program = await asyncio.to_thread(ports.confine, launch)
+            channel = await StdioChannel.start(program)
         except CannotStart as error:
             raise ScriptError(f"the script cannot be started: {error}") from error
         run = _ScriptRun(channel, ports)
@@ -121,7 +121,7 @@ class _ScriptRun:
         self._channel = channel
         self._ports = ports
         self._calls: set[asyncio.Task[None]] = set()
-        self._made = self._sent = 0
+        self._call_count = self._sent_count = 0
         self._failure: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
 
     async def to_the_end(self, script: WorkflowScript, args: Json) -> Json:
@@ -147,8 +147,8 @@ class _ScriptRun:
     async def _read(self) -> Json:
         while True:
             line = await self._channel.receive()
-            self._sent += len(line)
-            if self._sent > SENT_BYTES:
+            self._sent_count += len(line)
+            if self._sent_count > SENT_BYTES:
                 raise ScriptError(f"the script sends more than {SENT_BYTES:,} bytes")
             message = self._message(line)
             if "error" in message:
@@ -160,8 +160,8 @@ class _ScriptRun:
                 self._take(_decode_json(str(call)))
 
     def _take(self, call: object) -> None:
-        self._made += 1
-        if self._made > MAX_CALLS:
+        self._call_count += 1
+        if self._call_count > MAX_CALLS:
             raise ScriptError(f"the script makes more than {MAX_CALLS:,} calls")
         if not isinstance(call, dict) or not isinstance(call.get("payload"), dict):
             raise ScriptError("the script's process wrote something that is not a call")

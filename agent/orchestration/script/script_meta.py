@@ -204,14 +204,14 @@ class _LiteralReader:
         character = self._text[self.position : self.position + 1]
         self.position += 1
         if character in ("u", "x"):
-            braced = re.compile(r"\{([0-9a-fA-F]{1,6})\}").match(self._text, self.position)
+            with_braces = re.compile(r"\{([0-9a-fA-F]{1,6})\}").match(self._text, self.position)
             length = 4 if character == "u" else 2
             plain = re.compile(rf"([0-9a-fA-F]{{{length}}})").match(self._text, self.position)
-            found = (braced if character == "u" else None) or plain
-            if found is None or int(found[1], 16) > 0x10FFFF:
+            match = (with_braces if character == "u" else None) or plain
+            if match is None or int(match[1], 16) > 0x10FFFF:
                 raise self._error("an escape in a string cannot be read")
-            self.position = found.end()
-            return chr(int(found[1], 16))
+            self.position = match.end()
+            return chr(int(match[1], 16))
         return _ESCAPES.get(character, character)
 
     def _take(self, character: str) -> bool:
@@ -233,5 +233,5 @@ class _LiteralReader:
 
 
 def _match(pattern: re.Pattern[str], text: str, position: int) -> int:
-    found = pattern.match(text, position)
-    return found.end() if found is not None else position
+    match = pattern.match(text, position)
+    return match.end() if match is not None else position

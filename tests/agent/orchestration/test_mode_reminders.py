@@ -84,7 +84,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(on=st.booleans())
     def switch(self, on: bool) -> None:
-        self.mode.switch(on=on)
+        self.mode.switch(is_on=on)
         self.page.switch(on)
 
     @rule(times=st.integers(1, 12), as_system=st.booleans())
@@ -150,8 +150,8 @@ def test_off_and_on_before_a_turn_sends_nothing() -> None:
     history: list[Message] = []
     mode = OrchestrationMode(Choice(), is_on=True)
     turn(history, on=mode.is_on)
-    mode.switch(on=False)
-    mode.switch(on=True)
+    mode.switch(is_on=False)
+    mode.switch(is_on=True)
     assert turn(history, on=mode.is_on) == []
 
 
@@ -172,9 +172,9 @@ def test_words_of_a_user_or_a_file_are_no_reminder() -> None:
 def test_the_effort_is_xhigh_while_the_mode_is_on(chosen: Effort | None, after: str) -> None:
     effort = Choice()
     mode = OrchestrationMode(effort)
-    mode.switch(on=True)
+    mode.switch(is_on=True)
     assert effort.effort == EFFORT == "xhigh"
     if chosen is not None:
         effort.set_effort(chosen)
-    mode.switch(on=False)
+    mode.switch(is_on=False)
     assert effort.effort == after

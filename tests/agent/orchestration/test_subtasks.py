@@ -43,7 +43,7 @@ def test_subtasks_are_read_in_whatever_shape_they_come(
 def test_the_first_200_run_and_the_rest_is_said_first() -> None:
     subtasks = read_subtasks([str(number) for number in range(203)])
     assert len(subtasks.prompts) == 200
-    text = result_text([SubtaskResult("t", "r", "v")], subtasks.dropped)
+    text = result_text([SubtaskResult("t", "r", "v")], subtasks.excess)
     assert text.startswith("(note: 3 subtasks beyond MAX_TOTAL_SUBTASKS=200 were not run;")
 
 
