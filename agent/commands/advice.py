@@ -112,9 +112,9 @@ def advice_on(text: str, registry: CommandRegistry, waiting: Collection[str] = (
     name = parts[0]
     if name in waiting:
         return f"/{name} of this project has no effect before /trust (or --trust)."
-    known = next((c for c in BUILTIN_COMMANDS if name in (c.meta.name, *c.meta.aliases)), None)
-    if known is not None:
-        how = _FROM_A_SHELL.get(known.meta.name, "start agent-tui without -p.")
+    command = next((c for c in BUILTIN_COMMANDS if name in (c.meta.name, *c.meta.aliases)), None)
+    if command is not None:
+        how = _FROM_A_SHELL.get(command.meta.name, "start agent-tui without -p.")
         return f"/{name} is only available on the screen: {how}"
     if name.lower() in _ADVICE:
         return f"There is no /{name} here. {_ADVICE[name.lower()].format(name=name.lower())}"

@@ -36,13 +36,13 @@ class CommandRegistry:
 
     def list_commands(self) -> tuple[Command, ...]:
         """Return what menus show, by name."""
-        shown = [command for command in self.all() if command.meta.is_listed]
-        return tuple(sorted(shown, key=lambda command: command.meta.name))
+        visible = [command for command in self.all() if command.meta.is_listed]
+        return tuple(sorted(visible, key=lambda command: command.meta.name))
 
     def for_model(self) -> tuple[PromptCommand, ...]:
         """Return what the model may run by itself: skills first, each kind by name."""
-        found = [c for c in self.all() if isinstance(c, PromptCommand) and c.for_model]
-        return tuple(sorted(found, key=lambda c: (c.meta.source not in SKILLS, c.meta.name)))
+        commands = [c for c in self.all() if isinstance(c, PromptCommand) and c.for_model]
+        return tuple(sorted(commands, key=lambda c: (c.meta.source not in SKILLS, c.meta.name)))
 
     def find(self, name: str) -> Command | None:
         """Return the command of a name, else of an alias; None when there is none.
@@ -60,12 +60,12 @@ class CommandRegistry:
         commands = self.all()
         names = [command.meta.name for command in commands]
         aliases = [alias for command in commands for alias in command.meta.aliases]
-        inside = next((known for known in names if known.endswith(f":{name}")), None)
+        inside = next((each for each in names if each.endswith(f":{name}")), None)
         if inside is not None:
             # Of a command in a directory users remember the last part.
             return inside
-        for known in (names, aliases):
-            close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+        for candidates in (names, aliases):
+            close = difflib.get_close_matches(name, candidates, n=1, cutoff=0.7)
             if close:
                 return close[0]
         return None

@@ -62,18 +62,18 @@ class TemplateRunner:
         self, template: Template, arguments: str, events: TurnEvents, abort: AbortSignal
     ) -> TemplateText:
         """Return the text; the events of commands inside it are sent to `events`."""
-        given = CommandArguments(
+        command_arguments = CommandArguments(
             arguments, template.argument_names, template.first_argument, self._variables(template)
         )
         pieces: list[str] = []
         own: list[str] = []
         for part in parse_template(template.body):
             if not isinstance(part, ShellPart):
-                text = substitute(part.text, given)
+                text = substitute(part.text, command_arguments)
                 pieces.append(text)
                 own.append(text)
                 continue
-            command = substitute(part.command, given)
+            command = substitute(part.command, command_arguments)
             output = await run_shell_part(command, self._calls(), events, abort)
             if output.refusal:
                 return TemplateText("", (), f"`{command}` was not run: {output.refusal}")
@@ -127,7 +127,7 @@ class Expander:
         command, arguments = self._command(prompt)
         if command is None:
             return ExpandedPrompt(await self._attach([prompt.text], events, abort))
-        added, reason = await self._ask_hooks(command, arguments, prompt.text, abort)
+        hook_context, reason = await self._ask_hooks(command, arguments, prompt.text, abort)
         await events.emit_all(self._hooks.notices())
         if reason is not None:
             return ExpandedPrompt(block_reason=reason)
@@ -136,49 +136,49 @@ class Expander:
         except CommandError as error:
             return ExpandedPrompt(block_reason=str(error))
         if command.render is not None:
-            return await self._render(command, command.render, arguments, added)
+            return await self._render(command, command.render, arguments, hook_context)
         self._skill_hooks.use(command, template)
         await events.emit_all(self._hooks.notices())
         await self._scope.enter(template)
-        done = await self._runner.run(template, arguments, events, abort)
-        if done.refusal:
-            return ExpandedPrompt(block_reason=f"/{command.meta.name}: {done.refusal}")
-        attached = await self._attach(done.own_words, events, abort)
-        context = (user_message(added, origin="hook"),) if added else ()
-        expanded = command_message(command, done.text, agent=template.agent)
-        return ExpandedPrompt((*attached, *context, expanded))
+        result = await self._runner.run(template, arguments, events, abort)
+        if result.refusal:
+            return ExpandedPrompt(block_reason=f"/{command.meta.name}: {result.refusal}")
+        files = await self._attach(result.own_words, events, abort)
+        context = (user_message(hook_context, origin="hook"),) if hook_context else ()
+        command_text = command_message(command, result.text, agent=template.agent)
+        return ExpandedPrompt((*files, *context, command_text))
 
     async def _render(
         self,
         command: PromptCommand,
         render: Callable[[str], Awaitable[str]],
         arguments: str,
-        added: str,
+        hook_context: str,
     ) -> ExpandedPrompt:
         try:
             text = await render(arguments)
         except CommandError as error:
             return ExpandedPrompt(block_reason=f"/{command.meta.name}: {error}")
-        context = (user_message(added, origin="hook"),) if added else ()
+        context = (user_message(hook_context, origin="hook"),) if hook_context else ()
         return ExpandedPrompt((*context, command_message(command, text[:MAX_TEXT_CHARS])))
 
     async def _attach(
         self, texts: Sequence[str], events: TurnEvents, abort: AbortSignal
     ) -> tuple[Message, ...]:
         """Return the files that texts mention."""
-        attached = await self._mentions.attach(texts, events.turn_id, abort)
-        for note in attached.notes:
+        files = await self._mentions.attach(texts, events.turn_id, abort)
+        for note in files.notes:
             await events.notice(note.level, note.text)
-        return attached.messages
+        return files.messages
 
     async def expand_queued(self, prompt: Prompt) -> tuple[Message | Notice, ...] | None:
         """Return what precedes a prompt that joins a running turn; None for commands."""
         if self._command(prompt)[0] is not None:
             return None
         signal = AbortController().signal
-        attached = await self._mentions.attach([prompt.text], "", signal)
-        notices = [Notice("", note.level, note.text) for note in attached.notes]
-        return (*notices, *attached.messages)
+        files = await self._mentions.attach([prompt.text], "", signal)
+        notices = [Notice("", note.level, note.text) for note in files.notes]
+        return (*notices, *files.messages)
 
     async def end_turn(self) -> None:
         """Take back what a command changed for its turn."""
@@ -186,16 +186,16 @@ class Expander:
 
     def _command(self, prompt: Prompt) -> tuple[PromptCommand | None, str]:
         parts = split_command(prompt.text)
-        found = self._registry.find(parts[0]) if parts is not None else None
-        if parts is None or not isinstance(found, PromptCommand):
+        command = self._registry.find(parts[0]) if parts is not None else None
+        if parts is None or not isinstance(command, PromptCommand):
             return None, ""
-        return found, parts[1]
+        return command, parts[1]
 
     async def _ask_hooks(
-        self, command: PromptCommand, arguments: str, typed: str, abort: AbortSignal
+        self, command: PromptCommand, arguments: str, prompt_text: str, abort: AbortSignal
     ) -> tuple[str, str | None]:
         outcome = await self._hooks.user_prompt_expansion(
-            command.meta.name, arguments, str(command.meta.source), typed, abort
+            command.meta.name, arguments, str(command.meta.source), prompt_text, abort
         )
         if outcome is None:
             return "", None

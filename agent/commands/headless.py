@@ -55,8 +55,8 @@ def _reply(result: results.CommandResult, name: str, center: CommandService) -> 
             return CommandReply(agents_text(center.context.agents.catalog))
         case results.ShowText(text, level):
             return CommandReply(text, is_error=level == "warning")
-        case results.CopyText(copied, _):
-            return CommandReply(copied)
+        case results.CopyText(text, _):
+            return CommandReply(text)
         case results.Renamed(title):
             return CommandReply(f"Session renamed to {title!r}.")
         case _:
@@ -66,10 +66,10 @@ def _reply(result: results.CommandResult, name: str, center: CommandService) -> 
             )
 
 
-def _context_text(found: ContextBreakdown) -> str:
-    window = max(1, found.window)
-    how = "counted by the endpoint" if found.is_measured else "estimated"
-    share = 100 * found.used_tokens / window
-    lines = [f"{found.used_tokens:,} of {found.window:,} tokens ({share:.0f}%), {how}"]
-    lines += [f"{part.tokens:>10,}  {part.name}" for part in found.slices]
-    return "\n".join([*lines, f"{max(0, found.window - found.used_tokens):>10,}  Free"])
+def _context_text(breakdown: ContextBreakdown) -> str:
+    window = max(1, breakdown.window)
+    how = "counted by the endpoint" if breakdown.is_measured else "estimated"
+    share = 100 * breakdown.used_tokens / window
+    lines = [f"{breakdown.used_tokens:,} of {breakdown.window:,} tokens ({share:.0f}%), {how}"]
+    lines += [f"{part.tokens:>10,}  {part.name}" for part in breakdown.slices]
+    return "\n".join([*lines, f"{max(0, breakdown.window - breakdown.used_tokens):>10,}  Free"])

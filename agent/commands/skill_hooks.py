@@ -24,14 +24,14 @@ class SkillHooks:
         Trust is the file's own: what waits for it cannot be used at all.
         """
         owner = f"skill:{command.meta.name}"
-        wanted = template.hooks or {}
-        if self._in_force.get(owner, {}) == wanted:
+        hooks = template.hooks or {}
+        if self._in_force.get(owner, {}) == hooks:
             return
-        self._in_force[owner] = wanted
+        self._in_force[owner] = hooks
         runner = self._hooks.runner
         runner.unregister(owner)
         file = str(command.meta.file) if command.meta.file is not None else None
-        specs, warnings = parse_hooks(wanted, source=HookSource.SKILL, file=file, owner=owner)
+        specs, warnings = parse_hooks(hooks, source=HookSource.SKILL, file=file, owner=owner)
         runner.register(specs)
         for warning in warnings:
             self._hooks.firing.warn(str(warning))

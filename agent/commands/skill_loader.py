@@ -45,18 +45,18 @@ class Skills:
         self._scope = scope
         self._skill_hooks = skill_hooks
         self._emit = emit
-        self._listed: str | None = None
+        self._listing: str | None = None
 
     def names(self) -> tuple[str, ...]:
         """Return the names of what the model may use."""
         return tuple(command.meta.name for command in self._offered_commands())
 
     def _offered_commands(self) -> tuple[PromptCommand, ...]:
-        found = self._registry.for_model()
+        commands = self._registry.for_model()
         if self._only is None:
-            return found
+            return commands
         chosen = {*self._only}
-        return tuple(c for c in found if chosen & {c.meta.name, c.meta.name.rpartition(":")[2]})
+        return tuple(c for c in commands if chosen & {c.meta.name, c.meta.name.rpartition(":")[2]})
 
     async def load(self, name: str, arguments: str, turn_id: str, abort: AbortSignal) -> SkillText:
         """Return a skill's text and what it mentions. Raises ToolError."""
@@ -85,27 +85,27 @@ class Skills:
         self, template: Template, arguments: str, turn_id: str, abort: AbortSignal
     ) -> SkillText:
         events = TurnEvents(self._emit, turn_id)
-        done = await self._runner.run(template, arguments, events, abort)
-        if done.refusal:
-            raise ToolError(done.refusal)
-        attached = await self._mentions.attach(done.own_words, turn_id, abort)
+        result = await self._runner.run(template, arguments, events, abort)
+        if result.refusal:
+            raise ToolError(result.refusal)
+        files = await self._mentions.attach(result.own_words, turn_id, abort)
         directory = (
             f"Files of this skill are in {template.directory}.\n\n" if template.directory else ""
         )
-        extra = [block for message in attached.messages for block in message.content]
+        extra = [block for message in files.messages for block in message.content]
         agent = template.agent
         if agent is not None and not self._scope.may_start_agent(agent):
             # What a rule denies the model is not available through a skill either.
             agent = None
-        blocks = (text_block(directory + done.text), *extra)
+        blocks = (text_block(directory + result.text), *extra)
         return SkillText(blocks, agent, template.model)
 
     def news(self) -> str | None:
         """Return the list of skills for the model; None when it is unchanged."""
         listing = skill_list(self._offered_commands())
-        if listing == (self._listed or ""):
+        if listing == (self._listing or ""):
             return None
-        self._listed = listing
+        self._listing = listing
         if not listing:
             return "There are no skills now."
         return f"Skills you can load with the Skill tool:\n\n{listing}"

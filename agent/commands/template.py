@@ -62,12 +62,12 @@ def _inline(text: str, parts: list[Part]) -> None:
     _text(parts, text[end:])
 
 
-def _add(parts: list[Part], part: ShellPart, written: str) -> None:
+def _add(parts: list[Part], part: ShellPart, source: str) -> None:
     count = sum(isinstance(p, ShellPart) for p in parts)
     if part.command and count < MAX_COMMANDS:
         parts.append(part)
     else:
-        _text(parts, written)
+        _text(parts, source)
 
 
 def _text(parts: list[Part], text: str) -> None:

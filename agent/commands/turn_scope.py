@@ -59,9 +59,9 @@ class TurnScope:
         await self.leave()
         self.add_rules(template)
         if template.model is not None:
-            before = self._model()
+            model_before = self._model()
             await self._choice.set_model(template.model)
-            self._model_before = (before, self._model())
+            self._model_before = (model_before, self._model())
         if template.effort in get_args(Effort):
             effort = next(e for e in get_args(Effort) if e == template.effort)
             self._effort_before = (self._effort(), effort)
@@ -69,11 +69,11 @@ class TurnScope:
 
     def add_rules(self, template: Template) -> None:
         """Put a template's rules in force beside those that are: skills add up within a turn."""
-        wanted = [
+        rules = [
             *((rule, RuleBehavior.ALLOW) for rule in template.allowed_tools),
             *((rule, RuleBehavior.DENY) for rule in template.disallowed_tools),
         ]
-        new = tuple(RuleText(text, behavior, RuleSource.SESSION) for text, behavior in wanted)
+        new = tuple(RuleText(text, behavior, RuleSource.SESSION) for text, behavior in rules)
         if new:
             self._rules = (*self._rules, *new)
             context = self._gate.context
@@ -88,12 +88,12 @@ class TurnScope:
             remaining = [text for text in context.rules.texts if id(text) not in own]
             self._gate.replace_context(context.with_rules(RuleSet.build(remaining)[0]))
         if self._model_before is not None:
-            before, used = self._model_before
+            model_before, model = self._model_before
             self._model_before = None
-            if self._model() == used:
-                await self._choice.set_model(before)
+            if self._model() == model:
+                await self._choice.set_model(model_before)
         if self._effort_before is not None:
-            earlier, asked = self._effort_before
+            earlier, effort = self._effort_before
             self._effort_before = None
-            if self._effort() == asked:
+            if self._effort() == effort:
                 self._choice.set_effort(earlier)

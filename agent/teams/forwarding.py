@@ -74,7 +74,7 @@ def decision_json(decision: Decision) -> dict[str, object]:
 
 def read_decision(data: Mapping[str, object]) -> Decision:
     """Return an answer. Raises ValueError for what is none: nothing is allowed by it."""
-    changed, feedback = data.get("updated_input"), data.get("feedback")
+    new_input, feedback = data.get("updated_input"), data.get("feedback")
     return Decision(
         behavior=Behavior(str(data.get("behavior"))),
         source=DecisionSource(str(data.get("source"))),
@@ -83,7 +83,7 @@ def read_decision(data: Mapping[str, object]) -> Decision:
         message=str(data.get("message") or ""),
         feedback=feedback if isinstance(feedback, str) else None,
         interrupt=data.get("interrupt") is True,
-        updated_input=changed if isinstance(changed, dict) else None,
+        updated_input=new_input if isinstance(new_input, dict) else None,
     )
 
 
@@ -99,7 +99,7 @@ class LeaderLine:
         self._cwd = cwd
         self._grace_s = grace_s
         self._open: dict[str, asyncio.Future[Decision]] = {}
-        self._sent: dict[str, tuple[str, ForwardedRequest]] = {}
+        self._requests: dict[str, tuple[str, ForwardedRequest]] = {}
         """What was sent and why it asks, by request."""
         self._background = BackgroundTasks()
 
@@ -111,7 +111,7 @@ class LeaderLine:
 
     async def send(self, request: PermissionRequest, pending: Decision) -> None:
         """Put the request before the leader. Raises OSError and TeamError."""
-        forwarded = ForwardedRequest(
+        forwarded_request = ForwardedRequest(
             request_id=request.request_id,
             tool=request.tool,
             tool_input=dict(request.tool_input),
@@ -119,16 +119,16 @@ class LeaderLine:
             cwd=str(self._cwd()),
             reasons=tuple(sorted(str(reason) for reason in pending.ask_reasons)),
         )
-        self._sent[request.request_id] = pending.message, forwarded
+        self._requests[request.request_id] = pending.message, forwarded_request
         await self._put(request.request_id)
 
     async def _put(self, request_id: str) -> None:
-        text, forwarded = self._sent[request_id]
+        text, forwarded_request = self._requests[request_id]
         await self._post.send(
             self._leader_id,
             "permission_request",
             text=text,
-            data=msgspec.to_builtins(forwarded),
+            data=msgspec.to_builtins(forwarded_request),
             message_id=request_id,
         )
 
@@ -137,22 +137,22 @@ class LeaderLine:
         future, gone_s, step_s = self._open[request_id], 0.0, min(POLL_S, self._grace_s or POLL_S)
         leader = holder(self._post.place.leader_lease)
         while True:
-            done, _ = await asyncio.wait({future}, timeout=step_s)
-            if done:
+            finished_futures, _ = await asyncio.wait({future}, timeout=step_s)
+            if finished_futures:
                 return future.result()
-            found = holder(self._post.place.leader_lease)
-            if found is None:
+            current_leader = holder(self._post.place.leader_lease)
+            if current_leader is None:
                 gone_s += step_s
                 if gone_s >= self._grace_s:
                     return None
-            elif found != leader:
+            elif current_leader != leader:
                 # Another process leads: one that has the question already drops this copy.
-                leader, gone_s = found, 0.0
+                leader, gone_s = current_leader, 0.0
                 await self._put(request_id)
 
     def unregister(self, request_id: str) -> None:
         """Forget the request; where it has no answer, the leader need not show it any longer."""
-        self._sent.pop(request_id, None)
+        self._requests.pop(request_id, None)
         if not self._open.pop(request_id).done():
             self._background.start(self._withdraw(request_id))
 

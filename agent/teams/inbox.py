@@ -17,7 +17,7 @@ class Inbox:
         """Start with what an earlier process received and did not get to."""
         self._waiting = list(messages)
         self._more: list[Message] = []
-        self.changed = asyncio.Event()
+        self.change = asyncio.Event()
         """Set with each arrival; cleared by the reader that waits for it."""
         self._listener: Callable[[], None] = lambda: None
 
@@ -29,7 +29,7 @@ class Inbox:
     def add_note(self, message: Message) -> None:
         """Put in what comes from this program itself."""
         self._more.append(message)
-        self.changed.set()
+        self.change.set()
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call this with each message that arrives."""
@@ -42,10 +42,10 @@ class Inbox:
     def take(self) -> list[Message]:
         """Return what comes next and take it out."""
         count = first_that_fit(self._waiting)
-        taken, self._waiting = self._waiting[:count], self._waiting[count:]
+        messages, self._waiting = self._waiting[:count], self._waiting[count:]
         notes, self._more = self._more, []
-        return [*map(as_message, taken), *notes]
+        return [*map(as_message, messages), *notes]
 
     def _announce(self) -> None:
-        self.changed.set()
+        self.change.set()
         self._listener()

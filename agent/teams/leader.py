@@ -117,8 +117,8 @@ class TeamLeader:
             await self.staff.record_report(message.sender, message.id, has_failed=has_failed)
         for message in history.undelivered_messages:
             self.mail.add(message)
-        seen = {message.id for message in history.mail}
-        self._post.start(seen, self._take, lambda text: self._notify(text, "warning"))
+        seen_ids = {message.id for message in history.mail}
+        self._post.start(seen_ids, self._take, lambda text: self._notify(text, "warning"))
         await self.progress.begin()
         await self.staff.adopt()
         for request in history.open_requests:
@@ -150,8 +150,8 @@ class TeamLeader:
                 return True
             if not (self.staff.working or self._settling):
                 return self._wants_synthesis()
-            self.mail.changed.clear()
-            await _first_of(self.mail.changed.wait(), abort.wait())
+            self.mail.change.clear()
+            await _first_of(self.mail.change.wait(), abort.wait())
         return False
 
     async def spawn(self, new: NewMember) -> MemberEntry:
@@ -174,7 +174,7 @@ class TeamLeader:
         was_alive = await self.staff.terminate(name, reason)
         self.desk.withdraw_all(entry.agent_id)
         self._release(entry)
-        self.mail.changed.set()
+        self.mail.change.set()
         return f"{entry.agent_id} was stopped." if was_alive else f"{entry.agent_id} has ended."
 
     def rows(self) -> Sequence[RunningAgent]:
@@ -217,11 +217,11 @@ class TeamLeader:
         """Stop a worker that is at work; its end counts as a failure."""
         self._settling += 1
         try:
-            ended = await self.stop_worker(entry.name, reason)
+            text = await self.stop_worker(entry.name, reason)
             self._fail(entry, outcome, reason)
         finally:
             self._settling -= 1
-        return ended
+        return text
 
     def follow(self, listener: Callable[[], None]) -> None:
         """Call this when a worker did something."""
@@ -233,10 +233,10 @@ class TeamLeader:
         lines = [f"Team {self._post.place.name}, led by this session."]
         for entry, row in zip(self.staff.members, self.rows(), strict=True):
             state = "waits for your permission" if entry.agent_id in waiting else entry.status
-            gone = "" if self.staff.is_active(entry.name) else ", not running"
+            note = "" if self.staff.is_active(entry.name) else ", not running"
             task = entry.subtask.strip().partition("\n")[0][:80]
-            used = f"{row.use.tokens:,} tokens"
-            lines.append(f"{entry.agent_id}: {state} ({entry.executor}{gone}) · {used} · {task}")
+            usage = f"{row.use.tokens:,} tokens"
+            lines.append(f"{entry.agent_id}: {state} ({entry.executor}{note}) · {usage} · {task}")
         if not self.staff.members:
             lines.append("No members yet: the model starts them.")
         with contextlib.suppress(TeamError):
@@ -291,8 +291,8 @@ class TeamLeader:
             await self._settle(message, result)
         finally:
             self._settling -= 1
-            failed = f"The worker failed ({result.outcome}). " if result.is_failure else ""
-            self.mail.add(replace(message, text=f"{failed}{message.text}"))
+            prefix = f"The worker failed ({result.outcome}). " if result.is_failure else ""
+            self.mail.add(replace(message, text=f"{prefix}{message.text}"))
 
     async def _settle(self, message: TeamMessage, result: WorkerResult) -> None:
         """Note how a worker ended; after a failure, do what was decided for it."""
@@ -344,13 +344,13 @@ class TeamLeader:
     def _wants_synthesis(self) -> bool:
         if not self._results:
             return False
-        failed = [one.worker for one in self._results if one.is_failure]
-        if len(failed) == len(self._results):
-            self._notify(f"All workers failed: {', '.join(failed)}.", "warning")
+        failures = [one.worker for one in self._results if one.is_failure]
+        if len(failures) == len(self._results):
+            self._notify(f"All workers failed: {', '.join(failures)}.", "warning")
             self._results.clear()
             return False
-        if failed:
-            self._notify(f"The answer is without what failed: {', '.join(failed)}.", "warning")
+        if failures:
+            self._notify(f"The answer is without what failed: {', '.join(failures)}.", "warning")
         self._is_synthesizing = True
         self.mail.add_note(synthesis_note())
         return True

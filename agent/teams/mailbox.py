@@ -83,9 +83,9 @@ class MailDirectory:
         """Return whether anything waits."""
         return bool(self._names())
 
-    async def receive(self, seen: set[str], record: Record) -> Received:
-        """Take what waits, urgent kinds first, the senders in turn; `seen` grows with it."""
-        taken: list[TeamMessage] = []
+    async def receive(self, seen_ids: set[str], record: Record) -> Received:
+        """Take what waits, urgent kinds first, the senders in turn; `seen_ids` grows with it."""
+        messages: list[TeamMessage] = []
         problems: list[str] = []
         with self._reading() as is_reader:
             if not is_reader:
@@ -94,14 +94,14 @@ class MailDirectory:
                 message = self._read(name, problems)
                 if message is None:
                     continue
-                if message.id not in seen:
+                if message.id not in seen_ids:
                     if not await record(message):
-                        return Received(tuple(taken), tuple(problems), is_stuck=True)
-                    seen.add(message.id)
-                    taken.append(message)
-                with contextlib.suppress(OSError):  # it is in `seen`
+                        return Received(tuple(messages), tuple(problems), is_stuck=True)
+                    seen_ids.add(message.id)
+                    messages.append(message)
+                with contextlib.suppress(OSError):  # it is in `seen_ids`
                     (self._new / name).unlink()
-        return Received(tuple(taken), tuple(problems))
+        return Received(tuple(messages), tuple(problems))
 
     def _names(self) -> list[str]:
         try:

@@ -131,12 +131,12 @@ class TeamMember:
 
     async def _work(self, conversation: Conversation, show: Show) -> None:
         """Work on what arrived, until there is nothing more to do, and report."""
-        for kept in range(MAX_KEPT + 1):
+        for attempt in range(MAX_KEPT + 1):
             turn = await self._turn(conversation, show)
             terminal = turn.terminal
             if self._is_stopped or terminal is None:
                 return
-            feedback = await self._fire_idle() if kept < MAX_KEPT else None
+            feedback = await self._fire_idle() if attempt < MAX_KEPT else None
             if feedback is None:
                 await self._report(
                     terminal.turn_id, turn.answer.text, terminal.reason, turn.denials
@@ -159,12 +159,12 @@ class TeamMember:
                     pass
         return turn
 
-    async def _report(self, turn_id: str, text: str, outcome: str, denied: list[str]) -> None:
+    async def _report(self, turn_id: str, text: str, outcome: str, denials: list[str]) -> None:
         """Tell the leader how a turn ended, under an id that is the turn's."""
         if outcome == "max_turns":
             text = f"Worker exceeded max turns.\n{text}"
-        if denied:
-            text += "\n\nDenied on the way: " + "; ".join(denied)
+        if denials:
+            text += "\n\nDenied on the way: " + "; ".join(denials)
         if len(text) > MAX_REPORT:
             text = f"{text[:MAX_REPORT]}\n[cut off: {len(text):,} characters]"
         await self._send_report(turn_id, text or "(no words)", outcome)
@@ -212,13 +212,13 @@ class TeamMember:
         """Wait for mail; False where there is no leader any more."""
         gone_s = 0.0
         while not (self.mail.waits() or self._is_stopped):
-            self.mail.changed.clear()
+            self.mail.change.clear()
             try:
                 async with asyncio.timeout(POLL_S):
-                    await self.mail.changed.wait()
+                    await self.mail.change.wait()
             except TimeoutError:
-                gone = not is_held(self._post.place.leader_lease)
-                gone_s = gone_s + POLL_S if gone else 0.0
+                is_gone = not is_held(self._post.place.leader_lease)
+                gone_s = gone_s + POLL_S if is_gone else 0.0
                 if gone_s and gone_s >= self._config.grace_s:
                     return False
         return True
@@ -232,7 +232,7 @@ class TeamMember:
                 if message.sent_ns >= self._started_ns:
                     self._is_stopped = True
                     self._interrupt()
-                    self.mail.changed.set()
+                    self.mail.change.set()
             case "task" | "text":
                 self.mail.add(message)
             case _:

@@ -53,10 +53,10 @@ class ProgressPorts(Struct, frozen=True, kw_only=True):
     """Called when a worker has used more."""
 
 
-class _Followed(Struct):
+class _Worker(Struct):
     row: RunningAgent
     counted_usage: Usage
-    """What of `used` is in the totals of a leader."""
+    """What of `usage` is in the totals of a leader."""
     offset: int = 0
     usage: Usage = field(default_factory=Usage)
 
@@ -69,8 +69,8 @@ class MemberProgress:
         self._place = place
         self._watch = watch
         self._ports = ports
-        self._followed: dict[str, _Followed] = {}
-        self._changed = asyncio.Event()
+        self._workers: dict[str, _Worker] = {}
+        self._change = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.on_change: Callable[[], None] = lambda: None
         """Called when a worker did something."""
@@ -82,11 +82,11 @@ class MemberProgress:
         totals.
         """
         for entry in self._ports.members():
-            followed = self._of(entry)
-            for record in await asyncio.to_thread(_new_records, followed):
-                _see(followed, record)
+            worker = self._of(entry)
+            for record in await asyncio.to_thread(_new_records, worker):
+                _see(worker, record)
             await self._count(entry)
-        self._watch.listen(self._changed.set)
+        self._watch.listen(self._change.set)
         self._task = asyncio.ensure_future(self._follow())
 
     def rows(self) -> tuple[RunningAgent, ...]:
@@ -106,45 +106,45 @@ class MemberProgress:
         """Follow no longer; safe to call twice."""
         task, self._task = self._task, None
         if task is not None:
-            self._watch.forget(self._changed.set)
+            self._watch.forget(self._change.set)
             task.cancel()
             await asyncio.wait({task})
 
     async def _follow(self) -> None:
         while True:
-            await self._changed.wait()
-            self._changed.clear()
+            await self._change.wait()
+            self._change.clear()
             for entry in self._ports.members():
                 await self._read(entry)
 
     async def _read(self, entry: MemberEntry) -> None:
-        followed = self._of(entry)
-        records = await asyncio.to_thread(_new_records, followed)
+        worker = self._of(entry)
+        records = await asyncio.to_thread(_new_records, worker)
         for record in records:
-            _see(followed, record)
+            _see(worker, record)
             if isinstance(record, MessageRecord) and record.agent_id is None:
-                await self._ports.emit(_event(followed.row, record.message))
+                await self._ports.emit(_event(worker.row, record.message))
         if await self._count(entry):
-            await self._ports.check(followed.row)
+            await self._ports.check(worker.row)
         if records:
             self.on_change()
 
     async def _count(self, entry: MemberEntry) -> bool:
         """Add to the totals what a worker used; return whether it used anything more."""
-        followed = self._of(entry)
-        more = _difference(followed.usage, followed.counted_usage)
+        worker = self._of(entry)
+        more = _difference(worker.usage, worker.counted_usage)
         if more == Usage():
             return False
-        followed.counted_usage = followed.usage
-        await self._ports.add(followed.row, more)
+        worker.counted_usage = worker.usage
+        await self._ports.add(worker.row, more)
         # A disk that takes no files costs the next leader this, and nothing now.
         with contextlib.suppress(TeamError):
-            await self._ports.record_usage(entry.name, followed.counted_usage)
+            await self._ports.record_usage(entry.name, worker.counted_usage)
         return True
 
-    def _of(self, entry: MemberEntry) -> _Followed:
-        found = self._followed.get(entry.name)
-        if found is None:
+    def _of(self, entry: MemberEntry) -> _Worker:
+        worker = self._workers.get(entry.name)
+        if worker is None:
             sessions = self._place.member_dir(entry.name) / "sessions"
             row = RunningAgent(
                 id=entry.agent_id,
@@ -158,18 +158,18 @@ class MemberProgress:
                 parent_id=None,
                 transcript=sessions / f"{entry.session_id}.jsonl",
             )
-            found = self._followed[entry.name] = _Followed(row, entry.counted)
-        return found
+            worker = self._workers[entry.name] = _Worker(row, entry.counted)
+        return worker
 
 
-def _new_records(followed: _Followed) -> list[object]:
+def _new_records(worker: _Worker) -> list[object]:
     """Return what a transcript has more than at the last call; whole lines only."""
-    path = _transcript(followed.row)
+    path = _transcript(worker.row)
     if path is None:
         return []
     try:
         with path.open("rb") as file:
-            file.seek(followed.offset)
+            file.seek(worker.offset)
             data = file.read()
     except OSError:
         return []
@@ -178,14 +178,14 @@ def _new_records(followed: _Followed) -> list[object]:
     for raw in whole.splitlines():
         line = decode(raw, 0)
         if isinstance(line, Line):
-            if not (followed.offset or records):
+            if not (worker.offset or records):
                 ago = datetime.now(UTC) - datetime.fromisoformat(line.timestamp)
-                followed.row.started_s = time.monotonic() - ago.total_seconds()
+                worker.row.started_s = time.monotonic() - ago.total_seconds()
             try:
                 records.append(from_json(line.data))
             except (UnreadableRecord, msgspec.ValidationError):
                 continue  # a resume of the worker reports it
-    followed.offset += len(whole)
+    worker.offset += len(whole)
     return records
 
 
@@ -193,15 +193,15 @@ def _transcript(row: RunningAgent) -> Path | None:
     """Return a worker's file, once it is there: its directory is named for the project."""
     if not row.transcript.exists():
         sessions, name = row.transcript.parent, row.transcript.name
-        found = next(iter(sessions.glob(f"*/{name}")), None)
-        if found is None:
+        path = next(iter(sessions.glob(f"*/{name}")), None)
+        if path is None:
             return None
-        row.transcript = found
+        row.transcript = path
     return row.transcript
 
 
-def _see(followed: _Followed, record: object) -> None:
-    row = followed.row
+def _see(worker: _Worker, record: object) -> None:
+    row = worker.row
     match record:
         case RequestRecord():
             row.model, row.current = record.model, "thinking"
@@ -213,16 +213,16 @@ def _see(followed: _Followed, record: object) -> None:
         case ToolStart():
             row.use.tool_count += 1
         case UsageRecord():
-            followed.usage = used = record.session_usage
-            row.use.tokens = used.prompt_tokens + used.output_tokens
+            worker.usage = usage = record.session_usage
+            row.use.tokens = usage.prompt_tokens + usage.output_tokens
             row.use.usd = record.session_cost_usd
         case _:
             pass
 
 
-def _call(name: object, given: object) -> str:
+def _call(name: object, arguments: object) -> str:
     """Return a call in one line: its tool, and the first thing that it is given."""
-    values = given.values() if isinstance(given, dict) else ()
+    values = arguments.values() if isinstance(arguments, dict) else ()
     first = next((value for value in values if isinstance(value, str)), "")
     return f"{name} {first.strip().partition(chr(10))[0][:200]}".strip()
 
@@ -232,6 +232,6 @@ def _event(row: RunningAgent, message: Message) -> MessageCommitted:
     return MessageCommitted(row.task.tool_use_id, message, agent_id=row.id)
 
 
-def _difference(now: Usage, before: Usage) -> Usage:
+def _difference(now: Usage, earlier: Usage) -> Usage:
     names = Usage.__struct_fields__
-    return Usage(**{name: max(0, getattr(now, name) - getattr(before, name)) for name in names})
+    return Usage(**{name: max(0, getattr(now, name) - getattr(earlier, name)) for name in names})

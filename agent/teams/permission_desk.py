@@ -64,15 +64,15 @@ class PermissionDesk:
 
     async def repeat(self, worker: str) -> None:
         """Send a worker once more what was answered last: a kill may have come in between."""
-        answered = [one for one in self._answers.values() if one.to == worker]
-        for answer in answered[-MAX_REPEATED:]:
+        answers = [one for one in self._answers.values() if one.to == worker]
+        for answer in answers[-MAX_REPEATED:]:
             await self._send(answer)
 
     def withdraw(self, message: TeamMessage) -> None:
         """Take back a request that its worker needs no longer."""
-        found = self._open.get(str(message.data.get("request_id")))
-        if found is not None and found[0] == message.sender:
-            found[1].abort("withdrawn")
+        open_request = self._open.get(str(message.data.get("request_id")))
+        if open_request is not None and open_request[0] == message.sender:
+            open_request[1].abort("withdrawn")
 
     def withdraw_all(self, sender: str) -> None:
         """Take back what a worker asked: it is gone, and does not wait for the answer."""
@@ -106,10 +106,10 @@ class PermissionDesk:
         await self._send(answer)
 
     async def _decide(
-        self, forwarded: ForwardedRequest, sender: str, controller: AbortController
+        self, forwarded_request: ForwardedRequest, sender: str, controller: AbortController
     ) -> Decision:
-        gate, cwd = self._gate(sender), Path(forwarded.cwd)
-        request = forwarded.to_request(sender)
+        gate, cwd = self._gate(sender), Path(forwarded_request.cwd)
+        request = forwarded_request.to_request(sender)
         evaluation = gate.evaluation(request, cwd=cwd)
         decision = evaluation.decision
         if decision.behavior is not Behavior.ASK:

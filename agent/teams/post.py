@@ -31,7 +31,7 @@ class MailWatch:
     def __init__(self, place: TeamPlace) -> None:
         """Watch the mailboxes of a team, from `start` on."""
         self._place = place
-        self._changed = asyncio.Event()
+        self._change = asyncio.Event()
         self._stop = asyncio.Event()
         self._listeners: list[Callable[[], None]] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -47,7 +47,7 @@ class MailWatch:
 
     def poke(self) -> None:
         """Report that something was sent, without waiting for the system to."""
-        self._changed.set()
+        self._change.set()
 
     def start(self) -> None:
         """Begin; a second call changes nothing."""
@@ -74,14 +74,14 @@ class MailWatch:
                 collect_ms=10,
                 recursive=True,
             ):
-                self._changed.set()
+                self._change.set()
 
     async def _call(self) -> None:
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(POLL_S):
-                    await self._changed.wait()
-            self._changed.clear()
+                    await self._change.wait()
+            self._change.clear()
             for listener in tuple(self._listeners):
                 listener()
 
@@ -100,13 +100,13 @@ class Post:
         self._directory = MailDirectory(place.member_dir(own_id))
         self._sending = asyncio.Lock()
         self._last_ns = 0
-        self._arrived = asyncio.Event()
+        self._arrival = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._is_stuck = False
 
     async def send(
         self,
-        to: str,
+        recipient: str,
         kind: MessageKind,
         *,
         text: str = "",
@@ -127,49 +127,49 @@ class Post:
             message = TeamMessage(
                 id=message_id or uuid.uuid4().hex,
                 sender=self.own_id,
-                to=to,
+                to=recipient,
                 kind=kind,
                 sent_ns=self._last_ns,
                 text=text,
                 data=dict(data or {}),
             )
-            await asyncio.to_thread(MailDirectory(self.place.member_dir(to)).put, message)
+            await asyncio.to_thread(MailDirectory(self.place.member_dir(recipient)).put, message)
         self.watch.poke()
 
     def start(
-        self, seen: set[str], handle: Callable[[TeamMessage], None], warn: Callable[[str], None]
+        self, seen_ids: set[str], handle: Callable[[TeamMessage], None], warn: Callable[[str], None]
     ) -> None:
-        """Take what arrives from now on; `seen` are the ids that the transcript has."""
+        """Take what arrives from now on; `seen_ids` are those that the transcript has."""
         self._directory.make()
-        self.watch.listen(self._arrived.set)
+        self.watch.listen(self._arrival.set)
         self.watch.start()
-        self._arrived.set()
-        self._task = asyncio.ensure_future(self._take(seen, handle, warn))
+        self._arrival.set()
+        self._task = asyncio.ensure_future(self._take(seen_ids, handle, warn))
 
     async def aclose(self) -> None:
         """Take nothing more; what is not taken stays in the mailbox. Safe to call twice."""
         task, self._task = self._task, None
         if task is not None:
-            self.watch.forget(self._arrived.set)
+            self.watch.forget(self._arrival.set)
             task.cancel()
             await asyncio.wait({task})
 
     async def _take(
-        self, seen: set[str], handle: Callable[[TeamMessage], None], warn: Callable[[str], None]
+        self, seen_ids: set[str], handle: Callable[[TeamMessage], None], warn: Callable[[str], None]
     ) -> None:
         while True:
-            await self._arrived.wait()
-            self._arrived.clear()
-            received = await self._directory.receive(seen, self._record)
-            for problem in received.problems:
+            await self._arrival.wait()
+            self._arrival.clear()
+            delivery = await self._directory.receive(seen_ids, self._record)
+            for problem in delivery.problems:
                 warn(problem)
-            if received.is_stuck and not self._is_stuck:
+            if delivery.is_stuck and not self._is_stuck:
                 warn("Messages of the team wait: the session's disk cannot be written.")
-            self._is_stuck = received.is_stuck
-            for message in received.messages:
+            self._is_stuck = delivery.is_stuck
+            for message in delivery.messages:
                 handle(message)
-            if received.messages and self._directory.has_mail():
-                self._arrived.set()
+            if delivery.messages and self._directory.has_mail():
+                self._arrival.set()
 
     async def _record(self, message: TeamMessage) -> bool:
         return await self._recorder.write(MailRecord(to_builtins(message)))

@@ -98,11 +98,11 @@ class Staff:
 
     def find(self, name: str) -> MemberEntry:
         """Return a worker by name or id. Raises TeamError."""
-        found = self._team.member(name)
-        if found is None:
-            known = ", ".join(one.name for one in self.members) or "none yet"
-            raise TeamError(f"There is no {name} in this team; its members: {known}.")
-        return found
+        member = self._team.member(name)
+        if member is None:
+            names = ", ".join(one.name for one in self.members) or "none yet"
+            raise TeamError(f"There is no {name} in this team; its members: {names}.")
+        return member
 
     def is_active(self, name: str) -> bool:
         """Return whether a worker lives: it, or its process, holds its lease."""
@@ -299,14 +299,14 @@ class Staff:
 
     async def _store(self, entry: MemberEntry) -> None:
         """Store what is about to happen. Raises TeamError: it must not happen then."""
-        before = self._team.member(entry.name)
+        previous = self._team.member(entry.name)
         try:
             await self._write(entry)
         except TeamError:
             # A worker that was not started, or was not asked, is not waited for.
             if self._team.member(entry.name) is entry:
                 without = self._team.without(entry.name)
-                self._team = without if before is None else self._team.with_member(before)
+                self._team = without if previous is None else self._team.with_member(previous)
             raise
 
     async def _write(self, entry: MemberEntry) -> None:

@@ -150,17 +150,17 @@ def _find(tasks: Tasks, task_id: str) -> TeamTask:
     for task in tasks:
         if task.id == task_id:
             return task
-    known = ", ".join(task.id for task in tasks) or "none"
-    raise TeamError(f"There is no task {task_id}; there are: {known}.")
+    task_ids = ", ".join(task.id for task in tasks) or "none"
+    raise TeamError(f"There is no task {task_id}; there are: {task_ids}.")
 
 
 def _open_dependencies(tasks: Tasks, task: TeamTask) -> list[str]:
-    done = {one.id for one in tasks if one.status in {"completed", "deleted"}}
-    return [one for one in task.blocked_by if one not in done]
+    closed_ids = {one.id for one in tasks if one.status in {"completed", "deleted"}}
+    return [one for one in task.blocked_by if one not in closed_ids]
 
 
 def _replace(
     tasks: Tasks, task: TeamTask, *, status: TaskStatus, owner: str | None = None
 ) -> tuple[Tasks, TeamTask]:
-    changed = replace(task, status=status, owner=owner or task.owner)
-    return tuple(changed if one.id == task.id else one for one in tasks), changed
+    new_task = replace(task, status=status, owner=owner or task.owner)
+    return tuple(new_task if one.id == task.id else one for one in tasks), new_task

@@ -62,16 +62,16 @@ class TeamFile(Struct, frozen=True, kw_only=True):
 
     def member(self, name: str) -> MemberEntry | None:
         """Return a worker by its name or id; None where there is none."""
-        found = (one for one in self.members if name in {one.name, one.agent_id})
-        return next(found, None)
+        matches = (one for one in self.members if name in {one.name, one.agent_id})
+        return next(matches, None)
 
     def with_member(self, entry: MemberEntry) -> TeamFile:
         """Return the team with this entry, in the place of one of the same name."""
         names = [one.name for one in self.members]
         if entry.name not in names:
             return replace(self, members=(*self.members, entry))
-        kept = tuple(entry if one.name == entry.name else one for one in self.members)
-        return replace(self, members=kept)
+        members = tuple(entry if one.name == entry.name else one for one in self.members)
+        return replace(self, members=members)
 
     def without(self, name: str) -> TeamFile:
         """Return the team without the worker of this name."""
@@ -155,12 +155,12 @@ def open_team(place: TeamPlace, leader_session: str) -> TeamFile:
     Raises:
         TeamError: see `read_team` and `write_team`.
     """
-    found = read_team(place)
+    team_file = read_team(place)
     leader = agent_id(LEADER, place.name)
     team = (
         TeamFile(name=place.name, leader_session=leader_session, leader_id=leader)
-        if found is None
-        else replace(found, leader_session=leader_session, leader_id=leader)
+        if team_file is None
+        else replace(team_file, leader_session=leader_session, leader_id=leader)
     )
     try:
         make_private_dir(place.members)

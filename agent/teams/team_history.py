@@ -48,11 +48,11 @@ class TeamHistory(Struct):
     @property
     def open_requests(self) -> list[TeamMessage]:
         """Permission requests that were received, and neither answered nor taken back."""
-        gone = {
+        withdrawn_ids = {
             str(m.data.get("request_id")) for m in self.mail if m.kind == "permission_withdrawn"
         }
-        settled = gone | self.answers.keys()
-        return [m for m in self.mail if m.kind == "permission_request" and m.id not in settled]
+        closed_ids = withdrawn_ids | self.answers.keys()
+        return [m for m in self.mail if m.kind == "permission_request" and m.id not in closed_ids]
 
     def see(self, record: object) -> None:
         """Take in the next record."""

@@ -97,41 +97,41 @@ class TaskUpdateInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 def leader_tools(leader: TeamLeader, tasks: TaskTools, kinds: WorkerKinds) -> tuple[AnyTool, ...]:
     """Return the leader's tools; `kinds` is what workers may be given."""
 
-    async def spawn(given: SpawnInput, context: ToolContext) -> ToolOutcome:
+    async def spawn(call: SpawnInput, context: ToolContext) -> ToolOutcome:
         try:
-            kind = kinds.find(given.agent_type) if given.agent_type else None
-            tools = kinds.tools_for(kind, given.tools)
+            kind = kinds.find(call.agent_type) if call.agent_type else None
+            tools = kinds.tools_for(kind, call.tools)
             problems: Sequence[str] = ()
             if kind is not None and any(name.startswith("mcp__") for name in tools):
                 problems = await kinds.ask_about_servers(kind)
             new = NewMember(
-                name=given.name.partition("@")[0],
-                prompt=given.prompt,
+                name=call.name.partition("@")[0],
+                prompt=call.prompt,
                 tools=tools,
                 agent_type=kind.name if kind is not None else None,
                 color=kind.color if kind is not None and kind.color in COLORS else None,
                 tool_use_id=context.tool_use_id,
-                task_id=given.task_id,
-                on_failure=given.on_failure,
+                task_id=call.task_id,
+                on_failure=call.on_failure,
             )
             entry = await leader.spawn(new)
         except (AgentError, OSError) as error:
             raise ToolError(str(error)) from error
-        begun = f"{entry.agent_id} has begun ({entry.executor}). Its report will reach you."
+        text = f"{entry.agent_id} has begun ({entry.executor}). Its report will reach you."
         return ToolOutcome(
-            " ".join((begun, *problems)),
+            " ".join((text, *problems)),
             structured={"agentId": entry.agent_id, "status": "async_launched"},
         )
 
-    async def send(given: SendInput, _context: ToolContext) -> ToolOutcome:
+    async def send(call: SendInput, _context: ToolContext) -> ToolOutcome:
         try:
-            return ToolOutcome(await leader.staff.send_text(given.to, given.message))
+            return ToolOutcome(await leader.staff.send_text(call.to, call.message))
         except (TeamError, OSError) as error:
             raise ToolError(f"Nothing was sent. {error}") from error
 
-    async def stop(given: StopInput, _context: ToolContext) -> ToolOutcome:
+    async def stop(call: StopInput, _context: ToolContext) -> ToolOutcome:
         try:
-            return ToolOutcome(await leader.stop_worker(given.name, given.reason))
+            return ToolOutcome(await leader.stop_worker(call.name, call.reason))
         except (TeamError, OSError) as error:
             raise ToolError(str(error)) from error
 
@@ -145,7 +145,7 @@ def leader_tools(leader: TeamLeader, tasks: TaskTools, kinds: WorkerKinds) -> tu
             run=spawn,
             requires_permission=False,
             concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
-            identifier=lambda given, _root: f"SpawnTeammate {given.name}",
+            identifier=lambda call, _root: f"SpawnTeammate {call.name}",
         ),
         _send_tool(send),
         build_tool(
@@ -155,7 +155,7 @@ def leader_tools(leader: TeamLeader, tasks: TaskTools, kinds: WorkerKinds) -> tu
             input_model=StopInput,
             run=stop,
             requires_permission=False,
-            identifier=lambda given, _root: f"StopTeammate {given.name}",
+            identifier=lambda call, _root: f"StopTeammate {call.name}",
         ),
         *tasks.tools(),
     )
@@ -164,16 +164,16 @@ def leader_tools(leader: TeamLeader, tasks: TaskTools, kinds: WorkerKinds) -> tu
 def member_tools(post: Post, leader_id: str, tasks: TaskTools) -> tuple[AnyTool, ...]:
     """Return what a worker has beside the tools of its subtask."""
 
-    async def send(given: SendInput, _context: ToolContext) -> ToolOutcome:
+    async def send(call: SendInput, _context: ToolContext) -> ToolOutcome:
         team = leader_id.partition("@")[2]
-        to = given.to if "@" in given.to else f"{given.to}@{team}"
-        if to == post.own_id or not to.endswith(f"@{team}"):
-            raise ToolError(f"{to} is not another member of the team.")
+        recipient = call.to if "@" in call.to else f"{call.to}@{team}"
+        if recipient == post.own_id or not recipient.endswith(f"@{team}"):
+            raise ToolError(f"{recipient} is not another member of the team.")
         try:
-            await post.send(to, "text", text=given.message)
+            await post.send(recipient, "text", text=call.message)
         except (TeamError, OSError) as error:
             raise ToolError(f"Nothing was sent. {error}") from error
-        return ToolOutcome(f"Delivered to {to}.")
+        return ToolOutcome(f"Delivered to {recipient}.")
 
     return (_send_tool(send), *tasks.tools(can_create=False))
 
@@ -186,7 +186,7 @@ def _send_tool(run: Callable[[SendInput, ToolContext], Awaitable[ToolOutcome]]) 
         input_model=SendInput,
         run=run,
         requires_permission=False,
-        identifier=lambda given, _root: f"SendMessage {given.to}",
+        identifier=lambda call, _root: f"SendMessage {call.to}",
     )
 
 
@@ -209,7 +209,7 @@ class TaskTools:
             input_model=TaskCreateInput,
             run=self._create,
             requires_permission=False,
-            identifier=lambda given, _root: f"TaskCreate {given.subject}",
+            identifier=lambda call, _root: f"TaskCreate {call.subject}",
         )
         return (
             *((create,) if can_create else ()),
@@ -230,13 +230,13 @@ class TaskTools:
                 input_model=TaskUpdateInput,
                 run=self._update,
                 requires_permission=False,
-                identifier=lambda given, _root: f"TaskUpdate {given.task_id} {given.status}",
+                identifier=lambda call, _root: f"TaskUpdate {call.task_id} {call.status}",
             ),
         )
 
-    async def _create(self, given: TaskCreateInput, _context: ToolContext) -> ToolOutcome:
+    async def _create(self, call: TaskCreateInput, _context: ToolContext) -> ToolOutcome:
         try:
-            task = self._tasks.create(given.subject, given.description, tuple(given.blocked_by))
+            task = self._tasks.create(call.subject, call.description, tuple(call.blocked_by))
             if refusal := await self._refusal(task, TaskCreated):
                 self._tasks.remove(task.id)
                 raise ToolError(f"The task was not created: {refusal}")
@@ -244,7 +244,7 @@ class TaskTools:
             raise ToolError(str(error)) from error
         return ToolOutcome(f"Task {task.id} was added: {task.subject}")
 
-    async def _list(self, _given: TaskListInput, _context: ToolContext) -> ToolOutcome:
+    async def _list(self, _call: TaskListInput, _context: ToolContext) -> ToolOutcome:
         try:
             tasks = self._tasks.all()
         except TeamError as error:
@@ -254,24 +254,24 @@ class TaskTools:
             neutralize_text("\n".join(map(task_line, tasks))) or "The list is empty."
         )
 
-    async def _update(self, given: TaskUpdateInput, _context: ToolContext) -> ToolOutcome:
+    async def _update(self, call: TaskUpdateInput, _context: ToolContext) -> ToolOutcome:
         try:
-            match given.status:
+            match call.status:
                 case "in_progress":
-                    task = self._tasks.claim(given.task_id, self._own_id)
+                    task = self._tasks.claim(call.task_id, self._own_id)
                 case "completed":
-                    known = self._tasks.get(given.task_id)
-                    if refusal := await self._refusal(known, TaskCompleted):
+                    task = self._tasks.get(call.task_id)
+                    if refusal := await self._refusal(task, TaskCompleted):
                         raise ToolError(f"The task is not completed: {refusal}")
-                    task = self._tasks.complete(given.task_id, self._own_id)
+                    task = self._tasks.complete(call.task_id, self._own_id)
                 case "deleted":
                     if self._own_id != agent_id(LEADER, self._team):
                         raise ToolError("Only the leader deletes tasks.")
-                    task = self._tasks.get(given.task_id)
-                    self._tasks.remove(given.task_id)
+                    task = self._tasks.get(call.task_id)
+                    self._tasks.remove(call.task_id)
         except TeamError as error:
             raise ToolError(str(error)) from error
-        return ToolOutcome(f"Task {task.id} is {given.status} now.")
+        return ToolOutcome(f"Task {task.id} is {call.status} now.")
 
     async def _refusal(
         self, task: TeamTask, event: type[TaskCreated] | type[TaskCompleted]

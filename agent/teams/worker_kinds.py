@@ -22,17 +22,17 @@ class WorkerKinds:
     """The tools and the kinds that a leader can choose from."""
 
     def __init__(
-        self, catalog: AgentCatalog, offered: ToolRegistry, ask_about_servers: AskAboutServers
+        self, catalog: AgentCatalog, registry: ToolRegistry, ask_about_servers: AskAboutServers
     ) -> None:
-        """`offered` has the tools that workers may be given at all."""
+        """`registry` has the tools that workers may be given at all."""
         self._catalog = catalog
-        self._offered = offered
+        self._registry = registry
         self.ask_about_servers = ask_about_servers
 
     @property
     def tools(self) -> tuple[str, ...]:
         """The names of the tools."""
-        return tuple(tool.name for tool in self._offered.all())
+        return tuple(tool.name for tool in self._registry.all())
 
     def listing(self) -> str:
         """Return the kinds for the model, in one line."""
@@ -55,32 +55,34 @@ class WorkerKinds:
             )
         return kind
 
-    def tools_for(self, kind: AgentDefinition | None, wanted: Sequence[str]) -> tuple[str, ...]:
+    def tools_for(
+        self, kind: AgentDefinition | None, requested_names: Sequence[str]
+    ) -> tuple[str, ...]:
         """Return the tools of one worker: those wanted, as far as its kind has them.
 
         Raises:
             TeamError: one that is wanted is not there, or there would be none or all.
         """
-        there = self.tools
+        names = self.tools
         if kind is not None:
             try:
-                found = tools_of(kind, self._offered, may_start_agents=False, leads=True)
+                kind_tools = tools_of(kind, self._registry, may_start_agents=False, leads=True)
             except AgentError as error:
                 raise TeamError(str(error)) from error
             # Those of its own servers are known once these run.
-            there = (*(tool.name for tool in found.registry.all()), *tools_of_servers(kind))
-        if unknown := [name for name in wanted if not _is_there(name, there)]:
+            names = (*(tool.name for tool in kind_tools.registry.all()), *tools_of_servers(kind))
+        if unknown := [name for name in requested_names if not _is_there(name, names)]:
             who = "Workers have" if kind is None else f"The agent {kind.name} has"
-            raise TeamError(f"{who} no tool {', '.join(unknown)}. There are: {', '.join(there)}.")
-        if wanted:
-            return tuple(wanted)
+            raise TeamError(f"{who} no tool {', '.join(unknown)}. There are: {', '.join(names)}.")
+        if requested_names:
+            return tuple(requested_names)
         if kind is None or kind.tools is None:
             raise TeamError("Name the tools of the subtask: a worker has no others.")
-        return there
+        return names
 
 
-def _is_there(wanted: str, there: Sequence[str]) -> bool:
+def _is_there(entry: str, names: Sequence[str]) -> bool:
     """Whether an entry names one of these; `mcp__server` is every tool of a server."""
-    if not wanted.startswith("mcp__"):
-        return wanted in there
-    return any(is_among((wanted,), name) or is_among((name,), wanted) for name in there)
+    if not entry.startswith("mcp__"):
+        return entry in names
+    return any(is_among((entry,), name) or is_among((name,), entry) for name in names)

@@ -23,16 +23,16 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     if not real.is_dir():
         return ShowText(f"{path} is not a folder.", "warning")
     gate = context.gate
-    known = (gate.context.launch_dir, *gate.context.additional_dirs)
-    if any(real.is_relative_to(os.path.realpath(directory)) for directory in known):
+    scope = (gate.context.launch_dir, *gate.context.additional_dirs)
+    if any(real.is_relative_to(os.path.realpath(directory)) for directory in scope):
         return ShowText(f"{real} is already inside the working directories.")
     if real == real.parent or real == type(real)(os.path.realpath(context.home)):
         what = "the whole machine" if real == real.parent else "your whole home folder"
         return ShowText(
             f"{real} is {what}, which is too broad. Name a folder inside it.", "warning"
         )
-    added = (*gate.context.additional_dirs, real)
-    gate.replace_context(replace(gate.context, additional_dirs=added))
+    additional_dirs = (*gate.context.additional_dirs, real)
+    gate.replace_context(replace(gate.context, additional_dirs=additional_dirs))
     context.on_directory(real)
     return ShowText(
         f"{real} is a working directory for this session. "

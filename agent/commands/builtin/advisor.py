@@ -9,15 +9,15 @@ from agent.model.endpoint import expand_alias
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
     """Show the advisor, choose another one, or switch it off."""
-    wanted = arguments.strip()
+    model_name = arguments.strip()
     choice = context.advisor
-    if not wanted:
+    if not model_name:
         now = choice.model or "off"
         return ShowText(f"advisor {now}; /advisor MODEL chooses one, /advisor off none")
-    if wanted.lower() == "off":
+    if model_name.lower() == "off":
         choice.choose(None)
         return ShowText("advisor off from the next request")
-    model = expand_alias(wanted)
+    model = expand_alias(model_name)
     problem = context.model_problem(model)
     if problem is not None:
         return ShowText(problem, "warning")

@@ -10,7 +10,7 @@ from agent.observe.cost_tracker import ModelCost
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
     """Show the figures by the price table; a local model costs nothing."""
     status = context.status
-    used = 100 * status.context_tokens / max(1, status.context_window)
+    percent = 100 * status.context_tokens / max(1, status.context_window)
     lines = [total(status.cost_usd, is_complete=True)]
     costs = context.costs
     if costs is not None:
@@ -20,7 +20,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
         if not state.is_complete:
             lines.append("  Some models have no known price; the setting `prices` can set one.")
     lines.append(
-        f"window {status.context_tokens:,} of {status.context_window:,} tokens ({used:.0f}%)"
+        f"window {status.context_tokens:,} of {status.context_window:,} tokens ({percent:.0f}%)"
     )
     if costs is not None:
         sums = await costs.everywhere()
@@ -40,10 +40,10 @@ def total(cost_usd: float, *, is_complete: bool) -> str:
 
 def _of_model(name: str, cost: ModelCost) -> str:
     usage = cost.usage
-    written = usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
+    write_tokens = usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
     price = f"${cost.cost_usd:.4f}" if cost.is_priced else "no price"
     return (
         f"  {name}: {price} · {usage.input_tokens:,} in · {usage.output_tokens:,} out · "
-        f"{usage.cache_read_tokens:,} read from cache · {written:,} written to it · "
+        f"{usage.cache_read_tokens:,} read from cache · {write_tokens:,} written to it · "
         f"{cost.cache_hit_rate:.0%} of prompts from cache"
     )

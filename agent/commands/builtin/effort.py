@@ -12,16 +12,16 @@ from agent.model.client import Effort
 async def call(arguments: str, context: CommandContext) -> CommandResult:
     """Show or change the effort; `auto` leaves it to the model."""
     levels = get_args(Effort)
-    wanted = arguments.strip().lower()
-    if not wanted:
+    level_name = arguments.strip().lower()
+    if not level_name:
         now = context.status.effort or "auto"
         return ShowText(f"effort {now}; available: {', '.join((*levels, 'auto'))}")
-    if wanted == "auto":
+    if level_name == "auto":
         context.changes.set_effort(None)
         return ShowText("Effort set to auto")
-    level = next((level for level in levels if level == wanted), None)
+    level = next((level for level in levels if level == level_name), None)
     if level is None:
-        known = ", ".join((*levels, "auto"))
-        return ShowText(f"Unknown effort {wanted!r}. Known: {known}.", "warning")
+        names = ", ".join((*levels, "auto"))
+        return ShowText(f"Unknown effort {level_name!r}. Known: {names}.", "warning")
     context.changes.set_effort(level)
     return ShowText(f"Effort set to {level}")

@@ -22,5 +22,5 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
             write_private(path, (json.dumps(_START, indent=2) + "\n").encode())
         except OSError as error:
             return ShowText(f"{path} cannot be created: {error.strerror}.", "warning")
-    shown = home_relative(str(context.home))(str(path))
-    return EditFile(path, f"{shown} · /help shows the keys in force")
+    path_text = home_relative(str(context.home))(str(path))
+    return EditFile(path, f"{path_text} · /help shows the keys in force")

@@ -10,13 +10,13 @@ from permissions.mode import Mode, mode_name, parse_mode
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
     """Show the mode, or switch to the named one where the start allows it."""
-    wanted = arguments.strip()
+    mode_text = arguments.strip()
     names = ", ".join(str(mode) for mode in _open_modes(context.gate))
-    if not wanted:
+    if not mode_text:
         return ShowText(f"{mode_name(context.gate.mode)}; available: {names}")
-    mode = parse_mode(wanted)
+    mode = parse_mode(mode_text)
     if mode is None:
-        return ShowText(f"Unknown mode {wanted!r}. Known: {names}.", "warning")
+        return ShowText(f"Unknown mode {mode_text!r}. Known: {names}.", "warning")
     warnings = context.gate.set_mode(mode)
     if warnings:
         return ShowText("\n".join(warning.message for warning in warnings), "warning")

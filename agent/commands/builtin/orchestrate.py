@@ -15,8 +15,8 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     match arguments.strip().lower():
         case "":
             return ShowText(ON if mode.is_on else OFF)
-        case "on" | "off" as wanted:
-            mode.switch(is_on=wanted == "on")
+        case "on" | "off" as argument:
+            mode.switch(is_on=argument == "on")
             return ShowText(f"{ON if mode.is_on else OFF}; from your next message")
         case other:
             return ShowText(f"/orchestrate takes on or off, not {other!r}.", "warning")

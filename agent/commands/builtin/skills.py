@@ -15,11 +15,11 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
 def describe(custom: CustomCommands) -> str:
     """Return the list as users read it."""
     lines: list[str] = []
-    seen: set[str] = set()
+    names_above: set[str] = set()
     for command in custom.commands():
         meta = command.meta
-        hidden = ", hidden by the one above" if meta.name in seen else ""
-        seen.add(meta.name)
+        hidden = ", hidden by the one above" if meta.name in names_above else ""
+        names_above.add(meta.name)
         lines.append(f"/{meta.name:<24} {meta.description[:80]}  ({meta.source}{hidden})")
     if not lines:
         lines.append("No command files. Put one at ~/.agent/commands/name.md, or a skill at")

@@ -11,14 +11,14 @@ from agent.settings.change import set_value
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
     """Switch over, now and for later starts. Raises ConfigError."""
-    wanted = "normal" if context.settings().values.editorMode == "vim" else "vim"
+    editor_mode = "normal" if context.settings().values.editorMode == "vim" else "vim"
     try:
         await asyncio.to_thread(
-            set_value, context.agent_home / "settings.json", "editorMode", wanted
+            set_value, context.agent_home / "settings.json", "editorMode", editor_mode
         )
     except OSError as error:
         return ShowText(f"Not saved: {error.strerror}.", "warning")
     await context.reload_settings()
-    if context.settings().values.editorMode != wanted:
+    if context.settings().values.editorMode != editor_mode:
         return ShowText("Another settings file sets editorMode: see /config.", "warning")
-    return ShowText("Vim mode is on" if wanted == "vim" else "Vim mode is off")
+    return ShowText("Vim mode is on" if editor_mode == "vim" else "Vim mode is off")

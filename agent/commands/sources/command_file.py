@@ -83,12 +83,12 @@ def command_name(parts: tuple[str, ...]) -> str | None:
 
     White space becomes `-`; names with control characters or bytes that are not UTF-8 have none.
     """
-    joined = ":".join(parts)
-    if _PLAIN_NAME.fullmatch(joined) is not None:
-        return joined
-    joined = ":".join(_NAME_PART.sub("-", part.strip()) for part in parts)
+    name = ":".join(parts)
+    if _PLAIN_NAME.fullmatch(name) is not None:
+        return name
+    name = ":".join(_NAME_PART.sub("-", part.strip()) for part in parts)
     # Halves of characters, which represent bytes that are not UTF-8, are not printable either.
-    return joined if joined.strip(":") and joined.isprintable() and "/" not in joined else None
+    return name if name.strip(":") and name.isprintable() and "/" not in name else None
 
 
 def parse_command_file(data: bytes, *, directory: Path | None) -> CommandFile:
@@ -104,8 +104,8 @@ def parse_command_file(data: bytes, *, directory: Path | None) -> CommandFile:
     names = reader.words("arguments")
     effort = _effort(reader)
     model = reader.text("model") or None
-    described = reader.text("description")
-    description = (described or _first_line(body))[:MAX_DESCRIPTION]
+    description_text = reader.text("description")
+    description = (description_text or _first_line(body))[:MAX_DESCRIPTION]
     argument_hint = reader.hint("argument-hint") or " ".join(f"[{n}]" for n in names)
     when_to_use = reader.text("when_to_use")[:MAX_DESCRIPTION]
     is_listed = reader.flag("user-invocable", default=True)
@@ -122,7 +122,7 @@ def parse_command_file(data: bytes, *, directory: Path | None) -> CommandFile:
         hooks=reader.mapping("hooks"),
     )
     # The model chooses commands by their description; without one it cannot choose.
-    can_choose = directory is not None or bool(described)
+    can_choose = directory is not None or bool(description_text)
     for_model = not reader.flag("disable-model-invocation", default=False) and can_choose
     heading = Heading(
         description, argument_hint, when_to_use, is_listed, for_model, tuple(reader.problems)
@@ -153,9 +153,9 @@ class _FrontmatterReader:
                 continue
             import difflib  # nearly no file needs it
 
-            near = difflib.get_close_matches(key.lower(), KNOWN_KEYS, n=1, cutoff=0.8)
-            if near:
-                self.report(f"{sanitize(key)} is not a known key; did you mean {near[0]}?")
+            matches = difflib.get_close_matches(key.lower(), KNOWN_KEYS, n=1, cutoff=0.8)
+            if matches:
+                self.report(f"{sanitize(key)} is not a known key; did you mean {matches[0]}?")
 
     def text(self, key: str) -> str:
         value = self._value(key)
@@ -214,14 +214,14 @@ class _FrontmatterReader:
 
 def _agent(reader: _FrontmatterReader) -> str | None:
     """`context: fork` runs the command in a sub-agent; `agent` names its kind."""
-    wanted = reader.text("context")
-    if wanted not in {"", "fork", "inline"}:
-        reader.report(f"context is {wanted!r}; known: fork")
+    context = reader.text("context")
+    if context not in {"", "fork", "inline"}:
+        reader.report(f"context is {context!r}; known: fork")
     kind = reader.text("agent") or "general-purpose"
     if _AGENT.fullmatch(kind) is None:
         reader.report("agent should be the name of a kind of sub-agent")
         kind = "general-purpose"
-    return kind if wanted == "fork" else None
+    return kind if context == "fork" else None
 
 
 def _first_line(body: str) -> str:

@@ -40,7 +40,7 @@ class CustomCommands:
         directories are watched."""
         self._finder = finder
         self._places = places
-        self._found = DiscoveredCommands()
+        self._commands = DiscoveredCommands()
         self._watching: asyncio.Task[None] | None = None
         self._cache_write: asyncio.Future[None] | None = None
         self._stop = asyncio.Event()
@@ -51,17 +51,17 @@ class CustomCommands:
 
     def commands(self) -> tuple[Command, ...]:
         """Return the commands in order of priority."""
-        return self._found.commands
+        return self._commands.commands
 
     @property
     def waiting(self) -> tuple[str, ...]:
         """Names from the project that wait for trust."""
-        return self._found.waiting
+        return self._commands.waiting
 
     @property
     def problems(self) -> tuple[FileProblem, ...]:
         """What is wrong with files, for users."""
-        return self._found.problems
+        return self._commands.problems
 
     async def refresh(self, *, in_thread: bool = True) -> None:
         """Read the directories now.
@@ -69,14 +69,14 @@ class CustomCommands:
         Without keys pressed meanwhile it is over sooner without a thread: with each of a thousand
         files that is checked, the two threads would alternate on the interpreter.
         """
-        before = self._found
+        previous = self._commands
         self._read_ns = time.time_ns()
         find = self._finder.find
-        self._found = await asyncio.to_thread(find) if in_thread else find()
+        self._commands = await asyncio.to_thread(find) if in_thread else find()
         if self._cache_write is None or self._cache_write.done():
             # For the next start; nothing waits for it in this one.
             self._cache_write = asyncio.ensure_future(asyncio.to_thread(self._finder.write_cache))
-        if _summary(before) != _summary(self._found):
+        if _summary(previous) != _summary(self._commands):
             for listener in tuple(self.listeners):
                 listener()
 
@@ -128,11 +128,11 @@ class CustomCommands:
     ) -> None:
         """Wait for the first watch that ends; what was made before it began applies as well."""
         first = asyncio.FIRST_COMPLETED
-        done, _ = await asyncio.wait(parts, timeout=BEGIN_S, return_when=first)
-        if not done and (self._roots(), self._parents()) == (roots, parents):
+        ended_watches, _ = await asyncio.wait(parts, timeout=BEGIN_S, return_when=first)
+        if not ended_watches and (self._roots(), self._parents()) == (roots, parents):
             since_ns = self._read_ns - CLOCK_NS
-            changed = await asyncio.to_thread(_files_below, roots, since_ns)
-            if changed and await self._are_approved(changed):
+            changed_files = await asyncio.to_thread(_files_below, roots, since_ns)
+            if changed_files and await self._are_approved(changed_files):
                 await self.refresh()
             await asyncio.wait(parts, return_when=first)
 
@@ -219,6 +219,6 @@ def _changed_ns(path: Path) -> int:
     return 0
 
 
-def _summary(found: DiscoveredCommands) -> tuple[object, ...]:
-    metas = tuple((c.meta, c.for_model) for c in found.commands)
-    return metas, found.waiting, found.problems
+def _summary(commands: DiscoveredCommands) -> tuple[object, ...]:
+    metas = tuple((c.meta, c.for_model) for c in commands.commands)
+    return metas, commands.waiting, commands.problems

@@ -53,9 +53,9 @@ def command_directories(places: CommandLocations) -> Iterator[CommandDirectory]:
     """Yield the directories in order of priority; they need not exist."""
     own = [places.agent_home, places.home / ".claude"]
     project = [places.project_root / ".agent", places.project_root / ".claude"]
-    known = {os.path.realpath(path) for path in own}
+    own_paths = {os.path.realpath(path) for path in own}
     # Started in the home directory, the user's own files are not also a project's.
-    project = [path for path in project if os.path.realpath(path) not in known]
+    project = [path for path in project if os.path.realpath(path) not in own_paths]
     for source, bases, is_project in (
         (CommandSource.USER_SKILL, own, False),
         (CommandSource.PROJECT_SKILL, project, True),
@@ -136,8 +136,8 @@ def _almost(directory: str) -> str | None:
         names = os.listdir(directory)
     except OSError as error:
         return directory if isinstance(error, PermissionError) else None
-    meant = next((name for name in names if name.upper() == SKILL_FILE.upper()), None)
-    return f"{directory}/{meant}" if meant is not None else None
+    name_there = next((name for name in names if name.upper() == SKILL_FILE.upper()), None)
+    return f"{directory}/{name_there}" if name_there is not None else None
 
 
 def _markdown_below(
@@ -147,17 +147,17 @@ def _markdown_below(
     try:
         status = os.stat(where)
         with os.scandir(where) as entries:
-            found = sorted(((entry.name, entry) for entry in entries), key=_name)
+            listing = sorted(((entry.name, entry) for entry in entries), key=_name)
     except OSError as error:
         if not isinstance(error, FileNotFoundError):
             yield where, parts, None
         return
-    here = status.st_dev, status.st_ino
-    if here in above:
+    identity = status.st_dev, status.st_ino
+    if identity in above:
         # A link to a directory above: followed, it would never end.
         return
     directories: list[str] = []
-    for name, entry in (each for each in found if not each[0].startswith(".")):
+    for name, entry in (each for each in listing if not each[0].startswith(".")):
         if _is_directory(entry, follow=follow):
             directories.append(name)
         elif name.endswith(".md"):
@@ -165,11 +165,11 @@ def _markdown_below(
     if len(parts) < MAX_DEPTH:
         for name in directories:
             inside = f"{where}/{name}"
-            yield from _markdown_below(inside, (*parts, name), above | {here}, follow=follow)
+            yield from _markdown_below(inside, (*parts, name), above | {identity}, follow=follow)
 
 
-def _name(found: tuple[str, os.DirEntry[str]]) -> str:
-    return found[0]
+def _name(entry: tuple[str, os.DirEntry[str]]) -> str:
+    return entry[0]
 
 
 def _is_directory(entry: os.DirEntry[str], *, follow: bool) -> bool:

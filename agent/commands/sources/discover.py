@@ -76,7 +76,7 @@ class CommandFinder:
         self._places = places
         self._trust = trust
         self._cache = cache
-        self._known: dict[str, _Known] = {}
+        self._files: dict[str, _Known] = {}
         self._to_cache: tuple[dict[str, _Known], int] = {}, 0
 
     def find(self) -> DiscoveredCommands:
@@ -84,12 +84,12 @@ class CommandFinder:
         commands: list[PromptCommand] = []
         waiting: list[str] = []
         problems: list[FileProblem] = []
-        seen: dict[str, _Known] = {}
+        files: dict[str, _Known] = {}
         at_ns = time.time_ns()
         for directory in command_directories(self._places):
             look = self._look_at_project if directory.is_project else self._look_at_own
             for path, parts, status in files_of(directory):
-                if len(seen) >= MAX_FILES:
+                if len(files) >= MAX_FILES:
                     problems.append(
                         FileProblem(directory.path, f"more than {MAX_FILES:,} command files")
                     )
@@ -98,12 +98,12 @@ class CommandFinder:
                     if status is None:
                         raise CommandError(_why_not(path))
                     name = _name(parts, directory)
-                    known = look(path, status, directory)
+                    file = look(path, status, directory)
                 except CommandError as error:
                     problems.append(FileProblem(Path(path), str(error)))
                     continue
-                seen[path] = known
-                heading = known.heading
+                files[path] = file
+                heading = file.heading
                 if heading is None:
                     waiting.append(name)
                     continue
@@ -112,18 +112,18 @@ class CommandFinder:
                 meta = heading.metadata(name, directory.source, path)
                 load = partial(self._load, path, name, directory)
                 commands.append(PromptCommand(meta, load, heading.for_model))
-        self._known, self._to_cache = seen, (seen, at_ns)
+        self._files, self._to_cache = files, (files, at_ns)
         return DiscoveredCommands(tuple(commands), tuple(dict.fromkeys(waiting)), tuple(problems))
 
     def write_cache(self) -> None:
         """Cache what is known of the user's own files for the next start. Raises nothing."""
         if self._cache is None:
             return
-        seen, at_ns = self._to_cache
+        files, at_ns = self._to_cache
         own = {
-            path: (known.signature, known.is_skill, known.heading)
-            for path, known in seen.items()
-            if known.heading is not None and known.data is None
+            path: (file.signature, file.is_skill, file.heading)
+            for path, file in files.items()
+            if file.heading is not None and file.data is None
         }
         self._cache.write(own, at_ns)
 
@@ -131,9 +131,9 @@ class CommandFinder:
         self, path: str, status: os.stat_result, directory: CommandDirectory
     ) -> _Known:
         signature = signature_of(status)
-        known = self._known.get(path)
-        if known is not None and known.signature == signature:
-            return known
+        file = self._files.get(path)
+        if file is not None and file.signature == signature:
+            return file
         if self._cache is not None:
             heading = self._cache.heading(path, signature, is_skill=directory.is_skills)
             if heading is not None:
@@ -144,10 +144,10 @@ class CommandFinder:
     def _look_at_project(
         self, path: str, status: os.stat_result, directory: CommandDirectory
     ) -> _Known:
-        known = self._known.get(path)
+        file = self._files.get(path)
         signature, data, heading = signature_of(status), None, None
-        if known is not None and known.signature == signature:
-            data, heading = known.data, known.heading
+        if file is not None and file.signature == signature:
+            data, heading = file.data, file.heading
         if data is None:
             signature, data = self._read_project(path)
         if not self._is_trusted(path, directory, data):

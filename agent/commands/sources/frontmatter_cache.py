@@ -61,10 +61,10 @@ class FrontmatterCache:
         description, hint, use, is_listed, for_model, problems = entry[5:]
         return Heading(description, hint, use, is_listed, for_model, tuple(problems))
 
-    def write(self, known: Mapping[str, tuple[Signature, bool, Heading]], at_ns: int) -> None:
+    def write(self, headings: Mapping[str, tuple[Signature, bool, Heading]], at_ns: int) -> None:
         """Write what was known `at_ns` (since the epoch), where it is news. Raises nothing.
 
-        `known` has by path the signature, whether it is a skill, and the heading.
+        `headings` has by path the signature, whether it is a skill, and the heading.
         """
         entries = {
             path: [
@@ -77,7 +77,7 @@ class FrontmatterCache:
                 heading.for_model,
                 list(heading.problems),
             ]
-            for path, (signature, is_skill, heading) in known.items()
+            for path, (signature, is_skill, heading) in headings.items()
             if max(signature[2:]) < at_ns - SETTLED_NS
         }
         if entries == (self._entries if self._entries is not None else self._read()):
@@ -122,12 +122,12 @@ def _is_whole(entry: object) -> bool:
 
 
 def _readers() -> list[list[int]]:
-    found = []
+    stamps = []
     for module in _READERS:
         try:
             status = os.stat(module.__file__ or "")
         except OSError:
             # In an archive, where times mean nothing: never the same, so nothing is cached.
             return [[os.getpid()]]
-        found.append([status.st_size, status.st_mtime_ns])
-    return found
+        stamps.append([status.st_size, status.st_mtime_ns])
+    return stamps

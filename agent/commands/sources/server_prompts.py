@@ -65,11 +65,11 @@ def named_arguments(prompt: RemotePrompt, text: str) -> dict[str, str]:
     names = [one.name for one in prompt.arguments]
     if names and len(words) > len(names):
         words = [*words[: len(names) - 1], " ".join(words[len(names) - 1 :])]
-    given = dict(zip(names, words, strict=False))
-    missing = [one.name for one in prompt.arguments if one.required and one.name not in given]
+    values = dict(zip(names, words, strict=False))
+    missing = [one.name for one in prompt.arguments if one.required and one.name not in values]
     if missing:
         raise CommandError(f"{', '.join(missing)} is missing")
-    return given
+    return values
 
 
 def _text(message: RemoteMessage) -> str:

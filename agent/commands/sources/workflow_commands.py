@@ -21,16 +21,16 @@ class WorkflowCommands:
     def __init__(self, directories: Callable[[], Sequence[Path]]) -> None:
         """`directories` returns where files count, the nearest first."""
         self._directories = directories
-        self._known: dict[Path, tuple[_Signature, PromptCommand | None]] = {}
+        self._cache: dict[Path, tuple[_Signature, PromptCommand | None]] = {}
 
     def __call__(self) -> Sequence[PromptCommand]:
         """Return the commands; files that are not workflows are left out."""
-        found = [
+        commands = [
             self._command(name, path)
             for name, path in saved_workflows(self._directories()).items()
             if NAME.fullmatch(name) is not None
         ]
-        return [command for command in found if command is not None]
+        return [command for command in commands if command is not None]
 
     def _command(self, name: str, path: Path) -> PromptCommand | None:
         try:
@@ -38,11 +38,11 @@ class WorkflowCommands:
         except OSError:
             return None
         signature = status.st_mtime_ns, status.st_size
-        known = self._known.get(path)
-        if known is None or known[0] != signature:
-            known = signature, _read(name, path)
-            self._known[path] = known
-        return known[1]
+        cached_command = self._cache.get(path)
+        if cached_command is None or cached_command[0] != signature:
+            cached_command = signature, _read(name, path)
+            self._cache[path] = cached_command
+        return cached_command[1]
 
 
 def _read(name: str, path: Path) -> PromptCommand | None:
@@ -67,8 +67,8 @@ def _read(name: str, path: Path) -> PromptCommand | None:
 def _renderer(name: str) -> Callable[[str], Awaitable[str]]:
     async def render(arguments: str) -> str:
         text = f"Run the saved workflow {name} with the Workflow tool: name {name!r}"
-        given = arguments.strip()
+        argument = arguments.strip()
         # As JSON where it is JSON: the model sees what it is, and the script gets it as `args`.
-        return f"{text}, args: {given}" if given else f"{text}."
+        return f"{text}, args: {argument}" if argument else f"{text}."
 
     return render

@@ -36,14 +36,14 @@ class Executors:
 
     def choose(self, name: ExecutorName | None) -> TeammateExecutor:
         """Return the executor of that name, if it is here; None and what is not choose anew."""
-        here = terminal_here(self._env)
+        terminal = terminal_here(self._env)
         match name:
             case "in-process":
                 return self._in_process
             case "process":
                 return self._process
-            case _ if here is not None and (name == here.name or self._mode in PANE_MODES):
-                return self._panes[here.name]
+            case _ if terminal is not None and (name == terminal.name or self._mode in PANE_MODES):
+                return self._panes[terminal.name]
             case _ if self._mode == "process":
                 return self._process
             case _:

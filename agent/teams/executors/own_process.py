@@ -64,8 +64,8 @@ class DeathWatch:
                 os.kill(pid, number)
             if watching is None:
                 return True
-            done, _ = await asyncio.wait({watching}, timeout=END_S)
-            if done:
+            ended_tasks, _ = await asyncio.wait({watching}, timeout=END_S)
+            if ended_tasks:
                 break
         return True
 

@@ -92,12 +92,12 @@ def _iterm2_split(
     config: SpawnConfig, command: Sequence[str], env: Mapping[str, str], above: str
 ) -> Argv:
     line = f"cd {shlex.quote(str(config.cwd))} && exec {shlex.join(command)}"
-    quoted = f"/bin/sh -c {shlex.quote(line)}".replace("\\", "\\\\").replace('"', '\\"')
+    command_text = f"/bin/sh -c {shlex.quote(line)}".replace("\\", "\\\\").replace('"', '\\"')
     session = "last session of current tab" if above else "current session"
     way = "horizontally" if above else "vertically"
     script = (
         f'tell application "iTerm2" to tell {session} of current window to '
-        f'return unique ID of (split {way} with default profile command "{quoted}")'
+        f'return unique ID of (split {way} with default profile command "{command_text}")'
     )
     return ("osascript", "-e", script)
 

@@ -37,10 +37,10 @@ async def process_end(pid: int, is_alive: Callable[[], bool]) -> None:
         while is_alive():  # noqa: ASYNC110 - nothing reports it
             await asyncio.sleep(ASK_S)
         return
-    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    loop, end_event = asyncio.get_running_loop(), asyncio.Event()
     try:
-        loop.add_reader(descriptor, ended.set)
-        await ended.wait()
+        loop.add_reader(descriptor, end_event.set)
+        await end_event.wait()
     finally:
         loop.remove_reader(descriptor)
         os.close(descriptor)
