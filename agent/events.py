@@ -152,8 +152,8 @@ class ToolResult(Struct, frozen=True):
     outcome: Literal["ok", "failed", "denied", "interrupted", "invalid"]
     identifier: str = ""
     display: Display | None = None
-    structured: Mapping[str, object] | None = None
-    refused: str = ""
+    structured_result: Mapping[str, object] | None = None
+    refusal_text: str = ""
     """What the sandbox refused and no user allowed, in words."""
     agent_id: str | None = None
     type: Literal["tool_result"] = "tool_result"
@@ -266,7 +266,7 @@ class Compacted(Struct, frozen=True):
     summary: str
     """The summary, or for users what was shortened."""
     agent_id: str | None = None
-    kept: int = 0
+    kept_count: int = 0
     """Messages at the end that the model still has; the summary replaces the rest."""
     means: CompactionMeans = "summary"
     type: Literal["compacted"] = "compacted"

@@ -42,13 +42,13 @@ def open_tool_uses(messages: Sequence[Message]) -> tuple[ToolUse, ...]:
     for index in range(len(messages) - 1, -1, -1):
         if messages[index].role != "assistant":
             continue
-        answered = {
+        answered_ids = {
             str(block.get("tool_use_id"))
             for message in messages[index + 1 :]
             for block in message.content
             if block.get("type") == "tool_result"
         }
-        return tuple(use for use in messages[index].tool_uses() if use.id not in answered)
+        return tuple(use for use in messages[index].tool_uses() if use.id not in answered_ids)
     return ()
 
 
@@ -87,36 +87,36 @@ def to_wire(messages: Sequence[Message]) -> list[dict[str, object]]:
 
 def problems(messages: Sequence[Message]) -> tuple[str, ...]:
     """Return what an endpoint would reject; empty for a history that may be sent."""
-    found: list[str] = []
+    texts: list[str] = []
     wire = to_wire(messages)
     if not wire:
         return ("the history is empty",)
     if wire[0]["role"] != "user":
-        found.append("the first message is not the user's")
+        texts.append("the first message is not the user's")
     open_ids: list[str] = []
-    seen: set[str] = set()
+    seen_ids: set[str] = set()
     for index, entry in enumerate(wire):
         content = entry["content"]
         assert isinstance(content, list)
-        before, open_ids = open_ids, _ids(content, "tool_use", "id")
+        previous_ids, open_ids = open_ids, _ids(content, "tool_use", "id")
         results = _ids(content, "tool_result", "tool_use_id")
         if entry["role"] == "user":
             open_ids = []
-            if sorted(results) != sorted(before):
-                found.append(f"message {index}: results {results} for open calls {before}")
+            if sorted(results) != sorted(previous_ids):
+                texts.append(f"message {index}: results {results} for open calls {previous_ids}")
         else:
             if results:
-                found.append(f"message {index}: a result in an assistant message")
-            repeated = [use for use in open_ids if use in seen]
-            if repeated or len(set(open_ids)) != len(open_ids):
-                found.append(f"message {index}: repeated call ids {repeated or open_ids}")
-            seen.update(open_ids)
-        found += [f"message {index}: an empty text block"] * sum(map(_is_empty_text, content))
+                texts.append(f"message {index}: a result in an assistant message")
+            repeated_ids = [use for use in open_ids if use in seen_ids]
+            if repeated_ids or len(set(open_ids)) != len(open_ids):
+                texts.append(f"message {index}: repeated call ids {repeated_ids or open_ids}")
+            seen_ids.update(open_ids)
+        texts += [f"message {index}: an empty text block"] * sum(map(_is_empty_text, content))
     if open_ids:
-        found.append(f"calls without results at the end: {open_ids}")
+        texts.append(f"calls without results at the end: {open_ids}")
     if wire[-1]["role"] != "user":
-        found.append("the last message is not the user's")
-    return tuple(found)
+        texts.append("the last message is not the user's")
+    return tuple(texts)
 
 
 def _ids(content: Sequence[Block], kind: str, key: str) -> list[str]:

@@ -64,11 +64,11 @@ class Subscription:
         if self._is_ended:
             return
         try:
-            shown = await show(event)
+            events = await show(event)
         except asyncio.CancelledError:
             self.append(event)
             raise
-        for item in shown:
+        for item in events:
             self.append(item)
 
     def end(self) -> None:

@@ -50,15 +50,15 @@ def advisor_tool(consultation: Consultation) -> Tool[AdvisorInput]:
 
     async def run(_input: AdvisorInput, context: ToolContext) -> ToolOutcome:
         advice = await consultation.ask(context.turn_id, context.abort)
-        shown = f"{advice.facts}\n\n{advice.text}" if not advice.is_error else advice.text
-        structured = {
+        text = f"{advice.facts}\n\n{advice.text}" if not advice.is_error else advice.text
+        report = {
             "model": advice.model,
             "input_tokens": advice.usage.prompt_tokens,
             "output_tokens": advice.usage.output_tokens,
             "cost_usd": advice.cost_usd,
         }
         return ToolOutcome(
-            advice.text, advice.is_error, display=TextDisplay(shown), structured=structured
+            advice.text, advice.is_error, display=TextDisplay(text), structured=report
         )
 
     return build_tool(
@@ -107,10 +107,12 @@ class AdvisorSwitch:
         """Return the tool as the next request has it; none before an advisor was ever chosen."""
         model, tool = self._consultation.model, self._registry.get(NAME)
         if self._uses_endpoint(model):
-            left = self._consultation.served_left()
-            if left == 0:
+            remaining = self._consultation.served_left()
+            if remaining == 0:
                 return ()
-            return ({"type": SERVER_TOOL, "name": "advisor", "model": model, "max_uses": left},)
+            return (
+                {"type": SERVER_TOOL, "name": "advisor", "model": model, "max_uses": remaining},
+            )
         if tool is None:
             return ()
         self._has_offered = True

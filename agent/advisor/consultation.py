@@ -98,15 +98,15 @@ class Consultation:
         The endpoint counts by request, we by prompt; a consultation that is pending must stay
         possible.
         """
-        used = answered = 0
+        call_count = result_count = 0
         for message in reversed(self._ports.messages()):
             if message.origin == "person":
                 break
             for block in message.content:
                 is_call = block.get("type") == "server_tool_use" and block.get("name") == "advisor"
-                used += is_call
-                answered += block.get("type") == "advisor_tool_result"
-        return max(self.max_uses - used, 1 if used > answered else 0)
+                call_count += is_call
+                result_count += block.get("type") == "advisor_tool_result"
+        return max(self.max_uses - call_count, 1 if call_count > result_count else 0)
 
     async def ask(self, turn_id: str, abort: AbortSignal) -> AdvisorAnswer:
         """Return the advice, or why there is none.
@@ -139,8 +139,8 @@ class Consultation:
         text = sanitize(message.text).strip()
         if not fold.complete or not text:
             raise ModelError("cut", "its answer was empty", phase="stream")
-        left = self.max_uses - self._uses
-        text = f"{text}\n\n({left} of {self.max_uses} consultations of this task are left.)"
+        remaining = self.max_uses - self._uses
+        text = f"{text}\n\n({remaining} of {self.max_uses} consultations of this task are left.)"
         return AdvisorAnswer(text, model, fold.usage, cost_usd)
 
     def _request(self, model: str, can: ModelCapabilities) -> ModelRequest:

@@ -33,11 +33,11 @@ def _entries(message: Message) -> Iterator[str]:
             case "text":
                 yield f"[{who}] {block['text']}"
             case "tool_use":
-                given = json.dumps(block.get("input"), ensure_ascii=False)
-                yield f"[call {block.get('name')}] {_short(given, RESULT_CHARS)}"
+                input_json = json.dumps(block.get("input"), ensure_ascii=False)
+                yield f"[call {block.get('name')}] {_short(input_json, RESULT_CHARS)}"
             case "tool_result":
-                failed = " failed" if block.get("is_error") else ""
-                yield f"[result{failed}] {_short(_text(block.get('content')), RESULT_CHARS)}"
+                note = " failed" if block.get("is_error") else ""
+                yield f"[result{note}] {_short(_text(block.get('content')), RESULT_CHARS)}"
             case _:
                 pass
 

@@ -113,7 +113,7 @@ async def assemble(
         ConfigError: no model can be chosen.
     """
     probing = asyncio.create_task(asyncio.to_thread(probe_sandbox, options, environment, settings))
-    session, resumed, session_notes = await asyncio.to_thread(
+    session, resumed_conversation, session_notes = await asyncio.to_thread(
         open_session, options, environment, settings
     )
     late = LateParts()
@@ -127,7 +127,7 @@ async def assemble(
             setup=setup,
             user=user,
             session=session,
-            resumed_conversation=resumed,
+            resumed_conversation=resumed_conversation,
             is_demo=is_demo,
             member=member,
             env=child_environment(environment.env, settings.env),
@@ -142,9 +142,9 @@ async def assemble(
         if client is None:
             client = model_client(setup, settings)
             on_failure.push_async_callback(client.aclose)
-        assembled = await _build(start, late, client, session_notes, on_close)
+        result = await _build(start, late, client, session_notes, on_close)
         on_failure.pop_all()
-        return assembled
+        return result
 
 
 async def _build(
@@ -158,31 +158,31 @@ async def _build(
     start.make_directories()
     kinds = agent_kinds(start, late)
     start = kinds.applied_to(start)
-    shared = SharedState()
+    state = SharedState()
     rules = RuleChanges(late.gate, start.user.notify)
     setup = start.permissions()
     hook_session = start.hook_session(setup)
     model = await build_model(start, client, hook_session, rules)
     recording = build_recording(start, model)
-    hooks = build_hooks(start, late, shared, hook_session, model=model, recording=recording)
-    seat = _seat(start, late, shared, model, recording, hooks, kinds)
+    hooks = build_hooks(start, late, state, hook_session, model=model, recording=recording)
+    seat = _seat(start, late, state, model, recording, hooks, kinds)
     permissions = build_permissions(
-        start, late, shared, setup, rules, model=model, hooks=hooks, recording=recording
+        start, late, state, setup, rules, model=model, hooks=hooks, recording=recording
     )
     gate = permissions.gate
     prompt = await build_prompt(
         start, late, model=model, facts=fact_store(start, recording.redactor)
     )
-    commands = build_commands(start, late, shared, model=model, gate=gate, hooks=hooks.dispatch)
-    managers = build_managers(start, shared, model)
+    commands = build_commands(start, late, state, model=model, gate=gate, hooks=hooks.dispatch)
+    managers = build_managers(start, state, model)
     agents = build_agents(
-        start, late, shared, prompt, managers, recording, model=model, kinds=kinds, hooks=hooks
+        start, late, state, prompt, managers, recording, model=model, kinds=kinds, hooks=hooks
     )
     with_servers = await has_servers(start)
     tools = build_tools(
         start,
         late,
-        shared,
+        state,
         model=model,
         gate=gate,
         skills=commands.skills,
@@ -190,12 +190,12 @@ async def _build(
         with_search=with_servers and start.member is None,
     )
     mcp = McpSetup(
-        start, late, shared, model=model, hooks=hooks, tools=tools, is_wanted=with_servers
+        start, late, state, model=model, hooks=hooks, tools=tools, is_wanted=with_servers
     )
     loop = await build_loop(
         start,
         late,
-        shared,
+        state,
         model=model,
         recording=recording,
         hooks=hooks,
@@ -218,8 +218,8 @@ async def _build(
         loop=loop,
         mcp=mcp,
     )
-    conversation = build_conversation(start, late, shared, parts, on_close)
-    service = build_command_service(start, late, shared, parts, conversation)
+    conversation = build_conversation(start, late, state, parts, on_close)
+    service = build_command_service(start, late, state, parts, conversation)
     await _begin(start, permissions, conversation, seat)
     mcp.begin(permissions.grants)
     return _build_conversation(
@@ -260,7 +260,7 @@ def _notices(
     session_notes: Sequence[str],
 ) -> tuple[str, ...]:
     """Return what users should know of the start."""
-    resumed = start.resumed_conversation
+    resumed_conversation = start.resumed_conversation
     return start_notices(
         start.settings,
         setup_notes,
@@ -270,14 +270,14 @@ def _notices(
         start.notes,
         parts.prompt.instructions.warnings,
         session_notes,
-        resumed.notes if resumed is not None else (),
+        resumed_conversation.notes if resumed_conversation is not None else (),
     )
 
 
 def _seat(
     start: StartContext,
     late: LateParts,
-    shared: SharedState,
+    state: SharedState,
     model: ModelParts,
     recording: Recording,
     hooks: HookParts,
@@ -288,15 +288,15 @@ def _seat(
         return late.seat.bind(None)
     from agent.assembly.team.team_setup import build_seat  # with a team
 
-    return build_seat(start, late, shared, model, recording, hooks, kinds, _run_in_process)
+    return build_seat(start, late, state, model, recording, hooks, kinds, _run_in_process)
 
 
 async def _run_in_process(member: MemberStart, leader: StartContext) -> None:
     from agent.assembly.team.team_member import run_member  # with the first member
 
-    setup, asked = leader.setup, member.config.options.model
-    if asked is not None:
-        setup = replace(setup, model=expand_alias(asked))
+    setup, model = leader.setup, member.config.options.model
+    if model is not None:
+        setup = replace(setup, model=expand_alias(model))
     await run_member(member, assemble, leader.environment, leader.settings, setup)
 
 
@@ -310,9 +310,9 @@ async def _begin(
     if isinstance(seat, LeaderSeat):
         await seat.leader.begin()
     if start.user.dialog is not None:
-        opened = await permissions.contenders.start()
-        if opened is not None:
-            start.notes.append(opened)
+        note = await permissions.contenders.start()
+        if note is not None:
+            start.notes.append(note)
         permissions.live.start()
     if start.options.name is not None:
         await conversation.controls.rename(start.options.name)

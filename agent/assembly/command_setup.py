@@ -73,7 +73,7 @@ class CommandAssembly(Struct, frozen=True):
 def build_commands(
     start: StartContext,
     late: LateParts,
-    shared: SharedState,
+    state: SharedState,
     *,
     model: ModelParts,
     gate: PermissionGate,
@@ -131,7 +131,7 @@ def build_commands(
             mentions,
             scope,
             skill_hooks,
-            shared.stream.emit,
+            state.stream.emit,
             only=start.options.skills,
         ),
         files,
@@ -148,8 +148,8 @@ def _workflows(start: StartContext, late: LateParts) -> Callable[[], Sequence[Co
         places = WorkflowPlaces(
             settings.home, settings.agent_home, settings.project_root, late.cwd()
         )
-        trusted = settings.trust.is_trusted or settings.trust.by_flag
-        return tuple(places.directories() if trusted else places.own_directories())
+        is_trusted = settings.trust.is_trusted or settings.trust.by_flag
+        return tuple(places.directories() if is_trusted else places.own_directories())
 
     return WorkflowCommands(directories)
 

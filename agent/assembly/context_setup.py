@@ -33,40 +33,40 @@ BuildRequest = Callable[[tuple[Message, ...]], ModelRequest]
 
 
 def request_builder(
-    used: ModelInUse,
+    model_in_use: ModelInUse,
     system: tuple[Block, ...],
     tools: Sequence[dict[str, object]],
     *,
-    loaded: Callable[[], Sequence[dict[str, object]]] = tuple,
+    late_tools: Callable[[], Sequence[dict[str, object]]] = tuple,
     model: str | None = None,
     effort: Effort | None = None,
 ) -> BuildRequest:
     """Return what makes a request of a history.
 
     Args:
-        used: the conversation's model and effort.
+        model_in_use: the conversation's model and effort.
         system: the same in every request.
         tools: the same in every request.
-        loaded: what the model loaded meanwhile. It follows the rest: until then the prefix
+        late_tools: what the model loaded meanwhile. It follows the rest: until then the prefix
             is the same.
         model: another one than the conversation's.
         effort: another one than the conversation's.
     """
 
-    thinks = used.thinks
+    thinks = model_in_use.thinks
 
     def request(messages: tuple[Message, ...]) -> ModelRequest:
         nonlocal thinks
         if not _is_mid_turn(messages):
             # Within a turn it stays as it was: a call and its thinking belong together.
-            thinks = used.thinks
+            thinks = model_in_use.thinks
         return ModelRequest(
-            model=model or used.model,
+            model=model or model_in_use.model,
             system=system,
-            tools=(*tools, *loaded()),
+            tools=(*tools, *late_tools()),
             messages=messages,
-            max_tokens=_max_tokens(used.capabilities),
-            effort=effort or used.effort,
+            max_tokens=_max_tokens(model_in_use.capabilities),
+            effort=effort or model_in_use.effort,
             thinking=thinks,
         )
 
@@ -89,14 +89,14 @@ def _is_mid_turn(messages: Sequence[Message]) -> bool:
     return False
 
 
-def build_managers(start: StartContext, shared: SharedState, model: ModelParts) -> ContextSetup:
+def build_managers(start: StartContext, state: SharedState, model: ModelParts) -> ContextSetup:
     """Return what builds the context manager of each agent."""
     return ContextSetup(
         client=model.client,
         model_in_use=model.model_in_use,
         policy=model.policy,
         accounting=model.accounting,
-        emit=shared.stream.emit,
+        emit=state.stream.emit,
         is_automatic=lambda: start.settings.values.autoCompactEnabled is not False,
         window=lambda: start.settings.values.autoCompactWindow,
     )

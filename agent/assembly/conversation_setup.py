@@ -60,27 +60,27 @@ class AssembledParts(Struct, frozen=True, kw_only=True):
 def build_conversation(
     start: StartContext,
     late: LateParts,
-    shared: SharedState,
+    state: SharedState,
     parts: AssembledParts,
     on_close: Sequence[Close],
 ) -> Conversation:
     """Build the conversation; the endpoint is asked what the model can take."""
     model, dispatch, tools, loop = parts.model, parts.hooks.dispatch, parts.tools, parts.loop
-    resumed, services = start.resumed_conversation, parts.tools.services
+    resumed_conversation, services = start.resumed_conversation, parts.tools.services
     observer = start.observer(parts.recording.redactor)
     start_hooks = StartHooks(
         start=start,
         dispatch=dispatch,
         sources=loop.sources,
         model=model.name,
-        background=shared.background,
+        background=state.background,
     )
     title = _title(start, parts)
     reminders = PromptReminders(
         parts.prompt.context,
         parts.prompt.sections,
-        is_resumed=resumed is not None,
-        last_mode=resumed.mode if resumed is not None else None,
+        is_resumed=resumed_conversation is not None,
+        last_mode=resumed_conversation.mode if resumed_conversation is not None else None,
         notes=lambda is_opening: model.model_in_use.advisor_notes(is_opening),
     )
     conversation = Conversation(
@@ -89,7 +89,7 @@ def build_conversation(
             gate=parts.permissions.gate,
             hooks=dispatch,
             ports=loop.ports,
-            stream=shared.stream,
+            stream=state.stream,
             recorder=parts.recording.recorder,
             reminders=parts.mcp.reminders(
                 parts.commands.reminders(reminders, parts.agents.catalog.news)
@@ -98,18 +98,18 @@ def build_conversation(
             model=model.name,
             effort=model.effort,
             switch=model.model_in_use,
-            shells=shared.shells,
+            shells=state.shells,
             max_turns=start.max_turns(),
-            previews=shared.previews,
+            previews=state.previews,
             todos=lambda: services.todos,
             cwd=late.cwd,
             move=services.move_to,
             tool_names=tuple(tool.name for tool in tools.registry.all()),
-            queue=shared.queue,
+            queue=state.queue,
             commands=late.commands,
-            on_close=(title.aclose, *_closers(start, late, shared, parts, observer), *on_close),
+            on_close=(title.aclose, *_closers(start, late, state, parts, observer), *on_close),
             messages=loop.prefix.messages,
-            is_resumed=resumed is not None,
+            is_resumed=resumed_conversation is not None,
             observe=observer.record,
             on_start=parts.mcp.before_start(start_hooks.run),
             display=DisplayHooks(dispatch, replaces=start.user.dialog is not None),
@@ -151,7 +151,7 @@ def _each(*receivers: AfterPrompt) -> AfterPrompt:
 def build_command_service(
     start: StartContext,
     late: LateParts,
-    shared: SharedState,
+    state: SharedState,
     parts: AssembledParts,
     conversation: Conversation,
 ) -> CommandService:
@@ -161,9 +161,9 @@ def build_command_service(
 
     def on_directory(path: Path) -> None:
         parts.permissions.session_grants.add_directory(str(path))
-        shared.background.start(dispatch.directory_added(str(path), "slash_command"))
+        state.background.start(dispatch.directory_added(str(path), "slash_command"))
         if (live := late.servers_or_none()) is not None:
-            shared.background.start(live.servers.roots_changed())
+            state.background.start(live.servers.roots_changed())
 
     parts.permissions.gate.on_directory(on_directory)
     side_question = SideQuestion(
@@ -185,7 +185,7 @@ def build_command_service(
         gate=parts.permissions.gate,
         sandbox=start.sandbox,
         hooks=parts.hooks.runner,
-        shells=shared.shells,
+        shells=state.shells,
         agents=parts.agents.supervisor,
         orchestration=parts.agents.orchestration,
         workflows=parts.agents.workflows,
@@ -233,15 +233,15 @@ def _build_advisor(start: StartContext, late: LateParts, parts: AssembledParts) 
     )
     values = start.settings.values
     consultation = Consultation(ports, values.advisorMaxUses or DEFAULT_MAX_USES)
-    used, client = parts.model.model_in_use, parts.model.client
+    model_in_use, client = parts.model.model_in_use, parts.model.client
 
     def is_served(advisor: str) -> bool:
-        can = used.capabilities
+        can = model_in_use.capabilities
         serves = can.advises or (client.endpoint.is_official and can.source == "table")
-        return serves and client.is_main(used.model) and client.is_main(advisor)
+        return serves and client.is_main(model_in_use.model) and client.is_main(advisor)
 
     switch = AdvisorSwitch(consultation, tools.registry, is_served)
-    used.advisor_tools, used.advisor_notes = switch.definitions, switch.notes
+    model_in_use.advisor_tools, model_in_use.advisor_notes = switch.definitions, switch.notes
     chosen = start.options.advisor or values.advisorModel
     if chosen and chosen.lower() != "off":
         model = expand_alias(chosen)
@@ -256,7 +256,7 @@ def _build_advisor(start: StartContext, late: LateParts, parts: AssembledParts) 
 def _closers(
     start: StartContext,
     late: LateParts,
-    shared: SharedState,
+    state: SharedState,
     parts: AssembledParts,
     observer: Observer,
 ) -> tuple[Close, ...]:
@@ -271,14 +271,14 @@ def _closers(
         parts.agents.workflows.aclose,
         parts.agents.supervisor.aclose,
         parts.loop.extractor.aclose,
-        shared.background.aclose,
+        state.background.aclose,
         parts.commands.aclose,
         parts.mcp.aclose,
         parts.permissions.live.aclose,
         parts.permissions.contenders.aclose,
         parts.loop.sources.aclose,
         _closing(parts.tools.checkpoints.close),
-        shared.shells.kill_all,
+        state.shells.kill_all,
         start.sandbox.aclose,
         lambda: runner.aclose(wait_s=wait_s),
         *(() if is_shared else (parts.model.client.aclose,)),

@@ -35,10 +35,10 @@ class CostParts(Struct, frozen=True):
 
 
 def build_costs(
-    start: StartContext, used: ModelInUse, *, on_exceeded: Callable[[str], None]
+    start: StartContext, model_in_use: ModelInUse, *, on_exceeded: Callable[[str], None]
 ) -> CostParts:
-    """Build the accounting over the totals of `used`."""
-    resumed = start.resumed_conversation
+    """Build the accounting over the totals of `model_in_use`."""
+    resumed_conversation = start.resumed_conversation
     path, session_id = ledger_path(start.environment.agent_home), start.session.id
     entries = SinkThread(Ledger(path).add, name="costs")
     prices, warnings = _prices(start.settings)
@@ -47,12 +47,13 @@ def build_costs(
         entries(LedgerEntry(session_id, date.today(), canonical_name(model), usd, usage))
 
     tracker = CostTracker(
-        prices=prices, state=read_cost_state(resumed.cost_by_model) if resumed else None
+        prices=prices,
+        state=read_cost_state(resumed_conversation.cost_by_model) if resumed_conversation else None,
     )
     accounting = Accounting(
-        used.totals,
+        model_in_use.totals,
         tracker,
-        lambda: used.model,
+        lambda: model_in_use.model,
         max_budget_usd=start.max_budget_usd(),
         on_exceeded=on_exceeded,
         add_to_ledger=add,

@@ -34,8 +34,8 @@ def environment_from(env: Mapping[str, str], launch_dir: Path, *, version: str) 
         UsageError: there is no home directory and none was named.
     """
     home_text = env.get("HOME", "").strip()
-    named = env.get("AGENT_TUI_HOME", "").strip()
-    if not home_text and not named:
+    agent_home = env.get("AGENT_TUI_HOME", "").strip()
+    if not home_text and not agent_home:
         try:
             home = Path.home()
         except RuntimeError as error:
@@ -44,11 +44,11 @@ def environment_from(env: Mapping[str, str], launch_dir: Path, *, version: str) 
                 "Set HOME, or AGENT_TUI_HOME to a folder that is writable."
             ) from error
     else:
-        home = Path(home_text) if home_text else Path(named)
+        home = Path(home_text) if home_text else Path(agent_home)
     return Environment(
         launch_dir=launch_dir,
         home=home,
-        agent_home=Path(named) if named else home / ".agent",
+        agent_home=Path(agent_home) if agent_home else home / ".agent",
         env=env,
         uid=os.getuid(),
         version=version,

@@ -56,14 +56,18 @@ class StartHooks(Struct, frozen=True, kw_only=True):
 
     async def run(self) -> None:
         """Fire Setup where the command line asked, SessionStart, and what was loaded at start."""
-        options, resumed = self.start.options, self.start.resumed_conversation
+        options, resumed_conversation = self.start.options, self.start.resumed_conversation
         if options.setup is not None:
             await self.dispatch.setup(options.setup)
         await self.dispatch.session_start(
             start_source(self.start),
             self.model(),
-            title=(resumed.title or None) if resumed is not None else None,
-            context_tokens=(resumed.context_tokens or None) if resumed is not None else None,
+            title=(resumed_conversation.title or None)
+            if resumed_conversation is not None
+            else None,
+            context_tokens=(resumed_conversation.context_tokens or None)
+            if resumed_conversation is not None
+            else None,
         )
         if not options.headless and self.dispatch.take_first_message() is not None:
             self.dispatch.firing.warn("SessionStart: initialUserMessage has an effect only with -p")
@@ -101,7 +105,7 @@ class HookParts(Struct, frozen=True):
 def build_hooks(
     start: StartContext,
     late: LateParts,
-    shared: SharedState,
+    state: SharedState,
     session: HookSession,
     *,
     model: ModelParts,
@@ -115,17 +119,17 @@ def build_hooks(
         ports=HookPorts(
             env=start.env,
             ask_small_model=model.small.for_hooks,
-            run_hook_agent=HookAgent(late.ports, shared.stream.emit),
+            run_hook_agent=HookAgent(late.ports, state.stream.emit),
             call_mcp_tool=partial(_call_server, late),
             confine=partial(confine_hook, start.sandbox, (start.session.path,)),
         ),
     )
-    plugged, warnings = plugin_hooks(
+    specs, warnings = plugin_hooks(
         start.options.plugin_dirs,
         launch_dir=environment.launch_dir,
         data_home=environment.agent_home / "plugins" / "data",
     )
-    runner.register(plugged)
+    runner.register(specs)
     start.notes.extend(warnings)
     if start.lead is not None:
         own, problems = hooks_of_lead(start.lead)
@@ -134,9 +138,9 @@ def build_hooks(
     firing = HookFiring(
         runner,
         session,
-        env_files=shared.env_files,
+        env_files=state.env_files,
         cwd=late.cwd,
-        listeners=_listeners(start, late, shared, recording),
+        listeners=_listeners(start, late, state, recording),
     )
     return HookParts(session, runner, HookDispatch(firing))
 
@@ -165,12 +169,12 @@ def confine_hook(sandbox: Sandbox, visible: Sequence[Path], hook: HookOrigin) ->
 
 
 def _listeners(
-    start: StartContext, late: LateParts, shared: SharedState, recording: Recording
+    start: StartContext, late: LateParts, state: SharedState, recording: Recording
 ) -> HookListeners:
     """Return who carries out what hooks ask for."""
 
     def soon(work: Callable[[], Awaitable[None]]) -> None:
-        shared.background.start(work())
+        state.background.start(work())
 
     return HookListeners(
         watch_paths=lambda paths: late.sources().watch_paths(paths),
@@ -179,7 +183,7 @@ def _listeners(
         terminal=start.user.terminal or (lambda _: None),
         notify=start.user.notice,
         live=start.user.live,
-        background_tasks=lambda: running(shared.shells),
+        background_tasks=lambda: running(state.shells),
     )
 
 

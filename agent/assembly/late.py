@@ -20,7 +20,7 @@ class Late(Generic[T]):
     def __init__(self, name: str) -> None:
         """`name` names the part in errors."""
         self._name = name
-        self._bound: tuple[T, ...] = ()
+        self._value: tuple[T, ...] = ()
 
     def bind(self, value: T) -> T:
         """Set the value and return it.
@@ -28,15 +28,15 @@ class Late(Generic[T]):
         Raises:
             RuntimeError: it is bound already.
         """
-        if self._bound:
+        if self._value:
             raise RuntimeError(f"the {self._name} is bound already")
-        self._bound = (value,)
+        self._value = (value,)
         return value
 
     @property
     def is_bound(self) -> bool:
         """Whether it can be read."""
-        return bool(self._bound)
+        return bool(self._value)
 
     def __call__(self) -> T:
         """Return the value.
@@ -44,6 +44,6 @@ class Late(Generic[T]):
         Raises:
             ReadTooEarlyError: it is not bound yet.
         """
-        if not self._bound:
+        if not self._value:
             raise ReadTooEarlyError(f"the {self._name} is used before it is built")
-        return self._bound[0]
+        return self._value[0]

@@ -46,7 +46,7 @@ class LoopParts(Struct, frozen=True):
 async def build_loop(
     start: StartContext,
     late: LateParts,
-    shared: SharedState,
+    state: SharedState,
     *,
     model: ModelParts,
     recording: Recording,
@@ -67,12 +67,12 @@ async def build_loop(
     prefix = await start.prefix(system, tools.registry, recorder)
     await recorder.mode(str(gate.mode))
     wire = _held_to_schema(tools.registry.to_wire(), start, model)
-    used = model.model_in_use
+    model_in_use = model.model_in_use
     request = request_builder(
-        used,
+        model_in_use,
         prefix.system,
         wire,
-        loaded=_late_tools(start, model, gate, tools),
+        late_tools=_late_tools(start, model, gate, tools),
     )
     if seat is not None:
         request = seat.request(request)
@@ -88,7 +88,7 @@ async def build_loop(
         hooks=dispatch.tools,
         services=tools.services,
         recorder=recorder,
-        previews=shared.previews,
+        previews=state.previews,
         max_concurrent=start.settings.values.maxParallelTools or MAX_CONCURRENT,
     )
     context = managers.build(
@@ -101,7 +101,7 @@ async def build_loop(
     )
     if (advice := context.too_small()) is not None:
         start.notes.append(advice)
-    shells = ended_shells(shared.shells)
+    shells = ended_shells(state.shells)
     ports = LoopPorts(
         client=model.client,
         recovery=model.recovery,
@@ -110,7 +110,7 @@ async def build_loop(
         request=request,
         account=model.accounting.account,
         spent=model.accounting.spent,
-        take_queue=queue_taker(shared.queue, commands.expander),
+        take_queue=queue_taker(state.queue, commands.expander),
         reports=lambda: [
             *shells(),
             *agents.supervisor.reports.take(),
@@ -143,12 +143,12 @@ def _late_tools(
     start: StartContext, model: ModelParts, gate: PermissionGate, tools: ToolParts
 ) -> Callable[[], tuple[dict[str, object], ...]]:
     """Return what follows the tools of the start: it may change with the model, and grow."""
-    used = model.model_in_use
+    model_in_use = model.model_in_use
     serve_tools(start, model, gate)
     return lambda: (
-        *used.served_tools(),
+        *model_in_use.served_tools(),
         *tools.deferred_tools.definitions(),
-        *used.advisor_tools(),
+        *model_in_use.advisor_tools(),
     )
 
 
@@ -179,11 +179,11 @@ def queue_taker(
         messages: list[Message | Notice] = []
         while queue:
             prompt = queue[0]
-            before = await expander.expand_queued(prompt)
-            if before is None or prompt not in queue:
+            messages_before = await expander.expand_queued(prompt)
+            if messages_before is None or prompt not in queue:
                 break
             queue.remove(prompt)
-            messages.extend((*before, prompt.to_message()))
+            messages.extend((*messages_before, prompt.to_message()))
         return messages
 
     return take

@@ -74,16 +74,16 @@ async def build_model(
         hook_session.effort = effort
 
     setup, env = start.setup, start.environment.env
-    used = await start.model_in_use(client, on_effort)
-    if used.capabilities.source == "guess":
+    model_in_use = await start.model_in_use(client, on_effort)
+    if model_in_use.capabilities.source == "guess":
         # Tools and prompt depend on the window: a server of one's own is asked before they are
         # built, but not for long.
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(used.learn_capabilities(), SERVER_ANSWER_S)
-    costs = build_costs(start, used, on_exceeded=rules.exceed_budget)
+            await asyncio.wait_for(model_in_use.learn_capabilities(), SERVER_ANSWER_S)
+    costs = build_costs(start, model_in_use, on_exceeded=rules.exceed_budget)
 
     def small_name() -> str:
-        return client.small_model(used.model, setup.small_model)
+        return client.small_model(model_in_use.model, setup.small_model)
 
     small = SmallModel(
         client,
@@ -97,9 +97,9 @@ async def build_model(
         AnswerRoom(lambda request: total_tokens(request.messages)),
         fallback_models=setup.fallback_models,
         refresh=key_refresh(client, setup, start.settings, env),
-        learn_limits=used.learn_limits,
+        learn_limits=model_in_use.learn_limits,
     )
-    return ModelParts(client, used, small, costs, policy, recovery, small_name)
+    return ModelParts(client, model_in_use, small, costs, policy, recovery, small_name)
 
 
 def model_client(setup: ModelSetup, settings: Settings) -> ModelRouter:
@@ -142,8 +142,8 @@ def retry_policies(settings: Callable[[], Settings], env: Mapping[str, str]) -> 
     """Return how requests are retried; for hours where no user waits (error-recovery)."""
 
     def policy(source: RequestSource) -> RetryPolicy:
-        asked = env.get("AGENT_TUI_PERSISTENT_RETRY", "") not in {"", "0"}
-        return policy_for(source, persistent=asked or settings().values.persistentRetry is True)
+        is_forced = env.get("AGENT_TUI_PERSISTENT_RETRY", "") not in {"", "0"}
+        return policy_for(source, persistent=is_forced or settings().values.persistentRetry is True)
 
     return policy
 

@@ -54,7 +54,7 @@ class PermissionParts(Struct, frozen=True, kw_only=True):
 def build_permissions(
     start: StartContext,
     late: LateParts,
-    shared: SharedState,
+    state: SharedState,
     setup: PermissionSetup,
     rules: RuleChanges,
     *,
@@ -63,15 +63,15 @@ def build_permissions(
     recording: Recording,
 ) -> PermissionParts:
     """Build the gate; the mode is reported to hooks and to the user."""
-    granted = SessionGrants(
+    session_grants = SessionGrants(
         start.session_grants,
-        lambda record: shared.background.start(recording.recorder.write(record)),
+        lambda record: state.background.start(recording.recorder.write(record)),
     )
     grants = Grants(
         start.current_settings,
         rules.add,
         session=list(start.session_grants.grants),
-        on_session_change=granted.set_rules,
+        on_session_change=session_grants.set_rules,
     )
     contenders = PermissionContenders(
         start.current_settings, directory=start.directory, env=start.env, warn=start.warn
@@ -101,7 +101,7 @@ def build_permissions(
             notify=start.warn,
         )
     )
-    hosts = _session_hosts(start, gate, grants, granted)
+    hosts = _session_hosts(start, gate, grants, session_grants)
     connect_sandbox(start.sandbox, hosts, start.environment, audit)
     at_start = start.settings
     live = LiveSettings(
@@ -122,12 +122,12 @@ def build_permissions(
     gate.on_mode_change(on_mode)
     gate.on_mode_change(rules.report_stripped)
     return PermissionParts(
-        gate=gate, grants=grants, session_grants=granted, contenders=contenders, live=live
+        gate=gate, grants=grants, session_grants=session_grants, contenders=contenders, live=live
     )
 
 
 def _session_hosts(
-    start: StartContext, gate: PermissionGate, grants: Grants, granted: SessionGrants
+    start: StartContext, gate: PermissionGate, grants: Grants, session_grants: SessionGrants
 ) -> SessionHosts:
     """Return who decides about hosts, with what a resumed session was granted."""
     ask = start.user.ask
@@ -138,7 +138,7 @@ def _session_hosts(
         grants.store,
         start.warn,
         granted=start.session_grants.hosts,
-        on_grant=granted.add_host,
+        on_grant=session_grants.add_host,
     )
 
 

@@ -45,30 +45,30 @@ def probe_sandbox(
         return Availability(
             SandboxLevel.NONE, Backend.NONE, reason=f"switched off by --sandbox {options.sandbox}"
         )
-    configured = sandbox_settings(settings)
-    found = probe(configured.bubblewrap or None)
-    is_required = configured.enabled and configured.fail_if_unavailable
-    if is_required and found.level is not SandboxLevel.FULL:
+    section = sandbox_settings(settings)
+    availability = probe(section.bubblewrap or None)
+    is_required = section.enabled and section.fail_if_unavailable
+    if is_required and availability.level is not SandboxLevel.FULL:
         raise ConfigError(
-            f"The sandbox is not available ({found.reason}), and sandbox.failIfUnavailable is set. "
-            f"{found.fix}".strip()
+            f"The sandbox is not available ({availability.reason}), and "
+            f"sandbox.failIfUnavailable is set. {availability.fix}".strip()
         )
-    return found
+    return availability
 
 
 def sandbox_state(available: Availability, options: RunOptions, settings: Settings) -> SandboxState:
     """Return what decisions need to know of the sandbox."""
-    configured = sandbox_settings(settings)
-    is_enabled = options.sandbox is None and configured.enabled
+    section = sandbox_settings(settings)
+    is_enabled = options.sandbox is None and section.enabled
     return SandboxState(
         level=available.level,
         works_inside=options.sandbox == "workspace-write"
-        or (is_enabled and configured.auto_allow_bash),
+        or (is_enabled and section.auto_allow_bash),
         is_enabled=is_enabled,
         is_read_only=options.sandbox == "read-only",
-        allow_unsandboxed=configured.allow_unsandboxed_commands,
-        git_writes=configured.landlock_git_writes,
-        excluded_commands=configured.excluded_commands,
+        allow_unsandboxed=section.allow_unsandboxed_commands,
+        git_writes=section.landlock_git_writes,
+        excluded_commands=section.excluded_commands,
     )
 
 

@@ -32,24 +32,24 @@ def open_session(
             root, launch_dir=launch_dir, session_id=options.session_id, is_stored=False
         )
         return session, None, ()
-    found = _earlier(store, options, root)
+    session_info = _earlier(store, options, root)
     if options.session_id is not None:
         _refuse_taken(store, options.session_id)
-    if found is None:
+    if session_info is None:
         session, notes = _create(store, root, launch_dir, options.session_id)
         return session, None, notes
     if options.fork_session:
-        session = store.fork(found.id, new_id=options.session_id)
-        return session, load(session.path), (f"This is a copy of session {found.id}.",)
+        session = store.fork(session_info.id, new_id=options.session_id)
+        return session, load(session.path), (f"This is a copy of session {session_info.id}.",)
     try:
-        session = store.open(found.id)
+        session = store.open(session_info.id)
         for name in ("results", "scratch"):
             sweep_private(session.directory / name)
         notes = session.transcript.repairs
         if _shows_draft(options):
-            take_over_drafts(store, found, session)
+            take_over_drafts(store, session_info, session)
     except SessionLocked as error:
-        session = store.fork(found.id, is_wanted=False)
+        session = store.fork(session_info.id, is_wanted=False)
         who = f"process {error.holder_pid}" if error.holder_pid else "another process"
         notes = (
             f"That session is open in {who}. This is a copy of it; what you do here is not "
@@ -69,10 +69,10 @@ def _earlier(store: SessionStore, options: RunOptions, root: Path) -> SessionInf
         return find_session(store, options.resume)
     if not options.continue_latest and options.resume is None:
         return None
-    found = store.latest(root)
-    if found is None and (options.continue_latest or options.headless):
+    session_info = store.latest(root)
+    if session_info is None and (options.continue_latest or options.headless):
         raise SessionError("No earlier session in this project to continue.")
-    return found
+    return session_info
 
 
 def _create(

@@ -213,12 +213,17 @@ class StartContext(Struct, frozen=True, kw_only=True):
         self, client: ModelRouter, on_effort: Callable[[Effort | None], None]
     ) -> ModelInUse:
         """Choose the model. Raises ConfigError where nothing names one."""
-        resumed = (
+        resumed_conversation = (
             self.resumed_conversation.model
             if self.resumed_conversation is not None and not self.is_demo
             else None
         )
-        model = await choose_model(client, self.setup, asked=self.options.model, resumed=resumed)
+        model = await choose_model(
+            client,
+            self.setup,
+            requested_model=self.options.model,
+            earlier_model=resumed_conversation,
+        )
         values = self.settings.values
         wants_thinking = self.options.wants_thinking
         if wants_thinking is None:
@@ -234,10 +239,14 @@ class StartContext(Struct, frozen=True, kw_only=True):
         )
 
     def _totals(self) -> Totals:
-        resumed = self.resumed_conversation
-        if resumed is None:
+        resumed_conversation = self.resumed_conversation
+        if resumed_conversation is None:
             return Totals()
-        return Totals(resumed.usage, resumed.cost_usd, resumed.context_tokens)
+        return Totals(
+            resumed_conversation.usage,
+            resumed_conversation.cost_usd,
+            resumed_conversation.context_tokens,
+        )
 
     async def prefix(
         self, system: tuple[Block, ...], registry: ToolRegistry, recorder: SessionRecorder
@@ -245,14 +254,14 @@ class StartContext(Struct, frozen=True, kw_only=True):
         """Return the system prompt to send and the messages to continue from, both recorded."""
         own = self.options.system_prompt or self.options.append_system_prompt
         own = own or self.options.json_schema
-        prefix, changed = bind_prefix(
+        prefix, messages = bind_prefix(
             system, registry.to_wire(), self.resumed_conversation, has_own_prompt=bool(own)
         )
         await recorder.system(prefix.system, prefix.digest)
-        if changed is None or self.resumed_conversation is None:
+        if messages is None or self.resumed_conversation is None:
             return RequestPrefix(prefix.system, self.resumed_conversation)
-        await recorder.rewound(changed[-1].uid if changed else None, changed)
-        return RequestPrefix(prefix.system, replace(self.resumed_conversation, messages=changed))
+        await recorder.rewound(messages[-1].uid if messages else None, messages)
+        return RequestPrefix(prefix.system, replace(self.resumed_conversation, messages=messages))
 
     @property
     def session_grants(self) -> GrantsRecord:
@@ -265,21 +274,21 @@ class StartContext(Struct, frozen=True, kw_only=True):
 
     def permissions(self) -> PermissionSetup:
         """Return rules and mode, with what a resumed session was granted."""
-        resumed, granted = self.resumed_conversation, self.session_grants
+        resumed_conversation, grants = self.resumed_conversation, self.session_grants
         return permission_setup(
             self.settings,
             bypass_available=self._bypass_available(),
             auto_available=is_auto_available(self.settings),
             session_rules=[
                 RuleText(rule, RuleBehavior(behavior), RuleSource.SESSION)
-                for behavior, rule in granted.grants
+                for behavior, rule in grants.grants
             ],
             # A directory that became a link since would open another one.
-            session_dirs=[Path(one) for one in granted.directories if os.path.realpath(one) == one],
+            session_dirs=[Path(one) for one in grants.directories if os.path.realpath(one) == one],
             scratch_dir=self.scratch,
             readable_dirs=(self.results,),
             sandbox=sandbox_state(self.sandbox.available, self.options, self.settings),
-            resumed_mode=resumed.mode if resumed is not None else None,
+            resumed_mode=resumed_conversation.mode if resumed_conversation is not None else None,
         )
 
     def _bypass_available(self) -> bool:
@@ -329,24 +338,24 @@ class StartContext(Struct, frozen=True, kw_only=True):
             if self.user.plans is None:
                 registry = registry.without({"ExitPlanMode"})
         if (names := self.options.tools) is not None:
-            wanted = {name: registry.get(name) for name in names}
-            unknown = [name for name in names if wanted[name] is None]
+            tools_by_name = {name: registry.get(name) for name in names}
+            unknown = [name for name in names if tools_by_name[name] is None]
             if self.member is not None:  # those of servers come later
                 unknown = [name for name in unknown if not name.startswith("mcp__")]
             if unknown:
                 self.notes.append(f"--tools: there is no tool {', '.join(unknown)} here.")
             registry = registry.without(
                 {t.name for t in registry.all()}
-                - {tool.name for tool in wanted.values() if tool is not None}
+                - {tool.name for tool in tools_by_name.values() if tool is not None}
             )
         registry.offer_search()
         return registry
 
     def max_turns(self) -> int:
         """Return after how many answers with tool calls a prompt ends."""
-        given = self.settings.limit("maxTurns", self.options.max_turns)
+        limit = self.settings.limit("maxTurns", self.options.max_turns)
         usual = DEFAULT_MAX_TURNS_HEADLESS if self.options.headless else DEFAULT_MAX_TURNS
-        return usual if given is None else int(given)
+        return usual if limit is None else int(limit)
 
     def max_budget_usd(self) -> float | None:
         """Return what the session may cost; None without a limit."""

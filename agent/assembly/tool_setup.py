@@ -55,7 +55,7 @@ class ToolParts(Struct, frozen=True):
 def build_tools(
     start: StartContext,
     late: LateParts,
-    shared: SharedState,
+    state: SharedState,
     *,
     model: ModelParts,
     gate: PermissionGate,
@@ -67,7 +67,7 @@ def build_tools(
 
     `with_search`: tools of servers follow, most of which the model has to search for.
     """
-    environment, resumed = start.environment, start.resumed_conversation
+    environment, resumed_conversation = start.environment, start.resumed_conversation
     scope = WorkingDirectories(lambda: gate.context)
     checkpoints = start.checkpoints(late.turn_id, scope)
     search = web_search(start, model)
@@ -85,15 +85,15 @@ def build_tools(
     registry = registry.without(denied_tools(gate.context.rules, names))
     only: tuple[str, ...] = ()
     if agents.lead is not None:
-        found = tools_of_lead(agents.lead, registry)
-        registry, only = found.registry, found.only
+        lead_tools = tools_of_lead(agents.lead, registry)
+        registry, only = lead_tools.registry, lead_tools.only
     if (seat := late.seat()) is not None:
         registry = seat.registry(registry)
     # The tools of a conversation stay as they are at its start.
     may_leave = gate.context.sandbox.may_leave
     registry.replace(bash_tool(may_leave=may_leave, places=late.places))
     registry.replace(agent_tool(agents.catalog.listing()))
-    deferred = DeferredTools(registry)
+    deferred_tools = DeferredTools(registry)
     services = late.services.bind(
         ToolServices(
             launch_dir=environment.launch_dir,
@@ -106,7 +106,7 @@ def build_tools(
             sandbox=start.sandbox,
             may_leave_sandbox=may_leave,
             files=FileState(),
-            shells=shared.shells,
+            shells=state.shells,
             scope=scope,
             mode=_Modes(gate),
             session_id=start.session.id,
@@ -119,19 +119,19 @@ def build_tools(
             search=search,
             checkpoints=checkpoints,
             skills=skills,
-            deferred_tools=deferred,
-            todos=resumed.todos if resumed is not None else (),
+            deferred_tools=deferred_tools,
+            todos=resumed_conversation.todos if resumed_conversation is not None else (),
             blocked_hosts=tuple(sorted(gate.context.blocked_hosts)),
             workflows=agents.workflows,
             named_hosts=lambda: named_hosts(gate.context.rules),
             may_search=lambda path: _may_search(gate, path, late.cwd()),
-            env_files=shared.env_files,
+            env_files=state.env_files,
             background_on_timeout=start.settings.values.backgroundOnTimeout is True,
         )
     )
     roots = start.settings.project_root, start.settings.agent_home
     lead_gate = gate_of_lead(agents.lead, only, gate, roots)
-    return ToolParts(registry, deferred, checkpoints, services, lead_gate)
+    return ToolParts(registry, deferred_tools, checkpoints, services, lead_gate)
 
 
 def web_search(start: StartContext, model: ModelParts) -> SearchPort | None:
@@ -142,9 +142,9 @@ def web_search(start: StartContext, model: ModelParts) -> SearchPort | None:
         if isinstance(service, SearchService):
             return service
         start.notes.append(service)
-    known = model.model_in_use.capabilities
-    is_known = start.setup.endpoint.is_official and known.source != "guess"
-    if not (is_known or "web_search" in known.served_tools):
+    capabilities = model.model_in_use.capabilities
+    is_known = start.setup.endpoint.is_official and capabilities.source != "guess"
+    if not (is_known or "web_search" in capabilities.served_tools):
         return None
     account = model.accounting.add_quietly
     return ServerSearch(model.client, lambda: model.model_in_use.model, account=account)
@@ -153,24 +153,26 @@ def web_search(start: StartContext, model: ModelParts) -> SearchPort | None:
 def serve_tools(start: StartContext, model: ModelParts, gate: PermissionGate) -> None:
     """Offer what the settings choose of the endpoint's own tools, as long as the model in use has
     it; what the model has not at the start is a note."""
-    used, client, rules = model.model_in_use, model.client, gate.context.rules
-    denied = denied_tools(rules, OURS.values())
-    wanted = [
-        name for name in start.settings.values.serverTools or () if OURS.get(name, "") not in denied
+    model_in_use, client, rules = model.model_in_use, model.client, gate.context.rules
+    denied_names = denied_tools(rules, OURS.values())
+    names_to_serve = [
+        name
+        for name in start.settings.values.serverTools or ()
+        if OURS.get(name, "") not in denied_names
     ]
     hosts = sorted(gate.context.blocked_hosts)
 
     def names() -> list[str]:
-        is_official = client.endpoint.is_official and client.is_main(used.model)
-        can = used.capabilities
-        return [name for name in wanted if has_served(can, name, is_official=is_official)]
+        is_official = client.endpoint.is_official and client.is_main(model_in_use.model)
+        can = model_in_use.capabilities
+        return [name for name in names_to_serve if has_served(can, name, is_official=is_official)]
 
-    used.served_tools = lambda: served_tools(names(), hosts)
-    missing = [name for name in wanted if name not in names()]
-    if missing and used.capabilities.source != "table":
+    model_in_use.served_tools = lambda: served_tools(names(), hosts)
+    missing = [name for name in names_to_serve if name not in names()]
+    if missing and model_in_use.capabilities.source != "table":
         start.notes.append(
-            f"The server of {used.model} has no {', '.join(missing)} of its own: serverTools has "
-            "no effect there."
+            f"The server of {model_in_use.model} has no {', '.join(missing)} of its own: "
+            "serverTools has no effect there."
         )
 
 

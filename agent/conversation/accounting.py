@@ -44,20 +44,20 @@ class Accounting:
         self._max_budget_usd = max_budget_usd
         self._on_exceeded = on_exceeded
         self._add_to_ledger = add_to_ledger
-        self._exceeded: str | None = None
+        self._exceed_reason: str | None = None
         self._turn_id = ""
         self._has_warned = False
 
     def spent(self) -> str | None:
         """Return why no further request may be made, or None."""
         limit = self._max_budget_usd
-        if limit is not None and self._exceeded is None and self._totals.cost_usd >= limit:
-            self._exceeded = (
+        if limit is not None and self._exceed_reason is None and self._totals.cost_usd >= limit:
+            self._exceed_reason = (
                 f"The budget of {_dollars(limit)} is used up (${self._totals.cost_usd:.4f} spent). "
                 "Restart with a larger --max-budget-usd to continue."
             )
-            self._on_exceeded(self._exceeded)
-        return self._exceeded
+            self._on_exceeded(self._exceed_reason)
+        return self._exceed_reason
 
     def account(
         self, usage: Usage, model: str, turn_id: str, agent_id: str | None = None
@@ -108,8 +108,8 @@ class Accounting:
 
     def add_quietly(self, usage: Usage, model: str) -> None:
         """Add one response that no event reports, such as an answer of the small model."""
-        named = model or self._model()
-        self._add_to_ledger(named, self._add(usage, named), usage)
+        model_name = model or self._model()
+        self._add_to_ledger(model_name, self._add(usage, model_name), usage)
         if not self._has_warned and self.costs.state.is_runaway():
             self._has_warned = True
             spent = self.costs.state.prompts_usd[-1]

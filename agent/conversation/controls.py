@@ -59,24 +59,24 @@ class ConversationControls:
             SwitchRefused: a hook objects; the model stays.
         """
         parts = self._parts
-        before, wanted = parts.model(), expand_alias(model)
-        refusal = await parts.hooks.may_switch_model(before, wanted, model)
+        old_model, new_model = parts.model(), expand_alias(model)
+        refusal = await parts.hooks.may_switch_model(old_model, new_model, model)
         if refusal is not None:
-            raise SwitchRefused(f"The model stays {before}: {refusal}")
+            raise SwitchRefused(f"The model stays {old_model}: {refusal}")
         await parts.switch.set_model(model)
-        await parts.hooks.model_switched(before, parts.model(), model)
+        await parts.hooks.model_switched(old_model, parts.model(), model)
         return parts.switch.left_out(self._state.messages)
 
     def set_effort(self, effort: Effort | None) -> None:
         """Ask for another effort from the next request on."""
         self._parts.switch.set_effort(effort)
 
-    def set_thinking(self, wanted: bool) -> bool:
+    def set_thinking(self, is_on: bool) -> bool:
         """Have the model think, or not, from the next prompt on.
 
         Returns False where the model can do only the other.
         """
-        return self._parts.switch.set_thinking(wanted)
+        return self._parts.switch.set_thinking(is_on)
 
     def move_to(self, directory: Path) -> bool:
         """Work in another directory from now on; False, and nothing changes, outside the scope."""

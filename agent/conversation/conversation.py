@@ -82,8 +82,8 @@ class Conversation:
         """
         self.prompt_queue.save()
         if unfinished_turn is not None:
-            ended = Terminal(unfinished_turn, "error", "the program was killed")
-            self._background.start(self._parts.recorder.event(ended, self._state.messages))
+            end = Terminal(unfinished_turn, "error", "the program was killed")
+            self._background.start(self._parts.recorder.event(end, self._state.messages))
 
     # -- one prompt -------------------------------------------------------------------------
 
@@ -227,9 +227,9 @@ class Conversation:
 
     async def _record_synthetic(self, turn_id: str, messages: tuple[Message, ...]) -> None:
         """Record what the loop added while it was being abandoned."""
-        recorded = len(self._state.messages)
-        if messages[:recorded] == self._state.messages:
-            for message in messages[recorded:]:
+        recorded_count = len(self._state.messages)
+        if messages[:recorded_count] == self._state.messages:
+            for message in messages[recorded_count:]:
                 await self._parts.recorder.event(MessageCommitted(turn_id, message), messages)
         self._state.messages = messages or self._state.messages
 

@@ -80,7 +80,7 @@ class ModelSwitch(Protocol):
         """Whether the model thinks before it answers."""
         ...
 
-    def set_thinking(self, wanted: bool) -> bool:
+    def set_thinking(self, is_on: bool) -> bool:
         """Have it think, or not; False where the model can do only the other."""
         ...
 

@@ -120,7 +120,7 @@ class ConversationView:
             request.tools,
             self.messages,
             window=self._parts.totals.context_window,
-            measured=self._parts.totals.context_tokens,
+            measured_tokens=self._parts.totals.context_tokens,
         )
 
     def preview_of(self, tool_use_id: str) -> Display | None:

@@ -43,65 +43,65 @@ class DisplayHooks:
         self._hooks = hooks
         self._replaces = replaces
         self._clock = clock
-        self._held: _Held | None = None
+        self._pending: _Held | None = None
         self._index = 0
         self._message = ""
         self._resting_until = float("-inf")
 
     @property
     def is_active(self) -> bool:
-        """Whether events have to pass through `shown` at all."""
-        return self._held is not None or self._hooks.runner.has(EVENT)
+        """Whether events have to pass through `replace_event` at all."""
+        return self._pending is not None or self._hooks.runner.has(EVENT)
 
     async def replace_event(self, event: AgentEvent, abort: AbortSignal) -> list[AgentEvent]:
         """Return what takes the place of an event, in order; usually the event itself."""
         if event.agent_id is not None:
             return [event]
         if not isinstance(event, TextDelta):
-            if self._held is None or event.type == "tombstone":
-                self._held = None
+            if self._pending is None or event.type == "tombstone":
+                self._pending = None
                 return [event]
             return [*await self._release_all(abort), event]
         if not self.is_active:
             return [event]
-        shown: list[AgentEvent] = []
-        if self._held is not None and not _same_block(self._held.delta, event):
-            shown += await self._release_all(abort)
-        if self._held is None:
-            self._held = _Held(event)
-        self._held.text += event.text
+        events: list[AgentEvent] = []
+        if self._pending is not None and not _same_block(self._pending.delta, event):
+            events += await self._release_all(abort)
+        if self._pending is None:
+            self._pending = _Held(event)
+        self._pending.text += event.text
         lines = self._complete_lines()
         if lines and self._now() >= self._resting_until:
-            self._held.text = self._held.text[len(lines) :]
-            shown.append(await self._through_hooks(event, lines, final=False, abort=abort))
-        return shown
+            self._pending.text = self._pending.text[len(lines) :]
+            events.append(await self._through_hooks(event, lines, final=False, abort=abort))
+        return events
 
     def _complete_lines(self) -> str:
         """Return the lines that more text follows."""
-        assert self._held is not None
-        text = self._held.text
+        assert self._pending is not None
+        text = self._pending.text
         return text[: text.rfind("\n", 0, len(text) - 1) + 1]
 
     async def _release_all(self, abort: AbortSignal) -> list[TextDelta]:
-        held, self._held = self._held, None
-        if held is None or not held.text:
+        pending, self._pending = self._pending, None
+        if pending is None or not pending.text:
             return []
-        return [await self._through_hooks(held.delta, held.text, final=True, abort=abort)]
+        return [await self._through_hooks(pending.delta, pending.text, final=True, abort=abort)]
 
     async def _through_hooks(
         self, delta: TextDelta, text: str, *, final: bool, abort: AbortSignal
     ) -> TextDelta:
         if delta.message_uid != self._message:
             self._message, self._index = delta.message_uid, 0
-        started = self._now()
+        start_s = self._now()
         content = None
         if not abort.aborted:
             content = await self._hooks.message_display(
                 delta.message_uid, self._index, text, final=final, abort=abort
             )
         self._index += 1
-        ended = self._now()
-        self._resting_until = ended + REST_FACTOR * (ended - started)
+        end_s = self._now()
+        self._resting_until = end_s + REST_FACTOR * (end_s - start_s)
         return replace(delta, text=content if content is not None and self._replaces else text)
 
     def _now(self) -> float:

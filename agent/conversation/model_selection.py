@@ -23,36 +23,40 @@ class ModelNotNamed(ConfigError):
 
     def __init__(self, base_url: str, models: tuple[str, ...]) -> None:
         """Take the endpoint and the models it lists; none where it lists none."""
-        known = f" It has: {', '.join(models[:10])}." if models else ""
+        listing = f" It has: {', '.join(models[:10])}." if models else ""
         super().__init__(
             f"{base_url} is not Anthropic's API, so no model is assumed. "
-            f"Name one with --model or ANTHROPIC_MODEL.{known}"
+            f"Name one with --model or ANTHROPIC_MODEL.{listing}"
         )
         self.base_url = base_url
         self.models = models
 
 
 async def choose_model(
-    client: ModelRouter, setup: ModelSetup, *, asked: str | None, resumed: str | None
+    client: ModelRouter,
+    setup: ModelSetup,
+    *,
+    requested_model: str | None,
+    earlier_model: str | None,
 ) -> str:
     """Return the model to start with.
 
     Args:
         client: lists the models where nothing else selects one.
         setup: the endpoint, and the model settings name.
-        asked: as named on the command line.
-        resumed: the model of the session that is continued.
+        requested_model: as named on the command line.
+        earlier_model: the model of the session that is continued.
 
     Raises:
         ModelNotNamed: nothing names one.
     """
-    model = (asked and setup.model) or resumed or setup.model
+    model = (requested_model and setup.model) or earlier_model or setup.model
     if model:
         return model
-    listed = await client.main.list_models()
-    if len(listed) == 1:
-        return listed[0]
-    raise ModelNotNamed(setup.endpoint.base_url, listed)
+    models = await client.main.list_models()
+    if len(models) == 1:
+        return models[0]
+    raise ModelNotNamed(setup.endpoint.base_url, models)
 
 
 class ModelInUse:
@@ -95,11 +99,11 @@ class ModelInUse:
         Raises:
             SwitchRefused: its provider cannot be asked, as there is no key for it.
         """
-        wanted = expand_alias(model)
-        problem = self._client.problem(wanted)
+        new_model = expand_alias(model)
+        problem = self._client.problem(new_model)
         if problem is not None:
             raise SwitchRefused(problem)
-        self.model = wanted
+        self.model = new_model
         self.capabilities = self._apply_limits(self._client.known_capabilities(self.model))
         await self.learn_capabilities()
 
@@ -128,22 +132,22 @@ class ModelInUse:
         can = self.capabilities
         return can.can_think and (self._wants_thinking or not can.can_disable_thinking)
 
-    def set_thinking(self, wanted: bool) -> bool:
+    def set_thinking(self, is_on: bool) -> bool:
         """Have the model think, or not, from the next prompt on.
 
         Returns False, and leaves things as they are, where the model can do only the other.
         """
-        before, self._wants_thinking = self._wants_thinking, wanted
-        if self.thinks is wanted:
+        previous, self._wants_thinking = self._wants_thinking, is_on
+        if self.thinks is is_on:
             return True
-        self._wants_thinking = before
+        self._wants_thinking = previous
         return False
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
         """Take over a window and a longest answer that an error of the endpoint named."""
         self._client.learn_limits(model, window, output)
-        named = self.limits.get(model, (0, 0))
-        self.limits[model] = (window or named[0], output or named[1])
+        known_limits = self.limits.get(model, (0, 0))
+        self.limits[model] = (window or known_limits[0], output or known_limits[1])
         if model == self.model:
             self.capabilities = self._client.known_capabilities(model)
             self.totals.context_window = self.capabilities.context_window
@@ -151,19 +155,19 @@ class ModelInUse:
     async def learn_capabilities(self) -> None:
         """Ask the endpoint what the model can take; the table counts until it answers."""
         model = self.model
-        found = await self._client.capabilities(model)
+        capabilities = await self._client.capabilities(model)
         if model == self.model:
-            self.capabilities = self._apply_limits(found)
+            self.capabilities = self._apply_limits(capabilities)
             self.totals.context_window = self.capabilities.context_window
 
     def _apply_limits(self, can: ModelCapabilities) -> ModelCapabilities:
         """Return capabilities of the model with the limits that errors named, also long ago."""
         window, output = self.limits.get(self.model, (0, 0))
-        stated = self._client.override(self.model)
-        if can.source in ("endpoint", "server") or stated.context_window is not None:
+        override = self._client.override(self.model)
+        if can.source in ("endpoint", "server") or override.context_window is not None:
             # A server may have been started with a larger window since.
             window = 0
-        if stated.max_output_tokens is not None:
+        if override.max_output_tokens is not None:
             # What an error of this run named, the client's figure holds already.
             output = 0
         return replace(
@@ -175,5 +179,5 @@ class ModelInUse:
 
 if TYPE_CHECKING:
 
-    def _proves(used: ModelInUse) -> ModelChoice:
-        return used
+    def _proves(model_in_use: ModelInUse) -> ModelChoice:
+        return model_in_use

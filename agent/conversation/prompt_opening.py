@@ -35,11 +35,11 @@ async def open_prompt(
     refusal = prompt_refusal(outcome)
     if refusal is not None:
         return await _not_sent(events, "stop_hook_prevented", refusal)
-    expanded = ExpandedPrompt()
+    expansion = ExpandedPrompt()
     if parts.expander is not None:
-        expanded = await parts.expander.expand(prompt, events, abort)
-    if expanded.block_reason is not None:
-        return await _not_sent(events, "stop_hook_prevented", expanded.block_reason)
+        expansion = await parts.expander.expand(prompt, events, abort)
+    if expansion.block_reason is not None:
+        return await _not_sent(events, "stop_hook_prevented", expansion.block_reason)
     if abort.aborted:
         return await _not_sent(events, "aborted_tools", abort.reason or "")
     new = [user_message(text, origin="reminder") for text in _notes(parts, state)]
@@ -50,7 +50,7 @@ async def open_prompt(
     first = parts.hooks.take_first_message()
     if first is not None:
         new.append(user_message(first, origin="hook"))
-    return (*new, *expanded.context, prompt.to_message(), *_mode_reminder(parts, state))
+    return (*new, *expansion.context, prompt.to_message(), *_mode_reminder(parts, state))
 
 
 def _mode_reminder(parts: ConversationParts, state: ConversationState) -> tuple[Message, ...]:
@@ -94,7 +94,7 @@ def _notes(parts: ConversationParts, state: ConversationState) -> list[str]:
     notes: list[str] = []
     if not state.has_opening:
         notes.extend(parts.reminders.first())
-    notes.extend(parts.hooks.start_context(again=not state.has_opening))
+    notes.extend(parts.hooks.start_context(is_repeated=not state.has_opening))
     notes.extend(parts.reminders.before_prompt())
     notes.extend(note(text) for text in state.notes)
     state.notes.clear()

@@ -27,7 +27,7 @@ class PromptQueue:
         self._recorder = recorder
         self._background = background
         self.add_note = add_note
-        self._unrecorded: dict[str, str] = {}
+        self._texts_by_uid: dict[str, str] = {}
         """Texts by uid, until the transcript has them for themselves."""
 
     @property
@@ -38,14 +38,14 @@ class PromptQueue:
     def add(self, prompt: Prompt) -> None:
         """Queue a prompt."""
         self._prompts.append(prompt)
-        self._unrecorded[prompt.uid] = prompt.text
+        self._texts_by_uid[prompt.uid] = prompt.text
         self.save()
 
     def take_back(self) -> list[Prompt]:
         """Return all prompts to the user and empty the queue."""
         prompts = list(self._prompts)
         self._prompts.clear()
-        self._unrecorded.clear()
+        self._texts_by_uid.clear()
         self.save()
         return prompts
 
@@ -55,7 +55,7 @@ class PromptQueue:
 
     def save(self) -> None:
         """Record what waits, in the background."""
-        self._background.start(self._recorder.queue(list(self._unrecorded.values())))
+        self._background.start(self._recorder.queue(list(self._texts_by_uid.values())))
 
     def save_draft(self, text: str) -> None:
         """Record the half-typed prompt, so that a crash does not lose it."""
@@ -63,5 +63,5 @@ class PromptQueue:
 
     async def on_recorded(self, uid: str) -> None:
         """Take a prompt off the record: it is part of the transcript now, and no sooner."""
-        if self._unrecorded.pop(uid, None) is not None:
-            await self._recorder.queue(list(self._unrecorded.values()))
+        if self._texts_by_uid.pop(uid, None) is not None:
+            await self._recorder.queue(list(self._texts_by_uid.values()))

@@ -76,14 +76,14 @@ class Rewinding:
         first = await self._first_change(checkpoints, turn_id)
         if first is None:
             return None
-        restored = await checkpoints.restore(first, paths, redo_id=uuid.uuid4().hex[:12])
-        files = len(restored.done_changes)
+        result = await checkpoints.restore(first, paths, redo_id=uuid.uuid4().hex[:12])
+        files = len(result.done_changes)
         self._state.notes.append(
             f"The user put {files} file(s) back to their state before an earlier prompt: "
-            + ", ".join(str(change.path) for change in restored.done_changes[:20])
+            + ", ".join(str(change.path) for change in result.done_changes[:20])
             + ". Read them again before you change them."
         )
-        return restored
+        return result
 
     async def rewind(self, prompt_uid: str) -> str:
         """Go back to before one of the user's messages and return its text.
@@ -128,9 +128,9 @@ class Rewinding:
     async def _first_change(self, checkpoints: Checkpoints, turn_id: str) -> str | None:
         """Return the first turn from this one on that changed files: a prompt that changed none
         has no snapshot of its own."""
-        stored = checkpoints.turns
-        if turn_id in stored:
+        turns_with_changes = checkpoints.turns
+        if turn_id in turns_with_changes:
             return turn_id
         turns = [point.turn_id for point in await self.points()]
         later = turns[turns.index(turn_id) :] if turn_id in turns else []
-        return next((turn for turn in later if turn in stored), None)
+        return next((turn for turn in later if turn in turns_with_changes), None)

@@ -64,7 +64,7 @@ class LiveSettings:
         self._stamps = _stamps(settings.watched_files)
         self._problem = ""
         """Why the files as they are now do not count; empty while they do."""
-        self._refused: Settings | None = None
+        self._refused_settings: Settings | None = None
         """The settings in the files now, where a hook refuses them."""
         self._one_at_a_time = asyncio.Lock()
         """Locked while the files are read and their settings applied: a caller that comes meanwhile
@@ -100,11 +100,13 @@ class LiveSettings:
         """
         async with self._one_at_a_time:
             stamps = _stamps(self._settings.watched_files)
-            changed = [path for path, stamp in stamps.items() if self._stamps.get(path) != stamp]
-            if not changed:
+            changed_files = [
+                path for path, stamp in stamps.items() if self._stamps.get(path) != stamp
+            ]
+            if not changed_files:
                 return
             try:
-                await self._take(changed)
+                await self._take(changed_files)
             except Exception as error:  # noqa: BLE001 - isolation boundary: what is in force stays
                 self._notify(f"Settings cannot be read again: {error}", "warning")
 
@@ -122,16 +124,16 @@ class LiveSettings:
             case ReloadFailed(_, problem):
                 is_known = problem == self._problem
             case Reloaded(_, current, _):
-                is_known = current == self._refused or (
+                is_known = current == self._refused_settings or (
                     current == self._settings and not self._problem
                 )
         if is_known:
             return
-        self._refused = None
+        self._refused_settings = None
         if await self._is_approved(change):
             self.apply(change)
         else:
-            self._refused = change.current
+            self._refused_settings = change.current
 
     async def _follow(self) -> None:
         try:
@@ -151,16 +153,16 @@ class LiveSettings:
                 return False
         return True
 
-    def _notify_of_rules(self, before: RuleSet) -> None:
+    def _notify_of_rules(self, old_rules: RuleSet) -> None:
         """Warn of what is wrong with the rules now, and was not before."""
         rules = self._gate.context.rules
-        if rules is before:
+        if rules is old_rules:
             return
         settings = self._settings
         short = place_relative(str(settings.project_root), str(settings.home))
-        known = rule_notes(before, short)
+        old_notes = rule_notes(old_rules, short)
         for note in rule_notes(rules, short):
-            if note not in known:
+            if note not in old_notes:
                 self._notify(note, "warning")
 
     def _source_of(self, path: Path) -> str:
@@ -183,12 +185,12 @@ class LiveSettings:
                 self._notify(f"Settings changed but cannot be used, {effect}: {problem}", "warning")
             case Reloaded(_, current, files):
                 self._problem = ""
-                before, self._settings = self._settings, current
+                previous, self._settings = self._settings, current
                 rules_before = self._gate.context.rules
                 self._in_force(current)
                 self._gate.replace_context(
                     replace(
-                        refresh_context(self._gate.context, before, current),
+                        refresh_context(self._gate.context, previous, current),
                         sandbox=self._sandbox(current),
                     ),
                     auto_available=is_auto_available(current),
@@ -203,10 +205,10 @@ class LiveSettings:
 
 
 def refresh_context(
-    context: PermissionContext, before: Settings, settings: Settings
+    context: PermissionContext, previous: Settings, settings: Settings
 ) -> PermissionContext:
     """Return the context with the new settings; grants of the session stay."""
-    own_dirs = [path for path in context.additional_dirs if path not in before.additional_dirs]
+    own_dirs = [path for path in context.additional_dirs if path not in previous.additional_dirs]
     session = [text for text in context.rules.texts if text.source is RuleSource.SESSION]
     is_bypass_locked = is_locked(settings.policy, "disableBypassPermissionsMode")
     return replace(
@@ -225,22 +227,25 @@ def refresh_context(
 _REGISTERED = frozenset({HookSource.CODE, HookSource.SKILL, HookSource.AGENT, HookSource.PLUGIN})
 
 
-def _with_registered(settings: Settings, before: HookConfig) -> HookConfig:
+def _with_registered(settings: Settings, previous: HookConfig) -> HookConfig:
     """Return the hooks of new settings, with those that code, plugins and skills added."""
     specs = [
-        spec for found in before.handlers.values() for spec in found if spec.source in _REGISTERED
+        spec
+        for event_specs in previous.handlers.values()
+        for spec in event_specs
+        if spec.source in _REGISTERED
     ]
     return hook_config(settings).with_specs(specs)
 
 
 def _stamps(files: Iterable[Path]) -> dict[Path, tuple[int, ...]]:
     """Return a stamp of the state of each file; () for a file that does not exist."""
-    found: dict[Path, tuple[int, ...]] = {}
+    stamps: dict[Path, tuple[int, ...]] = {}
     for path in files:
         try:
             status = path.stat()
         except OSError:
-            found[path] = ()
+            stamps[path] = ()
         else:
-            found[path] = (status.st_ino, status.st_size, status.st_mtime_ns)
-    return found
+            stamps[path] = (status.st_ino, status.st_size, status.st_mtime_ns)
+    return stamps

@@ -47,8 +47,8 @@ class SideQuestion:
             ModelError: the request failed, or the answer was cut or empty.
         """
         history = _settled_messages(self._messages())
-        asked = user_message(f"{note(_ASK)}\n\n{question}")
-        request = self._request((*history, asked))
+        message = user_message(f"{note(_ASK)}\n\n{question}")
+        request = self._request((*history, message))
         fold = MessageBuilder()
         async for event in self._client.stream(
             replace(

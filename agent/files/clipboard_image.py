@@ -35,7 +35,7 @@ async def read_clipboard_image(env: Mapping[str, str]) -> bytes | None:
 async def _output(command: list[str], env: Mapping[str, str]) -> bytes:
     limits = RunLimits(TIMEOUT_S, stdout_bytes=MAX_BYTES, stderr_bytes=0, stops_at_limit=True)
     try:
-        ended = await run_program(Launch(tuple(command), env), limits)
+        result = await run_program(Launch(tuple(command), env), limits)
     except CannotStart:
         return b""
-    return b"" if ended.timed_out or ended.was_stopped else ended.stdout
+    return b"" if result.timed_out or result.was_stopped else result.stdout

@@ -90,8 +90,8 @@ class FileIndex:
             result = await search([*options, "."], directory=self.root, programs=self._programs)
         except ToolError:
             return []
-        found = (os.fsdecode(name) for name in result.data.split(b"\0") if name)
-        return [name.removeprefix("./") for name in islice(found, MAX_FILES)]
+        names = (os.fsdecode(name) for name in result.data.split(b"\0") if name)
+        return [name.removeprefix("./") for name in islice(names, MAX_FILES)]
 
     async def _watch(self, on_change: Callable[[], None]) -> None:
         await self.ready()
@@ -113,14 +113,14 @@ def _is_of_the_list(change: str, path: str) -> bool:
 
 
 def _with_directories(paths: Iterable[str]) -> NameList:
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for path in paths:
-        found[path] = None
-        at = path.rfind("/")
-        while at > 0:
-            directory = path[: at + 1]
-            if directory in found:
+        names[path] = None
+        position = path.rfind("/")
+        while position > 0:
+            directory = path[: position + 1]
+            if directory in names:
                 break
-            found[directory] = None
-            at = path.rfind("/", 0, at)
-    return NameList(found)
+            names[directory] = None
+            position = path.rfind("/", 0, position)
+    return NameList(names)

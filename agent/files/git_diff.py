@@ -58,8 +58,8 @@ async def read_diff(root: Path, programs: ReadingPrograms) -> tuple[FileDiff, ..
         return None
     others = ("ls-files", "--others", "--exclude-standard", "-z")
     # Names that are not UTF-8 stay names of files.
-    listed = await run_git(root, programs, *others, errors="surrogateescape")
-    names = [name for name in (listed or "").split("\0") if name][:MAX_NEW_FILES]
+    name_list = await run_git(root, programs, *others, errors="surrogateescape")
+    names = [name for name in (name_list or "").split("\0") if name][:MAX_NEW_FILES]
     new = await asyncio.to_thread(lambda: [_new_file(root, name) for name in names])
     return (*parse_diff(text), *new)
 
@@ -97,33 +97,33 @@ def parse_diff(text: str) -> tuple[FileDiff, ...]:
         lines = part.split("\n")
         hunks = next((i for i, line in enumerate(lines) if line.startswith("@@")), len(lines))
         body = [line for line in lines[hunks:] if line or line is not lines[-1]]
-        added = sum(line.startswith("+") for line in body)
-        removed = sum(line.startswith("-") for line in body)
+        added_count = sum(line.startswith("+") for line in body)
+        removed_count = sum(line.startswith("-") for line in body)
         if len(body) > MAX_LINES:
             body = [*body[:MAX_LINES], f"[{len(body) - MAX_LINES} more lines]"]
         head = lines[:hunks]
-        files.append(FileDiff(_path(head), added, removed, tuple(body), _what(head)))
+        files.append(FileDiff(_path(head), added_count, removed_count, tuple(body), _what(head)))
     return tuple(files)
 
 
 def _what(head: list[str]) -> str:
-    found: list[str] = []
+    facts: list[str] = []
     modes: list[str] = []
     for line in head[1:]:
         if line.startswith("new file mode"):
-            found.append("new")
+            facts.append("new")
         elif line.startswith("deleted file mode"):
-            found.append("deleted")
+            facts.append("deleted")
         elif line.startswith(("rename from ", "copy from ")):
             verb, _, old = line.partition(" from ")
-            found.append(f"{'renamed' if verb == 'rename' else 'copied'} from {_unquote(old)}")
+            facts.append(f"{'renamed' if verb == 'rename' else 'copied'} from {_unquote(old)}")
         elif line.startswith(("old mode ", "new mode ")):
             modes.append(line.rpartition(" ")[2])
         elif line.startswith(("Binary files ", "GIT binary patch")):
-            found.append("binary")
+            facts.append("binary")
     if len(modes) == 2:
-        found.append(f"mode {modes[0]} → {modes[1]}")
-    return ", ".join(found)
+        facts.append(f"mode {modes[0]} → {modes[1]}")
+    return ", ".join(facts)
 
 
 def _path(head: list[str]) -> str:

@@ -38,39 +38,39 @@ class NameList:
 
     def search(self, query: str) -> Iterator[int | None]:
         """Yield indexes of matches, best kind first; None now and then, to look at the clock."""
-        wanted = query.lower()
-        if not wanted:
+        needle = query.lower()
+        if not needle:
             yield from range(min(len(self.names), ENOUGH))
             return
-        if "\n" in wanted:
+        if "\n" in needle:
             return
-        if "/" not in wanted:
-            yield from _plain(self._lasts, self._last_starts, "\n" + wanted)
-            yield from _plain(self._lasts, self._last_starts, wanted)
-        yield from _plain(self._paths, self._path_starts, "\n" + wanted)
-        yield from _plain(self._paths, self._path_starts, wanted)
-        if len(wanted) > 1:
-            yield from self._match_with_gaps(wanted)
+        if "/" not in needle:
+            yield from _plain(self._lasts, self._last_starts, "\n" + needle)
+            yield from _plain(self._lasts, self._last_starts, needle)
+        yield from _plain(self._paths, self._path_starts, "\n" + needle)
+        yield from _plain(self._paths, self._path_starts, needle)
+        if len(needle) > 1:
+            yield from self._match_with_gaps(needle)
 
-    def _match_with_gaps(self, wanted: str) -> Iterator[int | None]:
-        letters = [re.escape(char) for char in wanted if not char.isspace()]
+    def _match_with_gaps(self, needle: str) -> Iterator[int | None]:
+        letters = [re.escape(char) for char in needle if not char.isspace()]
         if not letters:
             return
         pattern = re.compile("[^\n]*?".join(letters))
         text, starts = self._paths, self._path_starts
-        found = 0
-        at = 0
-        while at < len(text) and found < ENOUGH:
-            end = text.find("\n", at + _SLICE_CHARS)
+        count = 0
+        position = 0
+        while position < len(text) and count < ENOUGH:
+            end = text.find("\n", position + _SLICE_CHARS)
             end = len(text) if end < 0 else end + 1
-            for match in pattern.finditer(text, at, end):
+            for match in pattern.finditer(text, position, end):
                 index = bisect_right(starts, match.start()) - 1
                 yield index
-                found += 1
-                if found >= ENOUGH:
+                count += 1
+                if count >= ENOUGH:
                     return
             yield None
-            at = end
+            position = end
 
 
 class Search:
@@ -100,13 +100,13 @@ class Search:
 
     def step(self, budget_s: float = STEP_S) -> bool:
         """Search on for at most about that long; return whether the search is done."""
-        until = self._clock() + budget_s
+        deadline_s = self._clock() + budget_s
         for count, index in enumerate(self._steps):
             if index is not None:
                 self._hits.setdefault(index)
                 if len(self._hits) >= self._limit:
                     break
-            if (index is None or count % 64 == 0) and self._clock() >= until:
+            if (index is None or count % 64 == 0) and self._clock() >= deadline_s:
                 return False
         self.is_done = True
         return True
@@ -117,17 +117,17 @@ def _fold_name(name: str) -> str:
     return name.lower().replace("\n", "␊")
 
 
-def _plain(text: str, starts: array[int], wanted: str) -> Iterator[int | None]:
+def _plain(text: str, starts: array[int], needle: str) -> Iterator[int | None]:
     """Yield the lines in which a text occurs, each once."""
-    found = 0
-    at = text.find(wanted)
-    while at >= 0 and found < ENOUGH:
+    count = 0
+    position = text.find(needle)
+    while position >= 0 and count < ENOUGH:
         # A hit that begins with the line break belongs to the line after it.
-        index = bisect_right(starts, at + (wanted[0] == "\n")) - 1
+        index = bisect_right(starts, position + (needle[0] == "\n")) - 1
         yield index
-        found += 1
+        count += 1
         following = starts[index + 1] - 1 if index + 1 < len(starts) else len(text)
-        at = text.find(wanted, following)
+        position = text.find(needle, following)
     yield None
 
 
@@ -135,9 +135,9 @@ def _join_lines(lines: Iterable[str]) -> tuple[str, array[int]]:
     """Return the lines in one string, each after a line break, and where each begins."""
     parts: list[str] = []
     starts = array("Q")
-    at = 1
+    position = 1
     for line in lines:
         parts.append(line)
-        starts.append(at)
-        at += len(line) + 1
+        starts.append(position)
+        position += len(line) + 1
     return "\n" + "\n".join(parts), starts

@@ -27,15 +27,15 @@ def mention_of(path: str, *, is_open: bool = False) -> str:
     return f'@"{"".join(map(_escape_char, path))}' + ("" if is_open else '"')
 
 
-def unquote(written: str) -> str:
+def unquote(text: str) -> str:
     """Return the path between quotes."""
-    return _ESCAPED.sub(_character, written)
+    return _ESCAPED.sub(_character, text)
 
 
 def _escape_char(char: str) -> str:
-    known = _ESCAPES.get(char)
-    if known is not None:
-        return known
+    escape = _ESCAPES.get(char)
+    if escape is not None:
+        return escape
     code = ord(char)
     if _FIRST_BYTE <= code < _FIRST_BYTE + 0x100:
         return f"\\x{code - _FIRST_BYTE:02x}"

@@ -70,23 +70,23 @@ def find_mentions(text: str) -> tuple[tuple[Mention, ...], ...]:
     `see @a.py.` may mean `a.py.` or `a.py`; the caller, who knows the files, takes the first that
     exists.
     """
-    found: list[tuple[Mention, ...]] = []
+    mentions: list[tuple[Mention, ...]] = []
     for match in _MENTION.finditer(text):
         if match["quoted"] is not None:
-            written = match["quoted"]
-            readings = list(_readings(written))
-            if "\\" in written:
-                readings.extend(_readings(unquote(written)))
-            found.append(tuple(readings))
+            candidate = match["quoted"]
+            readings = list(_readings(candidate))
+            if "\\" in candidate:
+                readings.extend(_readings(unquote(candidate)))
+            mentions.append(tuple(readings))
             continue
-        written = match["plain"]
-        readings = list(_readings(written))
-        while written and written[-1] in _TRAILING:
-            written = written[:-1]
-            readings.extend(_readings(written))
+        candidate = match["plain"]
+        readings = list(_readings(candidate))
+        while candidate and candidate[-1] in _TRAILING:
+            candidate = candidate[:-1]
+            readings.extend(_readings(candidate))
         if readings:
-            found.append(tuple(readings))
-    return tuple(dict.fromkeys(found))
+            mentions.append(tuple(readings))
+    return tuple(dict.fromkeys(mentions))
 
 
 class _Attached(Struct, frozen=True):
@@ -117,28 +117,28 @@ class MentionReader(Struct):
         names: list[str] = []
         refusals: list[str] = []
         room = MAX_TOTAL_CHARS
-        done: set[Mention] = set()
+        attached_mentions: set[Mention] = set()
         for readings in chain.from_iterable(map(find_mentions, texts)):
-            found = next(filter(None, map(self._locate, readings)), None)
-            if found is None and (part := await self._resource(readings)) is not None:
+            target = next(filter(None, map(self._locate, readings)), None)
+            if target is None and (part := await self._resource(readings)) is not None:
                 names.extend(part.names)
                 blocks.extend(part.blocks)
                 refusals.extend(part.refusals)
                 continue
-            if found is None:
+            if target is None:
                 # The last has neither the sentence's punctuation nor line numbers.
                 if self._is_missing(last := readings[-1].path):
                     refusals.append(f"@{last} is not attached: file not found")
                 continue
-            mention, path = found
-            if mention in done:
+            mention, path = target
+            if mention in attached_mentions:
                 continue
-            if len(done) >= MAX_MENTIONS or room <= 0:
+            if len(attached_mentions) >= MAX_MENTIONS or room <= 0:
                 refusals.append(
                     f"@{mention.path} is not attached: the attachments have reached their limit"
                 )
                 continue
-            done.add(mention)
+            attached_mentions.add(mention)
             name = display_path(path, self.services().launch_dir)
             try:
                 content = await self._attach(mention, path, name, turn_id, abort)
@@ -236,7 +236,7 @@ class MentionReader(Struct):
         may_show = self.services().may_search
         try:
             with os.scandir(path) as entries:
-                found = sorted(
+                names = sorted(
                     display_path(entry.name, path)
                     + ("/" if entry.is_dir(follow_symlinks=False) else "")
                     for entry in entries
@@ -244,8 +244,8 @@ class MentionReader(Struct):
                 )
         except OSError as error:
             raise ToolError(f"it cannot be listed ({error.strerror})") from error
-        more = f"\n[{len(found) - MAX_ENTRIES} more]" if len(found) > MAX_ENTRIES else ""
-        return f"{name} is a folder with:\n" + "\n".join(found[:MAX_ENTRIES]) + more
+        more = f"\n[{len(names) - MAX_ENTRIES} more]" if len(names) > MAX_ENTRIES else ""
+        return f"{name} is a folder with:\n" + "\n".join(names[:MAX_ENTRIES]) + more
 
 
 def _with_lines(name: str, mention: Mention, *, is_directory: bool) -> str:
@@ -257,13 +257,13 @@ def _with_lines(name: str, mention: Mention, *, is_directory: bool) -> str:
     return f"{name}#{mention.first}{last}"
 
 
-def _readings(written: str) -> tuple[Mention, ...]:
-    lines = _LINES.search(written)
-    if not written:
+def _readings(text: str) -> tuple[Mention, ...]:
+    lines = _LINES.search(text)
+    if not text:
         return ()
-    whole = Mention(written)
+    whole = Mention(text)
     if lines is None or lines.start() == 0:
         return (whole,)
     first = int(lines["first"])
     last = int(lines["last"]) if lines["last"] else first
-    return (whole, Mention(written[: lines.start()], max(first, 1), last))
+    return (whole, Mention(text[: lines.start()], max(first, 1), last))

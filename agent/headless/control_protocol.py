@@ -54,10 +54,10 @@ class Control:
         """`write` writes one line."""
         self._write = write
         self._waiting: dict[str, asyncio.Future[Mapping[str, object] | None]] = {}
-        self._closed = False
+        self._is_closed = False
         self.is_introduced = False
         """Whether the other side is a program with this protocol; it reads results, no status."""
-        self.interrupted = False
+        self.is_interrupted = False
         """Whether the running prompt was interrupted by a request; who runs it resets this."""
         self._first_model = ""
         self._suggest: Suggest = lambda _request, _pending: ()
@@ -149,7 +149,7 @@ class Control:
     ) -> dict[str, object]:
         match request.get("subtype"):
             case "interrupt":
-                self.interrupted = conversation.controls.interrupt()
+                self.is_interrupted = conversation.controls.interrupt()
                 return {}
             case _:
                 return await fulfil(conversation, request, first_model=self._first_model)
@@ -172,7 +172,7 @@ class Control:
         Raises:
             NoAnswer: what it returned is not an answer.
         """
-        asked: dict[str, object] = {
+        body: dict[str, object] = {
             "subtype": "can_use_tool",
             "tool_name": request.tool,
             "input": dict(request.tool_input),
@@ -181,11 +181,11 @@ class Control:
             "decision_reason": pending.message,
             "permission_suggestions": suggestions_json(self._suggest(request, pending)),
         }
-        response = await self._send_request(asked)
+        response = await self._send_request(body)
         if response is None:
             return None
-        failed = "the calling program's permission callback failed"
-        return decision_of(_successful(response, failed), request)
+        failure_text = "the calling program's permission callback failed"
+        return decision_of(_successful(response, failure_text), request)
 
     async def decide_plan(self, plan: str, tool_use_id: str, abort: AbortSignal) -> PlanAnswer:
         """Ask the calling program about a plan; it may name the mode to continue in.
@@ -193,14 +193,14 @@ class Control:
         Raises:
             Aborted: the signal fired first.
         """
-        asked = {
+        body = {
             "subtype": "can_use_tool",
             "tool_name": "ExitPlanMode",
             "input": {"plan": plan},
             "tool_use_id": tool_use_id,
         }
         try:
-            response = await abort.race(self._send_request(asked))
+            response = await abort.race(self._send_request(body))
             answer = _successful(response) if response is not None else None
         except NoAnswer as error:
             return PlanAnswer(is_approved=False, feedback=str(error))
@@ -218,15 +218,15 @@ class Control:
         Raises:
             NoAnswer: what it returned is not an answer.
         """
-        asked = {"subtype": "mcp_message", "server_name": server, "message": dict(message)}
-        response = await self._send_request(asked)
+        body = {"subtype": "mcp_message", "server_name": server, "message": dict(message)}
+        response = await self._send_request(body)
         if response is None:
             return None
         answer = _successful(response)
-        found = answer.get("mcp_response") if isinstance(answer, Mapping) else None
-        if not isinstance(found, Mapping):
+        server_answer = answer.get("mcp_response") if isinstance(answer, Mapping) else None
+        if not isinstance(server_answer, Mapping):
             raise NoAnswer("the calling program did not answer the server's message")
-        return found
+        return server_answer
 
     async def _fire_callback(
         self, callback_id: str, payload: Mapping[str, object]
@@ -253,7 +253,7 @@ class Control:
 
     async def _send_request(self, request: Mapping[str, object]) -> Mapping[str, object] | None:
         """Send a request and return its response; None once the calling program is gone."""
-        if self._closed:
+        if self._is_closed:
             return None
         request_id = str(uuid.uuid4())
         future: asyncio.Future[Mapping[str, object] | None]
@@ -277,18 +277,18 @@ class Control:
 
     def close(self) -> None:
         """The other side has closed its output: the waiting caller continues without an answer."""
-        self._closed = True
+        self._is_closed = True
         for future in self._waiting.values():
             if not future.done():
                 future.set_result(None)
 
 
 def _successful(
-    response: Mapping[str, object], failed: str = "the calling program answered with an error"
+    response: Mapping[str, object], failure_text: str = "the calling program answered with an error"
 ) -> object:
     if response.get("subtype") != "success":
         text = sanitize(str(response.get("error") or "")).strip()
-        raise NoAnswer(f"{failed}: {text or 'it has no text'}")
+        raise NoAnswer(f"{failure_text}: {text or 'it has no text'}")
     return response.get("response")
 
 
@@ -309,16 +309,16 @@ def decision_of(answer: object, request: PermissionRequest) -> Decision:
             interrupt=answer.get("interrupt") is True,
             message="Declined by the calling program.",
         )
-    allowed = replace(
+    allow = replace(
         user_decision(Behavior.ALLOW, message="Allowed by the calling program."),
         grant=_grant(answer.get("updatedPermissions")),
     )
-    changed = answer.get("updatedInput")
-    if changed is None or changed == dict(request.tool_input):
-        return allowed
-    if not isinstance(changed, Mapping):
+    new_input = answer.get("updatedInput")
+    if new_input is None or new_input == dict(request.tool_input):
+        return allow
+    if not isinstance(new_input, Mapping):
         raise NoAnswer("updatedInput: expected an object")
-    return replace(allowed, updated_input=dict(changed))
+    return replace(allow, updated_input=dict(new_input))
 
 
 def _grant(updates: object) -> GrantChoice | None:
@@ -331,9 +331,9 @@ def _grant(updates: object) -> GrantChoice | None:
         return None
     if not isinstance(updates, list) or not all(isinstance(each, Mapping) for each in updates):
         raise NoAnswer("updatedPermissions: expected a list of objects")
-    grant, left = grant_of(updates)
-    if left and any(_restricts(update) for update in updates):
-        raise NoAnswer(f"the calling program: {left[0]}")
+    grant, problems = grant_of(updates)
+    if problems and any(_restricts(update) for update in updates):
+        raise NoAnswer(f"the calling program: {problems[0]}")
     return grant
 
 

@@ -97,26 +97,28 @@ def _set_thinking(conversation: Conversation, tokens: object) -> None:
     is_number = isinstance(tokens, int) and not isinstance(tokens, bool)
     if tokens is not None and not is_number:
         raise ControlError("max_thinking_tokens: expected a number or null")
-    wanted = tokens != 0
-    if not conversation.controls.set_thinking(wanted):
-        raise ControlError(f"The model cannot work {'with' if wanted else 'without'} thinking.")
+    is_on = tokens != 0
+    if not conversation.controls.set_thinking(is_on):
+        raise ControlError(f"The model cannot work {'with' if is_on else 'without'} thinking.")
 
 
 def _context_usage(conversation: Conversation) -> dict[str, object]:
     """Return what fills the window, in the form of client libraries; colors are theirs."""
-    found = conversation.view.context_breakdown()
-    parts = [(part.name, part.tokens, "used") for part in found.slices]
-    if (free := found.window - found.used_tokens) > 0:
+    breakdown = conversation.view.context_breakdown()
+    parts = [(part.name, part.tokens, "used") for part in breakdown.slices]
+    if (free := breakdown.window - breakdown.used_tokens) > 0:
         parts.append(("Free space", free, "free"))
     return {
         "categories": [
             {"name": name, "tokens": tokens, "color": "inactive", "kind": kind}
             for name, tokens, kind in parts
         ],
-        "totalTokens": found.used_tokens,
-        "maxTokens": found.window,
-        "rawMaxTokens": found.window,
-        "percentage": round(100 * found.used_tokens / found.window, 1) if found.window else 0.0,
+        "totalTokens": breakdown.used_tokens,
+        "maxTokens": breakdown.window,
+        "rawMaxTokens": breakdown.window,
+        "percentage": round(100 * breakdown.used_tokens / breakdown.window, 1)
+        if breakdown.window
+        else 0.0,
         "model": conversation.status.model,
         "gridRows": [],
         "memoryFiles": [],

@@ -78,10 +78,10 @@ def _commit_to_git(project: Path) -> None:
         ("commit", "--quiet", "--no-verify", "--message", "The basket"),
     ):
         try:
-            done = run_blocking(Launch((git, *options, *step), env, project), timeout_s=_GIT_S)
+            result = run_blocking(Launch((git, *options, *step), env, project), timeout_s=_GIT_S)
         except CannotStart:
-            done = None
-        if done is None or done.exit_code != 0:
+            result = None
+        if result is None or result.exit_code != 0:
             shutil.rmtree(project / ".git", ignore_errors=True)
             return
     with contextlib.suppress(OSError):

@@ -95,8 +95,8 @@ class HeadlessOutput:
         conversation: Conversation,
         output_format: OutputFormat,
         *,
-        out: TextIO,
-        err: TextIO,
+        stdout: TextIO,
+        stderr: TextIO,
         partial_messages: bool = False,
         replays: bool = False,
         is_stored: bool = True,
@@ -113,8 +113,8 @@ class HeadlessOutput:
         self._answer = answer
         self._conversation = conversation
         self._format = output_format
-        self._out = out
-        self._err = err
+        self._stdout = stdout
+        self._stderr = stderr
         self._partial: PartialLines | None = None
         if partial_messages and output_format == "stream-json":
             self._partial = PartialLines(conversation.view.session_id)
@@ -147,7 +147,7 @@ class HeadlessOutput:
             if reply is not None and reply.compacts is not None:
                 return await self._compact(reply.compacts, run)
             if reply is not None:
-                return self._write_command(reply.text, run, failed=reply.is_error)
+                return self._write_command(reply.text, run, has_failed=reply.is_error)
         async for event in self._conversation.run(prompt):
             self._see(event, run)
         await self._hear_agents(run)
@@ -161,19 +161,19 @@ class HeadlessOutput:
                 break
             async for event in self._conversation.run(None):
                 self._see(event, run)
-        for ended in workflows.summaries():
-            self._print(ended.line)
+        for summary in workflows.summaries():
+            self._print(summary.line)
 
     async def _compact(self, focus: str, run: _Run) -> int:
         """Compact the history and write what became of it."""
-        text, failed = "", False
+        text, has_failed = "", False
         async for event in self._conversation.controls.compact(focus):
             self._see(event, run)
             if isinstance(event, Compacted):
                 text = f"Compacted: {event.tokens_before:,} to {event.tokens_after:,} tokens."
             elif isinstance(event, Notice):
-                text, failed = event.text, event.level != "info"
-        return self._write_command(text, run, failed=failed)
+                text, has_failed = event.text, event.level != "info"
+        return self._write_command(text, run, has_failed=has_failed)
 
     def _see(self, event: AgentEvent, run: _Run) -> None:
         if isinstance(event, _ENDS_REQUEST):
@@ -192,7 +192,7 @@ class HeadlessOutput:
                 self._inputs.setdefault(event.tool_use_id, (event.tool, event.input))
             case PermissionResolved():
                 self._record_decision(event, run)
-            case ToolResult(refused=str(what)) if what:
+            case ToolResult(refusal_text=str(what)) if what:
                 self._count_refusal(event, run)
             case Terminal(agent_id=None):
                 run.terminal = event
@@ -292,7 +292,7 @@ class HeadlessOutput:
                 "tool_name": name,
                 "tool_use_id": event.tool_use_id,
                 "tool_input": dict(tool_input),
-                "reason": f"the sandbox refused: {event.refused}",
+                "reason": f"the sandbox refused: {event.refusal_text}",
                 "source": str(DecisionSource.SANDBOX),
             }
         )
@@ -306,20 +306,20 @@ class HeadlessOutput:
         )
         if self._format == "text":
             text = outcome.text or run.answer.text
-            if (found := self._structured_answer(run, outcome)) and outcome.text:
-                text = _json(found["structured_output"])
+            if (text_answer := self._structured_answer(run, outcome)) and outcome.text:
+                text = _json(text_answer["structured_output"])
             if text:
                 # A file or a pipe receives the answer as it is; a terminal would obey it.
-                self._write((sanitize(text) if self._out.isatty() else text).rstrip("\n"))
+                self._write((sanitize(text) if self._stdout.isatty() else text).rstrip("\n"))
             self._explain(run, terminal, outcome.status)
             return outcome.status
         if outcome.api_error and self._format == "stream-json":
             session_id = self._conversation.view.session_id
             self._line(api_error_line(outcome.text, outcome.api_error, session_id))
-        structured = self._structured_answer(run, outcome)
+        answer = self._structured_answer(run, outcome)
         result = (
             self._result(run, outcome)
-            | structured
+            | answer
             | {
                 "num_turns": terminal.turns,
                 "terminal_reason": terminal.reason,
@@ -341,12 +341,12 @@ class HeadlessOutput:
         except ValueError:
             return {}
 
-    def _write_command(self, text: str, run: _Run, *, failed: bool) -> int:
+    def _write_command(self, text: str, run: _Run, *, has_failed: bool) -> int:
         """Write a command's text in place of an answer; return the exit status."""
-        outcome = stop_outcome(text) if failed else Outcome(EXIT_COMPLETED, text=text)
+        outcome = stop_outcome(text) if has_failed else Outcome(EXIT_COMPLETED, text=text)
         if self._format != "text":
             self._line(self._result(run, outcome))
-        elif failed:
+        elif has_failed:
             self._print(text)
         else:
             self._write(sanitize(text))
@@ -395,8 +395,8 @@ class HeadlessOutput:
 
     def _write(self, text: str) -> None:
         try:
-            self._out.write(text + "\n")
-            self._out.flush()
+            self._stdout.write(text + "\n")
+            self._stdout.flush()
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -407,14 +407,14 @@ class HeadlessOutput:
             ) from error
 
     def _print(self, text: str) -> None:
-        write_message(self._err, f"agent-tui: {sanitize(text)}")
-        self._err.flush()
+        write_message(self._stderr, f"agent-tui: {sanitize(text)}")
+        self._stderr.flush()
 
 
-def write_line(out: TextIO, value: Mapping[str, object]) -> None:
+def write_line(stream: TextIO, value: Mapping[str, object]) -> None:
     """Write one line of a stream."""
-    out.write(_json(value) + "\n")
-    out.flush()
+    stream.write(_json(value) + "\n")
+    stream.flush()
 
 
 def _json(value: object) -> str:

@@ -41,7 +41,7 @@ class StreamInput:
         self._room = threading.Semaphore(MAX_WAITING)
         """What the thread may still read ahead."""
         self._prompts: asyncio.Queue[Prompt | Exception | None] = asyncio.Queue(MAX_WAITING)
-        self._stopped = asyncio.Event()
+        self._stop = asyncio.Event()
         self._has_no_end = _holds_both_ends(descriptor)
         """Whether nothing but the end of all work ends the prompts: no writer can."""
         self._ahead: list[bytes | None] = []
@@ -64,9 +64,9 @@ class StreamInput:
             IntroductionError: it cannot be honoured.
         """
         coming = asyncio.ensure_future(self._lines.get())
-        stopped = asyncio.ensure_future(self._stopped.wait())
-        await asyncio.wait({coming, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        stopped.cancel()
+        stop_wait = asyncio.ensure_future(self._stop.wait())
+        await asyncio.wait({coming, stop_wait}, return_when=asyncio.FIRST_COMPLETED)
+        stop_wait.cancel()
         if not coming.done():
             coming.cancel()
             return None
@@ -82,7 +82,7 @@ class StreamInput:
 
     def stop(self) -> None:
         """End the prompts: none follows the one that runs."""
-        self._stopped.set()
+        self._stop.set()
 
     async def prompts(
         self, conversation: Conversation, first: Prompt | None = None
@@ -98,16 +98,16 @@ class StreamInput:
         if first is not None:
             self._prompts.put_nowait(first)
         work = asyncio.ensure_future(self._sort(conversation))
-        stopped = asyncio.ensure_future(self._stopped.wait())
+        stop_wait = asyncio.ensure_future(self._stop.wait())
         try:
-            while not self._stopped.is_set():
-                if self._has_no_end and (joined := conversation.prompt_queue.take_next()):
-                    yield joined
+            while not self._stop.is_set():
+                if self._has_no_end and (next_prompt := conversation.prompt_queue.take_next()):
+                    yield next_prompt
                     continue
                 if self._has_no_end and self._lines.empty() and self._prompts.empty():
                     return
                 coming = asyncio.ensure_future(self._prompts.get())
-                await asyncio.wait({coming, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({coming, stop_wait}, return_when=asyncio.FIRST_COMPLETED)
                 if not coming.done():
                     coming.cancel()
                     break
@@ -122,9 +122,9 @@ class StreamInput:
                 raise BrokenPipeError(errno.EPIPE, "the output is no longer read")
         finally:
             self._control.close()
-            for task in (work, stopped):
+            for task in (work, stop_wait):
                 task.cancel()
-            await asyncio.wait({work, stopped})
+            await asyncio.wait({work, stop_wait})
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         """Hand on each line, and None at the end. Runs in a thread of its own."""

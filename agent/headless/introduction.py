@@ -76,7 +76,7 @@ class Introduction(Struct, frozen=True):
 
     def applied_to(self, options: RunOptions) -> RunOptions:
         """Return the options of the command line with those of the request in their place."""
-        given = {
+        values = {
             "system_prompt": self.system_prompt or None,
             "append_system_prompt": self.append_system_prompt,
             "name": self.title,
@@ -85,7 +85,7 @@ class Introduction(Struct, frozen=True):
             "json_schema": self.json_schema,
         }
         changes: dict[str, object] = {
-            name: value for name, value in given.items() if value is not None
+            name: value for name, value in values.items() if value is not None
         }
         if self.system_prompt == "" and options.system_prompt is None:
             changes["system_prompt"] = ""
@@ -148,26 +148,26 @@ _READ: Final = frozenset(
 )
 
 
-def _agents(given: object) -> Mapping[str, object] | None:
+def _agents(definitions: object) -> Mapping[str, object] | None:
     """Return the definitions of agents; one that cannot be used must not be missing unnoticed."""
-    if not given:
+    if not definitions:
         return None
-    if not isinstance(given, Mapping):
+    if not isinstance(definitions, Mapping):
         raise IntroductionError("initialize: agents: expected an object of agents")
-    for name, raw in given.items():
+    for name, raw in definitions.items():
         try:
-            found = agent_from_json(str(name), raw, source=AgentSource.FLAG)
+            definition = agent_from_json(str(name), raw, source=AgentSource.FLAG)
         except NoAgent as error:
             raise IntroductionError(f"initialize: agents: {name} {error}") from error
-        if found.problems:
-            raise IntroductionError(f"initialize: agents: {name}: {'; '.join(found.problems)}")
-    return given
+        if definition.problems:
+            raise IntroductionError(f"initialize: agents: {name}: {'; '.join(definition.problems)}")
+    return definitions
 
 
-def _system_prompt(given: object) -> str:
-    if isinstance(given, str):
-        return given
-    return "\n\n".join(_texts(given, "systemPrompt"))
+def _system_prompt(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return "\n\n".join(_texts(value, "systemPrompt"))
 
 
 def _text(request: Request, name: str) -> str | None:
@@ -177,14 +177,14 @@ def _text(request: Request, name: str) -> str | None:
     return value
 
 
-def _hooks(listed: object, fire: Fire) -> tuple[HandlerSpec, ...]:
+def _hooks(by_event: object, fire: Fire) -> tuple[HandlerSpec, ...]:
     """Read `hooks`: by event, matchers with the ids of their callbacks."""
-    if listed is None:
+    if by_event is None:
         return ()
-    if not isinstance(listed, Mapping):
+    if not isinstance(by_event, Mapping):
         raise IntroductionError("hooks: expected an object of events")
     specs: list[HandlerSpec] = []
-    for event, entries in listed.items():
+    for event, entries in by_event.items():
         if event not in EVENTS:
             raise IntroductionError(f"hooks: there is no event {event!r}")
         if not isinstance(entries, list) or not all(isinstance(e, Mapping) for e in entries):
@@ -224,7 +224,7 @@ def _specs(event: str, entry: Request, fire: Fire, position: int) -> list[Handle
     ]
 
 
-def _texts(listed: object, where: str) -> list[str]:
-    if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+def _texts(value: object, where: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise IntroductionError(f"{where}: expected a list of strings")
-    return listed
+    return value

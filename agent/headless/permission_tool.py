@@ -42,14 +42,14 @@ class PermissionTool:
         servers = self._servers()
         if servers is None:
             raise NoAnswer(f"{self._tool}: no MCP server is configured")
-        asked = {
+        arguments = {
             "tool_name": request.tool,
             "input": dict(request.tool_input),
             "tool_use_id": request.tool_use_id,
         }
         try:
             server, remote = await self._find(servers)
-            text = await call_for_text(lambda: servers)(server, remote, asked)
+            text = await call_for_text(lambda: servers)(server, remote, arguments)
         except McpError as error:
             raise NoAnswer(f"{self._tool}: {error}") from error
         try:
@@ -62,10 +62,10 @@ class PermissionTool:
 
     async def _find(self, servers: McpServers) -> tuple[str, str]:
         """Return the server and its own name for the tool, once the server is connected."""
-        found = split_name(self._tool, [view.name for view in servers.views()])
-        if found is None:
+        names = split_name(self._tool, [view.name for view in servers.views()])
+        if names is None:
             raise NoAnswer(f"{self._tool}: there is no such MCP server")
-        server = found[0]
+        server = names[0]
         await servers.settle([server], timeout_s=CONNECT_S)
         view = servers.view(server)
         for tool in view.tools if view is not None else ():

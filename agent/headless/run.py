@@ -58,27 +58,27 @@ async def run_headless(
     prompts: AsyncIterator[Prompt],
     output_format: OutputFormat,
     *,
-    out: TextIO,
-    err: TextIO,
+    stdout: TextIO,
+    stderr: TextIO,
     partial_messages: bool = False,
     replays: bool = False,
     is_stored: bool = True,
-    interrupted: Callable[[], int | None] = lambda: None,
+    signal_status: Callable[[], int | None] = lambda: None,
     control: Control | None = None,
     servers: Callable[[], Awaitable[ServerSummary]] = _no_servers,
     answer: AnswerSchema | None = None,
 ) -> int:
     """Run the prompts one after the other; return the first status that is not 0, else 0.
 
-    `interrupted` returns the exit status of a signal that arrived, or None. With `control`, who
+    `signal_status` returns the exit status of a signal that arrived, or None. With `control`, who
     sends the prompts learns how each ended, and decides whether more come: a failure ends none of
     them. `servers` returns the MCP servers once the first prompt may begin.
     """
     output = HeadlessOutput(
         conversation,
         output_format,
-        out=out,
-        err=err,
+        stdout=stdout,
+        stderr=stderr,
         partial_messages=partial_messages,
         replays=replays,
         is_stored=is_stored,
@@ -98,7 +98,7 @@ async def run_headless(
     status = EXIT_COMPLETED
     while (prompt := await coming) is not None:
         one = await output.run(prompt)
-        by_signal = interrupted()
+        by_signal = signal_status()
         if by_signal is not None:
             return by_signal
         if control is not None:
@@ -107,14 +107,14 @@ async def run_headless(
         if control is None and one in {EXIT_ERROR, EXIT_INTERRUPTED}:
             break
         coming = asyncio.ensure_future(anext(prompts, None))
-    return interrupted() or status
+    return signal_status() or status
 
 
 def _status_for(control: Control, status: int) -> int:
     """Return the exit status of a prompt whose sender reads its result."""
-    if control.interrupted:
+    if control.is_interrupted:
         # As it was asked to.
-        control.interrupted = False
+        control.is_interrupted = False
         return EXIT_COMPLETED
     if control.is_introduced and status == EXIT_DENIED:
         # Its library would take the status for a crash; the result names what was denied.

@@ -69,16 +69,16 @@ class ServedTools:
     async def _run(
         self, tool: AnyTool, raw: Mapping[str, object], context: ToolContext
     ) -> ToolOutcome:
-        parsed = tool.parse(raw)
-        if (problem := await tool.validate(parsed, context)) is not None:
+        tool_input = tool.parse(raw)
+        if (problem := await tool.validate(tool_input, context)) is not None:
             return ToolOutcome(problem, is_error=True)
-        request = PermissionRequest(tool.name, tool.permission_input(parsed, raw, context))
+        request = PermissionRequest(tool.name, tool.permission_input(tool_input, raw, context))
         evaluation = evaluate_parts(request, self._context)
         decision = evaluation.decision
         if decision.behavior is not Behavior.ALLOW:
             reason = decision.message or str(decision.reason)
             return ToolOutcome(REFUSED.format(reason=reason), is_error=True)
-        outcome = await tool.run(parsed, replace(context, target=evaluation.target))
+        outcome = await tool.run(tool_input, replace(context, target=evaluation.target))
         return await bound_result(outcome, tool, context)
 
     def _is_allowed(self, tool: str, tool_input: Mapping[str, object]) -> bool:

@@ -35,11 +35,11 @@ async def ask_agent(
     directory = await asyncio.to_thread(make_owned_directory, "agent-tui-hook-")
     try:
         alone = replace(environment, agent_home=directory.path)
-        assembled = await assemble(RunOptions(headless=True), alone, settings, setup, UserPorts())
+        result = await assemble(RunOptions(headless=True), alone, settings, setup, UserPorts())
         try:
-            agent = HookAgent(lambda: assembled.ports, discard)
+            agent = HookAgent(lambda: result.ports, discard)
             return await agent(prompt, system=system, model=model, max_turns=max_turns)
         finally:
-            await assembled.conversation.aclose()
+            await result.conversation.aclose()
     finally:
         await asyncio.to_thread(directory.remove)

@@ -57,11 +57,13 @@ class TaskLines(Struct):
 
     def _background(self) -> Iterator[Line]:
         """Yield a line with all that work in the background, where it is not the last one."""
-        listed = tuple(agent_id for agent_id, in_background in self._live.items() if in_background)
-        if listed == self._listed_ids:
+        agent_ids = tuple(
+            agent_id for agent_id, in_background in self._live.items() if in_background
+        )
+        if agent_ids == self._listed_ids:
             return
-        self._listed_ids = listed
-        agents = [agent for agent_id in listed if (agent := self.find(agent_id)) is not None]
+        self._listed_ids = agent_ids
+        agents = [agent for agent_id in agent_ids if (agent := self.find(agent_id)) is not None]
         tasks = [
             {
                 "task_id": agent.id,

@@ -33,11 +33,11 @@ class WorkflowLines:
             self._say(self._runs.pop(run_id)[0], "ended", is_news=True)
         for run_id, run in running.items():
             state = "paused" if run.control.is_paused else "running"
-            before = self._runs.get(run_id)
-            seen = _snapshot(state, live_figures(run))
-            self._runs[run_id] = run, seen
-            if before is None or before[1] != seen:
-                self._say(run, state, is_news=before is None or before[1][:2] != seen[:2])
+            previous = self._runs.get(run_id)
+            snapshot = _snapshot(state, live_figures(run))
+            self._runs[run_id] = run, snapshot
+            if previous is None or previous[1] != snapshot:
+                self._say(run, state, is_news=previous is None or previous[1][:2] != snapshot[:2])
 
     def _say(self, run: WorkflowRun, state: str, *, is_news: bool) -> None:
         figures = live_figures(run)

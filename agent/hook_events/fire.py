@@ -87,9 +87,9 @@ class HookFiring:
         self._turn_id = ""
         self._events: list[AgentEvent] = []
         self._late: list[str] = []
-        self._shown: set[str] = set()
+        self._shown_texts: set[str] = set()
         self._classifier_notes: deque[str] = deque(maxlen=CLASSIFIER_NOTES)
-        self._unawaited: set[asyncio.Future[None]] = set()
+        self._events_in_flight: set[asyncio.Future[None]] = set()
         self._one_by_one = asyncio.Lock()
         self.abort: AbortSignal | None = None
         """Ends hooks of events that belong to what is going on; None while nothing is."""
@@ -125,7 +125,7 @@ class HookFiring:
         self._turn_id = turn_id
         if prompt_id is not None:
             self.session.prompt_id = prompt_id
-        self._shown.clear()
+        self._shown_texts.clear()
         self.runner.begin_prompt()
 
     def notices(self) -> list[AgentEvent]:
@@ -137,13 +137,13 @@ class HookFiring:
         """Return what hooks that are not waited for brought for the model since the last call."""
         if self.agent_id is not None:
             return []
-        brought, self._late = self._late, []
+        texts, self._late = self._late, []
         late = self.runner.take_background()
         for text in late.system_messages:
             self._show(Notice(self._turn_id, "info", text, agent_id=self.agent_id))
         for text in late.notices:
             self._show(Notice(self._turn_id, "warning", text, agent_id=self.agent_id))
-        return [*brought, *late.additional_context, *late.wake]
+        return [*texts, *late.additional_context, *late.wake]
 
     def classifier_context(self) -> tuple[str, ...]:
         """Return the latest notes that hooks left for the permission classifier, oldest first."""
@@ -155,12 +155,12 @@ class HookFiring:
 
     async def aclose(self, *, wait_s: float = 2.0) -> None:
         """Give events that are not waited for a moment more, then cancel the rest."""
-        if self._unawaited:
-            await asyncio.wait(set(self._unawaited), timeout=wait_s)
-        for task in self._unawaited:
+        if self._events_in_flight:
+            await asyncio.wait(set(self._events_in_flight), timeout=wait_s)
+        for task in self._events_in_flight:
             task.cancel()
-        if self._unawaited:
-            await asyncio.wait(set(self._unawaited))
+        if self._events_in_flight:
+            await asyncio.wait(set(self._events_in_flight))
 
     def fire_later(self, fire: Callable[[], Awaitable[None]]) -> None:
         """Fire something that are not waited for, after what was fired so before."""
@@ -170,8 +170,8 @@ class HookFiring:
                 await fire()
 
         task = asyncio.ensure_future(run())
-        self._unawaited.add(task)
-        task.add_done_callback(self._unawaited.discard)
+        self._events_in_flight.add(task)
+        task.add_done_callback(self._events_in_flight.discard)
 
     def warn(self, text: str) -> None:
         """Show a line about hooks as a whole: at once where that is possible."""
@@ -255,8 +255,8 @@ class HookFiring:
         """Return notices as they are shown: those already shown in this turn are shortened."""
         lines: list[str] = []
         for text in map(self._nearer, notices):
-            if text not in self._shown:
-                self._shown.add(text)
+            if text not in self._shown_texts:
+                self._shown_texts.add(text)
                 lines.append(text)
             elif not EFFECTS[event].is_frequent:
                 name, parenthesis, _ = text.partition("): ")
@@ -265,11 +265,11 @@ class HookFiring:
 
     def _nearer(self, text: str) -> str:
         """Name the file of a notice as seen from the project, or from home."""
-        found = PLACE.search(text)
-        if found is None:
+        match = PLACE.search(text)
+        if match is None:
             return text
         short = place_relative(str(self.session.project_dir), str(self.session.home))
-        return f"{text[: found.start('file')]}{short(found['file'])}{text[found.end() :]}"
+        return f"{text[: match.start('file')]}{short(match['file'])}{text[match.end() :]}"
 
     def _carry_out(self, outcome: EventOutcome) -> None:
         if outcome.env_file is not None:

@@ -106,13 +106,13 @@ class HookDispatch:
         """Fire PostToolBatch."""
         return await self.tools.post_tool_batch(outcomes, abort)
 
-    def start_context(self, *, again: bool = False) -> list[str]:
+    def start_context(self, *, is_repeated: bool = False) -> list[str]:
         """Return what Setup and SessionStart hooks add in front of the first prompt.
 
-        Returned once, and `again` where the conversation was taken back to before it.
+        Returned once, and with `is_repeated` where the conversation was taken back to before it.
         """
         texts, self._new_start_context = (
-            (self._start_context if again else self._new_start_context),
+            (self._start_context if is_repeated else self._new_start_context),
             (),
         )
         return list(texts)
@@ -174,11 +174,11 @@ class HookDispatch:
         return await self.firing.fire(UserPromptSubmit(prompt=text), abort)
 
     async def user_prompt_expansion(
-        self, name: str, arguments: str, source: str, typed: str, abort: AbortSignal
+        self, name: str, arguments: str, source: str, prompt_text: str, abort: AbortSignal
     ) -> EventOutcome | None:
         """Fire UserPromptExpansion: a typed command is about to become its text."""
         payload = UserPromptExpansion(
-            command_name=name, command_args=arguments, command_source=source, prompt=typed
+            command_name=name, command_args=arguments, command_source=source, prompt=prompt_text
         )
         return await self.firing.fire(payload, abort)
 
@@ -257,11 +257,11 @@ class HookDispatch:
             await self.firing.fire(SessionStart(source="compact", model=self._model))
         )
 
-    async def may_switch_model(self, old: str, new: str, requested: str) -> str | None:
+    async def may_switch_model(self, old: str, new: str, requested_name: str) -> str | None:
         """Fire PreModelSwitch; return why a hook refuses, or None."""
         outcome = await self.firing.fire(
             PreModelSwitch(
-                from_model=old, to_model=new, requested_model=requested, source="command"
+                from_model=old, to_model=new, requested_model=requested_name, source="command"
             )
         )
         if outcome is None or outcome.proceeds is not False:
@@ -269,13 +269,13 @@ class HookDispatch:
             return None
         return outcome.stop_reason or outcome.reason or "a hook refused"
 
-    async def model_switched(self, old: str, new: str, requested: str) -> None:
+    async def model_switched(self, old: str, new: str, requested_name: str) -> None:
         """Fire PostModelSwitch; the model gets with its next request what hooks add."""
         self._model = new
         self.firing.add_late_context(
             await self.firing.fire(
                 PostModelSwitch(
-                    from_model=old, to_model=new, requested_model=requested, source="command"
+                    from_model=old, to_model=new, requested_model=requested_name, source="command"
                 )
             )
         )

@@ -30,14 +30,14 @@ class PathInstructions:
 
     async def after_calls(self, outcomes: Sequence[tuple[ToolUse, CallOutcome]]) -> list[str]:
         """Return what the model gets after these calls; usually nothing."""
-        found: list[InstructionFile] = []
+        files: list[InstructionFile] = []
         for use, outcome in outcomes:
             path = use.input.get("file_path") or use.input.get("notebook_path")
             if outcome.outcome == "ok" and use.name in FILE_TOOLS and isinstance(path, str):
-                used = self._cwd() / path
-                loaded = await asyncio.to_thread(self._instructions.for_path, used)
-                for file in loaded:
-                    await self._hooks.instructions_loaded(file, str(used))
-                found += loaded
-        text = render(found)
+                used_path = self._cwd() / path
+                new_files = await asyncio.to_thread(self._instructions.for_path, used_path)
+                for file in new_files:
+                    await self._hooks.instructions_loaded(file, str(used_path))
+                files += new_files
+        text = render(files)
         return [note(f"{LOADED}{text}")] if text else []

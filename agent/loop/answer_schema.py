@@ -101,9 +101,9 @@ def correction(complaint: str) -> str:
 
 def _json_of(text: str) -> dict[str, object] | None:
     """Return the object that a text is, also inside a code fence; None for none."""
-    fenced = re.fullmatch(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", text, re.DOTALL)
+    fence = re.fullmatch(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", text, re.DOTALL)
     try:
-        value = json.loads(fenced[1] if fenced else text)
+        value = json.loads(fence[1] if fence else text)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

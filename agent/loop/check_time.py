@@ -36,7 +36,7 @@ def processor_time(seconds: float) -> Iterator[None]:
     # The collector runs finalizers of anything; the exception would be ignored there.
     collects = gc.isenabled()
     gc.disable()
-    before = signal.signal(signal.SIGVTALRM, stop)
+    previous_handler = signal.signal(signal.SIGVTALRM, stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _AGAIN_S)
     try:
         try:
@@ -45,6 +45,6 @@ def processor_time(seconds: float) -> Iterator[None]:
             is_over = True
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
+        signal.signal(signal.SIGVTALRM, previous_handler)
         if collects:
             gc.enable()

@@ -119,9 +119,9 @@ class MessageRounds:
                 await self._events.notice("warning", STILL_CUT)
         text = answer.message.text
         registry = self._ports.calls.registry
-        written = written_call(text, {tool.name for tool in registry.all()})
-        if written is not None:
-            await self._events.notice("warning", written_call_notice(written))
+        tool_name = written_call(text, {tool.name for tool in registry.all()})
+        if tool_name is not None:
+            await self._events.notice("warning", written_call_notice(tool_name))
         return await self._end.run(state, text, self._output_tokens, self._abort.signal)
 
     async def fail(self, state: LoopState, why: Failed | TooLong) -> Terminal:

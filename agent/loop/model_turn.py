@@ -148,13 +148,13 @@ class ModelTurn:
         """Emit the events of this response, retries included, and return how it ended."""
         state = RetryState()
         recovery = self._recovery
-        started = recovery.monotonic()
+        start_s = recovery.monotonic()
         if recovery.fallen_back_to is not None:
             self._request = replace(self._request, model=recovery.fallen_back_to)
         self._request = recovery.room.fit(self._request)
-        refused = await self._pass_breaker(abort)
-        if refused is not None:
-            return refused
+        refusal = await self._pass_breaker(abort)
+        if refusal is not None:
+            return refusal
         while True:
             if abort.aborted:
                 return Interrupted(None, (), Usage())
@@ -173,7 +173,7 @@ class ModelTurn:
                 failure,
                 policy=self._policy,
                 rng=recovery.rng,
-                elapsed_s=recovery.monotonic() - started,
+                elapsed_s=recovery.monotonic() - start_s,
                 fallback_model=self._fallback(),
                 may_refresh=recovery.refresh is not None,
             )
@@ -269,14 +269,14 @@ class ModelTurn:
 
     async def _sleep(self, wait: RetryAfter, abort: AbortSignal) -> None:
         policy, failure = self._recovery.policy, wait.failure
-        left = wait.delay_s
-        for chunk in heartbeat_chunks(left) if left > 0 else ():
+        remaining_s = wait.delay_s
+        for chunk in heartbeat_chunks(remaining_s) if remaining_s > 0 else ():
             await self._emit(
                 RetryScheduled(
                     self._events.turn_id,
                     wait.attempt,
                     None if policy.persistent else policy.max_retries + 1,
-                    left,
+                    remaining_s,
                     wait.reason,
                     failure.kind if failure is not None else FailureKind.UNKNOWN,
                     failure.status if failure is not None else None,
@@ -285,7 +285,7 @@ class ModelTurn:
             )
             if await abort.sleep(chunk):
                 return
-            left -= chunk
+            remaining_s -= chunk
 
     async def _pass_breaker(self, abort: AbortSignal) -> Failed | None:
         """Go to another model where this one is known to be down, or return the failure at once.

@@ -50,10 +50,10 @@ class ServerCalls:
 
     def _to_dispatch(self, block: Block) -> ToolDispatch:
         call_id, name = str(block.get("id")), str(block.get("name"))
-        given = block.get("input")
-        values = given if isinstance(given, Mapping) else {}
-        shown = sanitize(" ".join(str(value) for value in values.values()))[:200]
-        identifier = f"{name} {shown}".strip()
+        tool_input = block.get("input")
+        values = tool_input if isinstance(tool_input, Mapping) else {}
+        text = sanitize(" ".join(str(value) for value in values.values()))[:200]
+        identifier = f"{name} {text}".strip()
         self._open[call_id] = (name, identifier, time.monotonic())
         return ToolDispatch(
             self._events.turn_id,
@@ -65,14 +65,14 @@ class ServerCalls:
         )
 
     def _to_result(self, call_id: str, text: str, *, is_error: bool) -> ToolResult:
-        name, identifier, started = self._open.pop(call_id)
+        name, identifier, start_s = self._open.pop(call_id)
         return ToolResult(
             self._events.turn_id,
             call_id,
             name,
             sanitize(text)[:_SHOWN_CHARS],
             is_error,
-            time.monotonic() - started,
+            time.monotonic() - start_s,
             "failed" if is_error else "ok",
             identifier,
             agent_id=self._events.agent_id,
@@ -82,9 +82,9 @@ class ServerCalls:
 def _result(content: object) -> tuple[str, bool]:
     """Return a result's text for users, and whether it is a failure."""
     if isinstance(content, list):
-        found = [each for each in content if isinstance(each, Mapping)]
-        lines = (f"{each.get('title', '')} {each.get('url', '')}".strip() for each in found)
-        return "\n".join(filter(None, lines)) or f"{len(found)} results", False
+        results = [each for each in content if isinstance(each, Mapping)]
+        lines = (f"{each.get('title', '')} {each.get('url', '')}".strip() for each in results)
+        return "\n".join(filter(None, lines)) or f"{len(results)} results", False
     if not isinstance(content, Mapping):
         return str(content or ""), False
     if "error_code" in content:

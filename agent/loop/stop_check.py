@@ -96,5 +96,5 @@ def stop_feedback(outcome: EventOutcome | None) -> str:
     """
     if outcome is None or outcome.proceeds is not False:
         return ""
-    blocked = outcome.reason if outcome.decision in {"block", "deny"} else None
-    return "\n".join(text for text in (blocked, outcome.additional_context) if text)
+    block_reason = outcome.reason if outcome.decision in {"block", "deny"} else None
+    return "\n".join(text for text in (block_reason, outcome.additional_context) if text)

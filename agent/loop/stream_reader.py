@@ -42,9 +42,9 @@ class StreamReader:
 
     async def _watch(self) -> None:
         """End the reading when the abort fires, or when it failed in an unforeseen way."""
-        aborted = asyncio.ensure_future(self._abort.wait())
+        abort_wait = asyncio.ensure_future(self._abort.wait())
         try:
-            await asyncio.wait({aborted, self._reading}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({abort_wait, self._reading}, return_when=asyncio.FIRST_COMPLETED)
             if not self._reading.done():
                 self._reading.cancel()
                 await asyncio.wait({self._reading})
@@ -57,4 +57,4 @@ class StreamReader:
                     ModelError("malformed", f"{type(error).__name__}: {error}", phase="stream")
                 )
         finally:
-            aborted.cancel()
+            abort_wait.cancel()

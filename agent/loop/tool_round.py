@@ -68,11 +68,11 @@ class ToolRound:
         ]
         if has_fired(abort.signal):
             return await history.record_interruption("aborted_tools", state, turns=turns)
-        stopped = next((outcome for _, outcome in outcomes if outcome.ends_turn), None)
-        if stopped is None:
+        stop = next((outcome for _, outcome in outcomes if outcome.ends_turn), None)
+        if stop is None:
             return await self._go_on(state, outcomes, turns, abort)
-        if stopped.stop_reason:
-            return history.terminal("stop_hook_prevented", state, stopped.stop_reason, turns=turns)
+        if stop.stop_reason:
+            return history.terminal("stop_hook_prevented", state, stop.stop_reason, turns=turns)
         return await history.record_interruption(
             "aborted_tools", state, turns=turns, note=INTERRUPTED_FOR_TOOL_NOTE
         )
@@ -105,13 +105,13 @@ class ToolRound:
 
     async def commit_queued(self) -> bool:
         """Commit the prompts that join the turn; return whether there were any."""
-        queued = await self._ports.take_queue()
-        for item in queued:
+        items = await self._ports.take_queue()
+        for item in items:
             if isinstance(item, Notice):
                 await self._events.emit(replace(item, turn_id=self._events.turn_id))
             else:
                 await self._history.commit(item)
-        return bool(queued)
+        return bool(items)
 
     async def _emit_with_hook_events(self, event: AgentEvent) -> None:
         await self._events.emit(event)

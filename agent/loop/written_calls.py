@@ -21,9 +21,9 @@ _LONGEST: Final = 20_000
 def written_call(text: str, names: Collection[str]) -> str | None:
     """Return the tool that an answer calls in words; None where it does not."""
     for form in _FORMS:
-        for found in re.finditer(form, text[:_LONGEST], re.DOTALL):
-            if found["name"] in names:
-                return found["name"]
+        for match in re.finditer(form, text[:_LONGEST], re.DOTALL):
+            if match["name"] in names:
+                return match["name"]
     return None
 
 

@@ -33,7 +33,7 @@ def context_breakdown(
     messages: Sequence[Message],
     *,
     window: int,
-    measured: int = 0,
+    measured_tokens: int = 0,
 ) -> ContextBreakdown:
     """Return what the next request would hold, by part."""
     parts: dict[str, int] = {
@@ -44,11 +44,13 @@ def context_breakdown(
         for block in message.content:
             name = _part(message, block)
             parts[name] = parts.get(name, 0) + block_tokens(block)
-    estimated = sum(parts.values())
-    scale = measured / estimated if measured and estimated else 1.0
+    estimate = sum(parts.values())
+    scale = measured_tokens / estimate if measured_tokens and estimate else 1.0
     slices = [Slice(name, round(tokens * scale)) for name, tokens in parts.items() if tokens]
     slices.sort(key=lambda part: part.tokens, reverse=True)
-    return ContextBreakdown(window, sum(s.tokens for s in slices), tuple(slices), bool(measured))
+    return ContextBreakdown(
+        window, sum(s.tokens for s in slices), tuple(slices), bool(measured_tokens)
+    )
 
 
 def _part(message: Message, block: Block) -> str:

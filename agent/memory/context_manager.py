@@ -88,7 +88,7 @@ class ContextManager:
         """Nothing was tried yet in this session."""
         self._ports = ports
         self._agent_id = agent_id
-        self._warned = False
+        self._has_warned = False
         self._ratio = 1.0
         self.state = CompactionState()
 
@@ -153,25 +153,25 @@ class ContextManager:
             text = "That message is behind a summary already."
             return ContextStep(messages, notices=(text,))
         focus = focus_on(messages, part)
-        vetoed = await self._veto_reason("manual", focus)
-        if vetoed is not None:
-            return ContextStep(messages, notices=(vetoed,))
-        asked = asked_about(messages, start, part.side)
-        if len(asked) < 2:
+        veto = await self._veto_reason("manual", focus)
+        if veto is not None:
+            return ContextStep(messages, notices=(veto,))
+        excerpt = asked_about(messages, start, part.side)
+        if len(excerpt) < 2:
             return None
         try:
             ask = instruction(focus)
-            summary = await self._ports.summary.summarise(asked, ask, abort)
+            summary = await self._ports.summary.summarise(excerpt, ask, abort)
         except Aborted:
             return None
         except ModelError as error:
             text = f"The conversation could not be compacted: {error} It stays as it is."
             return ContextStep(messages, notices=(text,))
         tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
-        after = replace_part(messages, start, part.side, summary)
+        new_messages = replace_part(messages, start, part.side, summary)
         is_past = part.side == "before"
         return await self._finish(
-            messages, after, tokens, "manual", summary, (), has_same_end=is_past
+            messages, new_messages, tokens, "manual", summary, (), has_same_end=is_past
         )
 
     async def _compact(
@@ -183,9 +183,9 @@ class ContextManager:
         abort: AbortSignal,
         pressure: Pressure,
     ) -> ContextStep | None:
-        vetoed = await self._veto_reason(trigger, focus)
-        if vetoed is not None:
-            return ContextStep(messages, notices=(vetoed,))
+        veto = await self._veto_reason(trigger, focus)
+        if veto is not None:
+            return ContextStep(messages, notices=(veto,))
         room = self._room(messages, tokens, trigger)
         # Large histories are walked in a thread, so that the screen still answers keys.
         start = await asyncio.to_thread(protected_from, messages, room)
@@ -202,12 +202,12 @@ class ContextManager:
             # history is short. Nothing was paid for.
             return None
         try:
-            written = await self._written_before(messages, start, trigger, focus, abort, pressure)
+            ready = await self._written_before(messages, start, trigger, focus, abort, pressure)
         except Aborted:
             return None
-        if written is not None:
-            after, summary = written
-            return await self._finish(messages, after, tokens, trigger, summary, ())
+        if ready is not None:
+            new_messages, summary = ready
+            return await self._finish(messages, new_messages, tokens, trigger, summary, ())
         try:
             summary, notices = await self._summary(messages, focus, abort, pressure)
         except Aborted:
@@ -216,8 +216,8 @@ class ContextManager:
             self.state = self.state.after_failure()
             text = f"The conversation could not be compacted: {error} It stays as it is."
             return ContextStep(messages, notices=(text,))
-        replaced = replace_past(messages, start, summary)
-        return await self._finish(messages, replaced, tokens, trigger, summary, notices)
+        history = replace_past(messages, start, summary)
+        return await self._finish(messages, history, tokens, trigger, summary, notices)
 
     async def _written_before(
         self,
@@ -235,8 +235,8 @@ class ContextManager:
             return replace_past(messages, start, notes), notes
         if pressure is Pressure.CRITICAL:
             return None
-        signed = await self._with_signed_summary(messages, start, focus, abort)
-        return None if signed is None else (signed, str(signed[0].content[0]["content"]))
+        history = await self._with_signed_summary(messages, start, focus, abort)
+        return None if history is None else (history, str(history[0].content[0]["content"]))
 
     async def _with_signed_summary(
         self, messages: tuple[Message, ...], start: int, focus: str, abort: AbortSignal
@@ -291,7 +291,7 @@ class ContextManager:
             return await self._ports.summary.summarise(messages, ask, abort), ()
         # The whole history does not fit into a request any more; its bones may.
         everything = len(messages)
-        bones = trim_results(strip_media(messages, before=everything), before=everything)
+        bones = trim_results(strip_media(messages, end=everything), end=everything)
         size = await asyncio.to_thread(total_tokens, bones)
         budget = self._ports.budget()
         most = max(budget.trigger, budget.window - SUMMARY_TOKENS)
@@ -309,8 +309,8 @@ class ContextManager:
 
     async def _finish(
         self,
-        before: Sequence[Message],
-        after: tuple[Message, ...],
+        old_messages: Sequence[Message],
+        new_messages: tuple[Message, ...],
         tokens: int,
         trigger: Trigger,
         summary: str,
@@ -319,8 +319,8 @@ class ContextManager:
         means: CompactionMeans = "summary",
         has_same_end: bool = True,
     ) -> ContextStep:
-        size_before = await asyncio.to_thread(total_tokens, before)
-        size_after = await asyncio.to_thread(total_tokens, after)
+        size_before = await asyncio.to_thread(total_tokens, old_messages)
+        size_after = await asyncio.to_thread(total_tokens, new_messages)
         if size_after >= size_before * MIN_GAIN:
             self.state = self.state.after_failure()
             text = "Compaction freed too little: the latest messages fill the window."
@@ -328,9 +328,9 @@ class ContextManager:
                 text = (
                     "The summary would take as much room as the conversation, which stays as it is."
                 )
-            return ContextStep(tuple(before), notices=(*notices, text))
+            return ContextStep(tuple(old_messages), notices=(*notices, text))
         self.state = self.state.after_success()
-        self._warned = False
+        self._has_warned = False
         if self._ports.hooks is not None:
             await self._ports.hooks.post_compact(_hook_trigger(trigger), summary)
         event = Compacted(
@@ -341,11 +341,11 @@ class ContextManager:
             summary=summary,
             agent_id=self._agent_id,
             means=means,
-            kept=len({m.uid for m in after} & {m.uid for m in before})
+            kept_count=len({m.uid for m in new_messages} & {m.uid for m in old_messages})
             if has_same_end and means == "summary"
             else 0,
         )
-        return ContextStep(after, event, notices)
+        return ContextStep(new_messages, event, notices)
 
     async def _veto_reason(self, trigger: Trigger, focus: str) -> str | None:
         if self._ports.hooks is None:
@@ -356,9 +356,9 @@ class ContextManager:
         return f"A hook stopped the compaction: {outcome.reason or 'no reason given'}"
 
     def _give_up(self, messages: tuple[Message, ...]) -> ContextStep | None:
-        if self._warned:
+        if self._has_warned:
             return None
-        self._warned = True
+        self._has_warned = True
         text = (
             f"Compaction failed {self.state.consecutive_failures} times in a row and is not tried "
             "again by itself. /compact tries once more, /rewind goes back, /clear starts over."

@@ -106,8 +106,8 @@ class EndpointSummaries:
                 if block is None:
                     raise ModelError("malformed", "The endpoint wrote no summary.", phase="stream")
                 return Message("user", (block,), "summary", model=answer.message.model)
-            case Failed() as failed:
-                self._was_refused = failed.error.status in (400, 404, 422)
-                raise failed.error
+            case Failed() as failure:
+                self._was_refused = failure.error.status in (400, 404, 422)
+                raise failure.error
             case _:
                 raise Aborted(abort.reason or "interrupted")

@@ -59,13 +59,13 @@ def prefix_tokens(system: Sequence[Block], tools: Sequence[Mapping[str, object]]
     return sum(block_tokens(block) for block in system) + schemas
 
 
-def next_request_tokens(messages: Sequence[Message], measured: int, prefix: int) -> int:
+def next_request_tokens(messages: Sequence[Message], measured_tokens: int, prefix: int) -> int:
     """Return what the next request will hold.
 
-    `measured` is the endpoint's count up to and including the last answer (0: never measured);
-    only what came after that answer is estimated then.
+    `measured_tokens` is the endpoint's count up to and including the last answer (0: never
+    measured); only what came after that answer is estimated then.
     """
-    if measured <= 0:
+    if measured_tokens <= 0:
         return prefix + total_tokens(messages)
     last = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=-1)
-    return measured + total_tokens(messages[last + 1 :])
+    return measured_tokens + total_tokens(messages[last + 1 :])

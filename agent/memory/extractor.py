@@ -71,7 +71,7 @@ class FactExtractor:
         self._answer: bool | None = None
         """What the user answered in this session."""
         self._notes = ports.state.with_name(NOTES)
-        self._cursor, self._noted = _read_state(ports.state)
+        self._cursor, self._notes_uid = _read_state(ports.state)
 
     def after_prompt(self, messages: tuple[Message, ...]) -> None:
         """Begin, unless it is off, or still at work: then the next time brings these too."""
@@ -94,8 +94,10 @@ class FactExtractor:
 
         They may know of more than these, never of less.
         """
-        covered = [index for index, message in enumerate(messages) if message.uid == self._noted]
-        if not covered or covered[0] < end - 1 or not self._is_on():
+        indexes = [
+            index for index, message in enumerate(messages) if message.uid == self._notes_uid
+        ]
+        if not indexes or indexes[0] < end - 1 or not self._is_on():
             return None
         try:
             return read_plain(self._notes).decode("utf-8", "replace") or None
@@ -129,8 +131,8 @@ class FactExtractor:
         if has_notes is None:
             return
         self._cursor = messages[-1].uid
-        self._noted = self._cursor if has_notes else self._noted
-        state = {"cursor": self._cursor, "noted": self._noted}
+        self._notes_uid = self._cursor if has_notes else self._notes_uid
+        state = {"cursor": self._cursor, "noted": self._notes_uid}
         await asyncio.to_thread(
             write_private, self._ports.state, json.dumps(state).encode(), sync=False
         )
@@ -223,7 +225,9 @@ def _messages_since(messages: tuple[Message, ...], cursor: str | None) -> tuple[
 def _read_state(path: Path) -> tuple[str | None, str | None]:
     try:
         data = json.loads(read_plain(path))
-        cursor, noted = data["cursor"], data["noted"]
+        cursor, notes_uid = data["cursor"], data["noted"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None, None
-    return cursor if isinstance(cursor, str) else None, noted if isinstance(noted, str) else None
+    return cursor if isinstance(cursor, str) else None, notes_uid if isinstance(
+        notes_uid, str
+    ) else None

@@ -64,16 +64,16 @@ class FactStore:
 
     def all(self) -> tuple[Fact, ...]:
         """Return all facts, by type and name. Raises nothing."""
-        found = [*_facts(self.everywhere), *_facts(self.directory)]
-        return tuple(sorted(found, key=lambda fact: (_TYPES.index(fact.type), fact.name)))
+        facts = [*_facts(self.everywhere), *_facts(self.directory)]
+        return tuple(sorted(facts, key=lambda fact: (_TYPES.index(fact.type), fact.name)))
 
     def save(self, fact: Fact, today: date) -> bool:
         """Store a fact; False for one that is none, or where there are too many. Raises OSError."""
         text = self._redact(" ".join(sanitize(fact.text).split()))[:MAX_TEXT]
         if not NAME.fullmatch(fact.name) or not text or fact.type not in _TYPES:
             return False
-        known = {each.name for each in self.all()}
-        if len(known) >= MAX_FACTS and fact.name not in known:
+        names = {each.name for each in self.all()}
+        if len(names) >= MAX_FACTS and fact.name not in names:
             return False
         self.forget(fact.name)
         directory = self.everywhere if fact.type == "user" else self.directory
@@ -85,13 +85,13 @@ class FactStore:
         """Remove a fact; False where there is none of that name. Raises OSError."""
         if not NAME.fullmatch(name):
             return False
-        found = False
+        has_fact = False
         for directory in (self.directory, self.everywhere):
             path = directory / f"{name}.md"
             if os.path.isfile(path):
                 path.unlink()
-                found = True
-        return found
+                has_fact = True
+        return has_fact
 
     def write_index(self) -> None:
         """Bring `MEMORY.md` up to date, for users who read and edit it. Raises OSError."""
@@ -111,18 +111,18 @@ class FactStore:
         return index_of(self.all())
 
     def _take_edits(self, today: date) -> None:
-        edited = self._index_text(INDEX)
-        if edited is None:
+        index_text = self._index_text(INDEX)
+        if index_text is None:
             return
         base = self._index_text(_INDEX_BASE) or ""
-        if edited != base:
-            before, after = _read_index(base), _read_index(edited)
-            for name in before.keys() - after.keys():
+        if index_text != base:
+            old_facts, new_facts = _read_index(base), _read_index(index_text)
+            for name in old_facts.keys() - new_facts.keys():
                 self.forget(name)
-            for name, fact in after.items():
-                if before.get(name) != fact:
+            for name, fact in new_facts.items():
+                if old_facts.get(name) != fact:
                     self.save(fact, today)
-        if index_of(self.all()) != edited:
+        if index_of(self.all()) != index_text:
             self.write_index()
 
     def _index_text(self, name: str) -> str | None:
@@ -140,8 +140,8 @@ def index_of(facts: Sequence[Fact]) -> str:
         line = f"- [{fact.type}] {fact.name}: {fact.text}"
         size += len(line.encode()) + 1
         if len(lines) >= MAX_INDEX_LINES or size > MAX_INDEX_BYTES:
-            left = len(facts) - len(lines)
-            lines.append(f"{_MORE}{left} more facts are not shown: too many; remove some)")
+            rest_count = len(facts) - len(lines)
+            lines.append(f"{_MORE}{rest_count} more facts are not shown: too many; remove some)")
             break
         lines.append(line)
     return "".join(f"{line}\n" for line in lines)
@@ -166,8 +166,8 @@ def _facts(directory: Path) -> Iterator[Fact]:
 
 def fact_file(fact: Fact, today: date | None = None) -> str:
     """Return the text of a fact's file."""
-    updated = f"updated: {today.isoformat()}\n" if today is not None else ""
-    return f"---\ntype: {fact.type}\n{updated}---\n{fact.text}\n"
+    date_line = f"updated: {today.isoformat()}\n" if today is not None else ""
+    return f"---\ntype: {fact.type}\n{date_line}---\n{fact.text}\n"
 
 
 def read_fact(name: str, text: str) -> Fact | None:
@@ -180,7 +180,7 @@ def read_fact(name: str, text: str) -> Fact | None:
 
 def _read_index(index: str) -> dict[str, Fact]:
     """Return the facts of an index by name; a line that a user just wrote is feedback."""
-    found: dict[str, Fact] = {}
+    facts: dict[str, Fact] = {}
     for line in index.splitlines():
         text = line.strip()
         if not text or text.startswith(("#", _MORE)):
@@ -188,9 +188,9 @@ def _read_index(index: str) -> dict[str, Fact]:
         match = _LINE.fullmatch(text)
         if match is not None:
             kind = next(each for each in _TYPES if each == match[1])
-            found[match[2]] = Fact(kind, match[2], match[3])
+            facts[match[2]] = Fact(kind, match[2], match[3])
         else:
             plain = text.lstrip("-* ")
             name = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:40].strip("-")
-            found[name or "note"] = Fact("feedback", name or "note", plain)
-    return found
+            facts[name or "note"] = Fact("feedback", name or "note", plain)
+    return facts

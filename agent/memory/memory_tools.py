@@ -70,10 +70,10 @@ class MemoryFiles:
         if not content.strip():
             self.has_changed |= self._store.forget(fact)
             return f"Removed {fact}."
-        found = read_fact(fact, content)
-        if found is None:
+        new_fact = read_fact(fact, content)
+        if new_fact is None:
             raise ToolError(f"Nothing was written. {_FORM}")
-        if not self._store.save(found, self._today):
+        if not self._store.save(new_fact, self._today):
             raise ToolError("Nothing was written: there are too many facts; remove some first.")
         self.has_changed = True
         return f"Wrote {fact}."
@@ -107,8 +107,8 @@ def memory_tools(files: MemoryFiles) -> ToolRegistry:
         return await _run_change(files.write, tool_input.file_path, tool_input.content)
 
     async def edit(tool_input: EditInput, _context: ToolContext) -> ToolOutcome:
-        changed = (tool_input.file_path, tool_input.old_string, tool_input.new_string)
-        return await _run_change(files.edit, *changed)
+        arguments = (tool_input.file_path, tool_input.old_string, tool_input.new_string)
+        return await _run_change(files.edit, *arguments)
 
     return ToolRegistry(
         (

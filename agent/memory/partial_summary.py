@@ -55,8 +55,8 @@ def replace_part(
     """Return the history with the part replaced; the user's own words of it stay."""
     if side == "before":
         return replace_past(messages, start, summary)
-    quoted = own_words(messages[start:])
-    words = f"\n\n{WORDS_HEAD}{quoted}" if quoted else ""
+    own_text = own_words(messages[start:])
+    words = f"\n\n{WORDS_HEAD}{own_text}" if own_text else ""
     text = (
         "<system-note>\nWhat came next was compacted, as the user asked. What matters of it:"
         f"\n\n{summary.strip()}{words}{WORDS_END} read before you edit.\n</system-note>"

@@ -37,16 +37,16 @@ class ShrinkResult(Struct, frozen=True):
     """What was done, for users; empty when nothing could be."""
 
 
-def _media(messages: Sequence[Message], before: int, _tokens: int) -> tuple[Message, ...]:
-    return strip_media(messages, before=before)
+def _media(messages: Sequence[Message], end: int, _tokens: int) -> tuple[Message, ...]:
+    return strip_media(messages, end=end)
 
 
-def _results(messages: Sequence[Message], before: int, _tokens: int) -> tuple[Message, ...]:
-    return trim_results(messages, before=before)
+def _results(messages: Sequence[Message], end: int, _tokens: int) -> tuple[Message, ...]:
+    return trim_results(messages, end=end)
 
 
-def _rounds(messages: Sequence[Message], before: int, tokens: int) -> tuple[Message, ...]:
-    return drop_rounds(messages, before=before, tokens=tokens * DROP_SURPLUS)
+def _rounds(messages: Sequence[Message], end: int, tokens: int) -> tuple[Message, ...]:
+    return drop_rounds(messages, end=end, tokens=tokens * DROP_SURPLUS)
 
 
 STAGES: Final[tuple[tuple[str, Stage], ...]] = (
@@ -69,25 +69,25 @@ def shrink(messages: Sequence[Message], *, target: int) -> ShrinkResult:
     for name, stage in STAGES:
         if tokens <= target:
             break
-        changed = stage(current, protected_from(current, target), tokens - target)
-        size = total_tokens(changed)
+        candidate = stage(current, protected_from(current, target), tokens - target)
+        size = total_tokens(candidate)
         if size < tokens:
-            steps.append(_step(name, current, changed))
-            current, tokens = changed, size
+            steps.append(_step(name, current, candidate))
+            current, tokens = candidate, size
     return ShrinkResult(current, tokens, tuple(steps))
 
 
-def _step(name: str, before: Sequence[Message], after: Sequence[Message]) -> str:
+def _step(name: str, old_messages: Sequence[Message], new_messages: Sequence[Message]) -> str:
     """Return what a step did, with the calls that it concerns."""
-    calls = {use.id: use for message in before for use in message.tool_uses()}
-    now = _results_by_call(after)
-    changed = [i for i, block in _results_by_call(before).items() if block != now.get(i)]
-    concerned = [calls[i] for i in changed if i in calls]
-    if not concerned:
+    calls = {use.id: use for message in old_messages for use in message.tool_uses()}
+    now = _results_by_call(new_messages)
+    call_ids = [i for i, block in _results_by_call(old_messages).items() if block != now.get(i)]
+    changed_calls = [calls[i] for i in call_ids if i in calls]
+    if not changed_calls:
         return name
-    named = ", ".join(map(_name, concerned[:MAX_NAMED]))
-    more = len(concerned) - MAX_NAMED
-    return f"{name} ({named}{f' and {more} more' if more > 0 else ''})"
+    names = ", ".join(map(_name, changed_calls[:MAX_NAMED]))
+    more = len(changed_calls) - MAX_NAMED
+    return f"{name} ({names}{f' and {more} more' if more > 0 else ''})"
 
 
 def _name(use: ToolUse) -> str:

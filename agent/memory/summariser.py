@@ -86,7 +86,7 @@ class ModelSummariser:
                 if not text or (len(text) < LEAST_CHARACTERS and answer.message.tool_uses()):
                     raise ModelError("malformed", "The model wrote no summary.", phase="stream")
                 return text
-            case Failed() as failed:
-                raise failed.error
+            case Failed() as failure:
+                raise failure.error
             case Interrupted():
                 raise Aborted(abort.reason or "interrupted")

@@ -32,11 +32,13 @@ _FOREIGN_SCRIPT: Final = re.compile(r"[^\W\d_\x00-\u024f]")
 
 def is_worth_looking(new: Sequence[Message]) -> bool:
     """Whether the messages since the last look may hold a fact for later sessions."""
-    asked = {use.id for message in new for use in message.tool_uses() if use.name == ASKING}
+    question_ids = {use.id for message in new for use in message.tool_uses() if use.name == ASKING}
     for message in new:
         if message.origin == "person" and _is_marked(message.text):
             return True
-        if message.origin == "tool" and any(_is_answer(each, asked) for each in message.content):
+        if message.origin == "tool" and any(
+            _is_answer(each, question_ids) for each in message.content
+        ):
             return True
     return False
 
@@ -45,9 +47,9 @@ def _is_marked(text: str) -> bool:
     return bool(_MARKS.search(text) or _FOREIGN_SCRIPT.search(text))
 
 
-def _is_answer(block: Block, asked: set[str]) -> bool:
+def _is_answer(block: Block, question_ids: set[str]) -> bool:
     """Whether a result is the user's answer to a question, or their comment on a call."""
-    if block.get("tool_use_id") in asked:
+    if block.get("tool_use_id") in question_ids:
         return not block.get("is_error")
     content = block.get("content")
     return isinstance(content, str) and bool(comment_in(content))

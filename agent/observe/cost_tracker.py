@@ -102,12 +102,12 @@ class CostTracker:
         price = self.prices.price_of(model)
         cost = price.cost_usd(usage) if price is not None else 0.0
         name = canonical_name(model)
-        known = self.state.models.get(name, ModelCost())
+        cost_before = self.state.models.get(name, ModelCost())
         grown = ModelCost(
-            usage=known.usage + usage,
-            cost_usd=known.cost_usd + cost,
-            responses=known.responses + 1,
-            is_priced=known.is_priced and price is not None,
+            usage=cost_before.usage + usage,
+            cost_usd=cost_before.cost_usd + cost,
+            responses=cost_before.responses + 1,
+            is_priced=cost_before.is_priced and price is not None,
         )
         *earlier, current = self.state.prompts_usd or (0.0,)
         self.state = CostState(

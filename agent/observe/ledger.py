@@ -70,16 +70,16 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         """Nothing is made before the first entry."""
         self._path = path
-        self.failed: Exception | None = None
+        self.failure: Exception | None = None
 
     def add(self, entry: LedgerEntry) -> None:
         """Add a response. A ledger that cannot be written ends the record, never the program."""
-        if self.failed is not None:
+        if self.failure is not None:
             return
         import sqlite3
 
         usage = entry.usage
-        written = usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
+        write_tokens = usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
         try:
             with self._open() as connection:
                 connection.execute(
@@ -97,11 +97,11 @@ class Ledger:
                         usage.input_tokens,
                         usage.output_tokens,
                         usage.cache_read_tokens,
-                        written,
+                        write_tokens,
                     ),
                 )
         except (sqlite3.Error, OSError) as error:
-            self.failed = error
+            self.failure = error
 
     def sums(self, today: date) -> Sums:
         """Return what was spent; nothing where the file cannot be read. Call it in a thread."""

@@ -41,21 +41,21 @@ class OtelExporter:
         from opentelemetry.context import Context
 
         above = context if isinstance(context, Context) else Context()
-        exported = self._tracer.start_span(
+        otel_span = self._tracer.start_span(
             span.name if span.kind == "interaction" else f"{span.kind} {span.name}",
             context=above,
             start_time=_nanoseconds(span.started_at),
             attributes={**span.attributes, **span.content, "agent.span.kind": span.kind},
         )
         if span.status == "error":
-            exported.set_status(trace.StatusCode.ERROR)
+            otel_span.set_status(trace.StatusCode.ERROR)
         elif span.status != "ok":
-            exported.set_attribute("agent.span.status", span.status)
-        inside = trace.set_span_in_context(exported, above)
+            otel_span.set_attribute("agent.span.status", span.status)
+        inside = trace.set_span_in_context(otel_span, above)
         for child in tree:
             if child.parent_id == span.id:
                 self._export(child, tree, inside)
-        exported.end(end_time=_nanoseconds(span.started_at + span.duration_s))
+        otel_span.end(end_time=_nanoseconds(span.started_at + span.duration_s))
 
 
 def is_asked_for(env: Mapping[str, str]) -> bool:
@@ -64,22 +64,22 @@ def is_asked_for(env: Mapping[str, str]) -> bool:
     `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, which, like all other
     `OTEL_*` variables, its packages read by themselves.
     """
-    asked = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-    return env.get("OTEL_SDK_DISABLED", "").lower() != "true" and any(map(env.get, asked))
+    variables = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    return env.get("OTEL_SDK_DISABLED", "").lower() != "true" and any(map(env.get, variables))
 
 
 def missing_packages(env: Mapping[str, str]) -> str:
     """Return what to install where spans are asked for and cannot be sent; empty otherwise."""
     if not is_asked_for(env):
         return ""
-    wanted = ("opentelemetry", "opentelemetry.sdk", "opentelemetry.exporter")
+    packages = ("opentelemetry", "opentelemetry.sdk", "opentelemetry.exporter")
     try:
-        found = all(importlib.util.find_spec(name) is not None for name in wanted)
+        are_installed = all(importlib.util.find_spec(name) is not None for name in packages)
     except ImportError:
-        found = False
+        are_installed = False
     return (
         ""
-        if found
+        if are_installed
         else (
             "OTEL_EXPORTER_OTLP_ENDPOINT is set, but nothing is sent: "
             "pip install 'agent-tui[otel]' installs the packages."

@@ -131,9 +131,9 @@ class EventRecorder:
 
     def _error(self, run: _RUN, event: ErrorEvent) -> None:
         self._end_request(run, "error")
-        known = event.kind in FailureKind.__members__.values()
+        is_known = event.kind in FailureKind.__members__.values()
         # Other servers may put anything into their error types.
-        kind = Verified(event.kind, "one of a fixed set") if known else None
+        kind = Verified(event.kind, "one of a fixed set") if is_known else None
         self._log.log("error", kind=kind)
 
     def _run(self, run: _RUN) -> Span:
@@ -161,9 +161,9 @@ class EventRecorder:
     def _tool_result(self, event: ToolResult) -> None:
         span = self._tools.pop(event.tool_use_id, None)
         if span is not None:
-            interrupted = event.outcome == "interrupted"
+            is_interrupted = event.outcome == "interrupted"
             status: SpanStatus = (
-                "interrupted" if interrupted else "error" if event.is_error else "ok"
+                "interrupted" if is_interrupted else "error" if event.is_error else "ok"
             )
             span.set_content(output=event.text)
             span.end(status, outcome=event.outcome, run_s=event.elapsed_s)
@@ -192,9 +192,9 @@ class EventRecorder:
 
     def _hook(self, event: HookFinished) -> None:
         span = self._hooks.pop((event.turn_id, event.event, event.tool_use_id), None)
-        failed = event.outcome in ("non_blocking_error", "cancelled")
+        has_failed = event.outcome in ("non_blocking_error", "cancelled")
         if span is not None:
-            span.end("error" if failed else "ok", outcome=event.outcome)
+            span.end("error" if has_failed else "ok", outcome=event.outcome)
         self._log.log(
             "hook",
             event_name=Verified(event.event, "one of a fixed set"),

@@ -22,11 +22,11 @@ class SinkThread(Generic[T]):
         self._name = name
         self._queue: queue.SimpleQueue[T | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._closed = False
+        self._is_closed = False
 
     def __call__(self, value: T) -> None:
         """Hand over a value; never waits."""
-        if self._closed:
+        if self._is_closed:
             return
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
@@ -35,7 +35,7 @@ class SinkThread(Generic[T]):
 
     def close(self) -> None:
         """Return when everything was taken, or after `CLOSE_TIMEOUT_S`; safe to call twice."""
-        self._closed = True
+        self._is_closed = True
         if self._thread is not None:
             self._queue.put(None)
             self._thread.join(CLOSE_TIMEOUT_S)

@@ -18,18 +18,18 @@ class SpanFile:
     def __init__(self, path: Path) -> None:
         """The directory must exist; the file is for its owner alone."""
         self._path = path
-        self.failed: OSError | None = None
+        self.failure: OSError | None = None
 
     def __call__(self, span: FinishedSpan) -> None:
         """Append one line."""
-        if self.failed is not None:
+        if self.failure is not None:
             return
         try:
             self._path.touch(mode=0o600)
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(span)) + "\n")
         except OSError as error:
-            self.failed = error
+            self.failure = error
 
 
 def read_spans(path: Path) -> Iterator[FinishedSpan]:

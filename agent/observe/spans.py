@@ -54,7 +54,7 @@ class Span:
 
     __slots__ = (
         "__weakref__",
-        "_started",
+        "_start_s",
         "_tracer",
         "attributes",
         "content",
@@ -80,14 +80,14 @@ class Span:
         self.attributes: dict[str, Attribute] = {}
         self.content: dict[str, str] = {}
         self.started_at = tracer.wall_clock()
-        self._started = tracer.clock()
+        self._start_s = tracer.clock()
         self.status: SpanStatus | None = None
         """None while it is open."""
 
     @property
     def age_s(self) -> float:
         """Seconds since the start."""
-        return self._tracer.clock() - self._started
+        return self._tracer.clock() - self._start_s
 
     def set(self, **attributes: Attribute) -> None:
         """Add attributes."""
@@ -155,19 +155,19 @@ class Tracer:
 
         To be called every `SWEEP_INTERVAL_S`.
         """
-        ended = 0
+        end_count = 0
         for identity, reference in list(self._open.items()):
             span = reference()
             if span is None:
                 del self._open[identity]
             elif span.age_s > SPAN_TTL_S:
                 span.end("abandoned")
-                ended += 1
-        return ended
+                end_count += 1
+        return end_count
 
     def _finish(self, span: Span, content: Mapping[str, str], duration_s: float) -> None:
         self._open.pop(span.id, None)
-        finished = FinishedSpan(
+        finished_span = FinishedSpan(
             id=span.id,
             parent_id=span.parent_id,
             trace_id=span.trace_id,
@@ -180,4 +180,4 @@ class Tracer:
             content=dict(content),
         )
         for exporter in self._exporters:
-            exporter(finished)
+            exporter(finished_span)

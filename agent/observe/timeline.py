@@ -17,11 +17,13 @@ def render_timeline(spans: Iterable[FinishedSpan], *, width_cells: int = 100) ->
 
     A span whose parent is missing is shown as a root of its own.
     """
-    known = sorted(spans, key=lambda span: (span.started_at, span.id))
-    ids = {span.id for span in known}
-    roots = [span for span in known if span.parent_id not in ids]
+    spans_by_start = sorted(spans, key=lambda span: (span.started_at, span.id))
+    ids = {span.id for span in spans_by_start}
+    roots = [span for span in spans_by_start if span.parent_id not in ids]
     for root in roots:
-        yield from _lines(root, known, root, 0, max(MIN_BAR_CELLS, _bar_cells(width_cells)))
+        yield from _lines(
+            root, spans_by_start, root, 0, max(MIN_BAR_CELLS, _bar_cells(width_cells))
+        )
 
 
 def _bar_cells(width_cells: int) -> int:
@@ -51,9 +53,9 @@ def _bar(span: FinishedSpan, root: FinishedSpan, cells: int) -> str:
     whole_s = max(root.duration_s, 1e-9)
     # A clock that was set back meanwhile must not draw to the left of the root.
     start = min(max((span.started_at - root.started_at) / whole_s, 0.0), 1.0)
-    before = min(int(start * cells), cells - 1)
-    length = max(1, min(round(span.duration_s / whole_s * cells), cells - before))
-    return " " * before + ("░" if span.kind == "blocked_on_user" else "█") * length
+    indent = min(int(start * cells), cells - 1)
+    length = max(1, min(round(span.duration_s / whole_s * cells), cells - indent))
+    return " " * indent + ("░" if span.kind == "blocked_on_user" else "█") * length
 
 
 def _time(seconds: float) -> str:

@@ -130,6 +130,6 @@ class PermissionContenders:
         )
 
 
-def _own_entries(given: Sequence[str] | None) -> tuple[str, ...]:
+def _own_entries(entries: Sequence[str] | None) -> tuple[str, ...]:
     """Return the entries in plain words; the built-in ones always count, asked for or not."""
-    return tuple(entry for entry in given or () if entry != _DEFAULTS_ENTRY)
+    return tuple(entry for entry in entries or () if entry != _DEFAULTS_ENTRY)

@@ -29,12 +29,12 @@ def named_files(settings: Settings) -> frozenset[str]:
     A file that does not exist yet is among them where the word looks like a path: who creates it
     decides what runs.
     """
-    found: set[str] = set()
+    paths: set[str] = set()
     for command in _commands(settings):
-        found.update(_files(command, settings))
+        paths.update(_files(command, settings))
     for file, name, value in repository_entries(settings.trust.items):
-        found.update(_named_by_git(file.parent, name, value, settings))
-    return frozenset(found)
+        paths.update(_named_by_git(file.parent, name, value, settings))
+    return frozenset(paths)
 
 
 def _named_by_git(git: Path, name: str, value: str, settings: Settings) -> Iterator[str]:

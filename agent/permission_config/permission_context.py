@@ -68,8 +68,8 @@ def permission_setup(
     )
     notes = [*rule_notes(rules, place_relative(str(settings.project_root), str(settings.home)))]
     notes.extend(warning.message for warning in mode_warnings)
-    if mode is Mode.AUTO and (stripped := without_dangerous(rules)[1]):
-        notes.append(stripped_note(stripped))
+    if mode is Mode.AUTO and (stripped_rules := without_dangerous(rules)[1]):
+        notes.append(stripped_note(stripped_rules))
     return PermissionSetup(context, (*warnings, *mode_warnings), tuple(notes))
 
 
@@ -80,9 +80,9 @@ def stripped_note(rules: Sequence[Rule]) -> str:
 
 
 def _mode(
-    settings: Settings, resumed: str | None, bypass: bool, auto: bool
+    settings: Settings, resumed_mode: str | None, bypass: bool, auto: bool
 ) -> tuple[Mode, tuple[DecisionWarning, ...]]:
-    text = settings.mode.text if settings.mode is not None else resumed
+    text = settings.mode.text if settings.mode is not None else resumed_mode
     if text is None:
         return Mode.DEFAULT, ()
     source = str(settings.mode.origin.source) if settings.mode is not None else "session"
@@ -202,7 +202,9 @@ class Grants(Struct):
 
 def _lines_of(file: Path, source: RuleSource, behavior: RuleBehavior) -> dict[str, int | None]:
     """Return the line of each rule that a file contains now."""
-    loaded, _ = read_settings(file, source)
-    if loaded is None:
+    settings_file, _ = read_settings(file, source)
+    if settings_file is None:
         return {}
-    return {rule.text: rule.line for rule in rules_of(loaded)[0] if rule.behavior is behavior}
+    return {
+        rule.text: rule.line for rule in rules_of(settings_file)[0] if rule.behavior is behavior
+    }

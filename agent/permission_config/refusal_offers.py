@@ -79,8 +79,8 @@ class RefusalOffers:
         network = self._sandbox.network
         if network is None:
             return ()
-        unanswered = (one for one in network.log.refusals(call_id) if one.code == "no-answer")
-        return tuple(dict.fromkeys(f"{one.host}:{one.port}" for one in unanswered))
+        refusals = (one for one in network.log.refusals(call_id) if one.code == "no-answer")
+        return tuple(dict.fromkeys(f"{one.host}:{one.port}" for one in refusals))
 
     def _apply_answer(
         self,
@@ -95,11 +95,11 @@ class RefusalOffers:
             case RefusalAnswer.HOSTS:
                 self._grant(question.hosts)
             case RefusalAnswer.OUTSIDE:
-                allowed = user_decision(
+                decision = user_decision(
                     Behavior.ALLOW, message="The user let it run once outside the sandbox."
                 )
                 confinement = Confinement.NONE
-                self._gate.log(replace(allowed, confinement=confinement), request)
+                self._gate.log(replace(decision, confinement=confinement), request)
             case RefusalAnswer.NO:
                 return None
         return confinement
@@ -117,12 +117,12 @@ class RefusalOffers:
 
 def _directories(refusals: Sequence[Refusal], context: PermissionContext) -> tuple[str, ...]:
     """Return the directories of refused writes, as far as each may be opened for a session."""
-    found = (
+    directories = (
         _existing_directory(one.target)
         for one in refusals
         if one.kind is RefusalKind.WRITE and one.rule == OUTSIDE and one.target
     )
-    return tuple(dict.fromkeys(path for path in found if may_be_added(path, context)))
+    return tuple(dict.fromkeys(path for path in directories if may_be_added(path, context)))
 
 
 def _existing_directory(path: str) -> str:

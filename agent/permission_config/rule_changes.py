@@ -32,5 +32,5 @@ class RuleChanges(Struct, frozen=True):
 
     def report_stripped(self, _mode: Mode) -> None:
         """Report the allow rules that the mode just entered takes out of force."""
-        if stripped := self.gate().stripped_rules:
-            self.notify(stripped_note(stripped), "warning")
+        if rules := self.gate().stripped_rules:
+            self.notify(stripped_note(rules), "warning")

@@ -38,8 +38,8 @@ def read_head(text: str) -> FrontMatter:
     """
     match = _HEAD.match(text)
     if match is None:
-        unclosed = text.startswith(("---\n", "---\r\n"))
-        return FrontMatter({}, text, "the head has no closing ---" if unclosed else "")
+        is_unclosed = text.startswith(("---\n", "---\r\n"))
+        return FrontMatter({}, text, "the head has no closing ---" if is_unclosed else "")
     body = text[match.end() :]
     if len(match[1]) > MAX_CHARACTERS:
         return FrontMatter({}, body, f"the head is longer than {MAX_CHARACTERS:,} characters")
@@ -53,9 +53,9 @@ def read_head(text: str) -> FrontMatter:
         if all(_is_whole(line) for line in head.splitlines()):
             return FrontMatter(values, body)
         problem = f"the front matter is not valid YAML: {_problem_text(error)}"
-        begun = {word.lower() for word in _BEGUN.findall(head)}
+        first_words = {word.lower() for word in _BEGUN.findall(head)}
         return FrontMatter(
-            values, body, problem, frozenset(begun - {key.lower() for key in values})
+            values, body, problem, frozenset(first_words - {key.lower() for key in values})
         )
     if values is None:
         return FrontMatter({}, body)
@@ -137,18 +137,18 @@ def _is_whole(line: str) -> bool:
 def _line_by_line(head: str) -> dict[str, object]:
     import yaml  # as in `split`
 
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for line in head.splitlines():
         match = _LINE.match(line.rstrip())
         if match is None or not match[2].strip():
             continue
         try:
-            found[match[1]] = _load(match[2])
+            values[match[1]] = _load(match[2])
         except (yaml.YAMLError, ValueError, RecursionError):
-            found[match[1]] = match[2].strip()
-        if isinstance(found[match[1]], dict):
-            found[match[1]] = match[2].strip()
-    return found
+            values[match[1]] = match[2].strip()
+        if isinstance(values[match[1]], dict):
+            values[match[1]] = match[2].strip()
+    return values
 
 
 def split(text: str) -> tuple[Mapping[str, object], str]:

@@ -60,13 +60,13 @@ async def read_git_state(directory: Path, programs: ReadingPrograms) -> GitState
     )
     if status is None:
         return None
-    head, *changed = status.splitlines() or [""]
+    head, *changes = status.splitlines() or [""]
     commits = tuple((log or "").splitlines())
     return GitState(
         branch=_branch(head),
         head=commits[0] if commits else "",
-        status_lines=tuple(changed[:MAX_STATUS_LINES]),
-        changed_count=len(changed),
+        status_lines=tuple(changes[:MAX_STATUS_LINES]),
+        changed_count=len(changes),
         recent=commits,
     )
 
@@ -110,7 +110,7 @@ async def _output(
         program = await asyncio.to_thread(
             programs.git, directory, *arguments, without_filters=without_filters
         )
-        ended = await run_program(program, limits)
+        result = await run_program(program, limits)
     except CannotStart:
         return None
-    return ended.stdout if ended.exit_code == 0 else None
+    return result.stdout if result.exit_code == 0 else None

@@ -45,14 +45,14 @@ def read_worktree(project_root: Path) -> str | None:
         text = read_start(project_root / ".git", MAX_BYTES).decode("utf-8", "replace")
     except OSError:
         return None
-    found = _LINKED.match(text)
-    return found[1] if found is not None else None
+    match = _LINKED.match(text)
+    return match[1] if match is not None else None
 
 
 def parse_remote(url: str) -> Remote | None:
     """Return the parts of an address, without any credentials in it."""
-    found = _WEB.fullmatch(url) or _SCP.fullmatch(url)
-    if found is None:
+    match = _WEB.fullmatch(url) or _SCP.fullmatch(url)
+    if match is None:
         return None
-    owner, _, name = found[2].strip("/").removesuffix(".git").rpartition("/")
-    return Remote(found[1], owner, name) if owner and name else None
+    owner, _, name = match[2].strip("/").removesuffix(".git").rpartition("/")
+    return Remote(match[1], owner, name) if owner and name else None

@@ -77,49 +77,57 @@ class Instructions:
         """Nothing is read yet."""
         self._places = places
         self._root = Path(os.path.realpath(places.project_root))
-        self._seen: set[str] = set()
-        self._left = MAX_TOTAL_BYTES
+        self._read_paths: set[str] = set()
+        self._remaining_bytes = MAX_TOTAL_BYTES
         self._rules: list[InstructionFile] = []
-        self._started: Instructions | None = None
+        self._start_state: Instructions | None = None
         self.warnings: list[str] = []
         """What was refused or cut, for users; grows while files are loaded."""
 
     def at_start(self) -> tuple[InstructionFile, ...]:
         """Load what counts from the beginning: the user's own, then from outside inwards."""
-        found: list[InstructionFile] = []
+        files: list[InstructionFile] = []
         places = self._places
         for path in (places.agent_home / "AGENTS.md", places.home / ".claude" / "CLAUDE.md"):
-            found += self._load(path, "User", "session_start", within=None)
+            files += self._load(path, "User", "session_start", within=None)
         for directory in (places.agent_home / "rules", places.home / ".claude" / "rules"):
-            found += self._load_rules(directory, "User", within=None)
+            files += self._load_rules(directory, "User", within=None)
         for directory in self._directories_to(places.launch_dir):
-            found += self._load_directory(directory, "session_start")
-        self._started = self._copy()
-        return tuple(found)
+            files += self._load_directory(directory, "session_start")
+        self._start_state = self._copy()
+        return tuple(files)
 
     def for_another_agent(self) -> Instructions:
         """Return them as they were after the start: a fresh history knows of nothing else."""
-        return self._started._copy() if self._started is not None else Instructions(self._places)
+        return (
+            self._start_state._copy()
+            if self._start_state is not None
+            else Instructions(self._places)
+        )
 
     def _copy(self) -> Instructions:
         copy = Instructions(self._places)
-        copy._seen, copy._rules, copy._left = set(self._seen), list(self._rules), self._left
+        copy._read_paths, copy._rules, copy._remaining_bytes = (
+            set(self._read_paths),
+            list(self._rules),
+            self._remaining_bytes,
+        )
         return copy
 
     def for_path(self, path: Path) -> tuple[InstructionFile, ...]:
         """Load what a file in use brings in: folders below the launch folder, rules for it."""
-        found: list[InstructionFile] = []
+        files: list[InstructionFile] = []
         target = Path(os.path.abspath(path))
         launch_dir = self._places.launch_dir
         if launch_dir in target.parents:
             for directory in reversed(target.parents):
                 if launch_dir in directory.parents:
-                    found += self._load_directory(directory, "nested_traversal")
+                    files += self._load_directory(directory, "nested_traversal")
         for rule in list(self._rules):
             if self._matches(rule, target):
                 self._rules.remove(rule)
-                found.append(replace(rule, reason="path_glob_match"))
-        return tuple(found)
+                files.append(replace(rule, reason="path_glob_match"))
+        return tuple(files)
 
     # -- where ------------------------------------------------------------------------------
 
@@ -138,12 +146,12 @@ class Instructions:
             return []
         real = Path(os.path.realpath(directory))
         within = self._root if real == self._root or self._root in real.parents else real
-        found: list[InstructionFile] = []
+        files: list[InstructionFile] = []
         for name, memory_type in _NAMES:
-            found += self._load(directory / name, memory_type, reason, within=within)
+            files += self._load(directory / name, memory_type, reason, within=within)
         for name in _RULE_DIRECTORIES:
-            found += self._load_rules(directory / name, "Project", within=within)
-        return found
+            files += self._load_rules(directory / name, "Project", within=within)
+        return files
 
     def _is_ours(self, directory: Path) -> bool:
         """Whether a folder belongs to the project, or above it, to the user alone.
@@ -165,14 +173,14 @@ class Instructions:
     def _load_rules(
         self, directory: Path, memory_type: MemoryType, *, within: Path | None
     ) -> list[InstructionFile]:
-        found: list[InstructionFile] = []
+        files: list[InstructionFile] = []
         for path in _markdown_files(directory):
             for file in self._load(path, memory_type, "session_start", within=within):
                 if file.globs:
                     self._rules.append(file)
                 else:
-                    found.append(file)
-        return found
+                    files.append(file)
+        return files
 
     def _matches(self, rule: InstructionFile, path: Path) -> bool:
         import pathspec  # only projects with path rules need it
@@ -206,7 +214,7 @@ class Instructions:
         if memory_type not in self._places.types or not os.path.isfile(path):
             return []
         real = os.path.realpath(path)
-        if real in self._seen or self._is_excluded(path):
+        if real in self._read_paths or self._is_excluded(path):
             return []
         if within is not None and within not in Path(real).parents:
             self.warnings.append(f"{path} leads outside the project ({real}): not read.")
@@ -214,14 +222,14 @@ class Instructions:
         text = self._read(path)
         if text is None:
             return []
-        self._seen.add(real)
+        self._read_paths.add(real)
         head, body = frontmatter.split(text)
         globs = frontmatter.texts(head.get("paths"))
         file = InstructionFile(path, self._cut(path, body), memory_type, reason, parent, globs)
-        imported: list[InstructionFile] = []
+        imports: list[InstructionFile] = []
         for target in imports_of(body):
-            imported += self._import(file, target, within=within, hops=hops)
-        return [*imported, file]
+            imports += self._import(file, target, within=within, hops=hops)
+        return [*imports, file]
 
     def _import(
         self, file: InstructionFile, target: str, *, within: Path | None, hops: int
@@ -260,20 +268,20 @@ class Instructions:
 
     def _cut(self, path: Path, text: str) -> str:
         text = sanitize(text).strip()
-        limit = min(MAX_FILE_BYTES, self._left)
+        limit = min(MAX_FILE_BYTES, self._remaining_bytes)
         data = text.encode()
         if len(data) > limit:
             self.warnings.append(f"{path} is longer than the {limit:,} bytes left for it: cut.")
             beginning = data[:limit].decode(errors="ignore")
             text = f"{beginning}\n[cut here: the file is longer than there is room for]"
-        self._left = max(0, self._left - len(data))
+        self._remaining_bytes = max(0, self._remaining_bytes - len(data))
         return text
 
 
 def imports_of(text: str) -> tuple[str, ...]:
     """Return the targets of `@path` imports in order; those in code are not imports."""
-    found = (match[1].replace("\\ ", " ") for match in _IMPORT.finditer(_without_code(text)))
-    return tuple(dict.fromkeys(target.rstrip(".,;:!?)") for target in found if target))
+    files = (match[1].replace("\\ ", " ") for match in _IMPORT.finditer(_without_code(text)))
+    return tuple(dict.fromkeys(target.rstrip(".,;:!?)") for target in files if target))
 
 
 def _without_code(text: str) -> str:

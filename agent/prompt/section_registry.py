@@ -85,5 +85,5 @@ class SectionRegistry:
 
 def texts(sections: Iterable[Section], context: PromptContext) -> tuple[str, ...]:
     """Compute sections; empty ones are left out."""
-    found = (section.compute(context) for section in sections)
-    return tuple(text.strip() for text in found if text and text.strip())
+    section_texts = (section.compute(context) for section in sections)
+    return tuple(text.strip() for text in section_texts if text and text.strip())

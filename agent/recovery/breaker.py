@@ -86,11 +86,13 @@ class Breaker(Struct, frozen=True):
         if failure.kind not in OUTAGES:
             # The endpoint answered: it is there, whatever it thought of the request.
             return self.after_success(now)
-        after = replace(self._with_operation(Operation(now, is_failure=True)), last_failure=failure)
+        next_state = replace(
+            self._with_operation(Operation(now, is_failure=True)), last_failure=failure
+        )
         is_probe = self.state is BreakerState.HALF_OPEN
-        if is_probe or after.failure_rate(now) > FAILURE_RATE:
-            return replace(after, state=BreakerState.OPEN, retry_at=now + self.cooldown_s)
-        return after
+        if is_probe or next_state.failure_rate(now) > FAILURE_RATE:
+            return replace(next_state, state=BreakerState.OPEN, retry_at=now + self.cooldown_s)
+        return next_state
 
     def _with_operation(self, operation: Operation) -> Breaker:
         return replace(self, operations=(*self.operations, operation)[-MAX_OPERATIONS:])
@@ -123,8 +125,8 @@ class Breakers:
 
     def admit(self, endpoint: str, model: str, now: float) -> bool:
         """Return whether a request may be tried now."""
-        after, is_admitted = self.get(endpoint, model).admit(now)
-        self._by_model[endpoint, model] = after
+        next_state, is_admitted = self.get(endpoint, model).admit(now)
+        self._by_model[endpoint, model] = next_state
         return is_admitted
 
     def probe(self, endpoint: str, model: str, now: float) -> None:

@@ -76,7 +76,7 @@ class Failure(Struct, frozen=True):
     overflow: ContextOverflow | None = None
     output_limit: int | None = None
     """The model's largest `max_tokens`, when asking for more was the failure."""
-    unsupported: str | None = None
+    unsupported_field: str | None = None
     """The request field that the endpoint does not take, when that was the failure."""
     status: int | None = None
     request_id: str | None = None
@@ -103,8 +103,8 @@ def classify(error: ModelError, *, now: float = 0.0) -> Failure:
     wait_s = retry_after_s(error.headers, now)
     overflow = parse_overflow(str(error)) if error.status in (None, 400, 413, 422, 500) else None
     limit = parse_output_limit(str(error)) if error.status in (400, 422) else None
-    unsupported = _unsupported_part(error) if error.status in (400, 422) else None
-    kind = _kind(error, overflow, unsupported)
+    unsupported_field = _unsupported_part(error) if error.status in (400, 422) else None
+    kind = _kind(error, overflow, unsupported_field)
     return Failure(
         kind=kind,
         retryable=_retryable(error, kind),
@@ -113,7 +113,7 @@ def classify(error: ModelError, *, now: float = 0.0) -> Failure:
         retry_after_s=wait_s,
         overflow=overflow if kind is FailureKind.CONTEXT_OVERFLOW else None,
         output_limit=limit,
-        unsupported=unsupported if kind is FailureKind.UNSUPPORTED else None,
+        unsupported_field=unsupported_field if kind is FailureKind.UNSUPPORTED else None,
         status=error.status,
         request_id=error.request_id,
     )
@@ -122,8 +122,8 @@ def classify(error: ModelError, *, now: float = 0.0) -> Failure:
 def _hint(kind: FailureKind, error: ModelError) -> str:
     """Return what to do, with the names that the endpoint's key and address go by."""
     schema = re.search(_REFUSED_SCHEMA, str(error), re.IGNORECASE)
-    refused = (FailureKind.INVALID_REQUEST, FailureKind.UNSUPPORTED)
-    if kind in refused and schema is not None:
+    refusals = (FailureKind.INVALID_REQUEST, FailureKind.UNSUPPORTED)
+    if kind in refusals and schema is not None:
         answer = "the answer: change it, or use another model."
         tool = f"{schema['tool']}: switch that tool off (--disallowedTools), or use another model."
         whose = tool if schema["tool"] else answer
@@ -245,7 +245,7 @@ _BY_STATUS: Final[Mapping[int, FailureKind]] = {
 
 
 def _kind(
-    error: ModelError, overflow: ContextOverflow | None, unsupported: str | None
+    error: ModelError, overflow: ContextOverflow | None, unsupported_field: str | None
 ) -> FailureKind:
     if overflow is not None:
         return FailureKind.CONTEXT_OVERFLOW
@@ -261,7 +261,7 @@ def _kind(
         return _BY_STATUS[status]
     if status is not None and status >= 500:
         return FailureKind.SERVER
-    if unsupported is not None:
+    if unsupported_field is not None:
         return FailureKind.UNSUPPORTED
     if error.kind == "invalid_request_error" or (status is not None and 400 <= status < 500):
         return FailureKind.INVALID_REQUEST

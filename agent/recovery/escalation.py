@@ -65,8 +65,8 @@ class Fail(Struct, frozen=True):
     @property
     def text(self) -> str:
         """What failed, how often it was tried and what to do, for users."""
-        tried = f" Tried {self.attempts} times." if self.attempts > 1 else ""
-        return f"{self.failure.text}{tried}"
+        attempts_text = f" Tried {self.attempts} times." if self.attempts > 1 else ""
+        return f"{self.failure.text}{attempts_text}"
 
 
 RecoveryAction = RetryAfter | SwitchModel | Degrade | Fail
@@ -110,22 +110,20 @@ def climb(
     """
     overloads = state.overloads + 1 if failure.kind is FailureKind.OVERLOADED else 0
     state = replace(state, attempts=state.attempts + 1, overloads=overloads, elapsed_s=elapsed_s)
-    fixed = _cure(state, failure, may_refresh)
-    if fixed is not None:
-        return fixed
+    cure = _cure(state, failure, may_refresh)
+    if cure is not None:
+        return cure
     can_fall_back = fallback_model is not None and fallback_model not in state.fell_back_to
     worn_out = state.overloads >= OVERLOADS_BEFORE_FALLBACK and policy.retry_capacity
     if fallback_model is not None and can_fall_back and worn_out:
         return _fallen_back(state, fallback_model, failure)
-    planned = policy.plan(state.attempts, failure, rng, elapsed_s=elapsed_s)
-    if not isinstance(planned, GiveUp):
-        return state, RetryAfter(
-            planned.delay_s, state.attempts + 1, planned.reason, failure=failure
-        )
-    gone = failure.retryable or failure.kind is FailureKind.MODEL_NOT_FOUND
-    if fallback_model is not None and can_fall_back and gone and policy.retry_capacity:
+    plan = policy.plan(state.attempts, failure, rng, elapsed_s=elapsed_s)
+    if not isinstance(plan, GiveUp):
+        return state, RetryAfter(plan.delay_s, state.attempts + 1, plan.reason, failure=failure)
+    may_fall_back = failure.retryable or failure.kind is FailureKind.MODEL_NOT_FOUND
+    if fallback_model is not None and can_fall_back and may_fall_back and policy.retry_capacity:
         return _fallen_back(state, fallback_model, failure)
-    return state, Fail(failure, state.attempts, planned.reason)
+    return state, Fail(failure, state.attempts, plan.reason)
 
 
 _FEATURES: Final[Mapping[str, str]] = {
@@ -145,13 +143,13 @@ def _cure(
     """Return the response to a failure that a changed request cures; each cure is tried once."""
     next_attempt = state.attempts + 1
     if failure.kind is FailureKind.AUTHENTICATION and may_refresh and not state.is_refreshed:
-        again = RetryAfter(0.0, next_attempt, failure.message, refresh_credentials=True)
-        return replace(state, is_refreshed=True), again
+        action = RetryAfter(0.0, next_attempt, failure.message, refresh_credentials=True)
+        return replace(state, is_refreshed=True), action
     fitting = failure.output_limit or (failure.overflow and failure.overflow.fitting_max_tokens())
     if fitting and not state.is_resized:
-        again = RetryAfter(0.0, next_attempt, failure.message, max_tokens=fitting, failure=failure)
-        return replace(state, is_resized=True), again
-    feature = failure.unsupported
+        action = RetryAfter(0.0, next_attempt, failure.message, max_tokens=fitting, failure=failure)
+        return replace(state, is_resized=True), action
+    feature = failure.unsupported_field
     if feature is not None and feature not in state.degraded_features:
         words = _FEATURES.get(feature, feature)
         reason = f"The server does not accept {words}."
@@ -164,6 +162,6 @@ def _cure(
 def _fallen_back(
     state: RetryState, model: str, failure: Failure
 ) -> tuple[RetryState, RecoveryAction]:
-    tried = state.fell_back_to | {model}
-    state = replace(state, attempts=0, overloads=0, fell_back_to=tried)
+    models = state.fell_back_to | {model}
+    state = replace(state, attempts=0, overloads=0, fell_back_to=models)
     return state, SwitchModel(model, failure.message)

@@ -43,11 +43,11 @@ class AnswerRoom:
     def __init__(self, prompt_tokens: Callable[[ModelRequest], int]) -> None:
         """`prompt_tokens` estimates a request's messages; of that only the growth counts."""
         self._prompt_tokens = prompt_tokens
-        self._found: dict[str, tuple[int, int]] = {}
+        self._room_by_model: dict[str, tuple[int, int]] = {}
 
     def note(self, request: ModelRequest) -> None:
         """Store that the `max_tokens` of a request fits beside its messages, and no more."""
-        self._found[request.model] = self._prompt_tokens(request), request.max_tokens
+        self._room_by_model[request.model] = self._prompt_tokens(request), request.max_tokens
 
     def fit(self, request: ModelRequest) -> ModelRequest:
         """Return the request with no more `max_tokens` than its messages leave.
@@ -55,11 +55,11 @@ class AnswerRoom:
         A room too small for an answer is left to the endpoint to refuse, so that the prompt is
         made shorter.
         """
-        found = self._found.get(request.model)
-        if found is None:
+        room_then = self._room_by_model.get(request.model)
+        if room_then is None:
             return request
-        before, room = found
-        room -= int((self._prompt_tokens(request) - before) * GROWTH)
+        tokens_then, room = room_then
+        room -= int((self._prompt_tokens(request) - tokens_then) * GROWTH)
         most = room if room >= MIN_OUTPUT_TOKENS else request.max_tokens
         return replace(request, max_tokens=min(request.max_tokens, most))
 
@@ -68,8 +68,8 @@ def parse_overflow(message: str) -> ContextOverflow | None:
     """Return the overflow that an error text describes; None for another error."""
     text = re.sub(r"(?<=\d)[,_](?=\d{3})", "", message[:4000])
     for pattern in _NUMBERED:
-        if found := re.search(pattern, text, re.IGNORECASE):
-            numbers = found.groupdict()
+        if match := re.search(pattern, text, re.IGNORECASE):
+            numbers = match.groupdict()
             return ContextOverflow(int(numbers["input"]), int(numbers["limit"]))
     for pattern in _WITHOUT_NUMBERS:
         if re.search(pattern, text, re.IGNORECASE):
@@ -79,8 +79,8 @@ def parse_overflow(message: str) -> ContextOverflow | None:
 
 def parse_output_limit(message: str) -> int | None:
     """Return the model's output limit from an error about a `max_tokens` above it, else None."""
-    found = re.search(r"max_tokens:? *\d+ *> *(\d+), which is the maximum", message)
-    return int(found[1]) if found and int(found[1]) > 0 else None
+    match = re.search(r"max_tokens:? *\d+ *> *(\d+), which is the maximum", message)
+    return int(match[1]) if match and int(match[1]) > 0 else None
 
 
 _NUMBERED: Final = (

@@ -122,7 +122,7 @@ def policy_for(source: RequestSource, *, persistent: bool = False) -> RetryPolic
 
 def heartbeat_chunks(delay_s: float) -> Iterator[float]:
     """Cut a wait into sleeps of at most 30 s; nothing for a wait of zero."""
-    left = delay_s
-    while left > 0:
-        yield min(HEARTBEAT_S, left)
-        left -= HEARTBEAT_S
+    remaining_s = delay_s
+    while remaining_s > 0:
+        yield min(HEARTBEAT_S, remaining_s)
+        remaining_s -= HEARTBEAT_S

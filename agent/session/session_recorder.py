@@ -169,7 +169,7 @@ class SessionRecorder:
             trigger=event.trigger,
             tokens_before=event.tokens_before,
             tokens_after=event.tokens_after,
-            kept=event.kept,
+            kept=event.kept_count,
             means=event.means,
             turn_id=event.turn_id,
             state={kind: to_json(record) for kind, record in self._latest.items()},

@@ -52,20 +52,20 @@ def pieces(line: str) -> tuple[Piece, ...]:
 def _pieces(line: str) -> Iterator[Piece]:
     look = Piece("")
     position = 0
-    for found in _MEANT.finditer(line):
-        yield from _clean_text(line[position : found.start()], look)
-        if found["sgr"] is not None:
-            look = _apply_parameters(look, found["sgr"])
+    for match in _MEANT.finditer(line):
+        yield from _clean_text(line[position : match.start()], look)
+        if match["sgr"] is not None:
+            look = _apply_parameters(look, match["sgr"])
         else:
-            address = found["link"]
+            address = match["link"]
             look = replace(look, link=address if _SAFE_LINK.match(address) else None)
-        position = found.end()
+        position = match.end()
     yield from _clean_text(line[position:], look)
 
 
 def _clean_text(text: str, look: Piece) -> Iterator[Piece]:
-    if shown := sanitize(text).replace("\n", " "):
-        yield replace(look, text=shown)
+    if visible := sanitize(text).replace("\n", " "):
+        yield replace(look, text=visible)
 
 
 _CHANGES: Final[Mapping[int, Mapping[str, object]]] = {

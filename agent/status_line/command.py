@@ -68,12 +68,12 @@ def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
         "project_dir": str(root),
         "added_dirs": [str(path) for path in context.gate.context.additional_dirs],
     }
-    linked = read_worktree(root)
-    if linked is not None:
-        workspace["git_worktree"] = linked
+    worktree = read_worktree(root)
+    if worktree is not None:
+        workspace["git_worktree"] = worktree
     if remote := read_remote(root):
         workspace["repo"] = {"host": remote.host, "owner": remote.owner, "name": remote.name}
-    given: dict[str, Any] = {
+    status_json: dict[str, Any] = {
         "hook_event_name": "Status",
         "session_id": session.session_id,
         "session_name": facts.title,
@@ -99,22 +99,22 @@ def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
         "columns": facts.columns,
         "rows": facts.rows,
     }
-    if linked is not None:
-        given["worktree"] = {"name": linked, "path": str(root)}
+    if worktree is not None:
+        status_json["worktree"] = {"name": worktree, "path": str(root)}
         if branch := read_branch(root):
-            given["worktree"]["branch"] = branch
+            status_json["worktree"]["branch"] = branch
     if status.effort:
-        given["effort"] = {"level": status.effort}
+        status_json["effort"] = {"level": status.effort}
     if facts.vim_mode:
-        given["vim"] = {"mode": facts.vim_mode}
-    return {name: value for name, value in given.items() if value != ""}
+        status_json["vim"] = {"mode": facts.vim_mode}
+    return {name: value for name, value in status_json.items() if value != ""}
 
 
 def _window(status: ConversationStatus, last: Usage | None) -> dict[str, Any]:
     """Return how full the model's window is; percentages are whole, as scripts compare them."""
     size = max(1, status.context_window)
     read = last.prompt_tokens if last is not None else status.context_tokens
-    used = min(100, round(100 * read / size))
+    used_percent = min(100, round(100 * read / size))
     usage = last and {
         "input_tokens": last.input_tokens,
         "output_tokens": last.output_tokens,
@@ -125,32 +125,37 @@ def _window(status: ConversationStatus, last: Usage | None) -> dict[str, Any]:
         "total_input_tokens": read,
         "total_output_tokens": last.output_tokens if last is not None else 0,
         "context_window_size": status.context_window,
-        "used_percentage": used,
-        "remaining_percentage": 100 - used,
+        "used_percentage": used_percent,
+        "remaining_percentage": 100 - used_percent,
         "current_usage": usage,
     }
 
 
 def display_name(model: str) -> str:
     """Return a model as users call it: `Opus 5.5` for `claude-opus-5-5`; others by their id."""
-    found = _FAMILY.fullmatch(model)
-    if found is None:
+    match = _FAMILY.fullmatch(model)
+    if match is None:
         return model
-    return " ".join(filter(None, (found[1].title(), (found[2] or "").replace("-", "."))))
+    return " ".join(filter(None, (match[1].title(), (match[2] or "").replace("-", "."))))
 
 
 async def run_status_command(
     command: str,
-    given: Mapping[str, Any],
+    status_json: Mapping[str, Any],
     *,
     cwd: Path,
     env: Mapping[str, str],
     timeout_s: float = TIMEOUT_S,
 ) -> StatusText:
     """Run the command once. Raises nothing but cancellation, which ends the command as well."""
-    size = {"COLUMNS": str(given.get("columns", 80)), "LINES": str(given.get("rows", 24))}
+    size = {
+        "COLUMNS": str(status_json.get("columns", 80)),
+        "LINES": str(status_json.get("rows", 24)),
+    }
     try:
-        text = await ask_command(command, given, cwd=cwd, env={**env, **size}, timeout_s=timeout_s)
+        text = await ask_command(
+            command, status_json, cwd=cwd, env={**env, **size}, timeout_s=timeout_s
+        )
     except CommandFailed as error:
         return StatusText(problem=f"the status line command {error}")
     text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -45,20 +45,20 @@ class AgentBranch:
         return await self._after_failure(task, agent, report, abort)
 
     async def _after_failure(
-        self, task: AgentTask, failed: RunningAgent, report: SubagentReport, abort: AbortSignal
+        self, task: AgentTask, agent: RunningAgent, report: SubagentReport, abort: AbortSignal
     ) -> SubagentReport:
         supervisor = self._supervisor
         policy = supervisor.caps.on_failure
         if policy == "cancel":
             for other in supervisor.running:
-                if other.parent_id == failed.parent_id and not other.in_background:
-                    supervisor.stop(other, f"failure of {failed.id}")
-        if policy != "retry" or failed.stopped_by:
+                if other.parent_id == agent.parent_id and not other.in_background:
+                    supervisor.stop(other, f"failure of {agent.id}")
+        if policy != "retry" or agent.stopped_by:
             return report
-        again = await supervisor.start(replace(task, name=None), self._agent)
-        second = await supervisor.wait(again, abort, self._agent)
+        second_agent = await supervisor.start(replace(task, name=None), self._agent)
+        second = await supervisor.wait(second_agent, abort, self._agent)
         remark = (
-            f"[This is the second attempt. The first, {failed.id}, ended with {report.outcome}.]"
+            f"[This is the second attempt. The first, {agent.id}, ended with {report.outcome}.]"
         )
         return replace(second, text=f"{remark}\n{second.text}")
 
@@ -70,18 +70,18 @@ class AgentBranch:
     def _check_kind(self, task: AgentTask) -> None:
         """Raise ToolError for a kind that the agent's own definition does not list, or for none."""
         try:
-            wanted = self._supervisor.catalog.get(task.subagent_type).name
+            kind = self._supervisor.catalog.get(task.subagent_type).name
         except AgentError as error:
             raise ToolError(str(error)) from error
         kinds = startable(self._definition) if self._definition is not None else None
-        if kinds is not None and wanted not in kinds:
+        if kinds is not None and kind not in kinds:
             raise ToolError(f"This agent may only start: {', '.join(kinds) or 'none'}.")
 
-    async def send(self, to: str, message: str) -> str:
+    async def send(self, recipient: str, message: str) -> str:
         """Give an agent a message; one that has ended continues. Raises ToolError."""
-        agent = self._supervisor.find(to)
+        agent = self._supervisor.find(recipient)
         if agent is None or agent is self._agent:
-            raise ToolError(f"There is no agent {to!r}. {self.listing()}")
+            raise ToolError(f"There is no agent {recipient!r}. {self.listing()}")
         sender = self._agent.id if self._agent is not None else MAIN
         if not agent.is_running and self._agent is not None:
             raise ToolError(f"{agent.id} has ended; only the main conversation continues it.")

@@ -57,7 +57,7 @@ def agent_directories(
 ) -> tuple[AgentDirectory, ...]:
     """Return the directories in order of priority."""
     own = (agent_home / "agents", home / ".claude" / "agents")
-    known = {os.path.realpath(path) for path in own}
+    own_paths = {os.path.realpath(path) for path in own}
     bases = (".agent", ".claude") if with_project else ()
     project = [project_root / base / "agents" for base in bases]
     return (
@@ -66,7 +66,7 @@ def agent_directories(
         *(
             AgentDirectory(path, AgentSource.PROJECT)
             for path in project
-            if os.path.realpath(path) not in known
+            if os.path.realpath(path) not in own_paths
         ),
         *(AgentDirectory(path, AgentSource.USER) for path in own if with_user),
         *(AgentDirectory(root / "agents", AgentSource.PLUGIN, f"{root.name}:") for root in plugins),

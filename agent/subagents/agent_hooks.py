@@ -18,11 +18,11 @@ def register_hooks(agent: RunningAgent, dispatch: HookDispatch) -> str | None:
 
     Trust is that of the file: without it there is no such agent.
     """
-    wanted = agent.definition.hooks
-    if not wanted:
+    hooks = agent.definition.hooks
+    if not hooks:
         return None
     owner = f"agent:{agent.id}"
-    specs, warnings = _parse_hooks(agent.definition, wanted, owner)
+    specs, warnings = _parse_hooks(agent.definition, hooks, owner)
     dispatch.runner.register(replace(spec, only_agent=agent.id) for spec in specs)
     for warning in warnings:
         dispatch.firing.warn(str(warning))
@@ -40,7 +40,7 @@ def hooks_of_lead(lead: AgentDefinition) -> tuple[list[HandlerSpec], list[str]]:
 
 
 def _parse_hooks(
-    definition: AgentDefinition, wanted: Mapping[str, object], owner: str
+    definition: AgentDefinition, hooks: Mapping[str, object], owner: str
 ) -> tuple[Sequence[HandlerSpec], Sequence[ConfigWarning]]:
     file = str(definition.path) if definition.path is not None else None
-    return parse_hooks(wanted, source=HookSource.AGENT, file=file, owner=owner)
+    return parse_hooks(hooks, source=HookSource.AGENT, file=file, owner=owner)

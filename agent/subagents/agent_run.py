@@ -41,7 +41,7 @@ class BuiltSubagent(Struct, frozen=True):
 
 async def run_agent(
     agent: RunningAgent,
-    built: BuiltSubagent,
+    subagent: BuiltSubagent,
     journal: AgentJournal,
     emit: Emit,
     *,
@@ -72,10 +72,14 @@ async def run_agent(
     try:
         history = await asyncio.to_thread(messages_of, agent.transcript) if continues else ()
         await journal.prompt(turn_id, prompt)
-        built.hooks.firing.abort = agent.controller.signal
-        new = [*(() if continues else built.opening), *await _opening(built), user_message(prompt)]
+        subagent.hooks.firing.abort = agent.controller.signal
+        new = [
+            *(() if continues else subagent.opening),
+            *await _opening(subagent),
+            user_message(prompt),
+        ]
         for _ in range(MAX_CONTINUATIONS):
-            loop = AgentLoop(built.ports, events, max_turns=agent.definition.max_turns)
+            loop = AgentLoop(subagent.ports, events, max_turns=agent.definition.max_turns)
             end = await loop.run(history, new, agent.controller)
             agent.use.turns += end.turns
             if end.reason != "completed" or not (agent.inbox or await more()):
@@ -95,10 +99,10 @@ async def run_agent(
                 await journal.end_in_background(record_of(agent))
             await record_and_emit(end)
             await journal.aclose()
-        if built.close is not None:
-            await built.close()
+        if subagent.close is not None:
+            await subagent.close()
     outcome = STALLED if agent.is_stalled else end.reason
-    return _report(agent, outcome, end.detail, built.ports.answer)
+    return _report(agent, outcome, end.detail, subagent.ports.answer)
 
 
 def take_inbox(agent: RunningAgent) -> Sequence[Message]:
@@ -107,22 +111,22 @@ def take_inbox(agent: RunningAgent) -> Sequence[Message]:
     return [user_message(text, origin="reminder") for text in texts]
 
 
-async def _opening(built: BuiltSubagent) -> list[Message]:
-    started = await built.hooks.subagent_start()
-    if started is None or not started.additional_context:
+async def _opening(subagent: BuiltSubagent) -> list[Message]:
+    outcome = await subagent.hooks.subagent_start()
+    if outcome is None or not outcome.additional_context:
         return []
-    return [user_message(started.additional_context, origin="hook")]
+    return [user_message(outcome.additional_context, origin="hook")]
 
 
 async def _watch(agent: RunningAgent, stall_s: float) -> None:
     """End an agent from which nothing comes, unless it waits for a user, a call or its agents."""
     loop = asyncio.get_running_loop()
     while True:
-        begun = loop.time()
+        start_s = loop.time()
         last = agent.last_event_s
         await asyncio.sleep(stall_s)
         is_waiting = agent.open_questions or agent.running_calls or agent.state == "waiting"
-        if agent.last_event_s == last and loop.time() - begun >= stall_s and not is_waiting:
+        if agent.last_event_s == last and loop.time() - start_s >= stall_s and not is_waiting:
             agent.is_stalled = True
             agent.controller.abort(f"nothing happened for {stall_s:g} s")
             return

@@ -48,25 +48,25 @@ def tools_of(
     """
     left_out = frozenset() if leads else NEVER if may_start_agents else NEVER | STARTS_AGENTS
     names = [tool.name for tool in parent.all() if tool.name not in left_out]
-    listed = [name for name in names if may_have(definition, name)]
+    tool_names = [name for name in names if may_have(definition, name)]
     if definition.tools is None:
-        return AgentTools(_only(parent, listed))
+        return AgentTools(_only(parent, tool_names))
     missing = missing_tools(definition, names)
     if definition.memory is not None:
-        listed += [
+        tool_names += [
             name
             for name in ("Read", "Write", "Edit")
             if name in names and not is_among(definition.disallowed_tools, name)
         ]
     # Those of servers come once these are connected.
-    if not listed and not (
+    if not tool_names and not (
         leads and any(entry.startswith("mcp__") for entry in _wanted_tools(definition))
     ):
         raise NoTools(
             f"The agent {definition.name} cannot be started: none of its tools is there "
             f"({', '.join(definition.tools) or 'its list is empty'})."
         )
-    return AgentTools(_only(parent, listed), _rules(definition.tools), missing)
+    return AgentTools(_only(parent, tool_names), _rules(definition.tools), missing)
 
 
 def may_have(definition: AgentDefinition, name: str) -> bool:
@@ -102,12 +102,12 @@ def is_among(entries: Sequence[str], name: str) -> bool:
 
 def _fits(entry: str, name: str) -> bool:
     """Whether an entry of a list names a tool; `mcp__server` and a final `*` name several."""
-    wanted = canonical_tool(entry.partition("(")[0].strip())
-    if wanted.endswith("*"):
-        return name.startswith(wanted[:-1])
-    if wanted.startswith("mcp__") and wanted.count("__") == 1:
-        return name.startswith(f"{wanted}__")
-    return name == wanted
+    tool_name = canonical_tool(entry.partition("(")[0].strip())
+    if tool_name.endswith("*"):
+        return name.startswith(tool_name[:-1])
+    if tool_name.startswith("mcp__") and tool_name.count("__") == 1:
+        return name.startswith(f"{tool_name}__")
+    return name == tool_name
 
 
 def _rules(entries: Sequence[str]) -> tuple[str, ...]:

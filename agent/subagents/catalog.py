@@ -29,28 +29,28 @@ class AgentCatalog:
         flags: Mapping[str, object] | None = None,
         *,
         is_denied: Callable[[str], bool] = lambda _name: False,
-        offered: Callable[[], Sequence[str]] | None = None,
+        tool_names: Callable[[], Sequence[str]] | None = None,
     ) -> None:
         """`read` reads the files; `flags` are `--agents`; `is_denied` asks the rules.
 
-        `offered` returns the names of the conversation's tools.
+        `tool_names` returns the names of the conversation's tools.
         """
-        self._offered = offered
+        self._tool_names = tool_names
         self._read = read
         self._is_denied = is_denied
-        self._flagged: list[AgentDefinition] = []
+        self._flag_agents: list[AgentDefinition] = []
         self.flag_problems: list[str] = []
         """Definitions of the command line that are none, and why."""
         self.add(flags or {})
         self._files = AgentFiles()
-        self._listed: str | None = None
+        self._listing: str | None = None
         self._has_read = False
 
     def add(self, entries: Mapping[str, object]) -> None:
         """Take definitions of the command line, or of a program that drives the run."""
         for name, raw in entries.items():
             try:
-                self._flagged.append(agent_from_json(str(name), raw, source=AgentSource.FLAG))
+                self._flag_agents.append(agent_from_json(str(name), raw, source=AgentSource.FLAG))
             except NoAgent as error:
                 self.flag_problems.append(f"--agents: {name} {error}")
 
@@ -69,9 +69,9 @@ class AgentCatalog:
 
     def missing_tools(self, definition: AgentDefinition) -> tuple[str, ...]:
         """Return the tools that a definition lists and the conversation has not."""
-        if self._offered is None or definition.tools is None:
+        if self._tool_names is None or definition.tools is None:
             return ()
-        return missing_tools(definition, self._offered())
+        return missing_tools(definition, self._tool_names())
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -84,37 +84,37 @@ class AgentCatalog:
 
     def get(self, name: str) -> AgentDefinition:
         """Return an agent by its name, whatever its case. Raises UnknownAgent."""
-        known = self._by_name()
-        wanted = name or GENERAL
-        found = known.get(wanted) or next(
-            (one for one in known.values() if one.name.lower() == wanted.lower()), None
+        by_name = self._by_name()
+        kind = name or GENERAL
+        definition = by_name.get(kind) or next(
+            (one for one in by_name.values() if one.name.lower() == kind.lower()), None
         )
-        if found is None:
+        if definition is None:
             names = ", ".join(one.name for one in self.all())
             raise UnknownAgent(f"There is no agent {name!r}. There are: {names}.")
-        if self._is_denied(found.name):
-            raise UnknownAgent(f"A rule denies the agent {found.name!r}.")
-        return found
+        if self._is_denied(definition.name):
+            raise UnknownAgent(f"A rule denies the agent {definition.name!r}.")
+        return definition
 
     def listing(self) -> str:
         """Return the list for the model, as the description of the Agent tool has it."""
-        self._listed = listing_of(self.all())
-        return self._listed
+        self._listing = listing_of(self.all())
+        return self._listing
 
     def news(self) -> str | None:
         """Return the list for the model where it is no longer the one it was given."""
-        before = self._listed
-        if before is None or before == self.listing():
+        old_listing = self._listing
+        if old_listing is None or old_listing == self.listing():
             return None
-        return f"The agents you can start with the Agent tool are now:\n\n{self._listed}"
+        return f"The agents you can start with the Agent tool are now:\n\n{self._listing}"
 
     def _by_name(self) -> dict[str, AgentDefinition]:
         if not self._has_read:
             self.refresh()
-        found: dict[str, AgentDefinition] = {}
-        for one in _in_order(self._flagged, self._files.definitions):
-            found.setdefault(one.name, one)
-        return found
+        definitions: dict[str, AgentDefinition] = {}
+        for one in _in_order(self._flag_agents, self._files.definitions):
+            definitions.setdefault(one.name, one)
+        return definitions
 
 
 def listing_of(definitions: Sequence[AgentDefinition]) -> str:
@@ -134,8 +134,8 @@ def listing_of(definitions: Sequence[AgentDefinition]) -> str:
 
 
 def _in_order(
-    flagged: Sequence[AgentDefinition], files: Sequence[AgentDefinition]
+    from_flags: Sequence[AgentDefinition], files: Sequence[AgentDefinition]
 ) -> tuple[AgentDefinition, ...]:
     policy = [one for one in files if one.source is AgentSource.POLICY]
     others = [one for one in files if one.source is not AgentSource.POLICY]
-    return (*policy, *flagged, *others, *BUILTIN_AGENTS)
+    return (*policy, *from_flags, *others, *BUILTIN_AGENTS)

@@ -52,8 +52,8 @@ def agent_from_markdown(
     if name is None:
         raise NoAgent("is not UTF-8 text" if b"\0" in data[:100] else head.problem)
     # What limits an agent and cannot be read must not become no limit.
-    lost = {key: _UNREADABLE for key in _LIMITS if key.lower() in head.unread}
-    fields = DefinitionFields({**head.values, **lost}, source)
+    unreadable = {key: _UNREADABLE for key in _LIMITS if key.lower() in head.unread}
+    fields = DefinitionFields({**head.values, **unreadable}, source)
     if head.problem:
         fields.problems.append(head.problem)
     return fields.definition(str(name), head.body.strip(), path, prefix)
@@ -74,8 +74,8 @@ class DefinitionFields:
 
     def __init__(self, values: Mapping[str, object], source: AgentSource) -> None:
         """Read these values; a plugin's may not widen what its agents can do."""
-        known = {_fold_key(key): key for key in _FIELDS}
-        self._values = {known.get(_fold_key(key), key): value for key, value in values.items()}
+        key_names = {_fold_key(key): key for key in _FIELDS}
+        self._values = {key_names.get(_fold_key(key), key): value for key, value in values.items()}
         self._source = source
         self.problems: list[str] = []
         if "tools" not in self._values and "allowedtools" in map(_fold_key, values):
@@ -130,8 +130,8 @@ class DefinitionFields:
         """Return the tools: none where it cannot be read what is left out."""
         left_out = self._values.get("disallowedTools")
         is_clear = left_out is None or isinstance(left_out, str) or _is_list_of_texts(left_out)
-        listed = self._entries("tools")
-        return listed if is_clear else ()
+        tools = self._entries("tools")
+        return tools if is_clear else ()
 
     def _entries(self, key: str) -> tuple[str, ...] | None:
         value = self._values.get(key)
@@ -216,11 +216,11 @@ class DefinitionFields:
         self.problems.append(f"{key} should be true or false")
         return False
 
-    def _choice(self, key: str, known: tuple[str, ...]) -> str | None:
+    def _choice(self, key: str, choices: tuple[str, ...]) -> str | None:
         text = self._text(key, 40)
-        if not text or text in known:
+        if not text or text in choices:
             return text or None
-        self.problems.append(f"{key} is {text!r}; known: {', '.join(known)}")
+        self.problems.append(f"{key} is {text!r}; known: {', '.join(choices)}")
         return None
 
 

@@ -25,21 +25,21 @@ class Spending:
         self._starts = caps.starts
         self._tokens, self._usd = caps.tokens, caps.usd
         self._each: dict[str, tuple[int | None, float | None]] = {}
-        self._exhausted: dict[str | None, str] = {}
+        self._refusals: dict[str | None, str] = {}
         self._one_question = asyncio.Lock()
 
     def exhaustion_reason(self, agent: RunningAgent) -> str | None:
         """Return why an agent may make no further request, or None."""
-        return self._exhausted.get(None) or self._exhausted.get(agent.id)
+        return self._refusals.get(None) or self._refusals.get(agent.id)
 
-    async def may_start(self, started: int) -> bool:
+    async def may_start(self, start_count: int) -> bool:
         """Return whether one more agent may be started after so many."""
         async with self._one_question:
-            if started < self._starts:
+            if start_count < self._starts:
                 return True
             more = self._caps.starts
             if not await self._ask(
-                f"{started} agents were started in this session, which is the limit. "
+                f"{start_count} agents were started in this session, which is the limit. "
                 f"Allow {more} more?"
             ):
                 return False
@@ -57,12 +57,12 @@ class Spending:
     async def _check_all(self) -> None:
         agents = self._agents()
         tokens, usd = sum(a.use.tokens for a in agents), sum(a.use.usd for a in agents)
-        reached = _limit_text(tokens, self._tokens, usd, self._usd)
-        if reached is None:
+        limit_text = _limit_text(tokens, self._tokens, usd, self._usd)
+        if limit_text is None:
             return
-        text = f"The agents of this session have used {reached}, which is the limit."
+        text = f"The agents of this session have used {limit_text}, which is the limit."
         if not await self._ask(f"{text} Allow as much again?"):
-            self._exhausted[None] = text
+            self._refusals[None] = text
             return
         self._tokens = _more(self._tokens, tokens, self._caps.tokens)
         self._usd = _more(self._usd, usd, self._caps.usd)
@@ -70,12 +70,12 @@ class Spending:
     async def _check_one(self, agent: RunningAgent) -> None:
         caps = self._caps
         tokens, usd = self._each.get(agent.id, (caps.tokens_each, caps.usd_each))
-        reached = _limit_text(agent.use.tokens, tokens, agent.use.usd, usd)
-        if reached is None:
+        limit_text = _limit_text(agent.use.tokens, tokens, agent.use.usd, usd)
+        if limit_text is None:
             return
-        text = f"The agent {agent.id} has used {reached}, which is its limit."
+        text = f"The agent {agent.id} has used {limit_text}, which is its limit."
         if not await self._ask(f"{text} Allow as much again?"):
-            self._exhausted[agent.id] = text
+            self._refusals[agent.id] = text
             return
         self._each[agent.id] = (
             _more(tokens, agent.use.tokens, caps.tokens_each),
@@ -93,6 +93,6 @@ def _limit_text(
     return None
 
 
-def _more(limit: NumberT | None, used: NumberT, step: NumberT | None) -> NumberT | None:
+def _more(limit: NumberT | None, amount: NumberT, step: NumberT | None) -> NumberT | None:
     """Return a limit that leaves as much again, from what is used now."""
-    return limit if limit is None or step is None or used < limit else used + step
+    return limit if limit is None or step is None or amount < limit else amount + step

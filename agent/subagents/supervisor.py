@@ -87,7 +87,7 @@ class AgentSupervisor:
         self.spending = Spending(caps, ports.ask, self.all)
         self._agents = KnownAgents(ports.directory, catalog)
         self.reports = ReportDelivery(self._agents, self._slots, caps.stall_s)
-        self._built: dict[str, LoopPorts] = {}
+        self._ports_by_agent: dict[str, LoopPorts] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._starts = 0
         self.between_turns: Callable[[AgentEvent], None] = lambda _event: None
@@ -183,13 +183,13 @@ class AgentSupervisor:
             report = await self._run(agent, prompt, continues=continues)
         finally:
             self._slots.give_back(agent.id)
-            self._built.pop(agent.id, None)
+            self._ports_by_agent.pop(agent.id, None)
         self._end(agent, report)
 
     async def _run(self, agent: RunningAgent, prompt: str, *, continues: bool) -> SubagentReport:
-        parent = self._built.get(agent.parent_id) if agent.parent_id is not None else None
+        parent = self._ports_by_agent.get(agent.parent_id) if agent.parent_id is not None else None
         try:
-            built = await self._ports.build(agent, parent)
+            subagent = await self._ports.build(agent, parent)
         except AgentError as error:
             return SubagentReport(str(error), "error", 0, 0, agent.id)
         except Exception as error:  # noqa: BLE001 - isolation boundary: its caller gets a report
@@ -197,8 +197,8 @@ class AgentSupervisor:
             return SubagentReport(text, "error", 0, 0, agent.id)
         # A new file's directory entry goes to the disk: milliseconds that no key should wait for.
         journal = await asyncio.to_thread(AgentJournal, agent.transcript, redact=self._ports.redact)
-        built = replace(built, ports=self._own(agent, built.ports, journal))
-        self._built[agent.id] = built.ports
+        subagent = replace(subagent, ports=self._own(agent, subagent.ports, journal))
+        self._ports_by_agent[agent.id] = subagent.ports
         await journal.begin(record_of(agent), self._ports.project, self._ports.version)
 
         async def emit(event: AgentEvent) -> None:
@@ -211,7 +211,7 @@ class AgentSupervisor:
 
         return await run_agent(
             agent,
-            built,
+            subagent,
             journal,
             emit,
             prompt=prompt,
@@ -330,15 +330,15 @@ class AgentSupervisor:
         agent.news.set()
         return f"{agent.id} gets the message with its next results."
 
-    def stop(self, agent: RunningAgent, by: str) -> bool:
+    def stop(self, agent: RunningAgent, who: str) -> bool:
         """End an agent and those that it started; returns whether it was running."""
         if not agent.is_running:
             return False
         for other in self.running:
             if other.parent_id == agent.id:
-                self.stop(other, by)
-        agent.stopped_by = by
-        agent.controller.abort(f"stopped by the {by}")
+                self.stop(other, who)
+        agent.stopped_by = who
+        agent.controller.abort(f"stopped by the {who}")
         return True
 
     async def aclose(self) -> None:

@@ -309,8 +309,8 @@ async def _result(
             outcome,
             identifier=call.identifier,
             display=display,
-            structured=structured,
-            refused=refused,
+            structured_result=structured,
+            refusal_text=refused,
             agent_id=call.events.agent_id,
         )
     )

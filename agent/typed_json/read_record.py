@@ -65,8 +65,8 @@ def read_record(
 
 def as_values(record: Struct) -> dict[str, object]:
     """Return a record's fields that are set, as JSON has them."""
-    found = ((name, getattr(record, name)) for name in record.__struct_fields__)
-    return {name: _plain(value) for name, value in found if value is not None}
+    pairs = ((name, getattr(record, name)) for name in record.__struct_fields__)
+    return {name: _plain(value) for name, value in pairs if value is not None}
 
 
 def _plain(value: object) -> object:

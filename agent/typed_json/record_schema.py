@@ -42,8 +42,8 @@ def record_schema(kind: type[Struct]) -> dict[str, Any]:
     if kind.__doc__:
         schema["description"] = kind.__doc__
     schema["properties"] = properties
-    if required := [field.encode_name for field in fields_of(kind) if field.required]:
-        schema["required"] = required
+    if required_names := [field.encode_name for field in fields_of(kind) if field.required]:
+        schema["required"] = required_names
     schema["type"] = "object"
     return schema
 

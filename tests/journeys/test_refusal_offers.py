@@ -179,7 +179,7 @@ async def test_without_a_user_it_is_told_and_named(begin: Begin, outside: Path) 
     journey = await begin([bash(script(outside)), DONE], settings_file=INSIDE, has_person=False)
     events = await journey.send("go")
     (result,) = results(events)
-    assert f"write {outside}/made: outside the working directories" in result.refused
+    assert f"write {outside}/made: outside the working directories" in result.refusal_text
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")

@@ -321,7 +321,7 @@ async def test_lines_of_a_run_without_a_screen_say_how_far_it_is(begin: Begin) -
     call = ToolCall("Workflow", {"subtasks": ["look at part one", "look at part two"]})
     journey = await begin(respond=scripted([[call], [Text("Read.")]], reporting), allow=ALLOW)
     out, err = StringIO(), StringIO()
-    output = HeadlessOutput(journey.conversation, "stream-json", out=out, err=err)
+    output = HeadlessOutput(journey.conversation, "stream-json", stdout=out, stderr=err)
     assert await output.run(Prompt("go")) == 0
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     progress = [line for line in lines if line.get("subtype") == "workflow_progress"]

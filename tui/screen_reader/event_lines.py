@@ -139,8 +139,8 @@ def _notice_lines(event: AgentEvent) -> Iterator[str]:
         case Compacted(means="shortening"):
             yield f"notice: {_text(event.summary)}"
         case Compacted():
-            stay = f"{event.kept} messages were kept"
-            if event.kept == 1:
+            stay = f"{event.kept_count} messages were kept"
+            if event.kept_count == 1:
                 stay = "message was kept"
             yield (
                 "notice: the conversation was compacted, "

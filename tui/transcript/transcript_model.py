@@ -273,7 +273,7 @@ class TranscriptModel:
                 event.tokens_before,
                 event.tokens_after,
                 sanitize(event.summary),
-                event.kept,
+                event.kept_count,
                 event.means,
             )
         )

@@ -55,7 +55,7 @@ class AgentParts(Struct, frozen=True):
 def build_agents(
     start: StartContext,
     late: LateParts,
-    shared: SharedState,
+    state: SharedState,
     prompt: PromptParts,
     managers: ContextSetup,
     recording: Recording,
@@ -80,12 +80,12 @@ def build_agents(
     costs = model.accounting.costs
 
     def price(name: str, usage: Usage) -> float:
-        found = costs.prices.price_of(name)
-        return found.cost_usd(usage) if found is not None else 0.0
+        model_price = costs.prices.price_of(name)
+        return model_price.cost_usd(usage) if model_price is not None else 0.0
 
     async def emit(event: AgentEvent) -> None:
-        if shared.stream.is_open:
-            await shared.stream.emit(event)
+        if state.stream.is_open:
+            await state.stream.emit(event)
             return
         supervisor.between_turns(event)
         if isinstance(event, UsageUpdate):
@@ -93,9 +93,9 @@ def build_agents(
             await recording.recorder.event(event, ())
 
     async def build(agent: RunningAgent, parent: LoopPorts | None) -> BuiltSubagent:
-        built = await setup.build(agent, parent)
-        built.ports.calls.services.subagents = AgentBranch(supervisor, agent)
-        return built
+        subagent = await setup.build(agent, parent)
+        subagent.ports.calls.services.subagents = AgentBranch(supervisor, agent)
+        return subagent
 
     supervisor = AgentSupervisor(
         catalog,
@@ -129,20 +129,20 @@ def build_agents(
 
 def _take_up(start: StartContext, supervisor: AgentSupervisor, recording: Recording) -> None:
     """Name the agents that the program's end cut off; have reports delivered that it kept back."""
-    left = unfinished_agents(start.directory, recording.recorder.session.transcript.path)
-    if left.cut_off:
-        names = ", ".join(f"{one.agent_id} ({one.description})" for one in left.cut_off[:10])
+    remains = unfinished_agents(start.directory, recording.recorder.session.transcript.path)
+    if remains.cut_off:
+        names = ", ".join(f"{one.agent_id} ({one.description})" for one in remains.cut_off[:10])
         start.notes.append(
             f"Agents were cut off when the program ended: {names}. Ask the model to continue "
             "those you still need."
         )
-    if left.undelivered_reports:
-        names = ", ".join(record.agent_id for record, _, _ in left.undelivered_reports[:10])
+    if remains.undelivered_reports:
+        names = ", ".join(record.agent_id for record, _, _ in remains.undelivered_reports[:10])
         start.notes.append(
             f"Agents ended before the program did, and their reports come with your next prompt: "
             f"{names}."
         )
-        supervisor.reports.redeliver(left.undelivered_reports)
+        supervisor.reports.redeliver(remains.undelivered_reports)
 
 
 class AgentKinds(Struct, frozen=True):
@@ -209,7 +209,7 @@ def _catalog(start: StartContext, late: LateParts) -> AgentCatalog:
         lambda: read_agent_files(directories, settings.project_root, lambda: start.settings.trust),
         start.options.agents,
         is_denied=is_denied,
-        offered=lambda: [tool.name for tool in late.ports().calls.registry.all()],
+        tool_names=lambda: [tool.name for tool in late.ports().calls.registry.all()],
     )
 
 
@@ -259,8 +259,8 @@ class WorktreeQuestion:
             QuestionOption("Remove", "Its directory is removed, its branch remains"),
         )
         question = Question(text, "Worktree", options)
-        given = await self._user.ask([question], AbortController().signal)
-        return answers.get((given or {}).get(text, ""), "keep")
+        reply = await self._user.ask([question], AbortController().signal)
+        return answers.get((reply or {}).get(text, ""), "keep")
 
 
 class _Ask:

@@ -16,8 +16,8 @@ JOURNAL_VARIABLE: Final = "ORCH_JOURNAL"
 
 def journal_place(env: Mapping[str, str], agent_home: Path, project: Path) -> str:
     """Return where the journal of a project is: a file, or the URL of a database."""
-    named = env.get(JOURNAL_VARIABLE, "").strip()
-    return named or str(agent_home / "workflows" / project_slug(project) / "journal.sqlite")
+    location = env.get(JOURNAL_VARIABLE, "").strip()
+    return location or str(agent_home / "workflows" / project_slug(project) / "journal.sqlite")
 
 
 def open_journal(place: str) -> JournalStore:

@@ -88,10 +88,10 @@ def _hooks(
         confine=partial(confine_hook, sandbox, ()),
     )
     runner = HookRunner(hook_config(settings), session=session, ports=ports)
-    plugged, _ = plugin_hooks(
+    specs, _ = plugin_hooks(
         options.plugin_dirs,
         launch_dir=environment.launch_dir,
         data_home=environment.agent_home / "plugins" / "data",
     )
-    runner.register(plugged)
+    runner.register(specs)
     return HookDispatch(HookFiring(runner, session))

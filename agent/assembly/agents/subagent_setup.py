@@ -96,26 +96,28 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         except Aborted as error:
             raise AgentError(error.reason) from error
         try:
-            built = await self._ready(agent, above, above.calls.registry.with_tools(servers.tools))
+            subagent = await self._ready(
+                agent, above, above.calls.registry.with_tools(servers.tools)
+            )
         except BaseException:
             await servers.close()
             raise
 
         async def close() -> None:
             try:
-                if built.close is not None:
-                    await built.close()
+                if subagent.close is not None:
+                    await subagent.close()
             finally:
                 await servers.close()
 
         missing = [user_message(text, origin="reminder") for text in servers.problems]
-        return replace(built, opening=(*built.opening, *missing), close=close)
+        return replace(subagent, opening=(*subagent.opening, *missing), close=close)
 
     async def _ready(
-        self, agent: RunningAgent, above: LoopPorts, offered: ToolRegistry
+        self, agent: RunningAgent, above: LoopPorts, registry: ToolRegistry
     ) -> BuiltSubagent:
         definition = agent.definition
-        tools = tools_of(definition, offered, may_start_agents=agent.depth < self.max_depth)
+        tools = tools_of(definition, registry, may_start_agents=agent.depth < self.max_depth)
         tree = await self._worktree(agent)
         if agent.task.answer is not None:
             tools.registry.register(answer_tool(agent.task.answer, partial(_hand_in, agent)))
@@ -149,7 +151,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             failures=RepeatedFailures(),
             agent_type=definition.name,
         )
-        built = await self._build(agent, above, tools, calls, services)
+        subagent = await self._build(agent, above, tools, calls, services)
         owner = register_hooks(agent, self.dispatch)
 
         async def close() -> None:
@@ -165,7 +167,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
                 partial(self._ask_about_worktree, agent),
             )
 
-        return replace(built, close=close)
+        return replace(subagent, close=close)
 
     async def _ask_about_worktree(self, agent: RunningAgent, text: str) -> WorktreeAnswer:
         agent.state, agent.current = "asking", ""
@@ -180,9 +182,9 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
 
     async def _worktree(self, agent: RunningAgent) -> AgentWorktree | None:
         """Return the worktree of an agent that has one of its own: made now, or there already."""
-        known = agent.worktree or {}
+        values = agent.worktree or {}
         path, branch, base = (
-            str(known.get(name, "")) for name in ("worktreePath", "worktreeBranch", "base")
+            str(values.get(name, "")) for name in ("worktreePath", "worktreeBranch", "base")
         )
         if path and base and os.path.isdir(path):
             return AgentWorktree(Path(path), branch, base)
@@ -219,21 +221,26 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         form = AnswerSchema(agent.task.answer_schema) if agent.task.answer_schema else None
         system = self._system(definition, services, form)
         wire = tools.registry.to_wire()
-        deferred = _own_deferred_tools(tools.registry, definition, services.deferred_tools)
+        deferred_tools = _own_deferred_tools(tools.registry, definition, services.deferred_tools)
         model = self._model(agent, above)
         effort: Effort | None = definition.effort
         if agent.task.effort is not None:
             effort = agent.task.effort  # type: ignore[assignment]
         request = request_builder(
-            self.model_in_use, system, wire, loaded=deferred.definitions, model=model, effort=effort
+            self.model_in_use,
+            system,
+            wire,
+            late_tools=deferred_tools.definitions,
+            model=model,
+            effort=effort,
         )
         recovery = replace(above.recovery, policy=self.policy(RequestSource.SUB_AGENT))
-        nested = PathInstructions(hooks, self.instructions.for_another_agent(), cwd)
+        path_instructions = PathInstructions(hooks, self.instructions.for_another_agent(), cwd)
         ports = replace(
             above,
             recovery=recovery,
             calls=replace(
-                calls, hooks=hooks.tools, services=replace(services, deferred_tools=deferred)
+                calls, hooks=hooks.tools, services=replace(services, deferred_tools=deferred_tools)
             ),
             hooks=hooks,
             request=request,
@@ -244,7 +251,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
                 request, recovery, hooks, system, wire, model=model, agent_id=agent.id
             ),
             after_calls=_after_calls(
-                agent, None if definition.omits_instructions else nested.after_calls
+                agent, None if definition.omits_instructions else path_instructions.after_calls
             ),
         )
         return BuiltSubagent(ports, hooks, await self._skills(agent, calls.gate, services))
@@ -264,12 +271,12 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
 
     def _model(self, agent: RunningAgent, above: LoopPorts) -> str | None:
         """Return the model where it is another than the conversation's."""
-        forced = self.start.environment.env.get(MODEL_VARIABLE, "").strip()
-        wanted = forced or agent.task.model or agent.definition.model
-        if wanted:
-            return expand_alias(wanted)
-        inherited = above.request(()).model
-        return inherited if inherited != self.model_in_use.model else None
+        forced_model = self.start.environment.env.get(MODEL_VARIABLE, "").strip()
+        model = forced_model or agent.task.model or agent.definition.model
+        if model:
+            return expand_alias(model)
+        parent_model = above.request(()).model
+        return parent_model if parent_model != self.model_in_use.model else None
 
     async def _skills(
         self, agent: RunningAgent, gate: PermissionGate, services: ToolServices
@@ -280,8 +287,8 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         opening: list[Message] = []
         for name in agent.definition.skills if port is not None else ():
             assert port is not None
-            asked = gate.evaluate(PermissionRequest("Skill", {"skill": name}))
-            if asked.reason is Reason.DENY_RULE:
+            decision = gate.evaluate(PermissionRequest("Skill", {"skill": name}))
+            if decision.reason is Reason.DENY_RULE:
                 continue
             try:
                 skill = await port.read(name, agent.task.tool_use_id, agent.controller.signal)
@@ -299,11 +306,11 @@ def in_worktree(services: ToolServices, gate: SubagentGate, path: Path) -> ToolS
 
     def may_search(file: Path) -> bool:
         request = PermissionRequest("Read", {"file_path": str(file)})
-        found = gate.evaluate(request, cwd=moved.cwd)
-        return found.reason not in {Reason.DENY_RULE, Reason.ASK_RULE}
+        decision = gate.evaluate(request, cwd=services_there.cwd)
+        return decision.reason not in {Reason.DENY_RULE, Reason.ASK_RULE}
 
     sandbox = services.sandbox
-    moved = replace(
+    services_there = replace(
         services,
         launch_dir=path,
         cwd=path,
@@ -311,7 +318,7 @@ def in_worktree(services: ToolServices, gate: SubagentGate, path: Path) -> ToolS
         checkpoints=None,
         may_search=may_search,
     )
-    return moved
+    return services_there
 
 
 def _hand_in(agent: RunningAgent, answer: Mapping[str, object]) -> None:
@@ -372,7 +379,7 @@ def _own_deferred_tools(
 ) -> DeferredTools:
     """Return an agent's deferred tools; those that its parent loaded, and those that its
     definition names, are loaded."""
-    deferred = DeferredTools(registry)
-    named = [] if definition.tools is None else [tool.name for tool in registry.all()]
-    deferred.load([*(parent.loaded_names if parent is not None else ()), *named])
-    return deferred
+    deferred_tools = DeferredTools(registry)
+    names = [] if definition.tools is None else [tool.name for tool in registry.all()]
+    deferred_tools.load([*(parent.loaded_names if parent is not None else ()), *names])
+    return deferred_tools

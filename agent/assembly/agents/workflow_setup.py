@@ -133,8 +133,8 @@ class _SessionAgents:
             limits=CALL_LIMITS if order.reports_findings else None,
             answer_schema=json.dumps(order.schema) if order.schema is not None else None,
         )
-        begun = await self._stagger.wait(tuple(map(str, order.key_options().items())))
-        failure = _Failure(begun)
+        release = await self._stagger.wait(tuple(map(str, order.key_options().items())))
+        failure = _Failure(release)
         try:
             agent = await self._supervisor.start(task, None, definition=self._definition(order))
             agent.listeners.append(failure.see)
@@ -142,29 +142,31 @@ class _SessionAgents:
         except (AgentError, ToolError) as error:
             return AgentAnswer(state=StepState.FAILED, reason=f"{type(error).__name__}: {error}")
         finally:
-            begun()
-        used = _Used(agent.use.tokens, agent.use.usd or None, str(agent.transcript))
+            release()
+        model_in_use = _Used(agent.use.tokens, agent.use.usd or None, str(agent.transcript))
         if agent.handed_in is not None:
-            return used.answer(StepState.DONE, dict(agent.handed_in))
+            return model_in_use.answer(StepState.DONE, dict(agent.handed_in))
         is_misformed = report.is_complete and order.schema is not None and report.value is None
         if report.is_complete and not is_misformed:
             value = report.text if order.schema is None else report.value
-            return used.answer(StepState.DONE, value)
+            return model_in_use.answer(StepState.DONE, value)
         if is_misformed or report.outcome == "invalid_answer":
-            return used.answer(StepState.FAILED, None, MISFORMED + report.text)
+            return model_in_use.answer(StepState.FAILED, None, MISFORMED + report.text)
         if report.outcome == "max_turns":
-            return used.answer(StepState.PARTIAL, report.text, _AT_TURN_LIMIT)
+            return model_in_use.answer(StepState.PARTIAL, report.text, _AT_TURN_LIMIT)
         if report.outcome == "error":
             reason = f"{failure.kind or 'AgentError'}: {failure.message or report.text}"
-            return used.answer(StepState.FAILED, None, reason, failure.retry_after_s)
-        return used.answer(StepState.PARTIAL, report.text, f"subagent ended: {report.outcome}")
+            return model_in_use.answer(StepState.FAILED, None, reason, failure.retry_after_s)
+        return model_in_use.answer(
+            StepState.PARTIAL, report.text, f"subagent ended: {report.outcome}"
+        )
 
     def _definition(self, order: AgentOrder) -> AgentDefinition:
         """Raises AgentError where there is no agent of that kind."""
         if order.reports_findings and not order.agent_type:
             return _FAN_OUT
-        found = self._catalog.get(order.agent_type or GENERAL)
-        return replace(found, max_turns=min(found.max_turns, _TOOL_TURNS))
+        definition = self._catalog.get(order.agent_type or GENERAL)
+        return replace(definition, max_turns=min(definition.max_turns, _TOOL_TURNS))
 
 
 class _Used(Struct, frozen=True):
@@ -193,14 +195,14 @@ class _Used(Struct, frozen=True):
 class _Failure:
     """What ended an agent, of its events."""
 
-    def __init__(self, begun: Callable[[], None]) -> None:
-        self._begun = begun
+    def __init__(self, release: Callable[[], None]) -> None:
+        self._release = release
         self.kind = self.message = ""
         self.retry_after_s: float | None = None
 
     def see(self, event: AgentEvent) -> None:
         if isinstance(event, TextDelta | ThinkingDelta | ToolInputDelta | Complete):
-            self._begun()
+            self._release()
         elif isinstance(event, ErrorEvent):
             self.kind, self.message = event.kind, event.message
             self.retry_after_s = RETRY_S if event.status in NO_CAPACITY else None

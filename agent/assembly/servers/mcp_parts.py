@@ -58,13 +58,13 @@ def live_servers(
     changes = ToolChangeGuard(
         ToolPins(start.settings.agent_home), lambda: _mcp_section(start).toolChanges, start.warn
     )
-    asked = _AskedModel(start, late, model, user)
+    sampling = _AskedModel(start, late, model, user)
     ask = start.user.ask_server
     servers = McpServers(
         McpPorts(
             elicit=Elicitations(hooks.dispatch.firing.fire, user).answer,
-            sample=asked.answer,
-            may_sample=asked.may_ask,
+            sample=sampling.answer,
+            may_sample=sampling.may_ask,
             roots=lambda: _roots(late),
             log=lambda server, level, text: _LOG.debug("%s: %s: %s", server, level, text),
             withhold=changes.withhold,
@@ -92,12 +92,12 @@ def live_servers(
     build = _builder(servers, start, late)
 
     def build_own(view: ServerView) -> Sequence[AnyTool]:
-        found = build(view)
+        tools = build(view)
         if start.lead is not None:
-            found = [tool for tool in found if may_have(start.lead, tool.name)]
+            tools = [tool for tool in tools if may_have(start.lead, tool.name)]
         if isinstance(seat, WorkerSeat):
-            found = [tool for tool in found if seat.may_have(tool.name)]
-        return found
+            tools = [tool for tool in tools if seat.may_have(tool.name)]
+        return tools
 
     live = LiveServers(
         servers,
@@ -141,8 +141,8 @@ class _AskedModel:
         )
 
     def may_ask(self, definition: ServerDefinition) -> bool:
-        allowed = self._consents().sampling.get(definition.name) == definition.digest
-        return allowed or self._user is not None
+        has_consent = self._consents().sampling.get(definition.name) == definition.digest
+        return has_consent or self._user is not None
 
     async def answer(self, request: SamplingRequest) -> SamplingAnswer | None:
         return await self._sampling.answer(request, self._definition(request.server))
@@ -168,11 +168,11 @@ def _builder(
     bridge = ToolBridge(servers, start.environment.env, start.warn)
 
     def build(view: ServerView) -> Sequence[AnyTool]:
-        found, problems = bridge.tools(view)
+        tools, problems = bridge.tools(view)
         for problem in problems:
             _LOG.warning("MCP server %s: %s", view.name, problem)
-        denied = denied_tools(late.gate().context.rules, [tool.name for tool in found])
-        return [tool for tool in found if tool.name not in denied]
+        denied_names = denied_tools(late.gate().context.rules, [tool.name for tool in tools])
+        return [tool for tool in tools if tool.name not in denied_names]
 
     return build
 

@@ -79,7 +79,7 @@ class McpSetup:
         self,
         start: StartContext,
         late: LateParts,
-        shared: SharedState,
+        state: SharedState,
         *,
         model: ModelParts,
         hooks: HookParts,
@@ -89,7 +89,7 @@ class McpSetup:
         """Nothing is loaded; with `is_wanted` it will be, else when a server is configured."""
         self._start = start
         self._late = late
-        self._shared = shared
+        self._state = state
         self._model = model
         self._hooks = hooks
         self._tools = tools
@@ -135,7 +135,7 @@ class McpSetup:
 
     def _follow(self) -> None:
         if self._late.mcp.is_bound:
-            self._shared.background.start(self._late.mcp().follow_settings())
+            self._state.background.start(self._late.mcp().follow_settings())
         elif self._making is None and _any_servers(self._start):
             self._begin_making()
 

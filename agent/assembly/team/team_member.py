@@ -71,7 +71,7 @@ async def run_member(
     config = start.config
     lease = Lease.take(config.place.lease(config.name), config.agent_id)
     try:
-        assembled = await assemble(
+        worker = await assemble(
             _resume_options(config.options, environment.version),
             replace(environment, launch_dir=config.cwd),
             settings,
@@ -79,7 +79,7 @@ async def run_member(
             UserPorts(notice=notify),
             member=start,
         )
-        conversation, seat = assembled.conversation, assembled.seat
+        conversation, seat = worker.conversation, worker.seat
         assert isinstance(seat, WorkerSeat), "it was assembled as a worker"
         try:
             await seat.member.begin(lambda text: notify(text, "warning"))

@@ -70,7 +70,7 @@ class RunInProcess(Protocol):
 def build_seat(
     start: StartContext,
     late: LateParts,
-    shared: SharedState,
+    state: SharedState,
     model: ModelParts,
     recording: Recording,
     hooks: HookParts,
@@ -86,7 +86,7 @@ def build_seat(
     if start.member is not None:
         seat = _worker_seat(start.member, late, recording, hooks)
     else:
-        seat = _leader_seat(start, late, shared, model, recording, hooks, kinds, run_in_process)
+        seat = _leader_seat(start, late, state, model, recording, hooks, kinds, run_in_process)
     late.seat.bind(seat)
     return seat
 
@@ -109,7 +109,7 @@ def _worker_seat(
 def _leader_seat(
     start: StartContext,
     late: LateParts,
-    shared: SharedState,
+    state: SharedState,
     model: ModelParts,
     recording: Recording,
     hooks: HookParts,
@@ -124,7 +124,7 @@ def _leader_seat(
     post = Post(place, own_id, watch, recorder)
     history = read_team_history(recorder.transcript_path, name)
     leader = TeamLeader(
-        post, history, has_queued=lambda: bool(shared.queue), notify=start.user.notify
+        post, history, has_queued=lambda: bool(state.queue), notify=start.user.notify
     )
 
     async def run_member(config: SpawnConfig) -> None:
@@ -153,8 +153,8 @@ def _leader_seat(
     async def count(worker: RunningAgent, more: Usage) -> None:
         turn_id = worker.task.tool_use_id
         update = model.accounting.add_reported(more, worker.model, turn_id, worker.id)
-        if shared.stream.is_open:
-            await shared.stream.emit(update)
+        if state.stream.is_open:
+            await state.stream.emit(update)
         else:
             # The stream records nothing between two turns.
             await recorder.event(update, ())
@@ -165,7 +165,7 @@ def _leader_seat(
         ProgressPorts(
             members=lambda: staff.members,
             waiting=lambda: desk.waiting,
-            emit=shared.stream.emit,
+            emit=state.stream.emit,
             add=count,
             record_usage=staff.record_usage,
             check=leader.check,

@@ -14,13 +14,13 @@ from agent.messages import Block, Message, text_block
 _MARKERS: Final = {"image": "[image]", "document": "[document]"}
 
 
-def strip_media(messages: Sequence[Message], *, before: int) -> tuple[Message, ...]:
+def strip_media(messages: Sequence[Message], *, end: int) -> tuple[Message, ...]:
     """Return the messages with media before an index replaced by `[image]` and `[document]`."""
-    changed = tuple(
-        _strip(message) if index < before else message for index, message in enumerate(messages)
+    new_messages = tuple(
+        _strip(message) if index < end else message for index, message in enumerate(messages)
     )
-    first = changed_from(messages, changed)
-    return changed if first is None else drop_thinking(changed, first + 1)
+    first = changed_from(messages, new_messages)
+    return new_messages if first is None else drop_thinking(new_messages, first + 1)
 
 
 def _strip(message: Message) -> Message:

@@ -17,15 +17,15 @@ LONG_CHARACTERS: Final = 2_000
 """Shorter results stay as they are."""
 
 
-def trim_results(messages: Sequence[Message], *, before: int) -> tuple[Message, ...]:
+def trim_results(messages: Sequence[Message], *, end: int) -> tuple[Message, ...]:
     """Return the messages with long results before an index cut to their head and tail."""
     calls = {use.id: use for message in messages for use in message.tool_uses()}
-    changed = tuple(
-        _trim_message(message, calls) if index < before else message
+    new_messages = tuple(
+        _trim_message(message, calls) if index < end else message
         for index, message in enumerate(messages)
     )
-    first = changed_from(messages, changed)
-    return changed if first is None else drop_thinking(changed, first + 1)
+    first = changed_from(messages, new_messages)
+    return new_messages if first is None else drop_thinking(new_messages, first + 1)
 
 
 def _trim_message(message: Message, calls: Mapping[str, ToolUse]) -> Message:
@@ -38,17 +38,17 @@ def _trim_message(message: Message, calls: Mapping[str, ToolUse]) -> Message:
 
 def _trim(block: Block, calls: Mapping[str, ToolUse]) -> Block:
     content = block.get("content")
-    again = _how_to_get_it(calls.get(str(block.get("tool_use_id"))))
+    hint = _how_to_get_it(calls.get(str(block.get("tool_use_id"))))
     if isinstance(content, str):
         is_long = len(content) > LONG_CHARACTERS
-        return {**block, "content": _cut(content, again)} if is_long else block
+        return {**block, "content": _cut(content, hint)} if is_long else block
     parts = content if isinstance(content, list) else []
     texts = [part for part in parts if part.get("type") == "text"]
-    joined = "\n".join(str(part.get("text", "")) for part in texts)
-    if len(joined) <= LONG_CHARACTERS:
+    text = "\n".join(str(part.get("text", "")) for part in texts)
+    if len(text) <= LONG_CHARACTERS:
         return block
     others = [part for part in parts if part.get("type") != "text"]
-    return {**block, "content": [text_block(_cut(joined, again)), *others]}
+    return {**block, "content": [text_block(_cut(text, hint)), *others]}
 
 
 def _how_to_get_it(call: ToolUse | None) -> str:
@@ -57,9 +57,9 @@ def _how_to_get_it(call: ToolUse | None) -> str:
     return "repeat the call"
 
 
-def _cut(text: str, again: str) -> str:
+def _cut(text: str, hint: str) -> str:
     left_out = len(text) - HEAD_CHARS - TAIL_CHARS
     return (
         f"{text[:HEAD_CHARS]}\n[… {left_out:,} characters of this result were removed to save "
-        f"room; if they are needed, {again} …]\n{text[-TAIL_CHARS:]}"
+        f"room; if they are needed, {hint} …]\n{text[-TAIL_CHARS:]}"
     )

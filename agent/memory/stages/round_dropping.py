@@ -21,29 +21,29 @@ _HEAD: Final = (
 _END: Final = "\n</system-note>"
 
 
-def drop_rounds(messages: Sequence[Message], *, before: int, tokens: int) -> tuple[Message, ...]:
+def drop_rounds(messages: Sequence[Message], *, end: int, tokens: int) -> tuple[Message, ...]:
     """Return the messages without the oldest rounds before an index, until `tokens` are free.
 
     Only calls and their results go, always together, and a note names them. The user's messages
     stay, and the text of answers.
     """
     remaining: list[Message] = []
-    removed: list[ToolUse] = []
+    dropped_calls: list[ToolUse] = []
     first: int | None = None
-    freed = 0
+    freed_tokens = 0
     index = 0
-    while index < before and freed < tokens:
+    while index < end and freed_tokens < tokens:
         message = messages[index]
-        is_round = bool(message.tool_uses()) and index + 1 < before
+        is_round = bool(message.tool_uses()) and index + 1 < end
         if is_round:
             first = len(remaining) if first is None else first
-            spoken = _without_calls(message)
-            remaining.extend(spoken)
+            texts = _without_calls(message)
+            remaining.extend(texts)
             answers = _without_results(messages[index + 1])
             remaining.extend(answers)
-            removed.extend(message.tool_uses())
-            freed += message_tokens(message) + message_tokens(messages[index + 1])
-            freed -= sum(map(message_tokens, (*spoken, *answers)))
+            dropped_calls.extend(message.tool_uses())
+            freed_tokens += message_tokens(message) + message_tokens(messages[index + 1])
+            freed_tokens -= sum(map(message_tokens, (*texts, *answers)))
             index += 2
         else:
             remaining.append(message)
@@ -51,15 +51,15 @@ def drop_rounds(messages: Sequence[Message], *, before: int, tokens: int) -> tup
     if first is None:
         return tuple(messages)
     rest = [*remaining, *messages[index:]]
-    at = next((i for i, m in enumerate(remaining) if m.text.startswith(_HEAD)), None)
-    if at is None:
-        at = first
-        rest.insert(at, _note(list(map(call_line, removed))))
+    note_index = next((i for i, m in enumerate(remaining) if m.text.startswith(_HEAD)), None)
+    if note_index is None:
+        note_index = first
+        rest.insert(note_index, _note(list(map(call_line, dropped_calls))))
     else:
-        lines = rest[at].text[len(_HEAD) : -len(_END)].splitlines()
-        note = _note([*lines, *map(call_line, removed)])
-        rest[at] = replace(rest[at], content=note.content)
-    return drop_thinking(rest, at)
+        lines = rest[note_index].text[len(_HEAD) : -len(_END)].splitlines()
+        note = _note([*lines, *map(call_line, dropped_calls)])
+        rest[note_index] = replace(rest[note_index], content=note.content)
+    return drop_thinking(rest, note_index)
 
 
 def call_line(use: ToolUse) -> str:
@@ -70,8 +70,8 @@ def call_line(use: ToolUse) -> str:
 
 
 def _note(lines: Sequence[str]) -> Message:
-    listed = lines if len(lines) <= MAX_LISTED else ["…", *lines[-MAX_LISTED:]]
-    return user_message(f"{_HEAD}{chr(10).join(listed)}{_END}", origin="reminder")
+    visible = lines if len(lines) <= MAX_LISTED else ["…", *lines[-MAX_LISTED:]]
+    return user_message(f"{_HEAD}{chr(10).join(visible)}{_END}", origin="reminder")
 
 
 def _without_calls(message: Message) -> tuple[Message, ...]:

@@ -36,8 +36,8 @@ def replace_past(messages: Sequence[Message], start: int, summary: str) -> tuple
     The user's own words of the replaced part follow the summary word for word; thinking of the
     remaining part is dropped, since what it was bound to is gone.
     """
-    quoted = own_words(messages[:start])
-    words = f"\n\n{WORDS_HEAD}{quoted}" if quoted else ""
+    own_text = own_words(messages[:start])
+    words = f"\n\n{WORDS_HEAD}{own_text}" if own_text else ""
     text = (
         "<system-note>\nThis conversation continues an earlier one that was compacted to save "
         f"room. What matters of it:\n\n{summary.strip()}{words}"

@@ -7,9 +7,13 @@ from collections.abc import Sequence
 from agent.messages import Message
 
 
-def changed_from(before: Sequence[Message], after: Sequence[Message]) -> int | None:
+def changed_from(old_messages: Sequence[Message], new_messages: Sequence[Message]) -> int | None:
     """Return the index of the first message that differs; None when nothing does."""
-    for index, (old, new) in enumerate(zip(before, after, strict=False)):
+    for index, (old, new) in enumerate(zip(old_messages, new_messages, strict=False)):
         if old is not new and old != new:
             return index
-    return None if len(before) == len(after) else min(len(before), len(after))
+    return (
+        None
+        if len(old_messages) == len(new_messages)
+        else min(len(old_messages), len(new_messages))
+    )

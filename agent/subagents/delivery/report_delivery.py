@@ -24,8 +24,8 @@ class ReportDelivery:
         self._agents = agents
         self._slots = slots
         self._wait_s = wait_s
-        self._unreported: list[RunningAgent] = []
-        self._ended = asyncio.Event()
+        self._waiting_agents: list[RunningAgent] = []
+        self._end_event = asyncio.Event()
         self._is_awaited = False
         self.on_report: Callable[[], None] = lambda: None
         """Called when a report for the main conversation has come."""
@@ -33,13 +33,13 @@ class ReportDelivery:
     @property
     def has_reports(self) -> bool:
         """Whether a report waits for the main conversation."""
-        return any(self._receiver(agent) is None for agent in self._unreported)
+        return any(self._receiver(agent) is None for agent in self._waiting_agents)
 
     def take_report(self, agent: RunningAgent) -> None:
         """Take the report of an agent that has ended."""
         if agent.in_background:
-            self._unreported.append(agent)
-            self._ended.set()
+            self._waiting_agents.append(agent)
+            self._end_event.set()
         receiver = self._receiver(agent)
         if receiver is not None:
             receiver.news.set()
@@ -59,7 +59,7 @@ class ReportDelivery:
         agent.current = "waits for its agents"
         try:
             while not agent.inbox and not agent.controller.signal.aborted:
-                if any(self._receiver(other) is agent for other in self._unreported):
+                if any(self._receiver(other) is agent for other in self._waiting_agents):
                     break
                 if not any(self._receiver(other) is agent for other in self._agents.running):
                     return False
@@ -76,10 +76,10 @@ class ReportDelivery:
 
     def take(self, receiver: RunningAgent | None = None) -> list[BackgroundReport]:
         """Return what agents in the background reported to one, or to the main conversation."""
-        taken = [agent for agent in self._unreported if self._receiver(agent) is receiver]
-        self._unreported = [agent for agent in self._unreported if agent not in taken]
+        agents = [agent for agent in self._waiting_agents if self._receiver(agent) is receiver]
+        self._waiting_agents = [agent for agent in self._waiting_agents if agent not in agents]
         reports: list[BackgroundReport] = []
-        for agent in taken:
+        for agent in agents:
             report, agent.report = agent.report, None
             if report is not None:
                 line = f"The agent {agent.id} has {agent.state}: {agent.task.description}"
@@ -87,12 +87,12 @@ class ReportDelivery:
                 reports.append(BackgroundReport(line, text))
         return reports
 
-    def redeliver(self, undelivered: Sequence[tuple[AgentRecord, str, str]]) -> None:
+    def redeliver(self, reports: Sequence[tuple[AgentRecord, str, str]]) -> None:
         """Have the main conversation get reports that the program's end kept from it.
 
         Each has the agent, how it ended, and its last words.
         """
-        for record, outcome, text in undelivered:
+        for record, outcome, text in reports:
             agent = self._agents.find(record.agent_id)
             if agent is None:
                 continue
@@ -101,7 +101,7 @@ class ReportDelivery:
             agent.report = SubagentReport(
                 neutralize_text(text), outcome, 0, 0, agent.id, transcript=str(agent.transcript)
             )
-            self._unreported.append(agent)
+            self._waiting_agents.append(agent)
 
     async def next(self) -> bool:
         """Wait for the report of an agent in the background; False where none will come."""
@@ -111,8 +111,8 @@ class ReportDelivery:
                 while not self.has_reports and self._is_awaited:
                     if not any(agent.in_background for agent in self._agents.running):
                         return False
-                    self._ended.clear()
-                    await self._ended.wait()
+                    self._end_event.clear()
+                    await self._end_event.wait()
         except TimeoutError:
             return False
         finally:
@@ -122,5 +122,5 @@ class ReportDelivery:
     def give_up(self) -> bool:
         """End every wait for a report; returns whether there was one."""
         was_awaited, self._is_awaited = self._is_awaited, False
-        self._ended.set()
+        self._end_event.set()
         return was_awaited

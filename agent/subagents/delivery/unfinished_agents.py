@@ -31,7 +31,7 @@ def unfinished_agents(session_directory: Path, transcript: Path) -> UnfinishedAg
     Agents of a workflow are left out: the run starts them again when it is continued.
     """
     cut_off: list[AgentRecord] = []
-    ended: list[tuple[AgentRecord, str, Path]] = []
+    ended_agents: list[tuple[AgentRecord, str, Path]] = []
     for path in sorted((session_directory / DIRECTORY).glob("*.jsonl")):
         try:
             last = [one for _, one in tail(path, limit=2)]
@@ -42,29 +42,29 @@ def unfinished_agents(session_directory: Path, transcript: Path) -> UnfinishedAg
             continue
         match last:
             case [AgentRecord(in_background=True) as background, TerminalRecord() as end]:
-                ended.append((background, end.reason, path))
+                ended_agents.append((background, end.reason, path))
             case [*_, TerminalRecord()]:
                 continue
             case _:
                 cut_off.append(record)
-    return UnfinishedAgents(tuple(cut_off), _find_undelivered(ended, transcript))
+    return UnfinishedAgents(tuple(cut_off), _find_undelivered(ended_agents, transcript))
 
 
 def _find_undelivered(
-    ended: Sequence[tuple[AgentRecord, str, Path]], transcript: Path
+    ended_agents: Sequence[tuple[AgentRecord, str, Path]], transcript: Path
 ) -> tuple[tuple[AgentRecord, str, str], ...]:
-    if not ended:
+    if not ended_agents:
         return ()
     try:
-        received = transcript.read_bytes()
+        transcript_data = transcript.read_bytes()
     except OSError:
         return ()
-    found: list[tuple[AgentRecord, str, str]] = []
-    for record, reason, path in ended:
+    missing: list[tuple[AgentRecord, str, str]] = []
+    for record, reason, path in ended_agents:
         head = json.dumps(report_head(record.agent_id, record.runs))[1:-1].encode()
-        if record.parent_id is None and head not in received:
+        if record.parent_id is None and head not in transcript_data:
             answer = AnswerText()
             for message in messages_of(path):
                 answer.see(message)
-            found.append((record, reason, answer.text))
-    return tuple(found)
+            missing.append((record, reason, answer.text))
+    return tuple(missing)

@@ -23,7 +23,7 @@ async def end_worktree(
     worktrees: Worktrees, tree: AgentWorktree, who: str, title: str, ask: AskAboutWorktree
 ) -> Mapping[str, object]:
     """Merge, keep or remove a worktree; returns what the report says of it. Raises nothing."""
-    said: dict[str, object] = {
+    report: dict[str, object] = {
         "worktreePath": str(tree.path),
         "worktreeBranch": tree.branch,
         "base": tree.base,
@@ -34,18 +34,18 @@ async def end_worktree(
             await worktrees.remove(tree, title)
             return {"worktree": "removed: nothing was changed"}
         answer = await ask(_question(who, tree, state))
-        said |= {"ahead": state.ahead, "dirty": state.is_dirty}
+        report |= {"ahead": state.ahead, "dirty": state.is_dirty}
         if answer == "merge" and tree.branch:
             await worktrees.merge(tree, title)
-            return {**said, "worktree": "merged by the user"}
+            return {**report, "worktree": "merged by the user"}
         if answer == "remove":
             await worktrees.remove(tree, title)
             where = f"; its changes are on the branch {tree.branch}" if tree.branch else ""
-            return {**said, "worktree": f"removed{where}"}
+            return {**report, "worktree": f"removed{where}"}
         await worktrees.keep(tree)
-        return {**said, "worktree": "kept; not merged"}
+        return {**report, "worktree": "kept; not merged"}
     except AgentError as error:
-        return {**said, "worktree": f"kept: {error}"}
+        return {**report, "worktree": f"kept: {error}"}
 
 
 def _question(who: str, tree: AgentWorktree, state: WorktreeState) -> str:

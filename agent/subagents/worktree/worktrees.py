@@ -98,8 +98,8 @@ class Worktrees:
             return await self.create(name)
         self._check_trust()
         self._check_place(path)
-        listed = await self._git(self._root, "worktree", "list", "--porcelain", "-z")
-        if f"worktree {os.path.realpath(path)}" not in listed.split("\0"):
+        listing = await self._git(self._root, "worktree", "list", "--porcelain", "-z")
+        if f"worktree {os.path.realpath(path)}" not in listing.split("\0"):
             raise WorktreeError(f"{path} exists, and is not a worktree of this repository.")
         branch = f"agent/{name}"
         base = await self._git(self._root, "merge-base", "HEAD", branch)
@@ -108,9 +108,9 @@ class Worktrees:
     async def create(self, name: str, number: str = "") -> AgentWorktree:
         """Make a worktree at the current commit, on a new branch. Raises AgentError."""
         self._check_trust()
-        made = await self._hooks.worktree_create(name)
-        if made is not None:
-            return AgentWorktree(self._made_by_hook(made), "", "")
+        hook_path = await self._hooks.worktree_create(name)
+        if hook_path is not None:
+            return AgentWorktree(self._made_by_hook(hook_path), "", "")
         base = await self._git(self._root, "rev-parse", "--verify", "HEAD")
         await self._hide()
         full = f"{name}-{number}" if number else name
@@ -128,23 +128,24 @@ class Worktrees:
 
     def _check_place(self, path: Path) -> None:
         """Raise WorktreeError where a link of the project leads elsewhere."""
-        expected = Path(os.path.realpath(self._root)) / DIRECTORY / path.name
-        if os.path.realpath(path) != str(expected):
+        place = Path(os.path.realpath(self._root)) / DIRECTORY / path.name
+        if os.path.realpath(path) != str(place):
             raise WorktreeError(f"{path} leads through a link: no worktree can be there.")
 
-    def _made_by_hook(self, made: str) -> Path:
+    def _made_by_hook(self, hook_path: str) -> Path:
         """Return a hook's worktree. Raises WorktreeError for one that is unfit.
 
         The agent works there without questions: not in the checkout, and in no directory that an
         answer could not add to the session.
         """
-        path, root = os.path.realpath(made), os.path.realpath(self._root)
-        if not os.path.isabs(made) or not os.path.isdir(path):
-            raise WorktreeError(f"The hook's worktree does not exist: {made}")
+        path, root = os.path.realpath(hook_path), os.path.realpath(self._root)
+        if not os.path.isabs(hook_path) or not os.path.isdir(path):
+            raise WorktreeError(f"The hook's worktree does not exist: {hook_path}")
         own = path.startswith(os.path.join(root, DIRECTORY, "")) or os.path.lexists(f"{path}/.git")
         if (is_below(path, root) and not own) or not self._may_be_scope(path):
             raise WorktreeError(
-                f"The hook's worktree {made} is part of your checkout, or protected, or too wide."
+                f"The hook's worktree {hook_path} is part of your checkout, or protected, or too "
+                "wide."
             )
         return Path(path)
 
@@ -198,8 +199,8 @@ class Worktrees:
 
     async def _hide(self) -> None:
         """Have git not list the worktrees as files that it does not know."""
-        listed = await self._git(self._root, "rev-parse", "--git-path", "info/exclude")
-        file = self._root / listed
+        exclude_file = await self._git(self._root, "rev-parse", "--git-path", "info/exclude")
+        file = self._root / exclude_file
         line = f"/{DIRECTORY.as_posix()}/"
         try:
             text = file.read_text("utf-8") if file.exists() else ""
@@ -219,6 +220,6 @@ class Worktrees:
         except CannotStart as error:
             raise WorktreeError(f"git cannot be started: {error}") from error
         if result.exit_code not in {0, ok}:
-            said = (result.stderr or result.stdout).decode("utf-8", "replace").strip()
-            raise WorktreeError(f"git {arguments[0]}: {said or result.exit_code}")
+            message = (result.stderr or result.stdout).decode("utf-8", "replace").strip()
+            raise WorktreeError(f"git {arguments[0]}: {message or result.exit_code}")
         return result.stdout.decode("utf-8", "surrogateescape").strip()

@@ -265,7 +265,7 @@ async def test_switched_off_it_leaves_the_history_alone() -> None:
 def test_the_picture_adds_up_and_is_scaled_to_what_was_measured() -> None:
     messages = talk(2_000, results=True)
     seen = context_breakdown(
-        (text_block("s" * 400),), ({"name": "x"},), messages, window=9, measured=5_000
+        (text_block("s" * 400),), ({"name": "x"},), messages, window=9, measured_tokens=5_000
     )
     assert seen.slices[0].name == "Tool results"
     assert abs(seen.used_tokens - 5_000) <= len(seen.slices)
@@ -349,7 +349,7 @@ async def test_what_came_before_a_prompt_is_summarised_and_the_rest_stays() -> N
     assert step.messages[0].origin == "summary"
     assert [m.uid for m in step.messages[1:]] == [m.uid for m in messages[at:]]
     assert problems(step.messages) == ()
-    assert (step.event.summary, step.event.kept) == ("SUMMARY", len(messages) - at)
+    assert (step.event.summary, step.event.kept_count) == ("SUMMARY", len(messages) - at)
     assert hooks.heard == ["pre manual", "post manual SUMMARY"]
 
 

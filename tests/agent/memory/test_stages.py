@@ -113,11 +113,11 @@ def test_the_oldest_rounds_go_whole_and_a_note_names_them() -> None:
         use = call(f"c{number}", file_path=f"/{number}")
         messages.append(answer(text_block(f"file {number}"), use))
         messages.append(tool_results_message([tool_result_block(f"c{number}", "r" * 1_900)]))
-    once = drop_rounds(messages, before=len(messages), tokens=700)
+    once = drop_rounds(messages, end=len(messages), tokens=700)
     assert problems(once) == ()
     assert [use.id for m in once for use in m.tool_uses()] == ["c2", "c3", "c4", "c5"]
     assert "Read /0\nRead /1\n" in once[1].text
-    twice = drop_rounds(once, before=len(once), tokens=700)
+    twice = drop_rounds(once, end=len(once), tokens=700)
     assert problems(twice) == ()
     assert "Read /0\nRead /1\nRead /2\nRead /3\n" in twice[1].text
     assert [m.text for m in twice if m.role == "assistant"] == [f"file {n}" for n in range(6)]
@@ -157,23 +157,23 @@ def test_only_old_media_become_words() -> None:
         tool_results_message([tool_result_block("a", [IMAGE])]),
         Message("user", (IMAGE,), "person"),
     )
-    changed = strip_media(messages, before=3)
+    changed = strip_media(messages, end=3)
     assert changed[0].content == (text_block("[image]"), text_block("look"))
     assert changed[2].content[0]["content"] == [text_block("[image]")]
     assert changed[3] is messages[3]
-    assert strip_media(messages, before=0) == messages
+    assert strip_media(messages, end=0) == messages
 
 
 def test_long_results_are_cut_and_say_so() -> None:
     messages = (tool_results_message([tool_result_block("a", "x" * 5000)]),)
-    (message,) = trim_results(messages, before=1)
+    (message,) = trim_results(messages, end=1)
     text = message.content[0]["content"]
     assert text.startswith("x" * 600 + "\n[… 4,000 characters")
     assert text.endswith("repeat the call …]\n" + "x" * 400)
     read = (answer(call("a", file_path="/p/a.py")), *messages)
-    assert "Read /p/a.py again" in trim_results(read, before=2)[1].content[0]["content"]
+    assert "Read /p/a.py again" in trim_results(read, end=2)[1].content[0]["content"]
     short = (tool_results_message([tool_result_block("a", "x" * 500)]),)
-    assert trim_results(short, before=1) == short
+    assert trim_results(short, end=1) == short
 
 
 def test_the_person_s_words_survive_a_summary_word_for_word() -> None:

@@ -132,5 +132,5 @@ def test_a_ledger_that_is_no_database_costs_the_sums_alone(tmp_path: Path) -> No
     path.write_bytes(b"not a database at all, only some text that stands here" * 100)
     ledger = Ledger(path)
     ledger.add(LedgerEntry("a", date(2026, 1, 1), "m", 1.0, Usage()))
-    assert ledger.failed is not None
+    assert ledger.failure is not None
     assert ledger.sums(date(2026, 1, 1)) == Sums()

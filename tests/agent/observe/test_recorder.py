@@ -176,7 +176,7 @@ def test_a_directory_that_is_gone_is_no_failure_of_the_run(tmp_path: Path) -> No
     write = SpanFile(tmp_path / "gone" / "spans")
     write(spans[0])
     write(spans[0])
-    assert write.failed is not None
+    assert write.failure is not None
 
 
 def span(

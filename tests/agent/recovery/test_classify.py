@@ -111,12 +111,12 @@ def test_too_large_a_max_tokens_gives_the_limit() -> None:
 )
 def test_rejected_features_are_named(message: str, field: str) -> None:
     failure = classify(api(400, "invalid_request_error", message))
-    assert (failure.kind, failure.unsupported) == (K.UNSUPPORTED, field)
+    assert (failure.kind, failure.unsupported_field) == (K.UNSUPPORTED, field)
 
 
 def test_a_broken_signature_costs_the_earlier_thinking_alone() -> None:
     text = "messages.1.content.0: Invalid `signature` in `thinking` block"
-    assert classify(api(400, "invalid_request_error", text)).unsupported == "kept_thinking"
+    assert classify(api(400, "invalid_request_error", text)).unsupported_field == "kept_thinking"
 
 
 def test_a_model_that_wants_lost_thinking_goes_on_without_any() -> None:
@@ -124,7 +124,7 @@ def test_a_model_that_wants_lost_thinking_goes_on_without_any() -> None:
         "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found "
         "`tool_use`. A final assistant message must start with a thinking block."
     )
-    assert classify(api(400, "invalid_request_error", text)).unsupported == "thinking"
+    assert classify(api(400, "invalid_request_error", text)).unsupported_field == "thinking"
 
 
 NOW = 1_800_000_000.0

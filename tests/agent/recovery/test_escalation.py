@@ -115,8 +115,8 @@ def test_credentials_are_read_anew_once() -> None:
 
 
 def test_rejected_features_are_given_up_one_by_one() -> None:
-    effort = Failure(FailureKind.UNSUPPORTED, False, "effort?", unsupported="effort")
-    cache = replace(effort, unsupported="cache_control")
+    effort = Failure(FailureKind.UNSUPPORTED, False, "effort?", unsupported_field="effort")
+    cache = replace(effort, unsupported_field="cache_control")
     taken = rungs(effort, cache, effort)
     assert [rung.feature for rung in taken if isinstance(rung, Degrade)] == [
         "effort",

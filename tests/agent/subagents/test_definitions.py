@@ -287,7 +287,7 @@ def test_a_list_of_which_nothing_is_there_refuses_the_start_and_names_it() -> No
 def test_tools_of_a_list_that_the_conversation_has_not_are_named() -> None:
     flags = {"x": {"description": "d", "prompt": "p", "tools": ["Read", "Nope", "mcp__gone"]}}
     names = [tool.name for tool in ToolRegistry().all()]
-    catalog = AgentCatalog(AgentFiles, flags, offered=lambda: names)
+    catalog = AgentCatalog(AgentFiles, flags, tool_names=lambda: names)
     assert catalog.missing_tools(catalog.get("x")) == ("Nope", "mcp__gone")
     assert catalog.missing_tools(catalog.get("explore")) == ()
     assert catalog.missing_tools(catalog.get("general-purpose")) == ()

@@ -48,7 +48,7 @@ def test_an_answers_schema_is_closed_where_it_says_nothing() -> None:
 def test_a_refused_schema_is_asked_for_without_enforcement_first() -> None:
     text = "Invalid schema for function 'Write': In context=(), 'format' is not permitted."
     failure = classify(ModelError("invalid_function_parameters", text, status=400))
-    assert (failure.kind, failure.unsupported) == (FailureKind.UNSUPPORTED, "strict")
+    assert (failure.kind, failure.unsupported_field) == (FailureKind.UNSUPPORTED, "strict")
 
 
 def test_a_refused_schema_says_what_to_do() -> None:
