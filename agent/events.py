@@ -152,7 +152,6 @@ class ToolResult(Struct, frozen=True):
     outcome: Literal["ok", "failed", "denied", "interrupted", "invalid"]
     identifier: str = ""
     display: Display | None = None
-    structured_result: Mapping[str, object] | None = None
     refusal_text: str = ""
     """What the sandbox refused and no user allowed, in words."""
     agent_id: str | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
@@ -193,7 +193,6 @@ async def _finish(
         text,
         elapsed_s,
         display=outcome.display,
-        structured=outcome.structured,
         name=ready.tool.name,
         refused="; ".join(map(refusal_line, outcome.refused)),
     )
@@ -292,7 +291,6 @@ async def _result(
     elapsed_s: float,
     *,
     display: Display | None = None,
-    structured: Mapping[str, object] | None = None,
     name: str | None = None,
     refused: str = "",
 ) -> None:
@@ -309,7 +307,6 @@ async def _result(
             outcome,
             identifier=call.identifier,
             display=display,
-            structured_result=structured,
             refusal_text=refused,
             agent_id=call.events.agent_id,
         )
