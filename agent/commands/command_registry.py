@@ -30,8 +30,9 @@ class CommandRegistry:
         by_name: dict[str, Command] = {}
         for source in self._sources:
             for command in source():
-                if self._is_usable(command):
-                    by_name.setdefault(command.meta.name, command)
+                meta = command.meta
+                if self.surface in meta.availability and meta.is_enabled():
+                    by_name.setdefault(meta.name, command)
         return tuple(by_name.values())
 
     def list_commands(self) -> tuple[Command, ...]:
@@ -69,9 +70,6 @@ class CommandRegistry:
             if close:
                 return close[0]
         return None
-
-    def _is_usable(self, command: Command) -> bool:
-        return self.surface in command.meta.availability and command.meta.is_enabled()
 
 
 def split_command(text: str) -> tuple[str, str] | None:

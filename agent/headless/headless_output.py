@@ -304,10 +304,11 @@ class HeadlessOutput:
         outcome = outcome_of(
             terminal, run.answer.text, run.failure, denied_for_want=run.denied_for_want
         )
+        answer = self._structured_answer(run, outcome)
         if self._format == "text":
             text = outcome.text or run.answer.text
-            if (text_answer := self._structured_answer(run, outcome)) and outcome.text:
-                text = _json(text_answer["structured_output"])
+            if answer and outcome.text:
+                text = _json(answer["structured_output"])
             if text:
                 # A file or a pipe receives the answer as it is; a terminal would obey it.
                 self._write((sanitize(text) if self._stdout.isatty() else text).rstrip("\n"))
@@ -316,15 +317,8 @@ class HeadlessOutput:
         if outcome.api_error and self._format == "stream-json":
             session_id = self._conversation.view.session_id
             self._line(api_error_line(outcome.text, outcome.api_error, session_id))
-        answer = self._structured_answer(run, outcome)
-        result = (
-            self._result(run, outcome)
-            | answer
-            | {
-                "num_turns": terminal.turns,
-                "terminal_reason": terminal.reason,
-            }
-        )
+        result = self._result(run, outcome) | answer
+        result |= {"num_turns": terminal.turns, "terminal_reason": terminal.reason}
         if workflows := self._conversation.workflows.summaries():
             result["workflows"] = [each.json for each in workflows]
         if terminal.detail:

@@ -20,14 +20,9 @@ def render_timeline(spans: Iterable[FinishedSpan], *, width_cells: int = 100) ->
     spans_by_start = sorted(spans, key=lambda span: (span.started_at, span.id))
     ids = {span.id for span in spans_by_start}
     roots = [span for span in spans_by_start if span.parent_id not in ids]
+    bar_cells = width_cells - LABEL_CELLS - TIME_CELLS - 2
     for root in roots:
-        yield from _lines(
-            root, spans_by_start, root, 0, max(MIN_BAR_CELLS, _bar_cells(width_cells))
-        )
-
-
-def _bar_cells(width_cells: int) -> int:
-    return width_cells - LABEL_CELLS - TIME_CELLS - 2
+        yield from _lines(root, spans_by_start, root, 0, max(MIN_BAR_CELLS, bar_cells))
 
 
 def _lines(

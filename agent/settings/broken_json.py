@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container
 from typing import Final
 
 from agent.settings.json_positions import JsonNode, ParsedJson, parse, parse_at
@@ -91,7 +90,11 @@ def _rules_at(text: str, start: int, line: int) -> list[JsonNode]:
         line += text.count("\n", counted_to, counted_to := match.start())
         parts = _parts(piece)
         last = parts[-1]
-        rules += [JsonNode(part, line) for part in parts if _is_new_rule(part, known_texts)]
+        rules += [
+            JsonNode(part, line)
+            for part in parts
+            if part not in known_texts and _LIKE_A_RULE.fullmatch(part)
+        ]
     return rules
 
 
@@ -99,10 +102,6 @@ def _parts(piece: str) -> list[str]:
     """Return the texts of one piece: without quotes several may be in one."""
     parts = [piece] if _LIKE_A_RULE.fullmatch(piece) else piece.split(",")
     return [_unescape(part.strip(_AROUND)) for part in parts]
-
-
-def _is_new_rule(text: str, known_texts: Container[object]) -> bool:
-    return text not in known_texts and _LIKE_A_RULE.fullmatch(text) is not None
 
 
 def _strip(item: JsonNode) -> JsonNode:

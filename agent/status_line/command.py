@@ -160,8 +160,5 @@ async def run_status_command(
         return StatusText(problem=f"the status line command {error}")
     text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     lines = [pieces(" ".join(line.split("\t")).rstrip()) for line in _LINE_ENDS.split(text)]
-    return StatusText(tuple(line for line in lines if _has_text(line))[:MAX_LINES])
-
-
-def _has_text(line: tuple[Piece, ...]) -> bool:
-    return any(piece.text.strip() for piece in line)
+    with_text = [line for line in lines if any(piece.text.strip() for piece in line)]
+    return StatusText(tuple(with_text[:MAX_LINES]))

@@ -325,7 +325,7 @@ class TeamLeader:
             self._notify(str(error), "warning")
 
     def _add_result(self, message: TeamMessage) -> WorkerResult:
-        entry = next((one for one in self._members() if one.agent_id == message.sender), None)
+        entry = next((one for one in self.staff.members if one.agent_id == message.sender), None)
         result = WorkerResult(
             id=message.id,
             worker=message.sender,
@@ -337,9 +337,6 @@ class TeamLeader:
         self._results = [one for one in self._results if one.worker != result.worker]
         self._results.append(result)
         return result
-
-    def _members(self) -> tuple[MemberEntry, ...]:
-        return self.staff.members
 
     def _wants_synthesis(self) -> bool:
         if not self._results:

@@ -201,7 +201,7 @@ def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
         permission_updates=tuple(updates),
         interrupt=decision == "deny" and outcome.interrupt,
         notices=tuple(notices),
-        status_message=_first([result.spec.status_message for result in results]),
+        status_message=next(filter(None, (one.spec.status_message for one in results)), None),
         worktree_path=None if decision == "block" else worktree_path,
         action=action,
         content=None if action == "decline" else outcome.content,
@@ -378,10 +378,6 @@ def _watch_paths(answers: Sequence[Answer]) -> tuple[str, ...] | None:
     if not path_lists:
         return None
     return tuple(dict.fromkeys(path for paths in path_lists for path in paths))
-
-
-def _first(values: Sequence[T | None]) -> T | None:
-    return next((value for value in values if value), None)
 
 
 def _last(values: Sequence[T | None]) -> T | None:

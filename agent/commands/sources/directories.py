@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -147,7 +148,7 @@ def _markdown_below(
     try:
         status = os.stat(where)
         with os.scandir(where) as entries:
-            listing = sorted(((entry.name, entry) for entry in entries), key=_name)
+            listing = sorted(((entry.name, entry) for entry in entries), key=itemgetter(0))
     except OSError as error:
         if not isinstance(error, FileNotFoundError):
             yield where, parts, None
@@ -166,10 +167,6 @@ def _markdown_below(
         for name in directories:
             inside = f"{where}/{name}"
             yield from _markdown_below(inside, (*parts, name), above | {identity}, follow=follow)
-
-
-def _name(entry: tuple[str, os.DirEntry[str]]) -> str:
-    return entry[0]
 
 
 def _is_directory(entry: os.DirEntry[str], *, follow: bool) -> bool:

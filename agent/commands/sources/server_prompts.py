@@ -26,17 +26,13 @@ def prompt_commands(servers: McpServers) -> tuple[PromptCommand, ...]:
                 ),
                 source=CommandSource.SERVER,
             ),
-            _no_template,
+            lambda: Template(""),
             render=_renderer(servers, prompt),
         )
         for view in servers.views()
         if view.state is ServerState.CONNECTED
         for prompt in view.offer.prompts
     )
-
-
-def _no_template() -> Template:
-    return Template("")
 
 
 def _renderer(servers: McpServers, prompt: RemotePrompt) -> Callable[[str], Awaitable[str]]:

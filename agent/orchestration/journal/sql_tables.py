@@ -321,10 +321,8 @@ def _step(transaction: Transaction, run: str, key: str, occurrence: int) -> Step
 
 
 def _usage(transaction: Transaction, column: str, value: str) -> WorkflowUsage:
-    agents = _number(
-        transaction,
-        f"SELECT COALESCE(SUM(agents), 0) FROM workflow_run WHERE {column} = ?",
-        (value,),
+    agents = transaction.execute(
+        f"SELECT COALESCE(SUM(agents), 0) FROM workflow_run WHERE {column} = ?", (value,)
     )
     rows = transaction.execute(
         "SELECT COALESCE(SUM(tokens), 0), COALESCE(SUM(cost_usd), 0), "
@@ -333,7 +331,8 @@ def _usage(transaction: Transaction, column: str, value: str) -> WorkflowUsage:
         (value,),
     )
     tokens, cost, unpriced_count = (float(each or 0) for each in rows[0])
-    return WorkflowUsage(agents, int(tokens), cost, is_cost_known=unpriced_count == 0)
+    count = int(agents[0][0] or 0)
+    return WorkflowUsage(count, int(tokens), cost, is_cost_known=unpriced_count == 0)
 
 
 def _with_earlier(step: StepRecord, earlier: StepRecord) -> StepRecord:
@@ -357,10 +356,6 @@ def _write_step(transaction: Transaction, step: StepRecord) -> None:
         f"ON CONFLICT (run, key, occurrence) DO UPDATE SET {changes}",
         values,
     )
-
-
-def _number(transaction: Transaction, statement: str, values: Sequence[Value]) -> int:
-    return int(transaction.execute(statement, values)[0][0] or 0)
 
 
 def _as_run(row: tuple[Value, ...]) -> RunRecord:

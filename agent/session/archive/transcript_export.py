@@ -61,7 +61,7 @@ def export(path: Path, form: ExportFormat) -> str:
         raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
     match form:
         case "markdown":
-            return _markdown(records)
+            return "\n\n".join([f"# {sanitize(_title(records))}", *parts_of(records)]) + "\n"
         case "json":
             return _json(records)
         case "html":
@@ -148,10 +148,6 @@ def _json(records: Sequence[Record]) -> str:
         ],
     }
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
-
-
-def _markdown(records: Sequence[Record]) -> str:
-    return "\n\n".join([f"# {sanitize(_title(records))}", *parts_of(records)]) + "\n"
 
 
 def parts_of(records: Sequence[Record]) -> list[str]:
