@@ -22,8 +22,7 @@ from permissions.request import PermissionRequest
 from permissions.resolve.handlers import denied_without_user
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
 from tests.screens.test_screens import WORK, Compare, frozen
-from tests.tui.app.test_app_keys import settled
-from tests.tui.app.test_clicks import until
+from tests.tui.app.test_app_keys import settled, until
 from tests.tui.dialogs.test_dialogs import OFFER, PENDING
 from tests.tui.dialogs.test_hunks import CHANGE
 from tests.tui.recorded import RecordedConversation, center_for, make_app

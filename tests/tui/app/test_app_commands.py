@@ -20,7 +20,16 @@ from agent.events import (
 )
 from agent.messages import Message, user_message
 from permissions.decision import Behavior, DecisionSource, RuleRef
-from tests.tui.app.test_app_keys import T, keys, played, send, settled, text_of, transcript_of
+from tests.tui.app.test_app_keys import (
+    T,
+    keys,
+    played,
+    send,
+    settled,
+    text_of,
+    transcript_of,
+    until,
+)
 from tests.tui.recorded import RecordedConversation, center_for, make_app, until_interrupted
 from tests.tui.transcript.samples import DENIED
 from themes.registry import available_themes
@@ -180,12 +189,10 @@ async def test_escape_twice_goes_back_to_an_earlier_message() -> None:
     async with app.run_test(size=(70, 30)) as pilot:
         await settled(pilot)
         await pilot.press("escape", "escape")
-        await settled(pilot)
-        assert "❯ second" in text_of(app.parts.dialogs)
+        await until(pilot, lambda: "❯ second" in text_of(app.parts.dialogs))
         app.parts.dialogs._guard._guarded_until_s = 0.0
         await pilot.press("enter")
-        await settled(pilot)
-        assert "❯ Restore conversation" in text_of(app.parts.dialogs)
+        await until(pilot, lambda: "❯ Restore conversation" in text_of(app.parts.dialogs))
         await pilot.press("enter")
         await settled(pilot)
         assert app.parts.composer.buffer.text == "second"

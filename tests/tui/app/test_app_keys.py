@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 
 import pytest
@@ -46,6 +46,14 @@ async def settled(pilot: Pilot[ExitReport]) -> None:
     await pilot.pause()
     app.parts.bridge.flush()
     await pilot.pause()
+
+
+async def until(pilot: Pilot[ExitReport], is_reached: Callable[[], bool]) -> None:
+    """Let messages pass until a condition holds, however long the machine takes."""
+    await settled(pilot)
+    while not is_reached():
+        await pilot.pause(0.01)
+        await settled(pilot)
 
 
 async def send(pilot: Pilot[ExitReport], text: str) -> None:

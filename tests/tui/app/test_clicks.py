@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from textual import events
-from textual.pilot import Pilot
 
 from agent.display import DiffDisplay
 from permissions.mode import Mode
 from tests.tui.app.test_app_commands import drag, pointer
-from tests.tui.app.test_app_keys import played, settled
+from tests.tui.app.test_app_keys import played, settled, until
 from tests.tui.recorded import make_app
-from tui.app.session.session_control import ExitReport
 from tui.transcript.blocks import EndLine
 from tui.transcript.turn_facts import TurnFacts
-
-
-async def until(pilot: Pilot[ExitReport], is_reached: Callable[[], bool]) -> None:
-    """Let messages pass until a condition holds, however long the machine takes."""
-    await settled(pilot)
-    while not is_reached():
-        await pilot.pause(0.01)
-        await settled(pilot)
 
 
 @pytest.mark.parametrize(("x", "mode"), [(4, Mode.ACCEPT_EDITS), (45, Mode.DEFAULT)])

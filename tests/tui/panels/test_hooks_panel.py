@@ -7,8 +7,7 @@ from pathlib import Path
 from hooks.cli.dry_run import payload_of
 from hooks.config.config import HookLayer, build_config
 from hooks.config.spec import HookSource
-from tests.tui.app.test_app_keys import settled, text_of
-from tests.tui.app.test_clicks import until
+from tests.tui.app.test_app_keys import settled, text_of, until
 from tests.tui.panels.test_panels import opened, shown
 from tests.tui.recorded import RecordedConversation, make_app
 from tui.app.app import AgentApp

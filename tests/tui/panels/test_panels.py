@@ -15,8 +15,7 @@ from agent.settings.describe import WITHOUT_EFFECT
 from agent.settings.schema import SettingsFile
 from permissions.rule import RuleSet, RuleSource, RuleText
 from permissions.rules.grammar import RuleBehavior
-from tests.tui.app.test_app_keys import played, send, settled, text_of, transcript_of
-from tests.tui.app.test_clicks import until
+from tests.tui.app.test_app_keys import played, send, settled, text_of, transcript_of, until
 from tests.tui.recorded import RecordedConversation, center_for, make_app
 from tui.app.app import AgentApp
 from tui.app.session.session_control import ExitReport

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.events import Complete, TextDelta, Usage
-from tests.tui.app.test_app_keys import send
-from tests.tui.app.test_clicks import until
+from tests.tui.app.test_app_keys import send, until
 from tests.tui.recorded import RecordedConversation, Step, make_app, until_interrupted
 from tests.tui.screen.emulator import CellEmulator, Shown
 from tui.input.driver import _Reader
