@@ -236,8 +236,11 @@ class Decision(Struct, frozen=True):
         """Why this asks, over all parts that do; empty for an allow or a deny."""
         if self.behavior is not Behavior.ASK:
             return frozenset()
-        asking = [part.reason for part in self.parts if part.behavior is Behavior.ASK]
-        return frozenset((self.reason, *asking))
+        reasons = {self.reason}
+        for part in self.parts:
+            if part.behavior is Behavior.ASK:
+                reasons.add(part.reason)
+        return frozenset(reasons)
 
     @property
     def is_mode_default_ask(self) -> bool:

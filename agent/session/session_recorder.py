@@ -58,6 +58,7 @@ from agent.session.store import Session
 from permissions.decision import Behavior, Decision
 
 Redact = Callable[[str], str]
+_Whole = MessageCommitted | RequestStart | UsageUpdate | Tombstone | Notice | Terminal
 
 
 class SessionRecorder:
@@ -133,13 +134,13 @@ class SessionRecorder:
                 await self._record_denial(event, self._denials.pop(event.tool_use_id, None))
             case Compacted(agent_id=None):
                 await self.write(self._compaction(event, history))
-            case _ if (record := self._record_of(event)) is not None:
+            case _ if isinstance(event, _Whole) and (record := self._record_of(event)) is not None:
                 await self.write(record)
             case _:
                 pass
 
-    def _record_of(self, event: AgentEvent) -> Record | None:
-        """Return the record of an event that is complete by itself; None for no record."""
+    def _record_of(self, event: _Whole) -> Record | None:
+        """Return the record of an event that is complete by itself; None for a sub-agent's."""
         match event:
             case MessageCommitted(agent_id=None):
                 return MessageRecord(event.message, event.turn_id)
