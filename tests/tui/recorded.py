@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -286,7 +287,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
             root,
             root,
             home,
-            scratch_dir=home / "scratch",
+            scratch_dir=Path(tempfile.gettempdir()),
             sandbox=SandboxState(SandboxLevel.FULL),
         ),
         HeadlessHandler(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 from textual import events
@@ -546,8 +547,11 @@ async def test_a_backslash_before_the_cursor_makes_enter_a_line_break() -> None:
     ("env", "key"),
     [({}, "ctrl+b"), ({"TMUX": "/tmp/x"}, "ctrl+x ctrl+b"), ({"STY": "1.x"}, "ctrl+b")],
 )
-async def test_the_spinner_says_which_key_reaches_us(env: dict[str, str], key: str) -> None:
+async def test_the_spinner_says_which_key_reaches_us(
+    tmp_path: Path, env: dict[str, str], key: str
+) -> None:
     conversation = played([])
+    conversation.cwd = tmp_path
     app = make_app(conversation, env=env)
     assert conversation.commands is not None
     shells = conversation.commands.context.shells

@@ -52,7 +52,7 @@ async def screen(
 ) -> AsyncIterator[Screen]:
     for module in (workflows, workflow_run):
         monkeypatch.setattr(module, "LOOK_S", 0.01)
-    conversation = RecordedConversation([])
+    conversation = RecordedConversation([], launch_dir=tmp_path)
     assert conversation.commands is not None
     own = recorded_workflows(tmp_path, tmp_path, agents)
     context = replace(conversation.commands.context, workflows=own)
