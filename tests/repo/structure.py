@@ -12,7 +12,7 @@ import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 
 PACKAGES = ("agent", "hooks", "permissions", "themes", "tui")
@@ -80,6 +80,18 @@ class ClassFacts:
 
 
 @dataclass(frozen=True)
+class TextFacts:
+    """One string constant of a module, or a part of an f-string."""
+
+    path: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.text}"
+
+
+@dataclass(frozen=True)
 class Tree:
     """The product modules of a checkout, parsed once."""
 
@@ -89,6 +101,9 @@ class Tree:
     classes: list[ClassFacts] = field(default_factory=list)
     any_names: Counter[str] = field(default_factory=Counter)
     """Uses of `Any` by package."""
+    imported: set[str] = field(default_factory=set)
+    """Dotted names that the modules import."""
+    texts: list[TextFacts] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for path, source in self.sources.items():
@@ -197,8 +212,9 @@ class Tree:
         return wide
 
 
+@cache
 def read_tree(root: Path) -> Tree:
-    """Parse the tracked product modules of a checkout.
+    """Parse the tracked product modules of a checkout, once for all who ask.
 
     Raises:
         subprocess.CalledProcessError: the directory is no git work tree.
@@ -227,13 +243,19 @@ class _Reader:
     def read(self, module: ast.Module) -> None:
         for node in ast.walk(module):
             if isinstance(node, ast.ImportFrom):
+                self._tree.imported.add(str(node.module))
                 for alias in node.names:
-                    self._imports[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                    name = f"{node.module}.{alias.name}"
+                    self._imports[alias.asname or alias.name] = name
+                    self._tree.imported.add(name)
             elif isinstance(node, ast.Import):
                 for alias in node.names:
                     self._imports[alias.asname or alias.name] = alias.name
+                    self._tree.imported.add(alias.name)
             elif isinstance(node, _FUNCTIONS):
                 self._add_function(node)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                self._tree.texts.append(TextFacts(self._path, node.lineno, node.value))
             elif isinstance(node, ast.Name) and node.id == "Any":
                 self._tree.any_names[_package(self._path)] += 1
         for statement in module.body:
@@ -279,10 +301,12 @@ class _Reader:
 
 def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """Walk a function without the functions, lambdas and classes inside it."""
-    for child in ast.iter_child_nodes(function):
-        if not isinstance(child, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
-            yield child
-            yield from _own_nodes(child)
+    waiting = [function]
+    while waiting:
+        for child in ast.iter_child_nodes(waiting.pop()):
+            if not isinstance(child, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
+                yield child
+                waiting.append(child)
 
 
 def _branches(node: ast.AST) -> int:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from tests.repo.checkout import PACKAGES, ROOT, tracked_texts
-from tests.repo.structure import REGISTRIES
+from tests.repo.structure import REGISTRIES, read_tree
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
@@ -32,15 +32,11 @@ def _sources() -> dict[str, str]:
 @cache
 def _imported() -> frozenset[str]:
     """Return the dotted names that product modules import, and the entry module."""
-    names: set[str] = set()
-    entry = (ROOT / "agent_tui.py").read_text(encoding="utf-8")
-    for source in (entry, *_sources().values()):
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.ImportFrom):
-                names.add(str(node.module))
-                names.update(f"{node.module}.{alias.name}" for alias in node.names)
-            elif isinstance(node, ast.Import):
-                names.update(alias.name for alias in node.names)
+    entry = ast.parse((ROOT / "agent_tui.py").read_text(encoding="utf-8"))
+    names = set(read_tree(ROOT).imported)
+    for node in ast.walk(entry):
+        if isinstance(node, ast.ImportFrom):
+            names.add(str(node.module))
     return frozenset(names)
 
 

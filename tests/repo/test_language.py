@@ -23,6 +23,9 @@ IDIOMS = re.compile(
     re.IGNORECASE,
 )
 
+DEFINED = re.compile(r"\bdef\s+(\w+)")
+"""Every function, and what a text says: tells which modules need to be parsed."""
+
 PARTICLES = frozenset(
     """
     able about after again around at away back before begun behind below beside bought bound brought
@@ -73,6 +76,8 @@ def _found(paths: Iterator[Path]) -> list[str]:
 
 def lone_participles(source: str) -> list[str]:
     """Return the names of functions and methods that are one participle or particle."""
+    if not any(_is_participle(name.strip("_")) for name in DEFINED.findall(source)):
+        return []
     return [
         node.name
         for node in ast.walk(ast.parse(source))

@@ -5,7 +5,6 @@ The limits themselves, and why they are what they are, stand in CONTRIBUTING.
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,14 +14,9 @@ from tests.repo.checkout import ROOT
 from tests.repo.structure import ANY_IN_AGENT, COMPLEX_PERCENT, Tree, read_tree
 
 
-@cache
-def _tree() -> Tree:
-    return read_tree(ROOT)
-
-
 @pytest.fixture(name="tree", scope="module")
 def product_tree() -> Tree:
-    return _tree()
+    return read_tree(ROOT)
 
 
 def test_no_directory_is_crowded(tree: Tree) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
 import pytest
 
 from tests.repo.checkout import PACKAGES, ROOT, tracked_files, tracked_texts
+from tests.repo.structure import read_tree
 
 TOP_LEVEL = {
     ".ci",
@@ -103,12 +103,9 @@ def test_no_expression_needs_a_newer_python() -> None:
     # a rule missed its command there. Parts of f-strings are texts of their own.
     shell = {"  for ((i = 1; i < COMP_CWORD; i++)); do"}
     assert [
-        f"{path}:{node.lineno}: {node.value}"
-        for path, source in tracked_texts().items()
-        if path.parts[0] in PACKAGES and path.suffix == ".py"
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if node.value not in shell and _never_gives_back(node.value)
+        str(one)
+        for one in read_tree(ROOT).texts
+        if one.text not in shell and _never_gives_back(one.text)
     ] == []
 
 
