@@ -20,6 +20,7 @@ from agent.events import (
     Usage,
     UsageUpdate,
 )
+from tests.soak.scale import IS_SOAK
 from tests.tui.dialogs.test_dialogs import BASH, OFFER, PENDING
 from tests.tui.recorded import RecordedConversation, Step, ask, make_app
 from tests.tui.screen.twin import RendersTwice, resize_event
@@ -129,7 +130,7 @@ async def act(app: TwinAgentApp, pilot: Pilot[ExitReport], dice: random.Random, 
             app.post_message(resize_event(*size))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(60 if IS_SOAK else len(SIZES)))
 async def test_every_frame_of_the_app_equals_textuals_own(seed: int) -> None:
     dice = random.Random(seed)
     gate = Gate()
@@ -140,7 +141,7 @@ async def test_every_frame_of_the_app_equals_textuals_own(seed: int) -> None:
         suggest_grants=lambda _request, _decision: (OFFER,),
     )
     assert isinstance(app, TwinAgentApp)
-    async with app.run_test(size=SIZES[seed % 4], notifications=True) as pilot:
+    async with app.run_test(size=SIZES[seed % len(SIZES)], notifications=True) as pilot:
         await pilot.pause()
         app.parts.submission.submit("Fix the slugs, 漢字 too")
         for _ in range(60):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from functools import cache
 from typing import Any
 
 import pytest
@@ -54,6 +55,7 @@ def _find(owner: str) -> object:
         return getattr(importlib.import_module(module), name)
 
 
+@cache
 def _sources(owner: object) -> str:
     classes = owner.__mro__ if isinstance(owner, type) else ()
     return "".join(
