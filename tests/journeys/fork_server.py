@@ -2,12 +2,17 @@
 
 A new interpreter takes longer to import the program than most runs take. `python -m
 tests.journeys.fork_server SOCKET` reads orders, one JSON object with the three standard streams and
-a pipe as descriptors: `{"arguments", "cwd", "env"}`. It answers each with the run's process number;
-into the pipe goes the exit status (negative for a signal) once the run has ended.
+a pipe as descriptors: `{"arguments", "cwd", "env", "code"}`. It answers each with the run's process
+number; into the pipe goes the exit status (negative for a signal) once the run has ended. With code
+a run is that code, as with `python -c`, in place of the program.
+
+With a terminal for its own streams it has the screen imported as well, and the terminal of a run
+becomes the run's controlling terminal.
 """
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import json
 import os
@@ -15,6 +20,7 @@ import selectors
 import signal
 import socket
 import sys
+import termios
 from types import FrameType
 from typing import Any, Final
 
@@ -23,11 +29,37 @@ _PRELOADED: Final = (
     "agent.assembly.assemble",
     "agent.headless.run",
     "agent.model.anthropic",
+    "agent.orchestration.run_report",
     "anyio._backends._asyncio",
+    "click",
     "h11",
+    "httpcore2",
     "httpx2",
+    "importlib.readers",
+    "sqlite3",
     "tui.cli",
+    "tui.command_line.command_line",
+    "tui.command_line.standard_streams",
+    "tui.startup.headless_run",
 )
+_OF_THE_SCREEN: Final = (
+    "agent.assembly.agents.agents_setup",
+    "agent.assembly.command_setup",
+    "agent.assembly.conversation_setup",
+    "agent.assembly.session_opening",
+    "markdown_it.tree",
+    "textual.layouts.factory",
+    "textual.scrollbar",
+    "tui.app.claude_settings_notice",
+    "tui.app.keybindings_watch",
+    "tui.conversation.model_choice",
+    "tui.dialogs.onboarding",
+    "tui.dialogs.permission",
+    "tui.startup.run",
+    "tui.startup.screen_run",
+    "tui.transcript.committed_messages",
+)
+"""What a run with a screen imports by and by."""
 
 
 class ForkServer:
@@ -94,13 +126,20 @@ def _become(order: dict[str, Any], streams: list[int]) -> list[str]:
     for target, source in enumerate(streams[:3]):
         os.dup2(source, target)
     os.closerange(3, max(256, *streams) + 1)
+    if os.isatty(0):
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        # A background job of a shell ignores some of them and hands that on to what it starts.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in (signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
     arguments: list[str] = order["arguments"]
     return arguments
 
 
 def main() -> int:
     """Serve; in a child run the program, whose end is an interpreter's own."""
-    for name in _PRELOADED:
+    for name in _PRELOADED + (_OF_THE_SCREEN if sys.stdin.isatty() else ()):
         __import__(name)
     gc.freeze()
     orders = socket.socket(fileno=int(sys.argv[1]))
@@ -109,6 +148,9 @@ def main() -> int:
         return 0
     orders.close()
     sys.argv[1:] = _become(*order)
+    if code := order[0]["code"]:
+        exec(code, {"__name__": "__main__"})
+        return 0
     from tui.cli import main as run
 
     return run()

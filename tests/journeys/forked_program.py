@@ -83,49 +83,76 @@ class ForkedProgram:
 
 
 async def fork_program(
-    arguments: Sequence[str], cwd: Path, env: Mapping[str, str], *, stdin: bool = False
+    arguments: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    *,
+    stdin: bool | int = False,
+    code: str = "",
 ) -> ForkedProgram:
-    """Start `agent-tui` with these arguments, forked from a process that has it imported."""
-    pipes = [os.pipe() for _ in range(4)]
-    (stdin_read, stdin_write), out, err, result = pipes
-    if not stdin:
-        os.close(stdin_write)
-        os.close(stdin_read)
-        stdin_read = os.open(os.devnull, os.O_RDONLY)
+    """Start `agent-tui` with these arguments, forked from a process that has it imported.
+
+    It reads what is written to `stdin`, or this descriptor, or nothing. `code` runs in its place.
+    """
+    out, err, result = (os.pipe() for _ in range(3))
+    if stdin is True:
+        stdin_read, stdin_write = os.pipe()
+    else:
+        stdin_read = os.dup(stdin) if stdin else os.open(os.devnull, os.O_RDONLY)
     theirs = [stdin_read, out[1], err[1], result[1]]
-    order = {"arguments": list(arguments), "cwd": str(cwd), "env": dict(env)}
-    server = _server()
-    socket.send_fds(server, [json.dumps(order).encode()], theirs)
-    for descriptor in theirs:
-        os.close(descriptor)
-    pid = int(server.recv(64))
+    pid = order_fork(arguments, cwd, env, theirs, code)
     program = ForkedProgram(pid, await _reader(result[0], asyncio.StreamReader()))
     await _reader(out[0], program.stdout)
     await _reader(err[0], program.stderr)
-    if stdin:
+    if stdin is True:
         program.stdin = await _writer(stdin_write)
     return program
 
 
+def order_fork(
+    arguments: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    descriptors: Sequence[int],
+    code: str = "",
+) -> int:
+    """Start a run and return its process number.
+
+    The descriptors are its three streams, on a terminal or not, and where its exit status is
+    written; they are closed here.
+    """
+    order = {"arguments": list(arguments), "cwd": str(cwd), "env": dict(env), "code": code}
+    server = _server(os.isatty(descriptors[0]))
+    socket.send_fds(server, [json.dumps(order).encode()], descriptors)
+    for descriptor in {*descriptors}:
+        os.close(descriptor)
+    return int(server.recv(64))
+
+
 @functools.cache
-def _server() -> socket.socket:
-    """Start this process's server; it ends with its socket."""
+def _server(has_terminal: bool) -> socket.socket:
+    """Start this process's server of one kind; it ends with its socket."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    # Streams as the runs have: one cannot seek in pipes, and a terminal is written to by lines.
+    controller, terminal = os.openpty() if has_terminal else (-1, subprocess.PIPE)
     with theirs:
-        # Pipes, as the runs have: their streams cannot be sought in.
         process = subprocess.Popen(
             [sys.executable, "-m", "tests.journeys.fork_server", str(theirs.fileno())],
             cwd=ROOT,
             env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
             pass_fds=[theirs.fileno()],
         )
+    if has_terminal:
+        os.close(terminal)
 
     def end() -> None:
         ours.close()
         process.communicate()
+        if has_terminal:
+            os.close(controller)
 
     atexit.register(end)
     return ours

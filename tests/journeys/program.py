@@ -35,7 +35,17 @@ def environment(home: Path, base_url: str | None = None, **more: str) -> dict[st
     return {**env, **more}
 
 
-async def start(
+Started = ForkedProgram | asyncio.subprocess.Process
+
+
+async def start(*arguments: str, cwd: Path, env: dict[str, str], stdin: bool = False) -> Started:
+    """Start `agent-tui` with these arguments, forked where that makes no difference."""
+    if can_fork(env):
+        return await fork_program(arguments, cwd, env, stdin=stdin)
+    return await start_interpreter(*arguments, cwd=cwd, env=env, stdin=stdin)
+
+
+async def start_interpreter(
     *arguments: str, cwd: Path, env: dict[str, str], stdin: bool = False
 ) -> asyncio.subprocess.Process:
     """Start `agent-tui` with these arguments in an interpreter of its own."""
@@ -66,11 +76,7 @@ async def run(
 ) -> tuple[int, str, str]:
     """Run `agent-tui` to its end; returns exit status, standard output and standard error."""
     given = None if stdin is None else stdin.encode()
-    if can_fork(env):
-        process: ForkedProgram | asyncio.subprocess.Process
-        process = await fork_program(arguments, cwd, env, stdin=stdin is not None)
-    else:
-        process = await start(*arguments, cwd=cwd, env=env, stdin=stdin is not None)
+    process = await start(*arguments, cwd=cwd, env=env, stdin=stdin is not None)
     out, err = await process.communicate(given)
     assert process.returncode is not None
     return process.returncode, out.decode(), err.decode()

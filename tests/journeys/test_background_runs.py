@@ -12,7 +12,7 @@ import pytest
 from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
 from agent.session.background_runs import BackgroundRuns
-from tests.journeys.program import environment, run, start
+from tests.journeys.program import Started, environment, run, start
 
 
 async def test_a_session_in_the_background_is_followed_to_its_end(
@@ -70,11 +70,11 @@ runs.start(("sh", "-c", "read line"), os.environ, Path.cwd(), "x", "none", takes
 """
 
 
-async def attached(run_id: str, *, cwd: Path, env: dict[str, str]) -> asyncio.subprocess.Process:
+async def attached(run_id: str, *, cwd: Path, env: dict[str, str]) -> Started:
     return await start("agents", "attach", run_id, cwd=cwd, env=env, stdin=True)
 
 
-async def said(process: asyncio.subprocess.Process, text: str) -> str:
+async def said(process: Started, text: str) -> str:
     """Return what a process prints up to a text."""
     assert process.stdout is not None
     seen = ""

@@ -613,14 +613,8 @@ async def test_lines_come_from_a_file_as_well_after_a_prompt_of_the_command_line
     lines.write_text("".join(f"{line}\n" for line in content))
     async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
         with lines.open() as file:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "tui.cli", *STREAM, "the first",
-                cwd=project,
-                env=environment(fresh_home, server.base_url),
-                stdin=file,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )  # fmt: skip
+            env = environment(fresh_home, server.base_url)
+            process = await fork_program([*STREAM, "the first"], project, env, stdin=file.fileno())
             out, err = await process.communicate()
     kinds = [json.loads(line)["type"] for line in out.splitlines()]
     assert (process.returncode, kinds.count("result")) == (status, results), err

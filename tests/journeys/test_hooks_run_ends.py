@@ -13,7 +13,7 @@ import pytest
 from tests.journeys import program
 
 
-async def hook_started(directory: Path, handler: dict[str, object]) -> asyncio.subprocess.Process:
+async def hook_started(directory: Path, handler: dict[str, object]) -> program.Started:
     """Return `hooks run Stop` with this handler, told to go on."""
     settings = directory / "hooks.json"
     settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}}))

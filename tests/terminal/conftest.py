@@ -17,8 +17,9 @@ from agent.model.scripted.scenario import Scenario, Text, Turn
 from agent.model.scripted.server import ScriptedServer
 from benchmarks.program import Output, Program
 from benchmarks.terminal import Emulator
-from tests.journeys.forked_program import ROOT
+from tests.journeys.forked_program import ROOT, can_fork
 from tests.journeys.program import environment
+from tests.terminal.forked_screen import ForkedScreen
 
 T = TypeVar("T")
 
@@ -56,6 +57,7 @@ Screen = Callable[..., Program]
 Serve = Callable[[Scenario], ThreadedServer]
 Held = Callable[..., Program]
 
+PROGRAM = (sys.executable, "-m", "tui.cli")
 HELLO = Scenario(turns=(Turn((Text("Hello there."),), times=0),))
 
 
@@ -82,20 +84,25 @@ def serve() -> Iterator[Callable[[Scenario], ThreadedServer]]:
 
 @pytest.fixture
 def screen(project: Path, fresh_home: Path) -> Iterator[Screen]:
-    """Start the program in a terminal; it is hung up at the end of the test."""
+    """Start the program in a terminal; it is hung up at the end of the test.
+
+    It is forked where that makes no difference; with a command it has an interpreter of its own.
+    """
     with ExitStack() as stack:
 
         def start(
             *arguments: str,
             server: ThreadedServer | None = None,
             size: tuple[int, int] = (100, 32),
-            command: Sequence[str] = (sys.executable, "-m", "tui.cli"),
+            command: Sequence[str] = (),
             **env: str,
         ) -> Program:
             url = server.base_url if server is not None else None
-            program = Program.spawn(
-                [*command, *arguments],
-                environment=environment(fresh_home, url, **env),
+            variables = environment(fresh_home, url, **env)
+            is_forked = not command and can_fork(variables)
+            program = (ForkedScreen if is_forked else Program).spawn(
+                [*([] if is_forked else command or PROGRAM), *arguments],
+                environment=variables,
                 directory=project,
                 columns=size[0],
                 rows=size[1],

@@ -13,7 +13,7 @@ import pytest
 from agent.model.scripted.scenario import Pace, Scenario, Text, ToolCall, Turn
 from benchmarks.program import Output, Program
 from benchmarks.terminal import Emulator
-from tests.terminal.conftest import Screen, ThreadedServer, shows
+from tests.terminal.conftest import PROGRAM, Screen, ThreadedServer, shows
 from tui.screen.width import text_width
 
 pytestmark = pytest.mark.pty
@@ -154,7 +154,7 @@ def test_a_terminal_that_never_answers_and_never_synchronises(
 def test_a_terminal_that_goes_in_the_middle_of_a_frame(screen: Screen, serve: Serve) -> None:
     words = Turn((Text("word " * 2000),), times=0)
     pace = Pace(tokens_per_s=400)
-    program = screen(server=serve(Scenario(turns=(words,), pace=pace)))
+    program = screen(server=serve(Scenario(turns=(words,), pace=pace)), command=PROGRAM)
     assert program.wait_until(READY), program.emulator.text()
     program.type(b"go\r")
     assert program.wait_until(shows("word word")), program.emulator.text()

@@ -25,7 +25,7 @@ from agent.model.scripted.scenario import (
 )
 from benchmarks.program import Program
 from tests.journeys.program import showing
-from tests.terminal.conftest import Screen, ThreadedServer, shows, written
+from tests.terminal.conftest import HELLO, PROGRAM, Screen, ThreadedServer, shows, written
 
 pytestmark = pytest.mark.pty
 
@@ -53,7 +53,7 @@ def _modes(program: Program) -> object:
 
 
 def test_from_a_request_to_a_reviewed_edit(screen: Screen, serve: Serve, project: Path) -> None:
-    program = screen(server=serve(EDIT))
+    program = screen(server=serve(EDIT), command=PROGRAM)
     assert program.wait_until(READY), program.emulator.text()
     program.type(b"fix the typo")
     assert program.wait_until(shows("fix the typo")), program.emulator.text()
@@ -68,7 +68,7 @@ def test_from_a_request_to_a_reviewed_edit(screen: Screen, serve: Serve, project
 
 
 def test_quitting_leaves_the_terminal_and_the_resume_command(screen: Screen, serve: Serve) -> None:
-    program = screen(server=serve(Scenario(turns=(Turn((Text("Hello there."),), times=0),))))
+    program = screen(server=serve(HELLO), command=PROGRAM)
     before = _modes(program)
     assert program.wait_until(READY), program.emulator.text()
     program.type(b"hi\r")
@@ -161,7 +161,7 @@ def test_without_a_model_the_demo_is_offered(screen: Screen) -> None:
 
 
 def test_terminal_is_restored_when_the_program_is_terminated(screen: Screen, serve: Serve) -> None:
-    program = screen(server=serve(EDIT))
+    program = screen(server=serve(EDIT), command=PROGRAM)
     assert program.wait_until(READY), program.emulator.text()
     os.kill(program.pid, signal.SIGTERM)
     program.wait_until(lambda _: program.exit_status is not None, timeout_s=10)
@@ -192,7 +192,7 @@ def test_an_endpoint_that_needs_a_model_offers_its_own(
 def test_a_terminal_that_cannot_show_a_screen_is_told_what_to_do(
     screen: Screen, serve: Serve, term: str
 ) -> None:
-    program = screen(server=serve(EDIT), TERM=term)
+    program = screen(server=serve(EDIT), command=PROGRAM, TERM=term)
     program.wait_until(lambda _: program.exit_status is not None, timeout_s=10)
     assert program.exit_status == 2
     assert f"TERM is {term or 'not set'}" in program.emulator.text()
@@ -227,7 +227,7 @@ def test_f12_the_running_program_shows_the_key_to_no_other_process(
 ) -> None:
     server = serve(Scenario(turns=(Turn((Text("The answer is 42."),), times=0),)))
     key = f"sk-ant-{uuid.uuid4()}"
-    program = screen(*options, server=server, ANTHROPIC_API_KEY=key)
+    program = screen(*options, server=server, command=PROGRAM, ANTHROPIC_API_KEY=key)
     program.type(b"hello\r")
     assert program.wait_until(shows("The answer is 42.")), program.emulator.text()
     assert showing(key) == []

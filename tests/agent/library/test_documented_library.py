@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +14,8 @@ import pytest
 from agent.model.scripted.scenario import Text, ToolCall, Turn
 from tests.agent.library.conftest import Serve
 from tests.agent.library.test_agent_tools import SERVER
+from tests.journeys.forked_program import fork_program
+from tests.journeys.program import environment
 from tests.repo.checkout import ROOT
 
 PAGE = (ROOT / "docs" / "library.md").read_text("utf-8")
@@ -69,25 +69,20 @@ def test_every_example_is_run() -> None:
 
 
 @pytest.mark.parametrize("section", list(EXAMPLES))
-async def test_an_example_runs(serve: Serve, tmp_path: Path, section: str) -> None:
+async def test_an_example_runs(
+    serve: Serve, fresh_home: Path, tmp_path: Path, section: str
+) -> None:
     turns, expected = EXAMPLES[section]
-    await serve(*turns)
+    server = await serve(*turns)
     started = tmp_path / "bin" / "uvx"
     started.parent.mkdir()
     started.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} {tmp_path}/server.py\n")
     started.chmod(0o700)
     (tmp_path / "server.py").write_text(SERVER)
-    path = f"{started.parent}{os.pathsep}{os.environ['PATH']}"
-    done = await asyncio.to_thread(
-        subprocess.run,
-        [sys.executable, "-c", examples()[section]],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        # A busy machine takes longer to start a server than a user waits for it.
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PATH": path, "MCP_TIMEOUT": "60000"},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip().startswith(expected.strip())
-    assert "WARNING" not in done.stderr
+    env = environment(fresh_home, server.base_url)
+    env["PATH"] = f"{started.parent}{os.pathsep}{env['PATH']}"
+    done = await fork_program([], tmp_path, env, code=examples()[section])
+    out, err = await done.communicate()
+    assert done.returncode == 0, err.decode()
+    assert out.decode().strip().startswith(expected.strip())
+    assert "WARNING" not in err.decode()

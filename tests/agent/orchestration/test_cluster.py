@@ -32,7 +32,7 @@ from agent.orchestration.journal.journal_store import JournalStore
 from agent.orchestration.journal.sqlite_connection import SqliteConnection
 from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
 from agent.orchestration.script.script_engine import has_engine
-from tests.journeys.program import environment, run, start
+from tests.journeys.program import Started, environment, run, start
 
 SCRIPT = """export const meta = { name: 'audit', description: 'looks at parts' }
 return await pipeline(args, part => agent('look at ' + part + '.', { label: part }))
@@ -79,7 +79,7 @@ def queue(postgres_socket: Path, postgres_url: str) -> str:
     return f"postgresql://tester@/postgres?host={where}&options=-csearch_path%3Djournal"
 
 
-async def until(process: asyncio.subprocess.Process, text: str) -> None:
+async def until(process: Started, text: str) -> None:
     assert process.stderr is not None
     seen = b""
     while text.encode() not in seen:

@@ -1,0 +1,53 @@
+"""The program in a terminal, forked from a process that has it imported."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.program import Program
+from benchmarks.terminal import Emulator
+from tests.journeys.forked_program import order_fork
+
+
+@dataclass(slots=True)
+class ForkedScreen(Program):
+    """It is no child of this process: a pipe tells of its end."""
+
+    result: int = -1
+
+    @classmethod
+    def spawn(
+        cls,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        directory: Path,
+        columns: int = 120,
+        rows: int = 40,
+    ) -> ForkedScreen:
+        """Start the program with these arguments and this environment."""
+        started_s = time.monotonic()
+        controller, terminal = pty.openpty()
+        termios.tcsetwinsize(terminal, (rows, columns))
+        attributes = termios.tcgetattr(terminal)
+        attributes[3] &= ~termios.ECHO
+        termios.tcsetattr(terminal, termios.TCSANOW, attributes)
+        os.set_blocking(controller, False)
+        result, write = os.pipe()
+        pid = order_fork(command, directory, environment, [terminal] * 3 + [write])
+        return cls(pid, controller, Emulator(columns, rows), started_s, result=result)
+
+    def _reap(self, options: int) -> None:
+        if self.exit_status is not None:
+            return
+        if options & os.WNOHANG and not select.select([self.result], [], [], 0)[0]:
+            return
+        with os.fdopen(self.result) as status:
+            self.exit_status = int(status.read())
