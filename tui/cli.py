@@ -25,6 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         prepare()
         _want_exit_statuses()
+        _make_home_absolute()
         try:
             status = finish(_start(arguments) if _is_plain(arguments) else _read(arguments))
         except BrokenPipeError:
@@ -45,6 +46,18 @@ def _want_exit_statuses() -> None:
 
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
+
+def _make_home_absolute() -> None:
+    """Expand `AGENT_TUI_HOME`: a leading `~` and a relative path name one directory for every
+    reader and every child process, wherever that runs."""
+    text = os.environ.pop("AGENT_TUI_HOME", "").strip()
+    if text:
+        home = os.path.expanduser(text)
+        try:
+            os.environ["AGENT_TUI_HOME"] = os.path.abspath(home)
+        except OSError:  # the current directory no longer exists; reported where it is needed
+            os.environ["AGENT_TUI_HOME"] = home
 
 
 def _is_plain(arguments: Sequence[str]) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -46,3 +48,18 @@ def test_a_parent_that_ignores_its_children_hands_that_down_to_nobody() -> None:
         assert signal.getsignal(signal.SIGCHLD) is signal.SIG_DFL
     finally:
         signal.signal(signal.SIGCHLD, before)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("~/x", "{home}/x"), ("x/y", "{cwd}/x/y"), ("/x/y", "/x/y"), (" ", None)],
+)
+def test_the_agents_home_is_one_directory_for_every_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, expected: str | None
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AGENT_TUI_HOME", value)
+    assert cli.main(["--version"]) == 0
+    directory = expected and expected.format(home=tmp_path / "home", cwd=tmp_path)
+    assert os.environ.get("AGENT_TUI_HOME") == directory
