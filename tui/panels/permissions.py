@@ -24,7 +24,7 @@ from tui.text.styled_rows import MUTED, Row, row
 from tui.text.wrap import wrap
 
 _NAMED: Final = 3
-_HINT: Final = "a add · e edit · m move · del · u undo · tab history · / search · esc close"
+_HINT: Final = "a add · e edit · m move · del · u undo · tab history · / search · esc"
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
