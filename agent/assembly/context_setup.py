@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -25,6 +25,7 @@ from agent.messages import Block, Message
 from agent.model.client import Effort, ModelCapabilities, ModelClient, ModelRequest
 from agent.recovery.retry import RequestSource, RetryPolicy
 from agent.stream import Emit
+from permissions.tool_names import is_mcp_name
 
 MAX_OUTPUT_TOKENS: Final = 32_000
 """Asked for per response; models that give less are asked for less."""
@@ -71,6 +72,21 @@ def request_builder(
         )
 
     return request
+
+
+def held_to_schemas(
+    tools: Iterable[dict[str, object]], used: ModelInUse, model: str | None = None
+) -> list[dict[str, object]]:
+    """Mark our own tools as strict where the endpoint holds calls of the model to their schemas.
+
+    Once, at the start: a change later would cost the prompt cache. Tools of servers stay as they
+    are: a schema that does not compile would cost all others their strictness.
+    """
+    is_held = used.holds_calls(model or used.model)
+    return [
+        {**tool, "strict": True} if is_held and not is_mcp_name(str(tool["name"])) else tool
+        for tool in tools
+    ]
 
 
 def _max_tokens(model: ModelCapabilities) -> int:

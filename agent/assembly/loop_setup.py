@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
 from agent.assembly.agents.agents_setup import AgentParts
 from agent.assembly.command_setup import CommandAssembly
-from agent.assembly.context_setup import BuildRequest, ContextSetup, request_builder
+from agent.assembly.context_setup import (
+    BuildRequest,
+    ContextSetup,
+    held_to_schemas,
+    request_builder,
+)
 from agent.assembly.hook_setup import HookParts
 from agent.assembly.memory_setup import fact_extractor
 from agent.assembly.model_setup import ModelParts
@@ -23,7 +28,6 @@ from agent.loop.answer_schema import AnswerSchema
 from agent.loop.loop_ports import LoopPorts
 from agent.memory.extractor import FactExtractor
 from agent.messages import Message
-from agent.model.dialects.enforced_schema import is_strict_schema
 from agent.options import RunOptions
 from agent.prompt.expansion import PromptExpander
 from agent.prompt.system import PromptConfig, build_system
@@ -66,8 +70,8 @@ async def build_loop(
     system = build_system(prompt.context(), prompt.sections, config)
     prefix = await start.prefix(system, tools.registry, recorder)
     await recorder.mode(str(gate.mode))
-    wire = _held_to_schema(tools.registry.to_wire(), start, model)
     model_in_use = model.model_in_use
+    wire = held_to_schemas(tools.registry.to_wire(), model_in_use)
     request = request_builder(
         model_in_use,
         prefix.system,
@@ -150,23 +154,6 @@ def _late_tools(
         *tools.deferred_tools.definitions(),
         *model_in_use.advisor_tools(),
     )
-
-
-def _held_to_schema(
-    tools: Sequence[dict[str, object]], start: StartContext, model: ModelParts
-) -> list[dict[str, object]]:
-    """Mark the tools whose calls the endpoint can hold to their schemas, once: a change later would
-    cost the prompt cache."""
-    can = model.model_in_use.capabilities
-    is_known = start.setup.endpoint.is_official and can.source == "table"
-    if not (can.structured_outputs or is_known):
-        return list(tools)
-    return [
-        {**tool, "strict": True}
-        if isinstance(schema := tool.get("input_schema"), Mapping) and is_strict_schema(schema)
-        else tool
-        for tool in tools
-    ]
 
 
 def queue_taker(

@@ -132,6 +132,13 @@ class ModelInUse:
         can = self.capabilities
         return can.can_think and (self._wants_thinking or not can.can_disable_thinking)
 
+    def holds_calls(self, model: str) -> bool:
+        """Whether a model's endpoint holds calls to the schemas of their tools, as is known now."""
+        can = self.capabilities if model == self.model else self._client.known_capabilities(model)
+        is_official = self._client.endpoint.is_official and self._client.is_main(model)
+        # Of the table's models those that think have it at the vendor's endpoint.
+        return can.structured_outputs or (is_official and can.source == "table" and can.can_think)
+
     def set_thinking(self, is_on: bool) -> bool:
         """Have the model think, or not, from the next prompt on.
 

@@ -176,6 +176,7 @@ class ModelTurn:
                 elapsed_s=recovery.monotonic() - start_s,
                 fallback_model=self._fallback(),
                 may_refresh=recovery.refresh is not None,
+                without=self._without,
             )
             if isinstance(rung, Fail | SwitchModel):
                 recovery.breakers.record_failure(*self._server, failure, recovery.monotonic())
@@ -189,8 +190,7 @@ class ModelTurn:
         self, fold: MessageBuilder, attempt: int, abort: AbortSignal
     ) -> ModelError | None:
         """Stream one answer into `fold`; return why that failed, or None."""
-        learnt = self._recovery.without.get(self._provider, frozenset())
-        request = replace(self._request, without=self._request.without | learnt)
+        request = replace(self._request, without=self._without)
         await self._emit(
             RequestStart(
                 self._events.turn_id,
@@ -263,7 +263,9 @@ class ModelTurn:
             case Degrade():
                 learnt = self._recovery.without.get(self._provider, frozenset())
                 self._recovery.without[self._provider] = learnt | {rung.feature}
-                await self._events.notice("info", f"{rung.reason} It is left out from now on.")
+                # Inputs are checked here in any case: without strict tools users miss nothing.
+                if rung.feature != "strict":
+                    await self._events.notice("info", f"{rung.reason} It is left out from now on.")
             case _:
                 assert_never(rung)
 
@@ -322,6 +324,12 @@ class ModelTurn:
         """Return what stands before the slash in the model's name; empty where nothing does."""
         head, slash, _ = self._request.model.partition("/")
         return head if slash else ""
+
+    @property
+    def _without(self) -> frozenset[str]:
+        """Return the features that the request has to do without."""
+        learnt = self._recovery.without.get(self._provider, frozenset())
+        return self._request.without | learnt
 
     async def _emit(self, event: AgentEvent) -> None:
         await self._events.emit(event)

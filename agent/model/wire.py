@@ -29,6 +29,7 @@ from agent.model.client import (
     ModelEvent,
     ModelRequest,
 )
+from agent.model.dialects.compiled_schema import compiled_tools
 from agent.model.dialects.foreign_blocks import without_foreign
 from agent.model.served.code_calls import (
     CODE_CALLS,
@@ -98,7 +99,7 @@ def _tools(request: ModelRequest) -> list[Mapping[str, object]]:
         tools = [tool for tool in tools if tool.get("type") != CODE_CALLS]
     if "strict" in request.without:
         tools = [{n: value for n, value in tool.items() if n != "strict"} for tool in tools]
-    return with_callers(tools)
+    return compiled_tools(with_callers(tools))
 
 
 def betas_of(body: Mapping[str, object]) -> tuple[str, ...]:

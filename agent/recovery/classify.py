@@ -156,6 +156,8 @@ def unsupported_field(message: str) -> str | None:
         return "kept_thinking"
     if re.search(_WANTS_THINKING, message, re.IGNORECASE):
         return "thinking"
+    if re.search(_NOT_COMPILED, message, re.IGNORECASE):
+        return "strict"
     for name, pattern in _OPTIONAL_FIELDS.items():
         if re.search(pattern, message, re.IGNORECASE) and re.search(_REJECTED, message, re.I):
             return name
@@ -173,6 +175,14 @@ _BROKEN_THINKING: Final = (
 
 _WANTS_THINKING: Final = r"must start with a thinking block|\bexpected `?thinking`?\b"
 """Older models want an answer's thinking back, and it is gone: they continue without any."""
+
+_NOT_COMPILED: Final = (
+    r"\bgrammar\b.{0,40}\b(too (large|complex)|timed out|inefficient)\b"
+    r"|\btoo complex for compilation\b"
+    r"|\btoo many (optional parameters|strict tools|parameters with union types)\b"
+    r"|\btools\.\d+\.\w+\b.{0,40}\bfor '\w+' type\b"
+)
+"""Schemas that the Messages API makes no grammar of, each alone or all together."""
 
 _REJECTED: Final = (
     r"not permitted|not supported|unsupported|unknown|unexpected|unrecognized|extra"

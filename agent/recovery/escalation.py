@@ -84,7 +84,6 @@ class RetryState(Struct, frozen=True):
     is_refreshed: bool = False
     is_resized: bool = False
     fell_back_to: frozenset[str] = frozenset()
-    degraded_features: frozenset[str] = frozenset()
 
 
 def climb(
@@ -96,6 +95,7 @@ def climb(
     elapsed_s: float = 0.0,
     fallback_model: str | None = None,
     may_refresh: bool = False,
+    without: frozenset[str] = frozenset(),
 ) -> tuple[RetryState, RecoveryAction]:
     """Return the response to a failed attempt, and the state that goes with it.
 
@@ -107,10 +107,11 @@ def climb(
         elapsed_s: seconds since the request's first attempt.
         fallback_model: another model, different from the one in use; None when there is none left.
         may_refresh: whether reading the credentials anew may give another key.
+        without: the features that the request was sent without.
     """
     overloads = state.overloads + 1 if failure.kind is FailureKind.OVERLOADED else 0
     state = replace(state, attempts=state.attempts + 1, overloads=overloads, elapsed_s=elapsed_s)
-    cure = _cure(state, failure, may_refresh)
+    cure = _cure(state, failure, may_refresh, without)
     if cure is not None:
         return cure
     can_fall_back = fallback_model is not None and fallback_model not in state.fell_back_to
@@ -138,7 +139,7 @@ _FEATURES: Final[Mapping[str, str]] = {
 
 
 def _cure(
-    state: RetryState, failure: Failure, may_refresh: bool
+    state: RetryState, failure: Failure, may_refresh: bool, without: frozenset[str]
 ) -> tuple[RetryState, RecoveryAction] | None:
     """Return the response to a failure that a changed request cures; each cure is tried once."""
     next_attempt = state.attempts + 1
@@ -150,12 +151,12 @@ def _cure(
         action = RetryAfter(0.0, next_attempt, failure.message, max_tokens=fitting, failure=failure)
         return replace(state, is_resized=True), action
     feature = failure.unsupported_field
-    if feature is not None and feature not in state.degraded_features:
+    if feature == "strict" and feature in without:
+        # Tools and answer are compiled together, and the error does not say which is too much.
+        feature = "output_schema"
+    if feature is not None and feature not in without:
         words = _FEATURES.get(feature, feature)
-        reason = f"The server does not accept {words}."
-        return replace(state, degraded_features=state.degraded_features | {feature}), Degrade(
-            feature, reason
-        )
+        return state, Degrade(feature, f"The server does not accept {words}.")
     return None
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.abort import Aborted
-from agent.assembly.context_setup import ContextSetup, request_builder
+from agent.assembly.context_setup import ContextSetup, held_to_schemas, request_builder
 from agent.assembly.late import Late
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.prompt_setup import PromptParts
@@ -220,9 +220,9 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         )
         form = AnswerSchema(agent.task.answer_schema) if agent.task.answer_schema else None
         system = self._system(definition, services, form)
-        wire = tools.registry.to_wire()
         deferred_tools = _own_deferred_tools(tools.registry, definition, services.deferred_tools)
         model = self._model(agent, above)
+        wire = held_to_schemas(tools.registry.to_wire(), self.model_in_use, model)
         effort: Effort | None = definition.effort
         if agent.task.effort is not None:
             effort = agent.task.effort  # type: ignore[assignment]

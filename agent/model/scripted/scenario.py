@@ -136,6 +136,8 @@ class ModelInfo(Struct, frozen=True):
     """Whether it takes the endpoint's advisor; what that says is in the script."""
     served: tuple[str, ...] = ()
     """Other tools that it runs itself; what they say is in the script."""
+    structured_outputs: bool = False
+    """Whether it says that it holds calls to strict schemas; what compiles is the same for all."""
     clears_tool_results: bool = False
     """Whether `context_management` is taken; nothing is ever left out."""
     clears_thinking: bool = False

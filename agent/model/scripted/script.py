@@ -360,6 +360,7 @@ def _model_json(model: ModelInfo) -> dict[str, object]:
                 "advisor": {"supported": model.advises},
                 **{name: {"supported": True} for name in model.served},
             },
+            "structured_outputs": {"supported": model.structured_outputs},
             "thinking": {
                 "supported": model.adaptive_thinking,
                 "types": {

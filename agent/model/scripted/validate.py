@@ -12,6 +12,7 @@ from agent.model.dialects.json_members import record
 from agent.model.scripted.prefix import PrefixChain, as_blocks, is_signed_summary, sign_thinking
 from agent.model.scripted.scenario import ModelInfo
 from agent.model.scripted.validate_served import message_blocks, served_problem
+from agent.model.scripted.validate_strict import strict_problem
 
 KNOWN_FIELDS: Final = frozenset(
     {
@@ -48,6 +49,7 @@ def find_problem(
         or _roles(body, model, may_end_with_assistant)
         or _blocks(body)
         or served_problem(body, model)
+        or strict_problem(as_blocks(body.get("tools")))
         or _pairs(_merge_messages(as_blocks(body["messages"])))
         or (_thinking(chain) if bound_thinking else None)
         or _size(body, chain, model)

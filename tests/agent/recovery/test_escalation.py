@@ -37,6 +37,7 @@ def rungs(
     policy: RetryPolicy = MAIN,
     fallback: str | None = None,
     may_refresh: bool = False,
+    without: frozenset[str] = frozenset(),
 ) -> list[RecoveryAction]:
     state = RetryState()
     taken: list[RecoveryAction] = []
@@ -48,7 +49,10 @@ def rungs(
             rng=Random(7),
             fallback_model=fallback,
             may_refresh=may_refresh,
+            without=without,
         )
+        if isinstance(rung, Degrade):
+            without |= {rung.feature}
         taken.append(rung)
     return taken
 
@@ -121,6 +125,21 @@ def test_rejected_features_are_given_up_one_by_one() -> None:
     assert [rung.feature for rung in taken if isinstance(rung, Degrade)] == [
         "effort",
         "cache_control",
+    ]
+    assert kinds(taken)[-1] == "fail"
+
+
+def test_what_a_request_was_sent_without_is_not_given_up_again() -> None:
+    effort = Failure(FailureKind.UNSUPPORTED, False, "effort?", unsupported_field="effort")
+    assert kinds(rungs(effort, without=frozenset({"effort"}))) == ["fail"]
+
+
+def test_a_grammar_that_stays_too_large_costs_the_answers_schema() -> None:
+    grammar = Failure(FailureKind.UNSUPPORTED, False, "grammar?", unsupported_field="strict")
+    taken = rungs(grammar, grammar, grammar)
+    assert [rung.feature for rung in taken if isinstance(rung, Degrade)] == [
+        "strict",
+        "output_schema",
     ]
     assert kinds(taken)[-1] == "fail"
 

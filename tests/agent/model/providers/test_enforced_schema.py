@@ -51,6 +51,26 @@ def test_a_refused_schema_is_asked_for_without_enforcement_first() -> None:
     assert (failure.kind, failure.unsupported_field) == (FailureKind.UNSUPPORTED, "strict")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The compiled grammar is too large, which would cause performance issues. Simplify your "
+        "tool schemas or reduce the number of strict tools.",
+        "Schema is too complex for compilation. Try reducing the number of tools or simplifying "
+        "tool schemas.",
+        "Schemas contains too many optional parameters (87), which would make grammar compilation "
+        "inefficient. Reduce the number of optional parameters in your tool schemas (limit: 24).",
+        "Grammar compilation timed out.",
+        "Too many strict tools (21).",
+        "tools.25.custom: For 'integer' type, properties maximum, minimum are not supported",
+        "tools.0.custom.strict: Extra inputs are not permitted",
+    ],
+)
+def test_schemas_that_do_not_compile_cost_the_strict_tools(text: str) -> None:
+    failure = classify(ModelError("invalid_request_error", text, status=400))
+    assert (failure.kind, failure.unsupported_field) == (FailureKind.UNSUPPORTED, "strict")
+
+
 def test_a_refused_schema_says_what_to_do() -> None:
     text = "Invalid JSON schema for function 'mcp__x__y': bad type."
     failure = classify(ModelError("invalid_request_error", text, status=400))

@@ -127,3 +127,35 @@ def test_thinking_is_bound_to_what_came_before_it() -> None:
     assert problem_of(USER, answer, USER, system=[{"type": "text", "text": "s"}]) == ""
     assert "modified" in problem_of(USER, answer, USER, system="another")
     assert "modified" in problem_of({"role": "user", "content": "ho"}, answer, USER, system="s")
+
+
+CLOSED = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        (CLOSED, ""),
+        ({**CLOSED, "properties": {"a": {"type": "string", "minLength": 1}}}, "minLength"),
+        ({**CLOSED, "properties": {"a": {"type": "integer", "minimum": 1}}}, "minimum"),
+        ({"type": "object", "properties": {}}, "explicitly set to false"),
+        ({**CLOSED, "properties": {"a": {}}}, "without a type"),
+        ({**CLOSED, "properties": {"a": {"type": "array", "minItems": 2}}}, "0 or 1"),
+        (
+            {**CLOSED, "properties": {f"p{at}": {"type": "string"} for at in range(25)}},
+            "too many optional parameters (25)",
+        ),
+    ],
+)
+def test_strict_tools_are_compiled(schema: dict[str, Any], words: str) -> None:
+    tool = {"name": "t", "input_schema": schema}
+    assert problem_of(USER, tools=[tool]) == ""
+    problem = problem_of(USER, tools=[{**tool, "strict": True}])
+    assert words in problem
+    assert bool(problem) is bool(words)
+
+
+def test_only_twenty_tools_may_be_strict() -> None:
+    tools = [{"name": f"t{at}", "input_schema": CLOSED, "strict": True} for at in range(21)]
+    assert problem_of(USER, tools=tools[1:]) == ""
+    assert "Too many strict tools (21)" in problem_of(USER, tools=tools)

@@ -1,0 +1,173 @@
+"""Tools whose calls the Messages API holds to their schemas, as far as it compiles those.
+
+The endpoint makes one grammar of all schemas of a request. Next: `agent.model.wire`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from agent.model.dialects.json_members import record
+
+MOST_TOOLS: Final = 20
+"""Strict tools that the endpoint takes in one request."""
+MOST_OPTIONAL: Final = 24
+"""Optional parameters of all of them."""
+MOST_UNIONS: Final = 16
+"""Parameters of all of them that may have several types."""
+MOST_OPTIONAL_OF_ONE: Final = 8
+"""Of one tool, or it would take the place of many."""
+
+_KEPT: Final = ("type", "enum", "const", "required", "additionalProperties")
+_FORMATS: Final = frozenset(
+    {"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
+)
+_NOT_COMPILED: Final = frozenset(
+    {"allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"}
+    | {
+        "patternProperties",
+        "propertyNames",
+        "unevaluatedProperties",
+        "prefixItems",
+        "contains",
+        "$ref",
+    }
+)
+_NULL: Final = {"type": "null"}
+_Schema = Mapping[str, object]
+
+
+def compiled_tools(tools: Iterable[Mapping[str, object]]) -> list[Mapping[str, object]]:
+    """Return the tools with those marked `strict` as the endpoint compiles them.
+
+    The first ones that stay inside its limits together; the others are no longer marked.
+    """
+    found: list[Mapping[str, object]] = []
+    count = optional = unions = 0
+    for tool in tools:
+        if "strict" not in tool:
+            found.append(tool)
+            continue
+        schema = compiled_schema(tool.get("input_schema"))
+        more_optional, more_unions = _choices(schema)
+        if (
+            schema is None
+            or count == MOST_TOOLS
+            or optional + more_optional > MOST_OPTIONAL
+            or more_optional > MOST_OPTIONAL_OF_ONE
+            or unions + more_unions > MOST_UNIONS
+        ):
+            found.append({name: value for name, value in tool.items() if name != "strict"})
+            continue
+        count, optional, unions = count + 1, optional + more_optional, unions + more_unions
+        found.append({**tool, "input_schema": schema})
+    return found
+
+
+def compiled_schema(schema: object) -> dict[str, object] | None:
+    """Return the part of a schema that the endpoint compiles; the rest goes into descriptions.
+
+    None where that would change which calls fit: objects with free members, values of any type,
+    references that lead back to themselves.
+    """
+    definitions = record(schema, "$defs") if isinstance(schema, Mapping) else {}
+    return _compile_node(_inline_references(schema, definitions))
+
+
+def _inline_references(node: object, definitions: _Schema, path: tuple[str, ...] = ()) -> object:
+    """Return a schema with its definitions in the places of references."""
+    if isinstance(node, list):
+        return [_inline_references(each, definitions, path) for each in node]
+    if not isinstance(node, Mapping):
+        return node
+    name = str(node.get("$ref", "")).removeprefix("#/$defs/")
+    if name in definitions and name not in path:
+        whole = {**record(definitions, name), **node}
+        del whole["$ref"]
+        return _inline_references(whole, definitions, (*path, name))
+    return {
+        key: _inline_references(value, definitions, path)
+        for key, value in node.items()
+        if key != "$defs"
+    }
+
+
+def _compile_node(node: object, *, is_optional: bool = False) -> dict[str, object] | None:
+    if not isinstance(node, Mapping) or _NOT_COMPILED & set(node):
+        return None
+    rest = {name: value for name, value in node.items() if name != "title"}
+    branches = _branches(rest, is_optional=is_optional)
+    if len(branches) == 1 and isinstance(branches[0], Mapping):
+        return _compile_node({**branches[0], **rest}, is_optional=is_optional)
+    kind = rest.get("type")
+    found: dict[str, object] = {}
+    if branches:
+        parts = [_compile_node(branch) for branch in branches]
+        found["anyOf"] = None if None in parts else parts
+    elif kind is None and not {"enum", "const"} & set(rest):
+        return None
+    if kind == "object":
+        found["properties"] = _properties(rest)
+    if kind == "array":
+        found["items"] = _compile_node(rest.pop("items", None))
+    if None in found.values():
+        return None
+    kept = [name for name in _KEPT if name in rest]
+    kept += ["minItems"] if rest.get("minItems") in (0, 1) else []
+    kept += ["format"] if rest.get("format") in _FORMATS else []
+    found.update({name: rest.pop(name) for name in kept})
+    if description := _description(rest):
+        found["description"] = description
+    return found
+
+
+def _branches(rest: dict[str, object], *, is_optional: bool) -> list[object]:
+    """Take the alternatives out of a node; empty for a node of one type.
+
+    What is optional is left out; a null as well would be a second way to say so.
+    """
+    kinds = rest.get("type")
+    branches = rest.pop("anyOf", None)
+    if isinstance(kinds, list):
+        del rest["type"]
+        branches = [{"type": kind} for kind in kinds]
+    found = branches if isinstance(branches, list) else []
+    return [each for each in found if not (is_optional and each == _NULL)]
+
+
+def _properties(rest: dict[str, object]) -> dict[str, object] | None:
+    """Take the properties out of an object; None where it may have others."""
+    required = rest.get("required")
+    names = required if isinstance(required, list) else []
+    members = record(rest, "properties")
+    rest.pop("properties", None)
+    properties = {
+        name: _compile_node(part, is_optional=name not in names) for name, part in members.items()
+    }
+    if rest.get("additionalProperties") is not False or None in properties.values():
+        return None
+    return dict(properties)
+
+
+def _description(rest: dict[str, object]) -> str:
+    """Return the description with what the grammar does not hold: bounds, patterns, defaults."""
+    text = str(rest.pop("description", ""))
+    notes = [f"{name}: {json.dumps(rest[name])}" for name in rest if rest[name] not in (None, "")]
+    return " ".join(filter(None, (text, "{" + ", ".join(notes) + "}" if notes else "")))
+
+
+def _choices(node: object) -> tuple[int, int]:
+    """Return how many optional parameters a compiled schema has, and how many unions."""
+    if isinstance(node, list):
+        each = [_choices(part) for part in node]
+        return sum(optional for optional, _ in each), sum(unions for _, unions in each)
+    if not isinstance(node, Mapping):
+        return 0, 0
+    properties = record(node, "properties")
+    required = node.get("required")
+    inside = [*properties.values(), node.get("items"), node.get("anyOf")]
+    optional, unions = _choices(inside)
+    missing = len(properties) - len(required if isinstance(required, list) else [])
+    return optional + missing, unions + ("anyOf" in node)
