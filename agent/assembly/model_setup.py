@@ -94,7 +94,10 @@ async def build_model(
     recovery = Recovery(
         policy(RequestSource.MAIN),
         setup.endpoint.base_url,
-        AnswerRoom(lambda request: total_tokens(request.messages)),
+        AnswerRoom(
+            lambda request: total_tokens(request.messages),
+            start.resumed_conversation.rooms if start.resumed_conversation else None,
+        ),
         fallback_models=setup.fallback_models,
         refresh=key_refresh(client, setup, start.settings, env),
         learn_limits=model_in_use.learn_limits,

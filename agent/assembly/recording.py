@@ -26,6 +26,7 @@ def build_recording(start: StartContext, model: ModelParts) -> Recording:
         redact=redactor.line,
         cost_by_model=lambda: tracker.state.as_json(),
         limits=lambda: model.model_in_use.limits,
+        rooms=lambda: model.recovery.room.rooms,
     )
     recorder.seed(
         start.resumed_conversation.states if start.resumed_conversation is not None else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -40,14 +40,20 @@ class ContextOverflow(Struct, frozen=True):
 class AnswerRoom:
     """How long an answer fits beside a prompt, where errors have told it; by model."""
 
-    def __init__(self, prompt_tokens: Callable[[ModelRequest], int]) -> None:
-        """`prompt_tokens` estimates a request's messages; of that only the growth counts."""
+    def __init__(
+        self,
+        prompt_tokens: Callable[[ModelRequest], int],
+        rooms: Mapping[str, tuple[int, int]] | None = None,
+    ) -> None:
+        """`prompt_tokens` estimates a request's messages; of that only the growth counts. `rooms`
+        are those of a resumed session."""
         self._prompt_tokens = prompt_tokens
-        self._room_by_model: dict[str, tuple[int, int]] = {}
+        self.rooms = dict(rooms or {})
+        """By model: the estimate of a prompt, and the `max_tokens` that fits beside it."""
 
     def note(self, request: ModelRequest) -> None:
         """Store that the `max_tokens` of a request fits beside its messages, and no more."""
-        self._room_by_model[request.model] = self._prompt_tokens(request), request.max_tokens
+        self.rooms[request.model] = self._prompt_tokens(request), request.max_tokens
 
     def fit(self, request: ModelRequest) -> ModelRequest:
         """Return the request with no more `max_tokens` than its messages leave.
@@ -55,7 +61,7 @@ class AnswerRoom:
         A room too small for an answer is left to the endpoint to refuse, so that the prompt is
         made shorter.
         """
-        room_then = self._room_by_model.get(request.model)
+        room_then = self.rooms.get(request.model)
         if room_then is None:
             return request
         tokens_then, room = room_then

@@ -175,8 +175,9 @@ def _read_nested(kind: type[Record], values: dict[str, Any]) -> None:
         values["history"] = tuple(message_from_json(m) for m in values["history"])
     elif kind is UsageRecord:
         values["session_usage"] = usage_from_json(values["session_usage"])
-        limits = (values.get("limits") or {}).items()
-        values["limits"] = {model: (int(window), int(output)) for model, (window, output) in limits}
+        for name in ("limits", "rooms"):
+            pairs = (values.get(name) or {}).items()
+            values[name] = {model: (int(first), int(second)) for model, (first, second) in pairs}
     elif kind is GrantsRecord:
         values["grants"] = tuple((str(b), str(text)) for b, text in values["grants"])
         for name in ("directories", "hosts"):

@@ -127,6 +127,8 @@ class UsageRecord(Struct, frozen=True):
     """What the cost tracker receives on resume, as JSON."""
     limits: Mapping[str, tuple[int, int]] | None = None
     """What errors of the endpoint said of models: window and longest answer, in tokens."""
+    rooms: Mapping[str, tuple[int, int]] | None = None
+    """How long an answer of a model fitted beside a prompt, both in tokens; see `AnswerRoom`."""
     kind: Literal["usage"] = "usage"
 
 

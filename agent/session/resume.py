@@ -67,6 +67,7 @@ class ResumedConversation(Struct, frozen=True):
     context_tokens: int = 0
     cost_by_model: Mapping[str, object] | None = None
     limits: Mapping[str, tuple[int, int]] | None = None
+    rooms: Mapping[str, tuple[int, int]] | None = None
     """What errors said of models; see `UsageRecord`."""
     model: str | None = None
     """The model of the last answer."""
@@ -234,6 +235,7 @@ class _Rebuild:
             context_tokens=usage.context_tokens,
             cost_by_model=usage.by_model,
             limits=usage.limits,
+            rooms=usage.rooms,
             model=self._replay.model,
             grants=self._latest(GrantsRecord) or GrantsRecord(),
             todos=_todos(latest.get("todos")),

@@ -71,6 +71,7 @@ class SessionRecorder:
         redact: Redact | None = None,
         cost_by_model: Callable[[], Mapping[str, object] | None] = lambda: None,
         limits: Callable[[], Mapping[str, tuple[int, int]] | None] = lambda: None,
+        rooms: Callable[[], Mapping[str, tuple[int, int]] | None] = lambda: None,
     ) -> None:
         """Write to `session`.
 
@@ -80,6 +81,7 @@ class SessionRecorder:
             cost_by_model: returns what the cost tracker needs on resume; asked with every usage
                 record.
             limits: returns what errors said of models; asked as often.
+            rooms: returns how long answers fitted; asked as often.
         """
         self._session = session
         self._redact = redact
@@ -92,6 +94,7 @@ class SessionRecorder:
         """By the ids of calls whose result has not arrived yet."""
         self._cost_by_model = cost_by_model
         self._limits = limits
+        self._rooms = rooms
         self.is_titled = False
         """Whether the session got a name in this run, or had one."""
 
@@ -153,6 +156,7 @@ class SessionRecorder:
                     event.context_tokens,
                     by_model=self._cost_by_model(),
                     limits=self._limits(),
+                    rooms=self._rooms(),
                 )
             case Tombstone(agent_id=None):
                 return TombstoneRecord(event.message_uid, event.reason)

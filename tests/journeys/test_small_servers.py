@@ -94,6 +94,23 @@ async def test_a_prompt_that_leaves_little_room_fails_once_only(
     assert asked[-1] < asked[0]
 
 
+async def test_a_resumed_session_asks_for_what_fits_at_once(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    model = ModelInfo("claude-opus-5-5", max_input_tokens=36_000)
+    scenario = Scenario(turns=(DONE,), models=(model,), models_endpoint=False)
+    settings = ("--settings", '{"autoCompactEnabled": false}')
+    async with ScriptedServer(scenario) as server:
+        env = environment(fresh_home, server.base_url, ANTHROPIC_MODEL=model.id)
+        await run("-p", "hi " * 27_000, *settings, cwd=tmp_path, env=env)
+        for _ in range(2):
+            await run("-c", "-p", "hi " * 400, *settings, cwd=tmp_path, env=env)
+        requests = server.requests
+    assert [request.status for request in requests] == [400, 200, 200, 200]
+    asked = [request.body["max_tokens"] for request in requests[1:]]
+    assert asked == sorted(asked, reverse=True)
+
+
 async def test_what_a_user_says_of_a_model_beats_what_an_earlier_run_learnt(
     tmp_path: Path, fresh_home: Path
 ) -> None:
@@ -120,7 +137,7 @@ async def test_the_same_failing_call_is_not_run_a_third_time(
     journey = await begin([*[Turn((failing,))] * 4, DONE], has_person=False)
     events = await journey.send("go")
     texts = [result.text for result in results(events)]
-    assert ["Not run: this very call has failed" in text for text in texts] == [
+    assert ["Not run: this very call has failed 2 times" in text for text in texts] == [
         False, False, True, True,
     ]  # fmt: skip
     assert terminal(events).reason == "completed"
