@@ -191,6 +191,8 @@ class RunningCall(Struct):
     stop_reason: str = ""
     """Why it did."""
     has_started: bool = False
+    is_repeated: bool = False
+    """It was not run since it had failed before, which does not count as a failure."""
     aborts_siblings: bool = False
     display: Display | None = None
     """What its result shows; None before, and where that is only text."""

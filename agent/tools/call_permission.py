@@ -28,6 +28,7 @@ from permissions.evaluate.confirmed_decision import USERS, apply_answer
 from permissions.evaluate.hook_step import after_rewrite
 from permissions.request import PermissionRequest
 from permissions.resolve.race import RaceAborted
+from permissions.tool_names import canonical_tool
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ async def permit(call: RunningCall, ready: Ready) -> Ready:
         if decision.behavior is Behavior.DENY:
             await _emit_resolved(call, "", decision)
     if decision.behavior is not Behavior.ALLOW:
-        await _deny(call, ready, decision)
+        await _deny(call, ready.visible_input, decision)
     if decision.feedback:
         call.comment = decision.feedback
     if call.abort.aborted:
@@ -74,6 +75,26 @@ async def permit(call: RunningCall, ready: Ready) -> Ready:
         confinement=decision.confinement or Confinement.READ_ONLY,
         write_dirs=decision.write_dirs,
     )
+
+
+async def deny_by_name(call: RunningCall) -> None:
+    """Deny a call of a tool that is not offered since a rule denies all its calls.
+
+    Raises:
+        Refused: such a rule exists.
+    """
+    request = PermissionRequest(
+        tool=canonical_tool(call.use.name),
+        tool_input=call.use.input,
+        tool_use_id=call.use.id,
+        agent_id=call.events.agent_id,
+        agent_type=call.ports.agent_type,
+    )
+    decision = call.ports.gate.evaluate(request, cwd=call.ports.services.cwd)
+    if decision.reason is Reason.DENY_RULE:
+        call.ports.gate.log(decision, request)
+        await _emit_resolved(call, "", decision)
+        await _deny(call, call.use.input, decision)
 
 
 async def _resolve_ask(
@@ -239,14 +260,12 @@ async def _emit_resolved(call: RunningCall, request_id: str, decision: Decision)
     )
 
 
-async def _deny(call: RunningCall, ready: Ready, decision: Decision) -> None:
+async def _deny(call: RunningCall, visible_input: Mapping[str, object], decision: Decision) -> None:
     if call.abort.aborted:
         raise Refused("interrupted", interrupted_text(call.abort))
     may_retry = ""
     if decision.source not in _ANSWERED_BY:
-        hook = await call.ports.hooks.permission_denied(
-            call.use, ready.visible_input, decision.message
-        )
+        hook = await call.ports.hooks.permission_denied(call.use, visible_input, decision.message)
         if hook is not None:
             call.collect(hook)
             by_classifier = decision.source is DecisionSource.CLASSIFIER

@@ -30,7 +30,7 @@ from agent.tools.call import (
     RunningCall,
 )
 from agent.tools.call_input import read_input
-from agent.tools.call_permission import permit
+from agent.tools.call_permission import deny_by_name, permit
 from agent.tools.interruption import interrupted_text
 from agent.tools.large_results import bound_result
 from agent.tools.replaced_output import replaced_content
@@ -48,7 +48,8 @@ async def run_call(
         outcome = await _lifecycle(call)
     finally:
         await call.live.aclose()
-    ports.failures.note(use, outcome.outcome)
+    if not call.is_repeated:
+        ports.failures.note(use, outcome.outcome)
     if call.has_started and ports.recorder is not None:
         await ports.recorder.tool_ended(
             use,
@@ -68,9 +69,11 @@ async def _lifecycle(call: RunningCall) -> CallOutcome:
     except Refused as refused:
         await _emit_dispatch(call, call.use.name)
         try:
+            if call.ports.registry.get(call.use.name) is None:
+                await deny_by_name(call)
             await _refuse_repeated(call)
-        except Refused as repeated:
-            return await _to_outcome(call, repeated, 0.0)
+        except Refused as why:
+            return await _to_outcome(call, why, 0.0)
         return await _to_outcome(call, refused, 0.0)
     await _emit_dispatch(call, ready.tool.name)
     call.visible_input = ready.visible_input
@@ -96,6 +99,7 @@ async def _refuse_repeated(call: RunningCall) -> None:
     shown = call.identifier or reveal(call.use.name)[:100]
     text = await ports.failures.refusal(call.use, shown, ports.services.user, call.abort)
     if text is not None:
+        call.is_repeated = True
         raise Refused("failed", text)
 
 

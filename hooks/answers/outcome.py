@@ -19,6 +19,7 @@ from hooks.answers.response import (
     error_line,
     first_line,
     handler_name,
+    short_name,
 )
 from hooks.events.capabilities import EFFECTS
 from hooks.events.effects import Audience, Effects, ExitTwo
@@ -103,13 +104,13 @@ class EventOutcome(Struct, frozen=True):
     def decided_by(self) -> str:
         """Name the first handler that gave the decision, for users; empty when none did."""
         deciding = [r for r in self.results if r.answer.verdict == self.decision]
-        return _hook_name(deciding[0]) if deciding else ""
+        return short_name(deciding[0].spec) if deciding else ""
 
     @property
     def rewritten_by(self) -> str:
         """Name the handler whose input applies, for users; empty when none rewrote it."""
         rewriting = [r for r in self.results if r.answer.updated_input is not None]
-        return _hook_name(rewriting[-1]) if rewriting else ""
+        return short_name(rewriting[-1].spec) if rewriting else ""
 
     def to_json(self) -> dict[str, object]:
         """Return the line that `hooks run` writes."""
@@ -144,10 +145,6 @@ class EventOutcome(Struct, frozen=True):
             "spawned": self.spawn_count,
             "results": [result_json(result) for result in self.results],
         }
-
-
-def _hook_name(result: HandlerResult) -> str:
-    return f"hook {first_line(result.spec.label)[:80]!r} ({result.spec.source.value})"
 
 
 def result_json(result: HandlerResult) -> dict[str, object]:

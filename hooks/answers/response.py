@@ -78,6 +78,11 @@ def handler_name(spec: HandlerSpec) -> str:
     return f"{spec.event} hook {first_line(spec.label)[:120]!r} ({spec.where})"
 
 
+def short_name(spec: HandlerSpec) -> str:
+    """Return what names a handler where its event is known: command, source."""
+    return f"hook {first_line(spec.label)[:80]!r} ({spec.source.value})"
+
+
 def error_line(result: HandlerResult) -> str:
     """Return the line that users read about a failure; empty for none."""
     if result.notice is not None:
@@ -125,7 +130,7 @@ def judge_printed(spec: HandlerSpec, output: Printed) -> HandlerResult:
     if output.exit_code == 2 and not rules.any_failure_blocks:
         return _exit_two(run, rules, answer, problem, stderr, output.suspicion)
     if rules.any_failure_blocks and output.exit_code != 0:
-        failure = f"hook {first_line(spec.label)!r} failed: {_exit_text(output, stderr)}"
+        failure = f"{short_name(spec)} failed: {_exit_text(output, stderr)}"
         return _to_blocking(run, rules, answer, stderr, failure)
     status = _exit_text(output, stderr) if output.exit_code != 0 else None
     if problem is not None:
@@ -189,7 +194,8 @@ def block_on_failure(run: HandlerResult) -> HandlerResult:
     verdict = _exit_two_verdict(rules)
     if verdict is None:
         return run
-    reason = f"hook {run.spec.label!r} failed: {run.error}"
+    # By the name that decisions go by, so that none names it again.
+    reason = f"{short_name(run.spec)} failed: {run.error}"
     return replace(
         run,
         outcome=HandlerOutcome.BLOCKING,

@@ -396,6 +396,7 @@ async def test_a_guard_of_the_program_that_fails_denies(project: Path, fresh_hom
         caller.fail(asked, "guard.toml is missing")
         (denial,) = (await caller.until("result"))["permission_denials"]
         assert "guard.toml is missing" in denial["reason"]
+        assert denial["reason"].count("h1") == 1
         assert await caller.end() == 0
     assert "guard.toml is missing" in json.dumps(server.requests[1].body["messages"][-1])
     assert not (project / "made").exists()

@@ -94,6 +94,22 @@ async def test_denials_by_rule_scope_and_mode_are_reported_and_not_to_be_tried_a
     assert "try this call again" not in str(journey.last_messages())
 
 
+async def test_a_call_of_a_tool_that_a_rule_denies_by_name_is_denied(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    configure(fresh_home, {"PermissionDenied": log_to(log)})
+    turns = [bash("ls"), Turn((ToolCall("mcp__a__b", {}),)), Turn((ToolCall("Bsh", {}),)), DONE]
+    journey = await begin(turns, has_person=False, deny=("Bash", "mcp__a__b"))
+    events = await journey.send("go")
+    first, second, third = (result.text for result in results(events))
+    assert first.startswith("Permission denied: ")
+    assert "Bash" in first
+    assert second.startswith("Permission denied: ")
+    assert "There is no tool named 'Bsh'" in third
+    assert [payload["tool_name"] for payload in heard(log)] == ["Bash", "mcp__a__b"]
+
+
 async def test_a_start_says_why_and_its_context_reaches_the_model_each_time(
     begin: Begin, fresh_home: Path, tmp_path: Path
 ) -> None:
