@@ -253,38 +253,40 @@ CONTEXT: Final[dict[str, Any]] = {
     help="Show the version and exit.",
 )  # fmt: skip
 @taken_without_effect
-def run(**given: Any) -> int:
+def run(**values: Any) -> int:
     """A coding agent in the terminal: say what you want, watch it work, approve what is risky."""
-    given.pop("verbose")
-    given["debug"] |= given["debug_file"] is not None
-    refuse_contradictions(given)
-    if given.pop("in_background"):
+    values.pop("verbose")
+    values["debug"] |= values["debug_file"] is not None
+    refuse_contradictions(values)
+    if values.pop("in_background"):
         from tui.startup.background_start import start_in_background  # rare
 
-        named = given["session_id"]
-        session_id = str(named) if named is not None else None
-        return start_in_background(sys.argv[1:], given["prompt"], session_id)
-    asked = given.pop("permission_prompt_tool")
-    given["asks_over_stdout"] = asked == "stdio"
-    given["permission_tool"] = asked if asked != "stdio" else None
+        session_uuid = values["session_id"]
+        session_id = str(session_uuid) if session_uuid is not None else None
+        return start_in_background(sys.argv[1:], values["prompt"], session_id)
+    prompt_tool = values.pop("permission_prompt_tool")
+    values["asks_over_stdout"] = prompt_tool == "stdio"
+    values["permission_tool"] = prompt_tool if prompt_tool != "stdio" else None
     # Other forms have no screen.
-    given["headless"] |= given["input_format"] != "text" or given["output_format"] != "text"
-    read_prompt_files(given)
-    if given["session_id"] is not None:
-        given["session_id"] = str(given["session_id"])
-    thinking, thinking_tokens = given.pop("thinking"), given.pop("max_thinking_tokens")
+    values["headless"] |= values["input_format"] != "text" or values["output_format"] != "text"
+    read_prompt_files(values)
+    if values["session_id"] is not None:
+        values["session_id"] = str(values["session_id"])
+    thinking, thinking_tokens = values.pop("thinking"), values.pop("max_thinking_tokens")
     if thinking is not None or thinking_tokens is not None:
-        given["wants_thinking"] = thinking != "disabled" and thinking_tokens != 0
-    given["stores_session"] = not given.pop("no_session_persistence")
-    if given.pop("dangerously_skip_permissions"):
-        given["allow_bypass"] = True
-        given["permission_mode"] = given["permission_mode"] or "bypassPermissions"
+        values["wants_thinking"] = thinking != "disabled" and thinking_tokens != 0
+    values["stores_session"] = not values.pop("no_session_persistence")
+    if values.pop("dangerously_skip_permissions"):
+        values["allow_bypass"] = True
+        values["permission_mode"] = values["permission_mode"] or "bypassPermissions"
     # Without a screen no one can choose the mode later: to name it is to want it.
-    given["allow_bypass"] |= given["headless"] and given["permission_mode"] == "bypassPermissions"
-    given["plugin_dirs"] += given["plugins_without_servers"]
-    read_setup(given)
-    read_schema(given)
-    options = RunOptions(**given)
+    values["allow_bypass"] |= (
+        values["headless"] and values["permission_mode"] == "bypassPermissions"
+    )
+    values["plugin_dirs"] += values["plugins_without_servers"]
+    read_setup(values)
+    read_schema(values)
+    options = RunOptions(**values)
     # The run's own modules come only now: help and version need none of them.
     from tui.startup.start import start
 

@@ -12,74 +12,74 @@ import click
 
 from permissions.tool_names import is_mcp_name
 
-Given = Mapping[str, Any]
+OptionValues = Mapping[str, Any]
 
 
-def refuse_contradictions(given: Given) -> None:
+def refuse_contradictions(values: OptionValues) -> None:
     """Check the parsed options against each other.
 
     Raises:
         click.UsageError: some of them contradict each other; the text names them.
     """
     for is_contradiction, text in _CONTRADICTIONS:
-        if is_contradiction(given):
-            raise click.UsageError(text.format_map(given))
+        if is_contradiction(values):
+            raise click.UsageError(text.format_map(values))
 
 
-def _continues(given: Given) -> bool:
-    return given["continue_latest"] or given["resume"] is not None
+def _continues(values: OptionValues) -> bool:
+    return values["continue_latest"] or values["resume"] is not None
 
 
-def _has_two_sessions(given: Given) -> bool:
-    return given["continue_latest"] and given["resume"] is not None
+def _has_two_sessions(values: OptionValues) -> bool:
+    return values["continue_latest"] and values["resume"] is not None
 
 
-def _forks_nothing(given: Given) -> bool:
-    return given["fork_session"] and not _continues(given)
+def _forks_nothing(values: OptionValues) -> bool:
+    return values["fork_session"] and not _continues(values)
 
 
-def _names_an_old_session(given: Given) -> bool:
-    return given["session_id"] is not None and _continues(given) and not given["fork_session"]
+def _names_an_old_session(values: OptionValues) -> bool:
+    return values["session_id"] is not None and _continues(values) and not values["fork_session"]
 
 
-def _has_two_modes(given: Given) -> bool:
+def _has_two_modes(values: OptionValues) -> bool:
     modes = (None, "bypassPermissions")
-    return given["dangerously_skip_permissions"] and given["permission_mode"] not in modes
+    return values["dangerously_skip_permissions"] and values["permission_mode"] not in modes
 
 
-def _reads_a_stream_alone(given: Given) -> bool:
-    return given["input_format"] == "stream-json" and not _writes_a_stream(given)
+def _reads_a_stream_alone(values: OptionValues) -> bool:
+    return values["input_format"] == "stream-json" and not _writes_a_stream(values)
 
 
-def _writes_a_stream(given: Given) -> bool:
-    return bool(given["output_format"] == "stream-json")
+def _writes_a_stream(values: OptionValues) -> bool:
+    return bool(values["output_format"] == "stream-json")
 
 
-def _drops_a_session_on_the_screen(given: Given) -> bool:
-    has_screen = not given["headless"] and given["output_format"] == "text"
-    return given["no_session_persistence"] and has_screen
+def _drops_a_session_on_the_screen(values: OptionValues) -> bool:
+    has_screen = not values["headless"] and values["output_format"] == "text"
+    return values["no_session_persistence"] and has_screen
 
 
-def _drops_a_named_session(given: Given) -> bool:
-    return given["no_session_persistence"] and (_continues(given) or given["name"] is not None)
+def _drops_a_named_session(values: OptionValues) -> bool:
+    return values["no_session_persistence"] and (_continues(values) or values["name"] is not None)
 
 
-def _asks_without_a_stream(given: Given) -> bool:
-    asks: bool = given["permission_prompt_tool"] == "stdio"
-    return asks and given["input_format"] != "stream-json"
+def _asks_without_a_stream(values: OptionValues) -> bool:
+    asks: bool = values["permission_prompt_tool"] == "stdio"
+    return asks and values["input_format"] != "stream-json"
 
 
-def _asks_something_else(given: Given) -> bool:
-    asked: str | None = given["permission_prompt_tool"]
-    return asked not in (None, "stdio") and not is_mcp_name(asked)
+def _asks_something_else(values: OptionValues) -> bool:
+    prompt_tool: str | None = values["permission_prompt_tool"]
+    return prompt_tool not in (None, "stdio") and not is_mcp_name(prompt_tool)
 
 
-def _asks_a_tool_on_the_screen(given: Given) -> bool:
-    has_screen: bool = not given["headless"] and given["output_format"] == "text"
-    return given["permission_prompt_tool"] not in (None, "stdio") and has_screen
+def _asks_a_tool_on_the_screen(values: OptionValues) -> bool:
+    has_screen: bool = not values["headless"] and values["output_format"] == "text"
+    return values["permission_prompt_tool"] not in (None, "stdio") and has_screen
 
 
-_CONTRADICTIONS: Final[tuple[tuple[Callable[[Given], bool], str], ...]] = (
+_CONTRADICTIONS: Final[tuple[tuple[Callable[[OptionValues], bool], str], ...]] = (
     (
         _has_two_sessions,
         "-c continues the latest session, -r the one you name: use only one of them.",
@@ -94,19 +94,21 @@ _CONTRADICTIONS: Final[tuple[tuple[Callable[[Given], bool], str], ...]] = (
         "--fork-session, which begins one.",
     ),
     (
-        lambda given: given["in_background"] and not given["prompt"],
+        lambda values: values["in_background"] and not values["prompt"],
         "--bg starts a session that works by itself: it needs a prompt.",
     ),
     (
-        lambda given: given["in_background"] and (given["headless"] or _continues(given)),
+        lambda values: values["in_background"] and (values["headless"] or _continues(values)),
         "--bg starts a session without a screen: it goes without -p, -c and -r.",
     ),
     (
-        lambda given: given["worktree"] is not None and (given["in_background"] or given["demo"]),
+        lambda values: (
+            values["worktree"] is not None and (values["in_background"] or values["demo"])
+        ),
         "--worktree goes without --bg and --demo: its end is the user's to decide.",
     ),
     (
-        lambda given: given["init_only"] and bool(given["prompt"]),
+        lambda values: values["init_only"] and bool(values["prompt"]),
         "--init-only runs hooks and no prompt. With a prompt: -p and --init.",
     ),
     (
@@ -119,7 +121,7 @@ _CONTRADICTIONS: Final[tuple[tuple[Callable[[Given], bool], str], ...]] = (
         "--input-format stream-json needs --output-format stream-json.",
     ),
     (
-        lambda given: given["replays_prompts"] and given["input_format"] != "stream-json",
+        lambda values: values["replays_prompts"] and values["input_format"] != "stream-json",
         "--replay-user-messages needs --input-format stream-json.",
     ),
     (
@@ -131,7 +133,7 @@ _CONTRADICTIONS: Final[tuple[tuple[Callable[[Given], bool], str], ...]] = (
         "--no-session-persistence keeps nothing: it goes without -c, -r and --name.",
     ),
     (
-        lambda given: given["include_partial_messages"] and not _writes_a_stream(given),
+        lambda values: values["include_partial_messages"] and not _writes_a_stream(values),
         "--include-partial-messages needs --output-format stream-json.",
     ),
     (

@@ -150,34 +150,34 @@ def split_sources(
     return names
 
 
-def read_prompt_files(given: dict[str, Any]) -> None:
+def read_prompt_files(values: dict[str, Any]) -> None:
     """Replace the options that name a file of a system prompt by its text."""
     for name in ("system_prompt", "append_system_prompt"):
-        file = given.pop(f"{name}_file")
+        file = values.pop(f"{name}_file")
         if file is not None:
             option = f"--{name.replace('_', '-')}"
-            if given[name] is not None:
+            if values[name] is not None:
                 raise click.UsageError(f"Give either {option} or {option}-file.")
-            given[name] = text_of(file, f"{option}-file")
+            values[name] = text_of(file, f"{option}-file")
 
 
-def read_schema(given: dict[str, Any]) -> None:
+def read_schema(values: dict[str, Any]) -> None:
     """Replace the file of a JSON schema by its text."""
-    schema = given["json_schema"]
+    schema = values["json_schema"]
     if schema is None:
         return
-    if not given["headless"]:
+    if not values["headless"]:
         raise click.UsageError("--json-schema goes with -p")
     if not schema.lstrip().startswith("{"):
-        given["json_schema"] = text_of(Path(schema), "--json-schema")
+        values["json_schema"] = text_of(Path(schema), "--json-schema")
 
 
-def read_setup(given: dict[str, Any]) -> None:
+def read_setup(values: dict[str, Any]) -> None:
     """Replace the options about Setup hooks by what is run."""
-    is_init, is_maintenance = given.pop("init"), given.pop("maintenance")
-    if given.pop("init_only"):
-        given |= {"headless": True, "setup": "init", "setup_only": True}
+    is_init, is_maintenance = values.pop("init"), values.pop("maintenance")
+    if values.pop("init_only"):
+        values |= {"headless": True, "setup": "init", "setup_only": True}
     elif is_init or is_maintenance:
-        if not given["headless"]:
+        if not values["headless"]:
             raise click.UsageError("--init and --maintenance go with -p; alone: --init-only")
-        given["setup"] = "init" if is_init else "maintenance"
+        values["setup"] = "init" if is_init else "maintenance"

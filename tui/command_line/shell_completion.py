@@ -55,17 +55,17 @@ def bash_script(root: Node) -> str:
     values: list[str] = []
     offers: list[str] = []
     for path, node in root.walk():
-        here = " ".join(path)
+        command_path = " ".join(path)
         if path:
-            steps.append(f'      "{" ".join(path[:-1])}:{path[-1]}") path="{here}" ;;')
+            steps.append(f'      "{" ".join(path[:-1])}:{path[-1]}") path="{command_path}" ;;')
         for flag in node.flags:
             if flag.takes is Takes.NOTHING:
                 continue
-            patterns = "|".join(f'"{here}:{name}"' for name in flag.names)
+            patterns = "|".join(f'"{command_path}:{name}"' for name in flag.names)
             values.append(f'    {patterns}) words="{" ".join(flag.words)}"; is_value=1 ;;')
         names = " ".join(name for flag in node.flags for name in flag.names)
         words = " ".join((*(child.name for child in node.children), *node.words))
-        offers.append(f'    "{here}") flags="{names}"; words="{words}" ;;')
+        offers.append(f'    "{command_path}") flags="{names}"; words="{words}" ;;')
     return "\n".join(
         [
             "# bash completion for agent-tui",
@@ -128,10 +128,10 @@ def _zsh_function(path: tuple[str, ...], node: Node) -> Iterator[str]:
         return
     yield "    '1: :->first' '*:: :->rest'"
     yield "  case $state in"
-    described = " ".join(
+    descriptions = " ".join(
         _single(f"{child.name}:{child.help.replace(':', ' ')}") for child in node.children
     )
-    yield f"    first) local -a found=({described}); _describe command found ;;"
+    yield f"    first) local -a found=({descriptions}); _describe command found ;;"
     yield "    rest) case $line[1] in"
     for child in node.children:
         yield f"      {child.name}) {name}_{child.name} ;;"
@@ -181,8 +181,8 @@ def _fish_condition(root: Node, path: tuple[str, ...]) -> str:
         conditions.append(f"__fish_seen_subcommand_from {word}")
         node = next(child for child in node.children if child.name == word)
     if node.children:
-        below = " ".join(child.name for child in node.children)
-        conditions.append(f"not __fish_seen_subcommand_from {below}")
+        child_names = " ".join(child.name for child in node.children)
+        conditions.append(f"not __fish_seen_subcommand_from {child_names}")
     return _fish("; and ".join(conditions) or "true")
 
 

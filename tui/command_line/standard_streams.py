@@ -60,12 +60,12 @@ def _write_whole() -> None:
     Without one the rest of a text is lost silently where a write is cut short by a
     signal or by a reader that goes.
     """
-    out = sys.stdout
-    if out is not sys.__stdout__:
+    stdout = sys.stdout
+    if stdout is not sys.__stdout__:
         return  # another owner's
-    if isinstance(out, io.TextIOWrapper) and isinstance(out.buffer, io.RawIOBase):
-        encoding, errors = out.encoding, out.errors
-        raw = out.detach()
+    if isinstance(stdout, io.TextIOWrapper) and isinstance(stdout.buffer, io.RawIOBase):
+        encoding, errors = stdout.encoding, stdout.errors
+        raw = stdout.detach()
         assert isinstance(raw, io.RawIOBase)
         sys.stdout = io.TextIOWrapper(
             io.BufferedWriter(raw), encoding=encoding, errors=errors, line_buffering=True
@@ -79,10 +79,10 @@ def _write_any_character() -> None:
     JSON is UTF-8, and an answer must not be lost to a locale. A half of a pair, as in a file name
     that is not UTF-8, is written as its escape, which JSON reads back.
     """
-    out = sys.stdout
-    if out is sys.__stdout__ and isinstance(out, io.TextIOWrapper):
-        encoding = None if out.isatty() else "utf-8"
-        out.reconfigure(encoding=encoding, errors="backslashreplace")
+    stdout = sys.stdout
+    if stdout is sys.__stdout__ and isinstance(stdout, io.TextIOWrapper):
+        encoding = None if stdout.isatty() else "utf-8"
+        stdout.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 class _LossyFile(io.FileIO):

@@ -36,6 +36,6 @@ def report_usage(arguments: Sequence[str], error: click.ClickException) -> int:
 
 def _is_json(arguments: Sequence[str]) -> bool:
     """Whether the options ask for JSON; click has given up on them."""
-    given = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
-    pairs = (f"{option}{value}" for option, value in pairwise(given))
-    return any(_JSON.fullmatch(each) for each in (*given, *pairs))
+    options = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    pairs = (f"{option}{value}" for option, value in pairwise(options))
+    return any(_JSON.fullmatch(each) for each in (*options, *pairs))

@@ -36,15 +36,17 @@ def list_runs(everywhere: bool, as_json: bool) -> None:
     """Show the sessions in the background, the latest first."""
     runs = _runs()
     project = find_project_root(current_directories().cwd)
-    found = [run for run in runs.all() if everywhere or find_project_root(Path(run.cwd)) == project]
+    listed_runs = [
+        run for run in runs.all() if everywhere or find_project_root(Path(run.cwd)) == project
+    ]
     if as_json:
-        rows = [{**asdict(run), "state": runs.state(run)} for run in found]
+        rows = [{**asdict(run), "state": runs.state(run)} for run in listed_runs]
         click.echo(json.dumps(rows, ensure_ascii=False))
         return
-    for run in found:
+    for run in listed_runs:
         title = " ".join(sanitize(run.name or run.prompt).split())[:70]
         click.echo(f"{run.id}  {runs.state(run):8}{run.started_at[:16]}  {title}")
-    if not found:
+    if not listed_runs:
         click.echo("no background sessions" + ("" if everywhere else " here"))
 
 

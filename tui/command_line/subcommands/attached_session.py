@@ -31,9 +31,9 @@ class AttachedSession:
         self._run = run
         self._transcript = transcript
         self._input: BackgroundInput = runs.input_of(run)
-        self._typed: int | None = _standard_input()
+        self._stdin_fd: int | None = _standard_input()
         self._line = b""
-        self._shown = 0
+        self._printed_length = 0
         self._size = -1
         self._question: OpenQuestion | None = None
         self._messages: list[str] = []
@@ -45,9 +45,9 @@ class AttachedSession:
             self._print_question()
             self._read_for(LOOK_S)
         self._print_news()
-        done = " ".join(self._text().split())
+        transcript_words = " ".join(self._text().split())
         for message in self._messages:
-            if " ".join(sanitize(message).split()) not in done:
+            if " ".join(sanitize(message).split()) not in transcript_words:
                 click.echo(f"\nIt ended before it read: {sanitize(message)}", nl=False)
         state = self._runs.state(self._run)
         click.echo(
@@ -62,9 +62,9 @@ class AttachedSession:
         if size == self._size:
             return
         self._size, text = size, self._text()
-        if len(text) > self._shown:
-            click.echo(text[self._shown :], nl=False)
-            self._shown = len(text)
+        if len(text) > self._printed_length:
+            click.echo(text[self._printed_length :], nl=False)
+            self._printed_length = len(text)
 
     def _text(self) -> str:
         return transcript_text(self._transcript)
@@ -72,29 +72,29 @@ class AttachedSession:
     def _print_question(self) -> None:
         waiting = self._input.questions()
         question = waiting[0] if waiting else None
-        before, self._question = self._question, question
-        if question is None or question == before:
+        previous, self._question = self._question, question
+        if question is None or question == previous:
             return
         who = f"The agent {question.agent_id}" if question.agent_id else "The session"
-        asked = sanitize(json.dumps(question.tool_input, ensure_ascii=False, indent=2))
+        call_text = sanitize(json.dumps(question.tool_input, ensure_ascii=False, indent=2))
         command = question.tool_input.get("command")
         if isinstance(command, str) and len(question.tool_input) == 1:
-            asked = sanitize(command)
+            call_text = sanitize(command)
         click.echo(
-            f"\n{sanitize(who)} asks: {sanitize(question.tool)}\n{asked}\n"
+            f"\n{sanitize(who)} asks: {sanitize(question.tool)}\n{call_text}\n"
             f"{sanitize(question.reason)}\n({_HELP})"
         )
 
     def _read_for(self, seconds: float) -> None:
         """Take what is typed within some time."""
-        watched = [] if self._typed is None else [self._typed]
-        if self._typed is None or not select.select(watched, [], [], seconds)[0]:
-            if self._typed is None:
+        stdin_fds = [] if self._stdin_fd is None else [self._stdin_fd]
+        if self._stdin_fd is None or not select.select(stdin_fds, [], [], seconds)[0]:
+            if self._stdin_fd is None:
                 select.select([], [], [], seconds)
             return
-        piece = os.read(self._typed, 65536)
+        piece = os.read(self._stdin_fd, 65536)
         if not piece:
-            self._typed = None
+            self._stdin_fd = None
         *lines, self._line = (self._line + piece).split(b"\n")
         for line in lines:
             text = line.decode("utf-8", "replace").strip()
@@ -111,11 +111,11 @@ class AttachedSession:
             or (comment and answer[0] == "y")
         ):
             self._messages.append(text)
-            arrived = self._input.say(text)
+            is_delivered = self._input.say(text)
         else:
             allows = answer[0] == "y"
-            arrived = self._input.answer(question, allows=allows, comment=comment.strip())
-        if not arrived:
+            is_delivered = self._input.answer(question, allows=allows, comment=comment.strip())
+        if not is_delivered:
             click.echo("It no longer reads messages: nothing was sent.", err=True)
 
 

@@ -143,19 +143,21 @@ def get_key(key: str, as_json: bool) -> int:
 def set_key(key: str, value: str | None, as_json: bool) -> None:
     """Set KEY to VALUE in your own settings, or take it out."""
     file = current_directories().agent_home / "settings.json"
-    parsed = parse_value(value) if value is not None else None
+    new_value = parse_value(value) if value is not None else None
     try:
-        set_value(file, key, parsed)
+        set_value(file, key, new_value)
     except AgentError as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror or error}") from error
     if as_json:
-        click.echo(json.dumps({"key": key, "value": parsed, "file": str(file)}, ensure_ascii=False))
+        click.echo(
+            json.dumps({"key": key, "value": new_value, "file": str(file)}, ensure_ascii=False)
+        )
     else:
-        click.echo(reveal(f"{key} {'is set' if parsed is not None else 'is removed'} in {file}"))
+        click.echo(reveal(f"{key} {'is set' if new_value is not None else 'is removed'} in {file}"))
     origin = settings_here(current_directories()).effective.origins.get(key)
-    if parsed is not None and origin is not None and str(origin.file) != str(file):
+    if new_value is not None and origin is not None and str(origin.file) != str(file):
         click.echo(reveal(f"! {origin.file or origin.source} takes precedence here"), err=True)
 
 

@@ -122,17 +122,17 @@ def _terminal() -> Iterator[Check]:
 
 def _home(place: Here) -> Iterator[Check]:
     directory = place.agent_home
-    shown = home_relative(str(place.home))(str(directory))
+    shown_directory = home_relative(str(place.home))(str(directory))
     existing_directory = next(
         each for each in (directory, *directory.absolute().parents) if os.path.exists(each)
     )
     if os.path.isdir(existing_directory) and os.access(existing_directory, os.W_OK | os.X_OK):
-        yield Check("home", "ok", f"{shown} can be written")
+        yield Check("home", "ok", f"{shown_directory} can be written")
     else:
         yield Check(
             "home",
             "problem",
-            f"{shown} cannot be written",
+            f"{shown_directory} cannot be written",
             "Set AGENT_TUI_HOME to a writable folder.",
         )
 

@@ -53,10 +53,12 @@ def list_command(
     """Show every configured hook with its source and health."""
     options = HookOptions(settings, plugins, trust)
     # A project's hooks are listed before it is trusted: their text must not control a terminal.
-    out, err = io.StringIO(), io.StringIO()
-    status = asyncio.run(list_hooks(options, _world(), as_json=as_json, stdout=out, stderr=err))
-    click.echo(out.getvalue() if as_json else reveal(out.getvalue()), nl=False)
-    click.echo(reveal(err.getvalue()), nl=False, err=True)
+    stdout, stderr = io.StringIO(), io.StringIO()
+    status = asyncio.run(
+        list_hooks(options, _world(), as_json=as_json, stdout=stdout, stderr=stderr)
+    )
+    click.echo(stdout.getvalue() if as_json else reveal(stdout.getvalue()), nl=False)
+    click.echo(reveal(stderr.getvalue()), nl=False, err=True)
     return status
 
 

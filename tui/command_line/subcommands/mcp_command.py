@@ -73,18 +73,18 @@ def command() -> None:
 @_json
 def list_servers(no_connect: bool, as_json: bool) -> None:
     """Show the servers configured here, and connect to those that may start."""
-    settings, configured = _load_servers()
-    startable = () if no_connect else configured.startable
+    settings, servers = _load_servers()
+    startable = () if no_connect else servers.startable
     views = asyncio.run(check_servers(settings, startable))
     if as_json:
-        shown = [server_json(one, views.get(one.definition.name)) for one in configured.servers]
-        click.echo(json.dumps(shown, ensure_ascii=False))
+        entries = [server_json(one, views.get(one.definition.name)) for one in servers.servers]
+        click.echo(json.dumps(entries, ensure_ascii=False))
     else:
-        for one in configured.servers:
+        for one in servers.servers:
             click.echo(reveal(f"{one.definition.name}: {line_of(one, views)}"))
-        if not configured.servers:
+        if not servers.servers:
             click.echo("no MCP servers here; agent-tui mcp add adds one")
-    _say_problems(settings, configured)
+    _say_problems(settings, servers)
 
 
 @command.command("get")
@@ -92,8 +92,8 @@ def list_servers(no_connect: bool, as_json: bool) -> None:
 @_json
 def get_server(name: str, as_json: bool) -> None:
     """Show one server: where it is configured, what it starts, whether it may."""
-    _, configured = _load_servers()
-    one = _server(configured, name)
+    _, servers = _load_servers()
+    one = _server(servers, name)
     if as_json:
         click.echo(json.dumps(server_json(one), ensure_ascii=False))
         return
@@ -117,8 +117,8 @@ def get_server(name: str, as_json: bool) -> None:
 @_json
 def debug(name: str, as_json: bool) -> int:
     """Connect to one server and say what it offers, or why it cannot be reached."""
-    settings, configured = _load_servers()
-    one = _server(configured, name)
+    settings, servers = _load_servers()
+    one = _server(servers, name)
     if one.standing != "may_start":
         raise click.ClickException(f"{name} does not start: {one.reason}")
     view = run_check(settings, one.definition)
@@ -135,8 +135,8 @@ def debug(name: str, as_json: bool) -> int:
 @click.argument("name")
 def login_server(no_browser: bool, as_json: bool, name: str) -> int:
     """Sign in to a server."""
-    settings, configured = _load_servers()
-    one = _server(configured, name)
+    settings, servers = _load_servers()
+    one = _server(servers, name)
     if one.standing != "may_start":
         raise click.ClickException(f"{name} does not start: {one.reason}")
     try:
@@ -155,8 +155,8 @@ def login_server(no_browser: bool, as_json: bool, name: str) -> int:
 @click.argument("name")
 def logout_server(as_json: bool, name: str) -> None:
     """Forget the tokens for a server."""
-    settings, configured = _load_servers()
-    one = _server(configured, name)
+    settings, servers = _load_servers()
+    one = _server(servers, name)
     try:
         asyncio.run(sign_out(settings, one.definition))
     except (McpError, OSError) as error:
@@ -214,8 +214,8 @@ def add(
         if header:
             entry["headers"] = _pairs(header, ":", "--header 'KEY: VALUE'")
         oauth = {"clientId": client_id, "callbackPort": callback_port}
-        if given := {key: value for key, value in oauth.items() if value is not None}:
-            entry["oauth"] = given
+        if oauth_values := {key: value for key, value in oauth.items() if value is not None}:
+            entry["oauth"] = oauth_values
     if env:
         entry["env"] = _pairs(env, "=", "--env KEY=VALUE")
     _add(scope, name, entry, as_json, has_secret=has_secret)
@@ -250,17 +250,19 @@ def remove(scope: WritableScope | None, as_json: bool, name: str) -> None:
     settings = settings_here(current_directories())
     names = [(s.name, s.file) for s in settings.mcp_servers]
     names += [(bad.name, bad.file) for bad in settings.bad_mcp_servers]
-    having = [one for one in SCOPES if (name, file_of(settings, one)) in names]
-    if scope is None and len(having) > 1:
-        raise click.UsageError(f"{name} is in {' and '.join(having)}: name one with --scope.")
-    chosen = scope or next(iter(having), None)
-    if chosen is None or not _changing(lambda: remove_server(settings, chosen, name)):
-        raise _no_server(name, sorted({known for known, _ in names}))
-    file = file_of(settings, chosen)
+    defining_scopes = [one for one in SCOPES if (name, file_of(settings, one)) in names]
+    if scope is None and len(defining_scopes) > 1:
+        raise click.UsageError(
+            f"{name} is in {' and '.join(defining_scopes)}: name one with --scope."
+        )
+    target_scope = scope or next(iter(defining_scopes), None)
+    if target_scope is None or not _changing(lambda: remove_server(settings, target_scope, name)):
+        raise _no_server(name, sorted({each for each, _ in names}))
+    file = file_of(settings, target_scope)
     if as_json:
-        click.echo(json.dumps({"name": name, "scope": chosen, "file": str(file)}))
+        click.echo(json.dumps({"name": name, "scope": target_scope, "file": str(file)}))
     else:
-        click.echo(reveal(f"{name} is removed from {file} (scope {chosen})"))
+        click.echo(reveal(f"{name} is removed from {file} (scope {target_scope})"))
 
 
 @command.command("reset-project-choices")
@@ -287,8 +289,8 @@ def serve() -> None:
     settings = settings_here(current_directories())
     env = child_environment(os.environ, settings.env)
     with tempfile.TemporaryDirectory() as scratch:
-        served = ServedTools(settings, env, Path(scratch))
-        asyncio.run(serve_tools(served.tools, served.call, version()))
+        tools = ServedTools(settings, env, Path(scratch))
+        asyncio.run(serve_tools(tools.tools, tools.call, version()))
 
 
 def _load_servers() -> tuple[Settings, ConfiguredServers]:
@@ -314,8 +316,8 @@ def _add(
         click.echo(json.dumps({"name": name, "scope": scope, "file": str(file)}))
     else:
         click.echo(reveal(f"{name} is added to {file} (scope {scope})"))
-        added = _load_servers()[1].get(name)
-        if added is not None and added.standing == "needs_trust":
+        new_server = _load_servers()[1].get(name)
+        if new_server is not None and new_server.standing == "needs_trust":
             click.echo("It starts once you trust this directory, which agent-tui asks about.")
 
 
@@ -328,35 +330,35 @@ def _changing(change: Callable[[], _T]) -> _T:
         raise click.ClickException(f"{error.filename}: {error.strerror or error}") from error
 
 
-def _server(configured: ConfiguredServers, name: str) -> ConfiguredServer:
-    found = configured.get(name)
-    if found is None:
-        raise _no_server(name, [one.definition.name for one in configured.servers])
-    return found
+def _server(servers: ConfiguredServers, name: str) -> ConfiguredServer:
+    server = servers.get(name)
+    if server is None:
+        raise _no_server(name, [one.definition.name for one in servers.servers])
+    return server
 
 
-def _no_server(name: str, known: Sequence[str]) -> click.ClickException:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+def _no_server(name: str, known_names: Sequence[str]) -> click.ClickException:
+    close_matches = difflib.get_close_matches(name, known_names, n=1)
+    hint = f" Did you mean {close_matches[0]!r}?" if close_matches else ""
     return click.ClickException(f"There is no MCP server {name!r} here.{hint}")
 
 
 def _pairs(texts: Sequence[str], separator: str, form: str) -> dict[str, str]:
     pairs: dict[str, str] = {}
     for text in texts:
-        key, found, value = text.partition(separator)
-        if not found or not key.strip():
+        key, matched_separator, value = text.partition(separator)
+        if not matched_separator or not key.strip():
             raise click.UsageError(f"{text!r}: expected {form}")
         pairs[key.strip()] = value.strip() if separator == ":" else value
     return pairs
 
 
-def _say_problems(settings: Settings, configured: ConfiguredServers) -> None:
-    found = [str(bad.warning()) for bad in configured.bad]
+def _say_problems(settings: Settings, servers: ConfiguredServers) -> None:
+    problems = [str(bad.warning()) for bad in servers.bad]
     # A file that cannot be read as a whole, and entries that are used.
-    found += [str(one) for one in settings.warnings if _is_about_servers(one)]
-    found += [str(warning) for warning in configured.warnings]
-    for text in dict.fromkeys(found):
+    problems += [str(one) for one in settings.warnings if _is_about_servers(one)]
+    problems += [str(warning) for warning in servers.warnings]
+    for text in dict.fromkeys(problems):
         click.echo(reveal(f"! {text}"), err=True)
 
 

@@ -91,14 +91,16 @@ def explain_call(
     Exit status: 0 allow, 3 ask, 4 deny.
     """
     try:
-        chosen = Mode(mode)
+        decision_mode = Mode(mode)
     except ValueError as error:
         mode_names = ", ".join(Mode)
         raise click.BadParameter(f"{mode!r}; known modes: {mode_names}") from error
     if not call.strip():
         raise click.BadParameter("name a call, such as 'Bash(git push)'")
     # A user who names the mode wants to know what it would do, its gate open.
-    context = replace(_with_tried(_context_here(chosen), allow, ask, deny), bypass_available=True)
+    context = replace(
+        _with_tried(_context_here(decision_mode), allow, ask, deny), bypass_available=True
+    )
     text, decision = explain(call, context, classifier=classifier)
     click.echo(json.dumps(decision.as_json(), ensure_ascii=False) if as_json else reveal(text))
     return EXIT_STATUS[decision.behavior]
@@ -130,11 +132,13 @@ def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
 
 
 @command.command("replay")
-@click.option("--since", metavar="DATE", help="Only decisions from this date on (YYYY-MM-DD).")
+@click.option(
+    "--since", "start_date", metavar="DATE", help="Only decisions from this date on (YYYY-MM-DD)."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per changed decision.")
 @_tried_rules
 def replay(
-    since: str | None,
+    start_date: str | None,
     as_json: bool,
     allow: tuple[str, ...],
     ask: tuple[str, ...],
@@ -147,28 +151,30 @@ def replay(
     # The log's reader is needed by this command alone.
     from permissions.explain.replay import replay as run_replay
 
-    _check_date(since)
+    _check_date(start_date)
     agent_home = _agent_home()
     context = _with_tried(_context_here(Mode.DEFAULT), allow, ask, deny)
     total = 0
-    changed: Counter[str] = Counter()
-    for difference in run_replay(agent_home / "audit", context, earliest=since):
+    changes: Counter[str] = Counter()
+    for difference in run_replay(agent_home / "audit", context, earliest=start_date):
         total += 1
         if difference.is_changed:
-            changed[difference.now] += 1
+            changes[difference.now] += 1
             click.echo(difference.to_json() if as_json else reveal(difference.describe()))
     if not as_json:
         click.echo(
-            f"{total} decisions read, {changed.total()} would be different: {changed['ask']} would "
-            f"ask, {changed['deny']} would be denied, {changed['allow']} allowed without asking"
+            f"{total} decisions read, {changes.total()} would be different: {changes['ask']} would "
+            f"ask, {changes['deny']} would be denied, {changes['allow']} allowed without asking"
         )
     return 0
 
 
 @command.command("advise")
-@click.option("--since", metavar="DATE", help="Only decisions from this date on (YYYY-MM-DD).")
+@click.option(
+    "--since", "start_date", metavar="DATE", help="Only decisions from this date on (YYYY-MM-DD)."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
-def advise_rules(since: str | None, as_json: bool) -> int:
+def advise_rules(start_date: str | None, as_json: bool) -> int:
     """Say how often you were asked in this folder and why, and which rules would spare questions.
 
     Each is tried on the audit log first. Nothing is stored: `/permissions` adds rules.
@@ -179,10 +185,10 @@ def advise_rules(since: str | None, as_json: bool) -> int:
     from permissions.grants.advice import advise
     from tui.command_line.subcommands.advice_text import advice_json, advice_lines
 
-    _check_date(since)
+    _check_date(start_date)
     context = _context_here(Mode.DEFAULT)
     directory = _agent_home() / "audit"
-    calls = logged_calls(directory, context.launch_dir, earliest=since)
+    calls = logged_calls(directory, context.launch_dir, earliest=start_date)
     advice = advise(calls, context, read_usage(directory))
     if as_json:
         click.echo(json.dumps(advice_json(advice), ensure_ascii=False))
@@ -192,13 +198,13 @@ def advise_rules(since: str | None, as_json: bool) -> int:
     return 0
 
 
-def _check_date(since: str | None) -> None:
-    if since is None:
+def _check_date(date: str | None) -> None:
+    if date is None:
         return
     try:
-        datetime.fromisoformat(since)
+        datetime.fromisoformat(date)
     except ValueError as error:
-        raise click.BadParameter(f"{since!r} is not a date; write YYYY-MM-DD") from error
+        raise click.BadParameter(f"{date!r} is not a date; write YYYY-MM-DD") from error
 
 
 class _lines:
@@ -353,14 +359,14 @@ def _file_rules(path: Path) -> _Rules:
     except PipeError as error:
         raise click.ClickException(f"{path} {error}") from error
     if piped_text is None:
-        loaded, warnings = read_settings(path, RuleSource.USER)
+        settings_file, warnings = read_settings(path, RuleSource.USER)
     else:
-        piped = parse_settings(piped_text, RuleSource.USER, path)
-        loaded, warnings = piped, piped.warnings
-    if loaded is None:
+        piped_settings = parse_settings(piped_text, RuleSource.USER, path)
+        settings_file, warnings = piped_settings, piped_settings.warnings
+    if settings_file is None:
         reason = str(warnings[0]) if warnings else f"{path}: file not found"
         raise click.ClickException(reason)
-    rules, more = rules_of(loaded)
+    rules, more = rules_of(settings_file)
     unread: list[LintWarning] = []
     for warning in (*warnings, *more):
         if _is_about_rules(warning):

@@ -69,11 +69,11 @@ def status(as_json: bool) -> int:
     """Probe this machine and say what confines commands here."""
     available = probe()
     if as_json:
-        held = {
+        profiles = {
             str(one): {"held": can_hold(available.level, one), "holds": _meaning(available, one)}
             for one in Confinement
         }
-        click.echo(json.dumps({**available.as_json(), "profiles": held}, ensure_ascii=False))
+        click.echo(json.dumps({**available.as_json(), "profiles": profiles}, ensure_ascii=False))
     else:
         click.echo(describe(available))
     return 0
@@ -128,7 +128,7 @@ def run(
     command, 125 when the confinement cannot be enforced here. What was refused follows on standard
     error, one JSON line each.
     """
-    allowed = _host_rules(allow_host, confinement)
+    host_rules = _host_rules(allow_host, confinement)
     place = current_directories()
     settings = settings_here(place)
     state_dir = place.agent_home / "sandbox"
@@ -136,12 +136,12 @@ def run(
     with _temporary_directory() as scratch, contextlib.ExitStack() as network:
         setup = permission_setup(settings, bypass_available=False, scratch_dir=scratch)
         context = setup.context.with_directories(_directories(add_dir))
-        configured = sandbox_settings(settings)
+        sandbox_values = sandbox_settings(settings)
         sandbox = Sandbox(
-            probe(configured.bubblewrap or None),
+            probe(sandbox_values.bubblewrap or None),
             lambda: context,
             state_dir=state_dir,
-            settings=lambda: configured,
+            settings=lambda: sandbox_values,
         )
         env = command_environment(
             child_environment(os.environ, settings.env), cwd=place.cwd, scratch_dir=scratch
@@ -152,8 +152,8 @@ def run(
         program = Launch((find_bash(env), "--noprofile", "--norc", "-c", text), env, place.cwd)
         request, access = RunRequest(Confinement(confinement), command=text), None
         try:
-            if allowed and can_hold(sandbox.level, request.confinement):
-                rules = HostRules(allowed, configured_hosts(configured, context.rules).deny)
+            if host_rules and can_hold(sandbox.level, request.confinement):
+                rules = HostRules(host_rules, configured_hosts(sandbox_values, context.rules).deny)
                 access = network.enter_context(
                     network_of_one_program(rules, NetworkCall("", text), env, os.environ)
                 )
@@ -164,8 +164,8 @@ def run(
                     env, context.project_root, sandbox.confine_where_held(reading)
                 )
                 changes = protected_changes(text, place.cwd, context.home, programs)
-                if changed := asyncio.run(changes):
-                    _print_refusals(changed)
+                if refusals := asyncio.run(changes):
+                    _print_refusals(refusals)
                     return 1
             return _run(sandbox.launch(program, request, access))
         except CannotStart as error:
@@ -209,9 +209,9 @@ def _run(launch: Launch) -> int:
     value = uuid.uuid4().hex
     mark = f"{MARK}={value}"
     watch(mark)
-    marked = replace(launch, env={**launch.env, MARK: value})
+    marked_launch = replace(launch, env={**launch.env, MARK: value})
     with releasing_start(launch):
-        process = spawn(marked, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = spawn(marked_launch, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     register_pid(mark, process.pid)
     assert process.stdout is not None
     assert process.stderr is not None
@@ -241,7 +241,7 @@ def _run(launch: Launch) -> int:
     for copy in copies:
         copy.join()
     if isinstance(launch.confined_run, SandboxRun):
-        _report(launch.confined_run, tail.decode(errors="replace"), failed=code != 0)
+        _report(launch.confined_run, tail.decode(errors="replace"), is_failed=code != 0)
     return code if code >= 0 else 128 - code
 
 
@@ -254,8 +254,8 @@ def _copy(source: IO[bytes], target: IO[bytes], tail: bytearray) -> None:
             target.flush()
 
 
-def _report(confined: SandboxRun, output: str, *, failed: bool) -> None:
-    _print_refusals(confined.refusals(output, failed=failed))
+def _report(confined_run: SandboxRun, output: str, *, is_failed: bool) -> None:
+    _print_refusals(confined_run.refusals(output, failed=is_failed))
 
 
 def _print_refusals(refusals: Iterable[Refusal]) -> None:

@@ -72,16 +72,16 @@ async def sign_out(settings: Settings, definition: ServerDefinition) -> None:
 
 @asynccontextmanager
 async def _servers(settings: Settings) -> AsyncIterator[McpServers]:
-    configured = sandbox_settings(settings)
+    sandbox_values = sandbox_settings(settings)
     with tempfile.TemporaryDirectory(prefix="agent-tui-") as scratch:
         setup = permission_setup(
             settings, bypass_available=False, scratch_dir=Path(os.path.realpath(scratch))
         )
         sandbox = Sandbox(
-            await asyncio.to_thread(probe, configured.bubblewrap or None),
+            await asyncio.to_thread(probe, sandbox_values.bubblewrap or None),
             lambda: setup.context,
             state_dir=settings.agent_home / "sandbox",
-            settings=lambda: configured,
+            settings=lambda: sandbox_values,
         )
         servers = McpServers(
             McpPorts(confine=server_confinement(sandbox, lambda: False)),
@@ -106,23 +106,23 @@ class TerminalSignIn:
 
     async def show(self, url: str) -> None:
         """Open an address in the browser, and show it."""
-        opened = self._opens_browser and open_address(url)
-        lead = "Your browser opens this address:" if opened else "Open this address:"
+        is_browser_open = self._opens_browser and open_address(url)
+        lead = "Your browser opens this address:" if is_browser_open else "Open this address:"
         click.echo(f"{lead}\n{reveal(url)}", err=True)
         if sys.stdin.isatty():
             click.echo("If it ends at an address that cannot be reached, paste it here:", err=True)
 
     async def read_pasted_address(self) -> str:
         """Return what is typed; wait where nothing is typed."""
-        loop, typed = asyncio.get_running_loop(), asyncio.Event()
+        loop, input_event = asyncio.get_running_loop(), asyncio.Event()
         while sys.stdin.isatty():
             # No thread reads: it could not be ended where the browser comes back by itself.
-            loop.add_reader(sys.stdin.fileno(), typed.set)
+            loop.add_reader(sys.stdin.fileno(), input_event.set)
             try:
-                await typed.wait()
+                await input_event.wait()
             finally:
                 loop.remove_reader(sys.stdin.fileno())
-            typed.clear()
+            input_event.clear()
             if (line := sys.stdin.readline()).strip():
                 return line
         return await asyncio.Future()

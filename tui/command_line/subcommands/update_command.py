@@ -35,21 +35,21 @@ def command(as_json: bool) -> int:
 
     Nothing is changed: run the commands yourself, or pass them to a shell.
     """
-    found = installation(Path(sys.prefix), Path(sys.executable), _distribution())
+    install = installation(Path(sys.prefix), Path(sys.executable), _distribution())
     if as_json:
-        click.echo(json.dumps(asdict(found), ensure_ascii=False))
+        click.echo(json.dumps(asdict(install), ensure_ascii=False))
         return 0
-    how = "a checkout" if found.method == "checkout" else f"installed with {found.method}"
-    click.echo(f"{NAME} {found.version}, {how} in {found.place}")
+    how = "a checkout" if install.method == "checkout" else f"installed with {install.method}"
+    click.echo(f"{NAME} {install.version}, {how} in {install.place}")
     click.echo("To update it:\n")
-    for line in found.commands:
+    for line in install.commands:
         click.echo(f"  {line}")
     return 0
 
 
-def installation(prefix: Path, python: Path, found: Distribution | None) -> Installation:
+def installation(prefix: Path, python: Path, package: Distribution | None) -> Installation:
     """Return how the program in this environment was installed; None is an uninstalled source."""
-    checkout = Path(__file__).resolve().parents[3] if found is None else _checkout(found)
+    checkout = Path(__file__).resolve().parents[3] if package is None else _checkout(package)
     if checkout is not None:
         place = shlex.quote(str(checkout))
         pull = (f"git -C {place} pull --ff-only", f"make -C {place} run ARGS=--version")
@@ -58,13 +58,13 @@ def installation(prefix: Path, python: Path, found: Distribution | None) -> Inst
         return Installation("pipx", version(), str(prefix), (f"pipx upgrade {NAME}",))
     if (prefix / "uv-receipt.toml").is_file():
         return Installation("uv tool", version(), str(prefix), (f"uv tool upgrade {NAME}",))
-    assert found is not None, "no distribution is a checkout"
+    assert package is not None, "no distribution is a checkout"
     interpreter = shlex.quote(str(python))
-    wanted = shlex.quote(_requirement(found))
-    if (found.read_text("INSTALLER") or "").strip() == "uv":
-        line = f"uv pip install --python {interpreter} --upgrade {wanted}"
+    requirement = shlex.quote(_requirement(package))
+    if (package.read_text("INSTALLER") or "").strip() == "uv":
+        line = f"uv pip install --python {interpreter} --upgrade {requirement}"
         return Installation("uv", version(), str(prefix), (line,))
-    line = f"{interpreter} -m pip install --upgrade {wanted}"
+    line = f"{interpreter} -m pip install --upgrade {requirement}"
     return Installation("pip", version(), str(prefix), (line,))
 
 
@@ -75,24 +75,24 @@ def _distribution() -> Distribution | None:
         return None
 
 
-def _origin(found: Distribution) -> dict[str, object]:
+def _origin(package: Distribution) -> dict[str, object]:
     """Return what the installer noted of a direct address; empty for a package index."""
-    value = json.loads(found.read_text("direct_url.json") or "{}")
+    value = json.loads(package.read_text("direct_url.json") or "{}")
     return value if isinstance(value, dict) else {}
 
 
-def _checkout(found: Distribution) -> Path | None:
+def _checkout(package: Distribution) -> Path | None:
     """Return the directory of an editable installation."""
-    origin = _origin(found)
+    origin = _origin(package)
     directory = origin.get("dir_info")
     if not isinstance(directory, dict) or directory.get("editable") is not True:
         return None
     return Path(unquote(urlsplit(str(origin.get("url"))).path))
 
 
-def _requirement(found: Distribution) -> str:
+def _requirement(package: Distribution) -> str:
     """Return what to install: the name, with the address that it came from."""
-    origin = _origin(found)
+    origin = _origin(package)
     url, source = origin.get("url"), origin.get("vcs_info")
     if not isinstance(url, str):
         return NAME

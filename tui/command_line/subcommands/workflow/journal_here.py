@@ -44,8 +44,8 @@ def found_run(store: JournalStore, run_id: str) -> RunRecord:
     """Return a run; an unknown one ends the command."""
     run = store.runs.get(run_id)
     if run is None:
-        known = ", ".join(one.id for one in store.runs.newest(5)) or "none"
-        raise click.ClickException(f"There is no run {run_id}. The newest: {known}.")
+        newest_ids = ", ".join(one.id for one in store.runs.newest(5)) or "none"
+        raise click.ClickException(f"There is no run {run_id}. The newest: {newest_ids}.")
     return run
 
 

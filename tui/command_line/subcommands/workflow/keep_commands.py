@@ -45,12 +45,12 @@ def save(as_json: bool, run_id: str, name: str) -> int:
 @click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 def collect(as_json: bool, days: int, dry_run: bool) -> int:
     """Delete runs that are over, with their agents' results."""
-    before = time.time() - days * 86_400
+    oldest_end = time.time() - days * 86_400
     with journal() as store:
         old = [
             run
             for run in store.runs.newest(ALL_RUNS)
-            if run.state.is_over and not is_owned(run) and (run.ended_at or 0) < before
+            if run.state.is_over and not is_owned(run) and (run.ended_at or 0) < oldest_end
         ]
         for run in old if not dry_run else ():
             store.steps.remove_run(run.id)

@@ -228,13 +228,13 @@ def _detach(record: RunRecord, session: dict[str, Any], *, as_json: bool) -> int
     argv = [sys.executable, "-P", "-m", "agent_tui", "workflow", "resume", record.id, "--json"]
     place = current_directories()
     try:
-        started = BackgroundRuns(place.agent_home).start(
+        background_run = BackgroundRuns(place.agent_home).start(
             [*argv, *words], os.environ, place.cwd, f"workflow {record.name}", record.session
         )
     except AgentError as error:
         raise click.ClickException(str(error)) from error
     if as_json:
-        click.echo(json.dumps({"run": record.id, "background": started.id}))
+        click.echo(json.dumps({"run": record.id, "background": background_run.id}))
     else:
         click.echo(f"{record.id}  runs in the background")
         click.echo(f"agent-tui workflow show {record.id}   shows it")
@@ -242,10 +242,10 @@ def _detach(record: RunRecord, session: dict[str, Any], *, as_json: bool) -> int
     return EXIT_COMPLETED
 
 
-def _free_session(wanted: str) -> str | None:
+def _free_session(session_id: str) -> str | None:
     """Return the id for the session of a run; None where it is an earlier session's."""
-    taken = {info.id for info in SessionStore(current_directories().agent_home).list()}
-    return wanted if wanted and wanted not in taken else None
+    session_ids = {info.id for info in SessionStore(current_directories().agent_home).list()}
+    return session_id if session_id and session_id not in session_ids else None
 
 
 def _json(text: str | None) -> object:

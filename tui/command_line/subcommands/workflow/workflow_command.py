@@ -58,20 +58,20 @@ def show(as_json: bool, run_id: str) -> int:
     with journal() as store:
         run = found_run(store, run_id)
         steps = store.steps.of_run(run_id)
-        used = store.steps.usage(run=run_id)
+        usage = store.steps.usage(run=run_id)
     if as_json:
         whole = {
             **_run_json(run),
             "result": run.result,
-            "tokens": used.tokens,
-            "costUsd": used.cost_usd if used.is_cost_known else None,
+            "tokens": usage.tokens,
+            "costUsd": usage.cost_usd if usage.is_cost_known else None,
             "agents": [_step_json(step) for step in steps],
         }
         click.echo(json.dumps(whole, ensure_ascii=False))
         return 0
     click.echo(_run_line(run))
-    cost = f"${used.cost_usd:.2f}" if used.is_cost_known else "cost unknown"
-    click.echo(f"  {used.agents} agents started, {used.tokens:,} tokens, {cost}")
+    cost = f"${usage.cost_usd:.2f}" if usage.is_cost_known else "cost unknown"
+    click.echo(f"  {usage.agents} agents started, {usage.tokens:,} tokens, {cost}")
     for step in steps:
         name = step.label or step.prompt.partition("\n")[0][:60]
         click.echo(f"  {step.state:8} {step.phase:12} {sanitize(name)}")
@@ -123,8 +123,8 @@ def check(as_json: bool, file: Path) -> int:
         raise click.ClickException(str(error)) from error
     phases = [phase.title for phase in meta.phases]
     if as_json:
-        found = {"name": meta.name, "description": meta.description, "phases": phases}
-        click.echo(json.dumps(found, ensure_ascii=False))
+        head = {"name": meta.name, "description": meta.description, "phases": phases}
+        click.echo(json.dumps(head, ensure_ascii=False))
     else:
         click.echo(f"{meta.name}: {sanitize(meta.description)}")
         click.echo(f"phases: {', '.join(phases) or 'none'}")
