@@ -14,8 +14,9 @@ from tui.app.keys.between_dialogs import BetweenDialogs
 from tui.app.notices import Notices
 from tui.app.session.session_control import ScreenSession
 from tui.app.workspace import ScreenWorkspace
+from tui.dialogs.dialog import AnsweredDialog, AnswerT
 from tui.dialogs.host import DialogHost
-from tui.ports.command_screen import AnswerT, AsksFor, CommandScreen
+from tui.ports.command_screen import CommandScreen
 from tui.prompt.composer import Composer
 
 
@@ -51,7 +52,7 @@ class CommandApi:
         """Show a text in the status line for a moment."""
         self._notices.hint(text)
 
-    async def show_dialog(self, dialog: AsksFor[AnswerT]) -> AnswerT:
+    async def show_dialog(self, dialog: AnsweredDialog[AnswerT]) -> AnswerT:
         """Show a dialog and return its answer."""
         from tui.dialogs.ports import show  # with the first dialog: it takes 30 ms to import
 

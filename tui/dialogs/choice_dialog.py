@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
-from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer
 from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indent_rows, row
 from tui.text.wrap import wrap
 
@@ -18,7 +18,7 @@ _INDENT: Final = 4
 _HINT: Final = "↑↓ select · enter confirm · esc "
 
 
-class ChoiceDialog(Generic[AnswerT]):
+class ChoiceDialog(GivesAnswer[AnswerT]):
     """Shows a text and a question; the last answer is the one of Esc."""
 
     def __init__(
@@ -35,16 +35,7 @@ class ChoiceDialog(Generic[AnswerT]):
         self._question = question
         self._answers = [answer for _, answer in answers]
         self._choices = ChoiceList([choice for choice, _ in answers])
-        self._answered: DialogAnswer[AnswerT] = DialogAnswer()
-
-    @property
-    def is_done(self) -> bool:
-        """Whether it was answered."""
-        return self._answered.is_done
-
-    async def wait(self) -> AnswerT:
-        """Return what the user chose."""
-        return await self._answered.wait()
+        super().__init__()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Choose or move."""
@@ -89,4 +80,4 @@ class ChoiceDialog(Generic[AnswerT]):
         return DialogView(title, indent_rows(list(self._body(width)), _PAD, _PAD), footer)
 
     def _decide(self, index: int) -> None:
-        self._answered.give(self._answers[index])
+        self.give(self._answers[index])

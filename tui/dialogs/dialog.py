@@ -15,7 +15,7 @@ from tui.input.actions import Context
 from tui.text.styled_rows import Row, Run
 
 AnswerT = TypeVar("AnswerT")
-_GivenT = TypeVar("_GivenT", covariant=True)
+_ReturnT = TypeVar("_ReturnT", covariant=True)
 _ASKED_CELLS: Final = 100
 
 
@@ -87,10 +87,10 @@ class Dialog(Protocol):
         ...
 
 
-class AnsweredDialog(Dialog, Protocol[_GivenT]):
+class AnsweredDialog(Dialog, Protocol[_ReturnT]):
     """A dialog that returns an answer."""
 
-    async def wait(self) -> _GivenT:
+    async def wait(self) -> _ReturnT:
         """Return it."""
         ...
 
@@ -166,8 +166,8 @@ def give_height(dialog: Dialog, height_rows: int) -> None:
         take(height_rows)
 
 
-class DialogAnswer(Generic[AnswerT]):
-    """The answer of a dialog: set once, awaited by what opened it."""
+class GivesAnswer(Generic[AnswerT]):
+    """The part of a dialog that gives its answer: once, to what opened it."""
 
     def __init__(self) -> None:
         """Wait in the running loop."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
-from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indent_rows
 from tui.text.wrap import wrap
@@ -48,7 +48,7 @@ class LocalModel(Struct, frozen=True):
     model: str
 
 
-class OnboardingDialog:
+class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
     """Shows what is missing and how to continue."""
 
     def __init__(
@@ -67,7 +67,7 @@ class OnboardingDialog:
         self._named = servers[0] if is_configured else None
         self._keys = KEYS if shows_keys else ()
         self._highlighter = highlighter
-        self._answered: DialogAnswer[Onboarding | LocalModel] = DialogAnswer()
+        super().__init__()
         self.ignored_keys = 0
         self._offers = _offers(servers)
         self._answers: list[Onboarding | LocalModel] = [
@@ -88,15 +88,6 @@ class OnboardingDialog:
                 Choice("Quit and set up a model"),
             ]
         )
-
-    @property
-    def is_done(self) -> bool:
-        """Whether it was answered."""
-        return self._answered.is_done
-
-    async def wait(self) -> Onboarding | LocalModel:
-        """Return what the user chose."""
-        return await self._answered.wait()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Choose or move; no letter answers, what is typed belongs to the prompt."""
@@ -166,7 +157,7 @@ class OnboardingDialog:
         return DialogView(title, indent_rows(rows, pad, pad), footer)
 
     def _give(self, index: int) -> None:
-        self._answered.give(self._answers[index])
+        self.give(self._answers[index])
 
 
 def _settings_note(width: int) -> list[Row]:

@@ -18,7 +18,7 @@ from permissions.decision import (
 from themes.theme import Role
 from tui.dialogs.batch_answer import WaitingQuestion, fitting, waiting_rows
 from tui.dialogs.choices import ChoiceList, Chosen
-from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer
 from tui.dialogs.edited_call import EditedCall, EditText
 from tui.dialogs.permission_ask import (
     JudgeAgain,
@@ -48,8 +48,8 @@ from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indent_rows, row
 from tui.text.wrap import wrap
 
 
-class PermissionDialog:
-    """Asks about one call."""
+class PermissionDialog(GivesAnswer[Decision]):
+    """Asks about one call; the answer is a no where the user takes up the offer."""
 
     def __init__(
         self,
@@ -81,24 +81,10 @@ class PermissionDialog:
         self._proposed = self._ask = ask
         self._highlighter = highlighter
         self._is_traced = False
-        self._answered: DialogAnswer[Decision] = DialogAnswer()
+        super().__init__()
         self._choices = ChoiceList(answers_of(ask))
         self.question_number = 0
         """Counts the calls that were asked about here: the model's own, then the user's."""
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the user, or a faster contender, has decided."""
-        return self._answered.is_done
-
-    async def wait(self) -> Decision:
-        """Return the user's decision; it is a no where they take up the offer."""
-        return await self._answered.wait()
-
-    def give(self, decision: Decision) -> None:
-        """Take an answer that was given to several questions at once."""
-        if not self.is_done:
-            self._answered.give(decision)
 
     @property
     def typed_text(self) -> str:
@@ -264,7 +250,7 @@ class PermissionDialog:
         decision = decision_of(self._ask, chosen)
         if self._revision.is_changed and decision.behavior is Behavior.ALLOW:
             decision = replace(decision, updated_input=dict(self._revision.tool_input))
-        self._answered.give(decision)
+        self.give(decision)
 
     def _take_revision(self) -> None:
         """Judge the call as the user changed it, and show the verdict; run what is allowed."""

@@ -7,14 +7,14 @@ from permissions.base.text.sanitize import sanitize
 from permissions.mode import Mode
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
-from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer
 from tui.dialogs.edited_call import EditText
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, indent_rows, row
 from tui.transcript.markdown.markdown_rows import markdown_rows
 
 
-class PlanDialog:
+class PlanDialog(GivesAnswer[PlanAnswer]):
     """Asks whether to carry out a plan, and in which mode."""
 
     def __init__(
@@ -26,7 +26,7 @@ class PlanDialog:
         self._own_plan: str | None = None
         self._edit_text = edit_text
         self._highlighter = highlighter
-        self._answered: DialogAnswer[PlanAnswer] = DialogAnswer()
+        super().__init__()
         self._choices = ChoiceList(
             [
                 Choice("Yes, and auto-accept edits"),
@@ -34,15 +34,6 @@ class PlanDialog:
                 Choice("No, keep planning", comment_hint="and tell the model what to change…"),
             ]
         )
-
-    @property
-    def is_done(self) -> bool:
-        """Whether it was answered."""
-        return self._answered.is_done
-
-    async def wait(self) -> PlanAnswer:
-        """Return what the user decided."""
-        return await self._answered.wait()
 
     def _press_in_comment(self, key: str, text: str) -> None:
         if key == "enter":
@@ -116,6 +107,6 @@ class PlanDialog:
         modes = (Mode.ACCEPT_EDITS, Mode.DEFAULT)
         if chosen.index < len(modes):
             mode = str(modes[chosen.index])
-            self._answered.give(PlanAnswer(True, mode, plan=self._own_plan))
+            self.give(PlanAnswer(True, mode, plan=self._own_plan))
         else:
-            self._answered.give(PlanAnswer(False, feedback=chosen.comment, plan=self._own_plan))
+            self.give(PlanAnswer(False, feedback=chosen.comment, plan=self._own_plan))

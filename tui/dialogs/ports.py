@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from agent.abort import Aborted, AbortSignal
 from agent.display import Display
@@ -17,7 +17,7 @@ from permissions.explain.explain_decision import Shorten
 from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
 from tui.dialogs.batch_answer import WaitingQuestion
-from tui.dialogs.dialog import Dialog
+from tui.dialogs.dialog import AnsweredDialog, AnswerT
 from tui.dialogs.edited_call import EditText
 from tui.dialogs.host import DialogHost
 from tui.dialogs.idle_timeout import limit_of, unless_away
@@ -35,16 +35,11 @@ from tui.text.highlight import Highlighter
 if TYPE_CHECKING:
     from agent.commands.service import CommandService
 
-AnswerT = TypeVar("AnswerT", covariant=True)
 
 SuggestGrants = Callable[[PermissionRequest, Decision], Sequence[GrantOffer]]
 FindPreview = Callable[[str], Display | None]
 
 _EDIT_TOOLS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
-
-
-class _AsksFor(Dialog, Protocol[AnswerT]):
-    async def wait(self) -> AnswerT: ...
 
 
 class DialogContender:
@@ -190,7 +185,7 @@ class DialogUser:
         return await show(self._host, dialog)
 
 
-async def show(host: DialogHost, dialog: _AsksFor[AnswerT]) -> AnswerT:
+async def show(host: DialogHost, dialog: AnsweredDialog[AnswerT]) -> AnswerT:
     """Show a dialog and return its answer; it closes with the wait, however that ends."""
     host.open(dialog)
     try:

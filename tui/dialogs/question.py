@@ -14,7 +14,7 @@ from agent.tools.services import PartialAnswers, Question
 from permissions.base.text.sanitize import reveal, sanitize
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
-from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow, Manners
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
 from tui.dialogs.question_step import QuestionStep
 from tui.input.actions import Context
 from tui.text.highlight import Highlighter
@@ -26,10 +26,10 @@ _PAD: Final = (("   ", TEXT),)
 _BOLD: Final = Ink(Role.ACCENT, bold=True)
 
 
-class QuestionDialog:
+class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
     """A form: Left and Right change the step, Enter answers it and moves on; the last is a review.
 
-    One question alone is sent with its answer.
+    One question alone is sent with its answer. Gives answers by question text, None for declined.
     """
 
     manners = Manners((Context.TABS, Context.CONFIRMATION))
@@ -40,19 +40,10 @@ class QuestionDialog:
         self._highlighter = highlighter
         self._at = 0
         self._review = ChoiceList([Choice("Submit answers"), Choice("Decline to answer")])
-        self._answered: DialogAnswer[Mapping[str, str] | None] = DialogAnswer()
+        super().__init__()
         self._touched_s: float | None = None
         if not self._steps:
-            self._answered.give({})
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the form was sent or declined."""
-        return self._answered.is_done
-
-    async def wait(self) -> Mapping[str, str] | None:
-        """Return answers by question text; None when the user declined."""
-        return await self._answered.wait()
+            self.give({})
 
     @property
     def touched_s(self) -> float:
@@ -142,7 +133,7 @@ class QuestionDialog:
     def give_up(self) -> None:
         """Send what was chosen so far: the user is away."""
         chosen = {step.question.question: step.so_far for step in self._steps}
-        self._answered.give(PartialAnswers({q: answer for q, answer in chosen.items() if answer}))
+        self.give(PartialAnswers({q: answer for q, answer in chosen.items() if answer}))
 
     def _touch(self) -> None:
         self._touched_s = _now_s()
@@ -159,7 +150,7 @@ class QuestionDialog:
         if self._step is None:
             self._turn(-1)
         else:
-            self._answered.give(None)
+            self.give(None)
 
     def _pick(self, index: int) -> None:
         step = self._step
@@ -194,11 +185,9 @@ class QuestionDialog:
 
     def _finish(self, index: int) -> None:
         if index:
-            self._answered.give(None)
+            self.give(None)
         else:
-            self._answered.give(
-                {s.question.question: s.answer for s in self._steps if s.answer is not None}
-            )
+            self.give({s.question.question: s.answer for s in self._steps if s.answer is not None})
 
     # Rows
 

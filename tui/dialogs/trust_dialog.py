@@ -11,7 +11,7 @@ from msgspec import Struct
 from permissions.base.text.sanitize import reveal
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
-from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer
 from tui.text.safe_text import shown_path
 from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indent_rows, row
 from tui.text.wrap import wrap
@@ -43,14 +43,14 @@ class TrustRequest(Struct, frozen=True):
     """Whether an earlier state of this directory is trusted."""
 
 
-class TrustDialog:
+class TrustDialog(GivesAnswer[bool]):
     """Asks once per directory and content."""
 
     def __init__(self, request: TrustRequest) -> None:
         """Open with the careful answer selected."""
         self.ignored_keys = 0
         self._request = request
-        self._answered: DialogAnswer[bool] = DialogAnswer()
+        super().__init__()
         self._choices = ChoiceList(
             [
                 Choice("Yes, I trust this folder", "what is listed takes effect"),
@@ -59,25 +59,16 @@ class TrustDialog:
             selected_index=1,
         )
 
-    @property
-    def is_done(self) -> bool:
-        """Whether it was answered."""
-        return self._answered.is_done
-
-    async def wait(self) -> bool:
-        """Return whether the user trusts the directory."""
-        return await self._answered.wait()
-
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Choose or move."""
         if key in ("1", "2"):
-            self._answered.give(key == "1")
+            self.give(key == "1")
             return
         match action_id:
             case "confirm:yes":
-                self._answered.give(True if key == "y" else self._choices.selected_index == 0)
+                self.give(True if key == "y" else self._choices.selected_index == 0)
             case "confirm:no":
-                self._answered.give(False)
+                self.give(False)
             case "confirm:previous" | "confirm:next" | "confirm:nextField":
                 self._choices.move(1)
             case _:
@@ -89,7 +80,7 @@ class TrustDialog:
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected answer decides."""
         if self._choices.selected_index == choice:
-            self._answered.give(choice == 0)
+            self.give(choice == 0)
         self._choices.select(choice)
 
     def view(self, width_cells: int) -> DialogView:

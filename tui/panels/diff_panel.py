@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from themes.theme import Role
-from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow, Manners
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
 from tui.input.actions import Context
 from tui.screen.width import text_width
 from tui.text.safe_text import shown_line
@@ -51,7 +51,7 @@ class Source(Struct, frozen=True):
     """Shown where there are no files."""
 
 
-class DiffPanel:
+class DiffPanel(GivesAnswer[None]):
     """Left and right change the source, up and down the file, Enter opens it, Esc goes back."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
@@ -63,7 +63,7 @@ class DiffPanel:
         self._made: tuple[tuple[int, int, int], Sequence[Row]] | None = None
         """The rows of the open file, by source, file and width: each key draws it again."""
         self._redraw: Callable[[], None] = lambda: None
-        self._answered: DialogAnswer[None] = DialogAnswer()
+        super().__init__()
 
     def replace(self, sources: Sequence[Source]) -> None:
         """Show other sources, from the first one on."""
@@ -81,15 +81,6 @@ class DiffPanel:
         """An open file is read with a pager's keys."""
         return Manners(_CONTEXTS, is_guarded=False, scroll_keys=_PAGER if self._is_open else {})
 
-    @property
-    def is_done(self) -> bool:
-        """Whether it was closed."""
-        return self._answered.is_done
-
-    async def wait(self) -> None:
-        """Return once it is closed."""
-        await self._answered.wait()
-
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Move, open, go back."""
         match action_id or _KEYS.get(key) or _KEYS.get(text):
@@ -97,7 +88,7 @@ class DiffPanel:
                 if self._is_open:
                     self._is_open = False
                 else:
-                    self._answered.give(None)
+                    self.give(None)
             case "diff:viewDetails" | "select:accept" | "confirm:yes":
                 self._is_open = not self._is_open and bool(self._files)
             case "diff:previousSource":

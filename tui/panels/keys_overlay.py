@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Final
 
 from themes.theme import Role
-from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow, Manners
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
 from tui.input.keymap import Keymap
 from tui.ports.command_screen import CommandScreen
 from tui.screen.width import text_width
@@ -38,7 +38,7 @@ _ACTIONS: Final = (
 """The most important ones first, in words that fit beside each other."""
 
 
-class KeysOverlay:
+class KeysOverlay(GivesAnswer[str]):
     """A table of keys; gives what was typed to close it."""
 
     manners = Manners((), is_guarded=False)
@@ -46,24 +46,15 @@ class KeysOverlay:
     def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Take keys with what they do."""
         self._pairs = pairs
-        self._answered: DialogAnswer[str] = DialogAnswer()
-
-    @property
-    def is_done(self) -> bool:
-        """Whether a key was pressed."""
-        return self._answered.is_done
-
-    async def wait(self) -> str:
-        """Return the text that the closing key typed; empty for a key that types nothing."""
-        return await self._answered.wait()
+        super().__init__()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Close; a second `?` is only that."""
-        self._answered.give(text if text.isprintable() and text != "?" else "")
+        self.give(text if text.isprintable() and text != "?" else "")
 
     def paste(self, text: str) -> None:
         """Close, and pass the text to the prompt."""
-        self._answered.give(text)
+        self.give(text)
 
     def choose(self, choice: int) -> None:
         """There is nothing to click."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from themes.theme import Role
-from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow, Manners
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
 from tui.screen.width import text_width
 from tui.text.safe_text import shown_line
 from tui.text.styled_rows import MUTED, TEXT, Ink, row
 from tui.text.wrap import clip, wrap
 
 
-class LineEntry:
+class LineEntry(GivesAnswer[str | None]):
     """A dialog that is answered by what was typed; None when it was left."""
 
     def __init__(self, title: str, question: str, hint: str = "enter ask · esc back") -> None:
@@ -21,23 +21,14 @@ class LineEntry:
         self._title = title
         self._question = question
         self._text = ""
-        self._answered: DialogAnswer[str | None] = DialogAnswer()
-
-    @property
-    def is_done(self) -> bool:
-        """Whether it was answered or left."""
-        return self._answered.is_done
-
-    async def wait(self) -> str | None:
-        """Return the line; None when the dialog was left."""
-        return await self._answered.wait()
+        super().__init__()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Take a key."""
         if key == "enter":
-            self._answered.give(self._text.strip() or None)
+            self.give(self._text.strip() or None)
         elif key == "escape":
-            self._answered.give(None)
+            self.give(None)
         elif key in {"backspace", "ctrl+h"}:
             self._text = self._text[:-1]
         elif key == "ctrl+u":

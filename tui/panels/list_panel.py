@@ -9,7 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from themes.theme import Role
-from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow, Manners
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
 from tui.input.actions import Context
 from tui.screen.width import text_width
 from tui.text.safe_text import shown_line
@@ -47,7 +47,7 @@ class Picked(Struct, frozen=True):
     """`enter`, or one of the panel's own keys."""
 
 
-class ListPanel:
+class ListPanel(GivesAnswer[Picked | None]):
     """Typing searches, arrows move, Enter picks, Esc closes; own keys answer as well."""
 
     def __init__(
@@ -97,12 +97,7 @@ class ListPanel:
         self._found = list(range(len(items)))
         self._at = max(0, min(selected, len(items) - 1))
         self._shown_items = SHOWN_ITEMS
-        self._answered: DialogAnswer[Picked | None] = DialogAnswer()
-
-    @property
-    def is_done(self) -> bool:
-        """Whether something was picked, or nothing."""
-        return self._answered.is_done
+        super().__init__()
 
     @property
     def selected_item(self) -> int | None:
@@ -129,10 +124,6 @@ class ListPanel:
         """Use two thirds of the rows there are; the rest stays the conversation's."""
         self._shown_items = max(SHOWN_ITEMS, height_rows * 2 // 3 - _OTHER_ROWS)
 
-    async def wait(self) -> Picked | None:
-        """Return what was picked; None when the panel was closed."""
-        return await self._answered.wait()
-
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Take a key; while it searches, letters are what is searched."""
         if action_id == "settings:search" and not self._query:
@@ -150,9 +141,9 @@ class ListPanel:
         elif own is None and key != "enter" and action_id not in _ACCEPTS:
             return False
         elif self.selected_item is not None:
-            self._answered.give(Picked(self.selected_item, own or "enter"))
+            self.give(Picked(self.selected_item, own or "enter"))
         elif own is not None and own in self._list_keys and not self._items:
-            self._answered.give(Picked(NOTHING, own))
+            self.give(Picked(NOTHING, own))
         return True
 
     def _press_move(self, key: str, action_id: str | None) -> bool:
@@ -181,7 +172,7 @@ class ListPanel:
             self.is_searching = not self._has_letters
             self._search("")
         else:
-            self._answered.give(None)
+            self.give(None)
 
     def replace(self, items: Sequence[Item]) -> None:
         """Replace the items with as many, in the same order."""
@@ -222,7 +213,7 @@ class ListPanel:
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected one picks it."""
         if self.selected_item == choice:
-            self._answered.give(Picked(choice, "enter"))
+            self.give(Picked(choice, "enter"))
         elif choice in self._found:
             self._at = self._found.index(choice)
             self._on_move(choice)

@@ -16,11 +16,12 @@ from agent.subagents.running_agent import RunningAgent
 from agent.subagents.supervisor import AgentSupervisor
 from agent.tools.base import ToolError
 from agent.tools.shell.shell_process import ShellProcess
+from tui.dialogs.dialog import AnsweredDialog
 from tui.panels.agent_view import show_agent
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel, text_rows
-from tui.ports.command_screen import AsksFor, CommandScreen
+from tui.ports.command_screen import CommandScreen
 from tui.text.styled_rows import Row
 from tui.transcript.agent_rows import doing_of, figures_of
 
@@ -135,7 +136,7 @@ async def _show_output(screen: CommandScreen, shell: ShellProcess) -> None:
 
 async def _show_live(
     screen: CommandScreen,
-    panel: AsksFor[AnswerT],
+    panel: AnsweredDialog[AnswerT],
     tasks: Sequence[_Task],
     refresh: Callable[[], None],
 ) -> AnswerT:

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from themes.theme import Role
-from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow, Manners
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
 from tui.input.actions import Context
 from tui.text.safe_text import shown_line
 from tui.text.styled_rows import MUTED, TEXT, Ink, Row, row
@@ -21,7 +21,7 @@ _MARK: Final = re.compile(r" *(?:[✓·✗•-] )?")
 """Before a line's words; rows that continue it begin under its first word."""
 
 
-class TextPanel:
+class TextPanel(GivesAnswer[str | None]):
     """Shows rows made for a width."""
 
     manners = Manners(
@@ -63,23 +63,14 @@ class TextPanel:
         self._follows_end = follows_end
         self.redraw: Callable[[], None] = lambda: None
         """Draws it again after its rows have changed; works while it is open."""
-        self._answered: DialogAnswer[str | None] = DialogAnswer()
-
-    @property
-    def is_done(self) -> bool:
-        """Whether it was closed."""
-        return self._answered.is_done
-
-    async def wait(self) -> str | None:
-        """Return the key that closed it, of those it was given; else None."""
-        return await self._answered.wait()
+        super().__init__()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Close; scrolling is the host's."""
         if key in self._keys:
-            self._answered.give(key)
+            self.give(key)
         elif key in {"escape", "enter", "q"} or action_id in {"help:dismiss", "confirm:no"}:
-            self._answered.give(None)
+            self.give(None)
 
     def paste(self, text: str) -> None:
         """Ignore pastes: there is nothing to type."""

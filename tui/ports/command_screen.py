@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
-
-from tui.dialogs.dialog import Dialog
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     # For annotations alone: this module is part of the way to the first frame.
@@ -16,17 +14,10 @@ if TYPE_CHECKING:
     from agent.history import HistoryPart
     from agent.messages import Message
     from themes.theme import Role, Theme
+    from tui.dialogs.dialog import AnsweredDialog, AnswerT
     from tui.editing.text_buffer import TextBuffer
     from tui.input.keymap import Keymap
     from tui.ports.conversation import ConversationPort
-
-AnswerT = TypeVar("AnswerT", covariant=True)
-
-
-class AsksFor(Dialog, Protocol[AnswerT]):
-    """A dialog that returns an answer."""
-
-    async def wait(self) -> AnswerT: ...
 
 
 class PromptField(Protocol):
@@ -104,4 +95,4 @@ class CommandScreen(Protocol):
     def composer(self) -> PromptField: ...
     def notice(self, text: str, level: str = "info") -> None: ...
     def hint(self, text: str) -> None: ...
-    async def show_dialog(self, dialog: AsksFor[AnswerT]) -> AnswerT: ...
+    async def show_dialog(self, dialog: AnsweredDialog[AnswerT]) -> AnswerT: ...

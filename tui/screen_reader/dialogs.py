@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from agent.abort import Aborted, AbortSignal
 from agent.display import Display
@@ -20,7 +20,7 @@ from permissions.decision import Decision, DecisionWarning
 from permissions.explain.explain_decision import Shorten
 from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
-from tui.dialogs.dialog import Dialog
+from tui.dialogs.dialog import AnsweredDialog, AnswerT, Dialog
 from tui.dialogs.idle_timeout import limit_of, unless_away
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import PermissionDialog
@@ -49,15 +49,10 @@ if TYPE_CHECKING:
     from agent.commands.service import CommandService
     from tui.dialogs.permission_ask import GrantOffer
 
-AnswerT = TypeVar("AnswerT", covariant=True)
 
 ANSWER_PROMPT: Final = "answer: "
 LATE_S: Final = 0.1
 OTHERS_S: Final = 0.15
-
-
-class _AsksFor(Dialog, Protocol[AnswerT]):
-    async def wait(self) -> AnswerT: ...
 
 
 class LineDialogs:
@@ -72,7 +67,7 @@ class LineDialogs:
         self._store_lines = store_lines
         self._one_at_a_time = asyncio.Lock()
 
-    async def ask(self, dialog: _AsksFor[AnswerT], label: str = "") -> AnswerT:
+    async def ask(self, dialog: AnsweredDialog[AnswerT], label: str = "") -> AnswerT:
         """Write a dialog, apply typed lines until it is answered, and return the answer."""
         async with self._one_at_a_time:
             typed = asyncio.ensure_future(self._answer(dialog, label))

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tui.commands import run_command
+from tui.dialogs.dialog import AnsweredDialog, AnswerT
 from tui.editing.text_buffer import TextBuffer
-from tui.ports.command_screen import AnswerT, AsksFor, CommandScreen
+from tui.ports.command_screen import CommandScreen
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -229,7 +230,7 @@ class LineScreen:
         """Write what the status line would show."""
         self._run.notice(text)
 
-    async def show_dialog(self, dialog: AsksFor[AnswerT]) -> AnswerT:
+    async def show_dialog(self, dialog: AnsweredDialog[AnswerT]) -> AnswerT:
         """Read out a panel and return its answer."""
         return await self._run.dialogs.ask(dialog)
 

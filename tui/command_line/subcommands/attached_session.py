@@ -88,9 +88,8 @@ class AttachedSession:
     def _read_for(self, seconds: float) -> None:
         """Take what is typed within some time."""
         stdin_fds = [] if self._stdin_fd is None else [self._stdin_fd]
-        if self._stdin_fd is None or not select.select(stdin_fds, [], [], seconds)[0]:
-            if self._stdin_fd is None:
-                select.select([], [], [], seconds)
+        is_readable = bool(select.select(stdin_fds, [], [], seconds)[0])
+        if self._stdin_fd is None or not is_readable:
             return
         piece = os.read(self._stdin_fd, 65536)
         if not piece:

@@ -241,7 +241,8 @@ def _run(launch: Launch) -> int:
     for copy in copies:
         copy.join()
     if isinstance(launch.confined_run, SandboxRun):
-        _report(launch.confined_run, tail.decode(errors="replace"), is_failed=code != 0)
+        output = tail.decode(errors="replace")
+        _print_refusals(launch.confined_run.refusals(output, failed=code != 0))
     return code if code >= 0 else 128 - code
 
 
@@ -252,10 +253,6 @@ def _copy(source: IO[bytes], target: IO[bytes], tail: bytearray) -> None:
         with contextlib.suppress(OSError):
             target.write(chunk)
             target.flush()
-
-
-def _report(confined_run: SandboxRun, output: str, *, is_failed: bool) -> None:
-    _print_refusals(confined_run.refusals(output, failed=is_failed))
 
 
 def _print_refusals(refusals: Iterable[Refusal]) -> None:

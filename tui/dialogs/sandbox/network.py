@@ -10,7 +10,7 @@ from agent.sandbox.network.host_rules import USUAL_PORTS
 from permissions.base.text.sanitize import reveal
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList, Chosen
-from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer
 from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, Run, indent_rows, row
 from tui.text.wrap import wrap
 
@@ -26,14 +26,14 @@ _KINDS: Final = {
 }
 
 
-class NetworkDialog:
+class NetworkDialog(GivesAnswer[HostAnswer]):
     """Asks about one host; connections that want it meanwhile wait for the same answer."""
 
     def __init__(self, request: HostRequest) -> None:
         """Open with "Yes" selected and nothing typed."""
         self.ignored_keys = 0
         self._request = request
-        self._answered: DialogAnswer[HostAnswer] = DialogAnswer()
+        super().__init__()
         always = Choice(
             "Yes, always in this project",
             ".agent/settings.local.json",
@@ -47,18 +47,9 @@ class NetworkDialog:
         self._choices = ChoiceList([*self._yeses, *noes])
 
     @property
-    def is_done(self) -> bool:
-        """Whether it was answered."""
-        return self._answered.is_done
-
-    @property
     def typed_text(self) -> str:
         """What was typed here and not sent."""
         return self._choices.comment(len(self._yeses) + 1)
-
-    async def wait(self) -> HostAnswer:
-        """Return what the user decided."""
-        return await self._answered.wait()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Choose, move or comment."""
@@ -115,18 +106,19 @@ class NetworkDialog:
         """Return the dialog at a width."""
         request = self._request
         width = max(1, width_cells - _INDENT)
-        where = authority(HostName(request.host), request.port)
         body = [*self._command_rows(width), BLANK]
         for text in filter(None, (_KINDS.get(request.kind or ""), _SENDS)):
             body.extend(wrap([(text, MUTED)], width))
         hint = "↑↓ select · enter confirm · tab no, with a comment · esc reject"
         footer = [
             FooterRow(BLANK, is_optional=True),
-            FooterRow(row(_PAD[0], ("Let it reach ", Ink(bold=True)), (where, _HOST), ("?", TEXT))),
+            FooterRow(
+                row(_PAD[0], ("Let it reach ", Ink(bold=True)), (self._where, _HOST), ("?", TEXT))
+            ),
             *self._choices.rows(width_cells),
             FooterRow(row(_PAD[0], (hint, MUTED)), is_optional=True),
         ]
-        title: tuple[Run, ...] = (("Network ", Ink(Role.ACCENT, bold=True)), (where, _HOST))
+        title: tuple[Run, ...] = (("Network ", Ink(Role.ACCENT, bold=True)), (self._where, _HOST))
         return DialogView(title, indent_rows(body, _PAD, _PAD), footer)
 
     def _command_rows(self, width: int) -> list[Row]:
@@ -151,9 +143,9 @@ class NetworkDialog:
 
     def _decide(self, chosen: Chosen) -> None:
         if chosen.index < len(self._yeses):
-            self._answered.give(HostAnswer(True, always=chosen.index > 0))
+            self.give(HostAnswer(True, always=chosen.index > 0))
         else:
-            self._answered.give(HostAnswer(False, chosen.comment))
+            self.give(HostAnswer(False, chosen.comment))
 
 
 _HOST: Final = Ink(Role.CODE, bold=True)
