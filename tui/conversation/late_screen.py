@@ -132,8 +132,8 @@ class _LateUser:
     async def trust(self, request: TrustRequest) -> bool:
         return await (await self._screen.wait_for_ports()).trust(request)
 
-    async def onboard(self, named: LocalServer | None = None) -> Onboarding | LocalModel:
-        return await (await self._screen.wait_for_ports()).onboarding(named)
+    async def onboard(self, server: LocalServer | None = None) -> Onboarding | LocalModel:
+        return await (await self._screen.wait_for_ports()).onboarding(server)
 
     async def show(self, dialog: AnsweredDialog[AnswerT]) -> AnswerT:
         return await (await self._screen.wait_for_ports()).show(dialog)

@@ -60,12 +60,12 @@ def input_with(tool: str, tool_input: Mapping[str, Any], text: str) -> dict[str,
         same = {key: value for key, value in tool_input.items() if key != "workflow"}
         return {**(same if tool == "Workflow" else tool_input), field: text}
     try:
-        found = json.loads(text)
+        edited_input = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise NotACall(f"This is not valid JSON: {error}.") from error
-    if not isinstance(found, dict):
+    if not isinstance(edited_input, dict):
         raise NotACall("The input must be a JSON object: {…}.")
-    return found
+    return edited_input
 
 
 def display_with(
@@ -81,11 +81,11 @@ def display_with(
         tool_input.get("old_string"),
         tool_input.get("new_string"),
     ):
-        case "Write", str() as content, _, _:
+        case ["Write", str() as content, _, _]:
             return replace(display, new=_lf(content))
-        case "Edit", _, "", str() as new:
+        case ["Edit", _, "", str() as new]:
             return replace(display, new=_lf(new))
-        case "Edit", _, str() as piece, str() as new if _lf(piece) in old:
+        case ["Edit", _, str() as piece, str() as new] if _lf(piece) in old:
             count = -1 if tool_input.get("replace_all") else 1
             return replace(display, new=old.replace(_lf(piece), _lf(new), count))
         case _:

@@ -117,8 +117,8 @@ class ChoiceList(Struct):
             is_selected = index == self.selected_index
             lines, label_rows = _label_rows(index, choice, is_selected, width, column)
             rows.extend(
-                FooterRow(line, index, is_selected, is_detail=not is_selected and at >= label_rows)
-                for at, line in enumerate(lines)
+                FooterRow(line, index, is_selected, is_detail=not is_selected and i >= label_rows)
+                for i, line in enumerate(lines)
             )
             buffer = self._comments.get(index)
             is_open = is_selected and self.is_commenting
@@ -176,14 +176,14 @@ def _comment_row(
     text, cursor = buffer.text.replace("\n", "⏎"), buffer.cursor
     head: tuple[Run, ...] = ((" " * _INDENT, TEXT), ("│ ", Ink(Role.ACCENT) if is_open else FAINT))
     room = max(1, width - 3)
-    before = text[:cursor]
+    text_before = text[:cursor]
     # The end of what was typed stays in sight.
     start = 0
-    while text_width(before[start:]) > room:
+    while text_width(text_before[start:]) > room:
         start += 1
-    shown = text[start:]
-    while text_width(shown) > room:
-        shown = shown[:-1]
-    runs: tuple[Run, ...] = ((shown, TEXT),) if text else ((choice.comment_hint or "", MUTED),)
-    caret = _INDENT + 2 + text_width(before[start:]) if is_open else None
+    in_sight = text[start:]
+    while text_width(in_sight) > room:
+        in_sight = in_sight[:-1]
+    runs: tuple[Run, ...] = ((in_sight, TEXT),) if text else ((choice.comment_hint or "", MUTED),)
+    caret = _INDENT + 2 + text_width(text_before[start:]) if is_open else None
     return FooterRow(Row((*head, *runs)), index, is_open, caret)

@@ -126,8 +126,8 @@ QUESTION: Final = Manners()
 
 def manners_of(dialog: Dialog) -> Manners:
     """Return how a dialog handles its keys."""
-    found = getattr(dialog, "manners", QUESTION)
-    return found if isinstance(found, Manners) else QUESTION
+    manners = getattr(dialog, "manners", QUESTION)
+    return manners if isinstance(manners, Manners) else QUESTION
 
 
 def question_of(dialog: Dialog) -> int:
@@ -135,16 +135,16 @@ def question_of(dialog: Dialog) -> int:
 
     A dialog that changes its question provides an attribute `question_number`.
     """
-    found = getattr(dialog, "question_number", 0)
-    return found if isinstance(found, int) else 0
+    number = getattr(dialog, "question_number", 0)
+    return number if isinstance(number, int) else 0
 
 
 def asked_by(dialog: Dialog) -> str:
     """Return what a dialog asks, and about what, in one line: for a notification."""
     view = dialog.view(_ASKED_CELLS)
     title = "".join(text for text, _ in view.title)
-    about = next((line.text.strip() for line in view.body if line.text.strip()), "")
-    return f"{title} {about}".strip()
+    subject = next((line.text.strip() for line in view.body if line.text.strip()), "")
+    return f"{title} {subject}".strip()
 
 
 def ignored_by(dialog: Dialog) -> int:
@@ -152,8 +152,8 @@ def ignored_by(dialog: Dialog) -> int:
 
     One that a stray letter could answer counts them in an attribute `ignored_keys`.
     """
-    found = getattr(dialog, "ignored_keys", 0)
-    return found if isinstance(found, int) else 0
+    key_count = getattr(dialog, "ignored_keys", 0)
+    return key_count if isinstance(key_count, int) else 0
 
 
 def give_height(dialog: Dialog, height_rows: int) -> None:

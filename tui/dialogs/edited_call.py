@@ -46,7 +46,7 @@ class EditedCall:
         self._choice: HunkChoice | None = None
         self._hunks: tuple[DiffDisplay, tuple[Hunk, ...]] | None = None
         self._area: TextArea | None = None
-        self._proposed = (tool_input, display)
+        self._proposal = (tool_input, display)
         self.tool_input: Mapping[str, Any] = tool_input
         """The input as it is now."""
         self.display = display
@@ -57,7 +57,7 @@ class EditedCall:
     @property
     def is_changed(self) -> bool:
         """Whether it is another call than the model's."""
-        return self.tool_input != self._proposed[0]
+        return self.tool_input != self._proposal[0]
 
     @property
     def is_choosing(self) -> bool:
@@ -136,12 +136,12 @@ class EditedCall:
         area = self._area
         assert area is not None
         if action_id == "confirm:edit":
-            edited = self._run_editor(area.text, self._call_text.name)
-            if edited is not None and not TextArea.takes(edited):
+            new_text = self._run_editor(area.text, self._call_text.name)
+            if new_text is not None and not TextArea.takes(new_text):
                 # Too long to continue with it here: it is read as the editor left it.
-                return self._take_area(edited)
-            if edited is not None:
-                area.replace(edited)
+                return self._take_area(new_text)
+            if new_text is not None:
+                area.replace(new_text)
         elif key == "enter":
             return self._take_area(area.text)
         elif key == "escape" or (action_id == "confirm:no" and not text):
@@ -177,28 +177,28 @@ class EditedCall:
         """Let the user edit, in their editor, the file as it would be, or the call's text."""
         display = self.display
         if isinstance(display, DiffDisplay) and self._tool in {"Edit", "Write"}:
-            edited = self._run_editor(display.new, PurePath(display.path).name)
-            if edited is not None:
-                self._take_file(edited)
+            new_text = self._run_editor(display.new, PurePath(display.path).name)
+            if new_text is not None:
+                self._take_file(new_text)
             return
-        edited = self._run_editor(self._call_text.text, self._call_text.name)
-        if edited is not None:
-            self._take_area(edited)
+        new_text = self._run_editor(self._call_text.text, self._call_text.name)
+        if new_text is not None:
+            self._take_area(new_text)
 
-    def _run_editor(self, before: str, name: str) -> str | None:
+    def _run_editor(self, text: str, name: str) -> str | None:
         """Return what the editor made of a text; None where it failed or changed nothing."""
         self.problem = ""
         if self._edit_text is None:
             self.problem = _SET_EDITOR
             return None
-        after = self._edit_text(before, name or "text")
-        if after is None:
+        new_text = self._edit_text(text, name or "text")
+        if new_text is None:
             self.problem = "The editor failed; nothing was changed."
             return None
-        if not before.endswith("\n"):
+        if not text.endswith("\n"):
             # Editors end every file with a line break; that is not a change of the user's.
-            after = after.removesuffix("\n")
-        return after if after != before else None
+            new_text = new_text.removesuffix("\n")
+        return new_text if new_text != text else None
 
     # Taking
 
@@ -232,16 +232,16 @@ class EditedCall:
         assert isinstance(self.display, DiffDisplay)
         if text == self.display.new:
             return True
-        changed = edited_input(self._tool, self.tool_input, self.display.old, text)
-        if changed is None:
+        new_input = edited_input(self._tool, self.tool_input, self.display.old, text)
+        if new_input is None:
             self.problem = "That leaves the file unchanged. To reject the call, choose no."
             return False
-        self._make(changed, replace(self.display, new=text))
+        self._make(new_input, replace(self.display, new=text))
         return True
 
     def _make(self, tool_input: Mapping[str, Any], display: Display | None) -> None:
-        if tool_input == self._proposed[0]:
-            display = self._proposed[1]
+        if tool_input == self._proposal[0]:
+            display = self._proposal[1]
         self.tool_input, self.display = tool_input, display
 
 

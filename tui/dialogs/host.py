@@ -143,13 +143,13 @@ class DialogHost(Listens, RowsWidget):
 
     def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
         """Receive everything that is typed or clicked."""
-        typed = (EventKind.KEY, EventKind.PASTE)
-        clicked = (EventKind.MOUSE_DOWN, EventKind.SCROLL)
-        guarded = (*typed, EventKind.MOUSE_DOWN, EventKind.CLICK, EventKind.FOCUS)
+        typing_kinds = (EventKind.KEY, EventKind.PASTE)
+        pointer_kinds = (EventKind.MOUSE_DOWN, EventKind.SCROLL)
+        guarded_kinds = (*typing_kinds, EventKind.MOUSE_DOWN, EventKind.CLICK, EventKind.FOCUS)
         return [
-            (Phase.CAPTURE, self._guard_input, guarded),
-            (Phase.CAPTURE, self._on_typed, typed),
-            (Phase.CAPTURE, self._on_pointer, clicked),
+            (Phase.CAPTURE, self._guard_input, guarded_kinds),
+            (Phase.CAPTURE, self._on_typed, typing_kinds),
+            (Phase.CAPTURE, self._on_pointer, pointer_kinds),
         ]
 
     def _guard_input(self, event: RoutedEvent) -> None:
@@ -166,15 +166,15 @@ class DialogHost(Listens, RowsWidget):
         if dialog is None:
             return
         event.claim()
-        asked, ignored = question_of(dialog), ignored_by(dialog)
+        question, ignored_count = question_of(dialog), ignored_by(dialog)
         if event.kind is EventKind.PASTE:
             dialog.paste(event.text)
         else:
             self._press(dialog, event)
-        if question_of(dialog) != asked and not dialog.is_done:
+        if question_of(dialog) != question and not dialog.is_done:
             # The question has changed: further typing was for the question before.
             self._guard.arm()
-        elif ignored_by(dialog) != ignored:
+        elif ignored_by(dialog) != ignored_count:
             self._guard.take_words(event)
             self._show_typing()
         self._redraw()
@@ -271,23 +271,23 @@ class DialogHost(Listens, RowsWidget):
         reserved_rows = min(len(body), 2) + (1 if limit > 5 else 0)
         footer = _fitting(footer, max(1, limit - reserved_rows))
         room = max(0, limit - len(footer) - (1 if limit > 5 else 0))
-        pinned = _pinned_rows(view, room) if len(body) > room else []
-        if pinned:
-            body, room = view.body, room - len(pinned)
+        pinned_rows = _pinned_rows(view, room) if len(body) > room else []
+        if pinned_rows:
+            body, room = view.body, room - len(pinned_rows)
         if is_new and view.first_row:
             self._scroll = view.first_row - room // 3
         self._scroll = max(0, min(self._scroll, len(body) - room))
         self._is_at_end = self._scroll >= len(body) - room
-        shown = body[self._scroll : self._scroll + room]
-        hidden = len(body) - len(shown)
+        visible_rows = body[self._scroll : self._scroll + room]
+        hidden = len(body) - len(visible_rows)
         rows: list[Row] = []
         if air:
             rows.append(BLANK)
         if limit > 5:
-            where = f" {self._scroll + len(shown)}/{len(body)} ↕ " if hidden else ""
+            where = f" {self._scroll + len(visible_rows)}/{len(body)} ↕ " if hidden else ""
             position = _TYPING if self._guard.is_typing else where
             rows.append(_title_row(view.title, width_cells, position, len(self._queue)))
-        rows.extend([*shown, *pinned])
+        rows.extend([*visible_rows, *pinned_rows])
         return self._with_footer(rows, footer)
 
     def _with_footer(self, rows: list[Row], footer: Sequence[FooterRow]) -> list[Row]:
@@ -325,10 +325,10 @@ def _title_row(
 ) -> Row:
     right = position + (f" 1 of {dialog_count} " if dialog_count > 1 else "")
     rule = Ink(Role.ACCENT)
-    left = clip([("── ", rule), *title, (" ", rule)], max(0, width - len(right) - 2))
-    gap = max(0, width - runs_width(left) - len(right) - (2 if right else 0))
+    left_runs = clip([("── ", rule), *title, (" ", rule)], max(0, width - len(right) - 2))
+    gap = max(0, width - runs_width(left_runs) - len(right) - (2 if right else 0))
     tail = ((right, MUTED), ("──", rule)) if right else ()
-    return Row((*left, ("─" * gap, rule), *tail), is_copied=False)
+    return Row((*left_runs, ("─" * gap, rule), *tail), is_copied=False)
 
 
 def _pinned_rows(view: DialogView, room: int) -> list[Row]:
@@ -360,8 +360,8 @@ def _fitting(footer: Sequence[FooterRow], room: int) -> list[FooterRow]:
     """Return the footer rows that fit, those around the selected one."""
     if len(footer) <= room:
         return list(footer)
-    selected = next((i for i, part in enumerate(footer) if part.is_selected), 0)
-    first = max(0, min(selected - room // 2, len(footer) - room))
+    selected_index = next((i for i, part in enumerate(footer) if part.is_selected), 0)
+    first = max(0, min(selected_index - room // 2, len(footer) - room))
     return list(footer[first : first + room])
 
 

@@ -47,20 +47,20 @@ def split_change(display: DiffDisplay) -> tuple[Hunk, ...]:
 
     What is shown has hidden characters revealed; a text whose lines are others then has no pieces.
     """
-    shown = shown_display(display)
-    assert isinstance(shown, DiffDisplay)
+    clean = shown_display(display)
+    assert isinstance(clean, DiffDisplay)
     old, new = _lines(display.old), _lines(display.new)
-    if len(old) != len(shown.old.splitlines()) or len(new) != len(shown.new.splitlines()):
+    if len(old) != len(clean.old.splitlines()) or len(new) != len(clean.new.splitlines()):
         return ()
     hunks: list[Hunk] = []
     drift = 0
-    for lines in diff_texts(shown.old, shown.new, 0).hunks:
-        added = [line.new_number for line in lines if line.kind == "added" and line.new_number]
-        removed = [line.old_number for line in lines if line.kind == "removed" and line.old_number]
-        start = removed[0] - 1 if removed else added[0] - 1 - drift
-        texts = tuple(new[number - 1] for number in added)
-        hunks.append(Hunk(start, start + drift, len(removed), texts, lines))
-        drift += len(added) - len(removed)
+    for lines in diff_texts(clean.old, clean.new, 0).hunks:
+        new_rows = [line.new_number for line in lines if line.kind == "added" and line.new_number]
+        old_rows = [line.old_number for line in lines if line.kind == "removed" and line.old_number]
+        start = old_rows[0] - 1 if old_rows else new_rows[0] - 1 - drift
+        texts = tuple(new[number - 1] for number in new_rows)
+        hunks.append(Hunk(start, start + drift, len(old_rows), texts, lines))
+        drift += len(new_rows) - len(old_rows)
     return tuple(hunks)
 
 
@@ -72,12 +72,12 @@ def chosen_text(display: DiffDisplay, hunks: Sequence[Hunk], is_taken: Sequence[
         return display.old
     old = _lines(display.old)
     lines: list[str] = []
-    at = 0
+    next_line = 0
     for hunk, is_in in zip(hunks, is_taken, strict=True):
-        lines += old[at : hunk.start]
+        lines += old[next_line : hunk.start]
         lines += hunk.added_lines if is_in else old[hunk.start : hunk.start + hunk.removed_count]
-        at = hunk.start + hunk.removed_count
-    lines += old[at:]
+        next_line = hunk.start + hunk.removed_count
+    lines += old[next_line:]
     # Only the last line of a text may lack its line break.
     whole = [line if line.endswith("\n") else line + "\n" for line in lines[:-1]]
     return "".join([*whole, *lines[-1:]])
@@ -99,7 +99,7 @@ class HunkChoice:
         self._hunks = hunks
         self._highlighter = highlighter
         self._is_taken = [True] * len(hunks)
-        self._at = 0
+        self._index = 0
 
     @property
     def text(self) -> str:
@@ -114,19 +114,19 @@ class HunkChoice:
     def press(self, key: str, action_id: str | None) -> HunkStep:
         """Move, mark, or end the choice."""
         match key, action_id:
-            case "escape", _:
+            case ["escape", _]:
                 return "back"
-            case "enter", _:
+            case ["enter", _]:
                 return "done" if self.taken_count else "goes_on"
-            case "a", _:
+            case ["a", _]:
                 self._is_taken = [not all(self._is_taken)] * len(self._hunks)
-            case _, "confirm:previous":
-                self._at = (self._at - 1) % len(self._hunks)
-            case _, "confirm:next" | "confirm:nextField":
-                self._at = (self._at + 1) % len(self._hunks)
-            case _, "confirm:toggle":
-                self._is_taken[self._at] = not self._is_taken[self._at]
-            case "y" | "n", _:
+            case [_, "confirm:previous"]:
+                self._index = (self._index - 1) % len(self._hunks)
+            case [_, "confirm:next" | "confirm:nextField"]:
+                self._index = (self._index + 1) % len(self._hunks)
+            case [_, "confirm:toggle"]:
+                self._is_taken[self._index] = not self._is_taken[self._index]
+            case ["y" | "n", _]:
                 self._mark(is_taken=key == "y")
             case _:
                 pass
@@ -134,15 +134,15 @@ class HunkChoice:
 
     def _mark(self, *, is_taken: bool) -> None:
         """Answer for one piece and move to the next, as `git add -p` does."""
-        self._is_taken[self._at] = is_taken
-        self._at = min(self._at + 1, len(self._hunks) - 1)
+        self._is_taken[self._index] = is_taken
+        self._index = min(self._index + 1, len(self._hunks) - 1)
 
     def choose(self, index: int) -> None:
         """A click selects; a click on the selected one takes it in or out."""
-        if index == self._at:
+        if index == self._index:
             self._is_taken[index] = not self._is_taken[index]
         else:
-            self._at = index
+            self._index = index
 
     def view(self, title: tuple[Run, ...], width_cells: int) -> DialogView:
         """Return the selected piece in its surroundings, and the list of all."""
@@ -156,32 +156,32 @@ class HunkChoice:
             FooterRow(BLANK, is_optional=True),
             FooterRow(row(*clip([pad, (hint, MUTED)], width_cells - 1)), is_optional=True),
         ]
-        hunk = self._hunks[self._at]
-        before = min(CONTEXT_LINES, hunk.start)
-        body_id = f"part {self._at}"
-        return DialogView(title, self._body(width_cells), footer, body_id, first_row=before)
+        hunk = self._hunks[self._index]
+        context_count = min(CONTEXT_LINES, hunk.start)
+        body_id = f"part {self._index}"
+        return DialogView(title, self._body(width_cells), footer, body_id, first_row=context_count)
 
     def _row(self, index: int, width_cells: int) -> FooterRow:
-        hunk, is_selected = self._hunks[index], index == self._at
+        hunk, is_selected = self._hunks[index], index == self._index
         sign: Run = (" ❯ " if is_selected else "   ", Ink(Role.ACCENT, bold=True))
         box: Run = ("☑ ", Ink(Role.SUCCESS)) if self._is_taken[index] else ("☐ ", MUTED)
-        changed = next((line.text.strip() for line in hunk.lines if line.text.strip()), "")
+        first_line = next((line.text.strip() for line in hunk.lines if line.text.strip()), "")
         number = hunk.start + 1
         counts = f"line {number}  +{len(hunk.added_lines)} −{hunk.removed_count}"
         gap = " " * max(2, 22 - text_width(counts))
         ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
-        runs = clip([sign, box, (counts, ink), (gap, TEXT), (changed, MUTED)], width_cells - 1)
+        runs = clip([sign, box, (counts, ink), (gap, TEXT), (first_line, MUTED)], width_cells - 1)
         return FooterRow(Row(tuple(runs)), index, is_selected)
 
     def _body(self, width_cells: int) -> list[Row]:
-        shown = shown_display(self._display)
-        assert isinstance(shown, DiffDisplay)
-        hunk = self._hunks[self._at]
-        old = shown.old.splitlines()
+        clean = shown_display(self._display)
+        assert isinstance(clean, DiffDisplay)
+        hunk = self._hunks[self._index]
+        old = clean.old.splitlines()
         end = hunk.start + hunk.removed_count
-        language = language_of(shown.path)
-        old_lines = self._highlighter.block(shown.old, language)
-        new_lines = self._highlighter.block(shown.new, language)
+        language = language_of(clean.path)
+        old_lines = self._highlighter.block(clean.old, language)
+        new_lines = self._highlighter.block(clean.new, language)
         digits = len(str(len(old) + len(hunk.added_lines)))
         drift = hunk.new_start - hunk.start
         lines = [

@@ -22,15 +22,15 @@ def limit_of(center: CommandService | None) -> float | None:
 
 async def unless_away(
     dialog: QuestionDialog,
-    asked: Awaitable[Mapping[str, str] | None],
+    answers: Awaitable[Mapping[str, str] | None],
     limit_s: float | None,
 ) -> Mapping[str, str] | None:
     """Wait for the answers; give up the form when no key was pressed for so long."""
     if limit_s is None:
-        return await asked
+        return await answers
     watch = asyncio.ensure_future(_watch(dialog, limit_s))
     try:
-        return await asked
+        return await answers
     finally:
         watch.cancel()
         await asyncio.wait({watch})

@@ -64,7 +64,7 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
         `is_configured`: `servers` is the one that the user configured, without a model;
         `shows_keys` is False where the keys of the drawn screen do nothing.
         """
-        self._named = servers[0] if is_configured else None
+        self._server = servers[0] if is_configured else None
         self._keys = KEYS if shows_keys else ()
         self._highlighter = highlighter
         super().__init__()
@@ -127,11 +127,11 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
         pad = (("   ", TEXT),)
         title = (("Welcome", Ink(Role.ACCENT, bold=True)),)
         footer = [FooterRow(BLANK, is_optional=True), *self._choices.rows(width_cells)]
-        if self._named is not None:
-            return DialogView(title, indent_rows(_which_of(self._named, width), pad, pad), footer)
-        found = "These are on this machine:" if self._offers else "No model is configured yet."
+        if self._server is not None:
+            return DialogView(title, indent_rows(_which_of(self._server, width), pad, pad), footer)
+        heading = "These are on this machine:" if self._offers else "No model is configured yet."
         rows: list[Row] = [
-            *wrap([(found, Ink(bold=True))], width),
+            *wrap([(heading, Ink(bold=True))], width),
             BLANK,
             *wrap([("To use Anthropic's API:", MUTED)], width),
             *code_rows([self._highlighter.line(_HOSTED, "bash")], width),

@@ -78,7 +78,7 @@ class PermissionDialog(GivesAnswer[Decision]):
             request.tool, request.tool_input, ask.display, highlighter, edit_text
         )
         ask = replace(ask, display=shown_display(ask.display))
-        self._proposed = self._ask = ask
+        self._proposal = self._ask = ask
         self._highlighter = highlighter
         self._is_traced = False
         super().__init__()
@@ -212,14 +212,14 @@ class PermissionDialog(GivesAnswer[Decision]):
 
     def _turn_place(self, step: int) -> None:
         """Store the rules of the selected answer in the next place, where there are several."""
-        ask, at = self._ask, self._choices.selected_index - 1
-        if not 0 <= at < len(ask.offers) or not ask.offers[at].elsewhere:
+        ask, index = self._ask, self._choices.selected_index - 1
+        if not 0 <= index < len(ask.offers) or not ask.offers[index].elsewhere:
             return
-        offer = ask.offers[at]
+        offer = ask.offers[index]
         places = (replace(offer, elsewhere=()), *offer.elsewhere)
-        turned = (*places[step:], *places[:step])
-        moved = replace(turned[0], elsewhere=turned[1:])
-        self._ask = replace(ask, offers=(*ask.offers[:at], moved, *ask.offers[at + 1 :]))
+        next_places = (*places[step:], *places[:step])
+        offer = replace(next_places[0], elsewhere=next_places[1:])
+        self._ask = replace(ask, offers=(*ask.offers[:index], offer, *ask.offers[index + 1 :]))
         self._choices.choices = answers_of(self._ask)
 
     def _take_offer(self) -> None:
@@ -254,19 +254,19 @@ class PermissionDialog(GivesAnswer[Decision]):
 
     def _take_revision(self) -> None:
         """Judge the call as the user changed it, and show the verdict; run what is allowed."""
-        revision, before = self._revision, self._ask
-        if revision.tool_input == before.request.tool_input:
+        revision, old_ask = self._revision, self._ask
+        if revision.tool_input == old_ask.request.tool_input:
             return
         if not revision.is_changed:
-            self._ask = self._proposed
+            self._ask = self._proposal
         else:
-            request = replace(self._proposed.request, tool_input=revision.tool_input)
-            judged = self._judge(request) if self._judge is not None else None
-            again = without_judgement(self._proposed)
-            if judged is not None:
-                again = still_asked(judged, self._proposed)
+            request = replace(self._proposal.request, tool_input=revision.tool_input)
+            new_verdict = self._judge(request) if self._judge is not None else None
+            new_ask = without_judgement(self._proposal)
+            if new_verdict is not None:
+                new_ask = still_asked(new_verdict, self._proposal)
             self._ask = replace(
-                again,
+                new_ask,
                 request=request,
                 display=shown_display(revision.display),
             )
@@ -294,13 +294,13 @@ class PermissionDialog(GivesAnswer[Decision]):
         subject = subject_rows(ask.request, ask.display, width_cells, self._highlighter)
         more: list[Row] = []
         # What it does and why it asks stay in sight, however long the command or the change.
-        pinned = [*effect_rows(ask.pending, width), *why_rows(ask.pending, width, ask.short)]
+        pinned_rows = [*effect_rows(ask.pending, width), *why_rows(ask.pending, width, ask.short)]
         if needs_part_table(ask.pending):
             more.extend([BLANK, *part_rows(ask.pending, width, ask.short)])
         else:
-            pinned.insert(0, BLANK)
+            pinned_rows.insert(0, BLANK)
         if self._is_traced:
-            more, pinned = [*more, *pinned, BLANK], []
+            more, pinned_rows = [*more, *pinned_rows, BLANK], []
         trace_at = len(subject) + len(more)
         if self._is_traced:
             more.extend(trace_rows(ask.pending, width, ask.short))
@@ -322,7 +322,7 @@ class PermissionDialog(GivesAnswer[Decision]):
         title = title_runs(ask.request, ask.display, ask.pending)
         body = SequenceView((subject, more))
         if not self._is_traced:
-            return DialogView(title, body, footer, pinned_rows=pinned)
+            return DialogView(title, body, footer, pinned_rows=pinned_rows)
         return DialogView(title, body, footer, body_id="trace", first_row=trace_at)
 
     def _changed_question(self) -> str:

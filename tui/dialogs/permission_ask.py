@@ -70,11 +70,11 @@ def answers_of(ask: PermissionAsk) -> list[Choice]:
     label = "Yes, once" if ask.pending.write_dirs else "Yes"
     yes = Choice(label, comment_hint="and tell the model…")
     offers: list[Choice] = []
-    named: tuple[str, ...] = ()
+    shown_rules: tuple[str, ...] = ()
     for offer in ask.offers:
         # Rules are shown once: a second answer that stores the same ones differs in its place.
-        offers.append(_storing(offer, is_named=offer.choice.rules == named))
-        named = offer.choice.rules
+        offers.append(_storing(offer, is_named=offer.choice.rules == shown_rules))
+        shown_rules = offer.choice.rules
     if ask.session_edits and offers:
         detail = " · ".join(filter(None, (offers[0].detail, "shift+tab")))
         offers[0] = replace(offers[0], detail=detail)
@@ -83,9 +83,9 @@ def answers_of(ask: PermissionAsk) -> list[Choice]:
 
 def _storing(offer: GrantOffer, *, is_named: bool) -> Choice:
     if offer.choice.directories:
-        named = ", ".join(map(reveal, offer.choice.directories))
+        directories = ", ".join(map(reveal, offer.choice.directories))
         is_one = len(offer.choice.directories) == 1
-        return Choice(_ADD_ONE if is_one else _ADD_MANY, "", named)
+        return Choice(_ADD_ONE if is_one else _ADD_MANY, "", directories)
     label, file = _DESTINATIONS.get(offer.choice.destination, (_ALWAYS, offer.choice.destination))
     details = [file]
     if not is_named:
@@ -105,8 +105,8 @@ def _without_command(offer: GrantOffer) -> str:
         command = rules[0].removeprefix("Bash(").removesuffix(" *)")
         return offer.also_allows.removeprefix(f"{command} with ")
     any_arguments = " with any arguments"
-    named = [text.replace(f"{any_arguments}, ", ": ") for text in texts]
-    return "; ".join(text for text in named if not text.endswith(any_arguments))
+    phrases = [text.replace(f"{any_arguments}, ", ": ") for text in texts]
+    return "; ".join(text for text in phrases if not text.endswith(any_arguments))
 
 
 def decision_of(ask: PermissionAsk, chosen: Chosen) -> Decision:
@@ -151,30 +151,30 @@ def is_barred(ask: PermissionAsk) -> bool:
     return ask.pending.behavior is Behavior.DENY
 
 
-def without_judgement(proposed: PermissionAsk) -> PermissionAsk:
+def without_judgement(proposal: PermissionAsk) -> PermissionAsk:
     """Return the ask without what was found out about the model's own call."""
-    pending = replace(proposed.pending, parts=(), effects=(), message=_CHANGED, write_dirs=())
-    return replace(proposed, offers=(), session_edits=False, pending=pending)
+    pending = replace(proposal.pending, parts=(), effects=(), message=_CHANGED, write_dirs=())
+    return replace(proposal, offers=(), session_edits=False, pending=pending)
 
 
-def still_asked(judged: PermissionAsk, proposed: PermissionAsk) -> PermissionAsk:
+def still_asked(new_verdict: PermissionAsk, proposal: PermissionAsk) -> PermissionAsk:
     """Return the verdict of rules on a changed call; a hook that asked the user still asks."""
-    before = proposed.pending
-    asked = [
-        entry for entry in before.trace if entry.step is TraceStep.HOOK and entry.answer in _ASKS
+    old = proposal.pending
+    hook_entries = [
+        entry for entry in old.trace if entry.step is TraceStep.HOOK and entry.answer in _ASKS
     ]
-    if not asked or judged.pending.behavior is not Behavior.ALLOW:
-        return judged
+    if not hook_entries or new_verdict.pending.behavior is not Behavior.ALLOW:
+        return new_verdict
     pending = replace(
-        judged.pending,
+        new_verdict.pending,
         behavior=Behavior.ASK,
-        source=before.source,
-        reason_type=before.reason_type,
-        reason=before.reason,
-        message=before.message,
-        trace=(*judged.pending.trace, *asked),
+        source=old.source,
+        reason_type=old.reason_type,
+        reason=old.reason,
+        message=old.message,
+        trace=(*new_verdict.pending.trace, *hook_entries),
     )
-    return replace(judged, pending=pending)
+    return replace(new_verdict, pending=pending)
 
 
 _ASKS: Final = frozenset({"ask", "defer"})

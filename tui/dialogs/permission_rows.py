@@ -44,10 +44,10 @@ def title_runs(
     request: PermissionRequest, display: Display | None, pending: Decision
 ) -> tuple[Run, ...]:
     """Return the question, and the file with what is added and removed."""
-    asked = question_of(request, pending)
+    title = question_of(request, pending)
     if isinstance(display, WorkflowDisplay):
-        asked = workflow_title(display)
-    runs: tuple[Run, ...] = ((asked, Ink(Role.ACCENT, bold=True)),)
+        title = workflow_title(display)
+    runs: tuple[Run, ...] = ((title, Ink(Role.ACCENT, bold=True)),)
     if isinstance(display, WorkflowDisplay) and not display.subtasks:
         runs = (*runs, (f" {reveal(display.name)}", Ink(bold=True)))
     if isinstance(display, DiffDisplay):
@@ -82,8 +82,8 @@ def subject_rows(
         case WorkflowDisplay():
             return launch_rows(display, width_cells, highlighter, INDENT)
         case CommandDisplay():
-            shown = display.command
-            return _command(shown, tool_input.get("description"), width_cells, highlighter)
+            command_text = display.command
+            return _command(command_text, tool_input.get("description"), width_cells, highlighter)
         case _:
             pass
     command = tool_input.get("command")
@@ -150,7 +150,7 @@ def part_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
         for ground in [_ground(part, short)]
     ]
     for (behavior, ground), alike in groupby(range(len(parts)), grounds.__getitem__):
-        runs = _alike_runs(behavior, [parts[at] for at in alike], ground)
+        runs = _alike_runs(behavior, [parts[part_indexes] for part_indexes in alike], ground)
         head: tuple[Run, ...] = (PAD[0], (f"{behavior.value:<6}", _VERDICTS[behavior]))
         rest: tuple[Run, ...] = ((" " * (INDENT + 6), TEXT),)
         for line in runs:
@@ -171,8 +171,8 @@ def _alike_runs(behavior: Behavior, parts: Sequence[PartVerdict], ground: str) -
 
 
 def _part_runs(part: PartVerdict, ground: str) -> list[Run]:
-    about = " · ".join(reveal(text) for text in (ground, extra_detail(part, ground)) if text)
-    return [(reveal(part.text), TEXT), *([(f"  {about}", MUTED)] if about else [])]
+    details = " · ".join(reveal(text) for text in (ground, extra_detail(part, ground)) if text)
+    return [(reveal(part.text), TEXT), *([(f"  {details}", MUTED)] if details else [])]
 
 
 def effect_rows(pending: Decision, width: int) -> list[Row]:
@@ -191,10 +191,10 @@ def why_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
         wrap([(text, MUTED)], width - 2), (PAD[0], ("◆ ", Ink(Role.WARNING))), ((" " * 5, TEXT),)
     )
     if pending.rule is not None and reveal(pending.rule.text) not in text:
-        named = reveal(_rule(pending.rule, short))
+        rule_text = reveal(_rule(pending.rule, short))
         if pending.source is DecisionSource.HOOK:
-            named = f"Without the hook this would decide: {named}"
-        rule = wrap([(named, MUTED)], width - 2)
+            rule_text = f"Without the hook this would decide: {rule_text}"
+        rule = wrap([(rule_text, MUTED)], width - 2)
         rows.extend(indent_rows(rule, ((" " * 5, TEXT),), ((" " * 5, TEXT),)))
     for warning in pending.warnings:
         text = warning.message

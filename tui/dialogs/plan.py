@@ -71,9 +71,9 @@ class PlanDialog(GivesAnswer[PlanAnswer]):
                 self.ignored_keys += 1
 
     def _edit(self) -> None:
-        edited = self._edit_text(self._plan, "plan.md") if self._edit_text is not None else None
-        if edited is not None and edited.strip() and edited.rstrip() != self._plan.rstrip():
-            self._own_plan = self._plan = sanitize(edited.rstrip())
+        text = self._edit_text(self._plan, "plan.md") if self._edit_text is not None else None
+        if text is not None and text.strip() and text.rstrip() != self._plan.rstrip():
+            self._own_plan = self._plan = sanitize(text.rstrip())
 
     def paste(self, text: str) -> None:
         """Paste into the comment."""

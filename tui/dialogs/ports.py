@@ -147,8 +147,8 @@ class DialogUser:
         """Return answers by question text, or None when the user declined."""
         try:
             dialog = QuestionDialog(questions, self._highlighter)
-            asked = show(self._host, dialog)
-            return await abort.race(unless_away(dialog, asked, limit_of(self._commands())))
+            answers = show(self._host, dialog)
+            return await abort.race(unless_away(dialog, answers, limit_of(self._commands())))
         except Aborted:
             return None
 
@@ -178,10 +178,10 @@ class DialogUser:
         """Return whether the user trusts a directory."""
         return await show(self._host, TrustDialog(request))
 
-    async def onboard(self, named: LocalServer | None = None) -> Onboarding | LocalModel:
+    async def onboard(self, server: LocalServer | None = None) -> Onboarding | LocalModel:
         """Return what to do without credentials, or which model of the named server to use."""
-        servers = (named,) if named is not None else await find_local_servers()
-        dialog = OnboardingDialog(self._highlighter, servers, is_configured=named is not None)
+        servers = (server,) if server is not None else await find_local_servers()
+        dialog = OnboardingDialog(self._highlighter, servers, is_configured=server is not None)
         return await show(self._host, dialog)
 
 

@@ -38,7 +38,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
         """Open with the first question."""
         self._steps = [QuestionStep(question) for question in questions]
         self._highlighter = highlighter
-        self._at = 0
+        self._index = 0
         self._review = ChoiceList([Choice("Submit answers"), Choice("Decline to answer")])
         super().__init__()
         self._touched_s: float | None = None
@@ -55,7 +55,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
     @property
     def _step(self) -> QuestionStep | None:
         """The question on the screen; None for the review."""
-        return self._steps[self._at] if self._at < len(self._steps) else None
+        return self._steps[self._index] if self._index < len(self._steps) else None
 
     @property
     def _choices(self) -> ChoiceList:
@@ -143,7 +143,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
     def _turn(self, step: int) -> None:
         """Go to another question, or to the review behind the last one."""
         count = len(self._steps)
-        self._at = (self._at + step) % (count + 1 if count > 1 else count)
+        self._index = (self._index + step) % (count + 1 if count > 1 else count)
 
     def _go_back(self) -> None:
         """Decline; from the review go back to the questions, since nothing there was meant."""
@@ -180,8 +180,11 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
         if len(self._steps) == 1:
             self._finish(0)
             return
-        left = [i for i, step in enumerate(self._steps) if step.answer is None]
-        self._at = next((i for i in left if i > self._at), left[0] if left else len(self._steps))
+        open_steps = [i for i, step in enumerate(self._steps) if step.answer is None]
+        self._index = next(
+            (i for i in open_steps if i > self._index),
+            open_steps[0] if open_steps else len(self._steps),
+        )
 
     def _finish(self, index: int) -> None:
         if index:
@@ -195,7 +198,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
         if self._step is None:
             return (("Review", _BOLD), (" your answers", MUTED))
         count = len(self._steps)
-        of = (f" {self._at + 1} of {count}", MUTED) if count > 1 else ("", MUTED)
+        of = (f" {self._index + 1} of {count}", MUTED) if count > 1 else ("", MUTED)
         return (("Question", _BOLD), of)
 
     def view(self, width_cells: int) -> DialogView:
@@ -212,21 +215,23 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
         body.extend(indent_rows(text, _PAD, _PAD))
         if step.preview:
             bar = (("   │ ", FAINT),)
-            shown = markdown_rows(sanitize(step.preview), width_cells - 6, self._highlighter)
-            body += [BLANK, *indent_rows(shown, bar, bar)]
+            preview_rows = markdown_rows(sanitize(step.preview), width_cells - 6, self._highlighter)
+            body += [BLANK, *indent_rows(preview_rows, bar, bar)]
         keys = "space mark · enter continue" if step.is_multiple else "enter choose"
         more = " · ←→ questions" if len(self._steps) > 1 else ""
-        typed = "Type a number, the number of Other and then your own answer, or esc to decline."
+        instructions = (
+            "Type a number, the number of Other and then your own answer, or esc to decline."
+        )
         if step.is_multiple:
-            typed = "Enter numbers to select, then “enter” to continue, or esc to decline."
+            instructions = "Enter numbers to select, then “enter” to continue, or esc to decline."
         if len(self._steps) > 1:
-            typed += " Left and right go through the questions."
+            instructions += " Left and right go through the questions."
         return DialogView(
             self._title(),
             body,
             self._footer(f"↑↓ · {keys}{more} · esc decline", width_cells),
-            body_id=f"{self._at}:{step.choices.selected_index if step.preview else ''}",
-            in_lines=typed,
+            body_id=f"{self._index}:{step.choices.selected_index if step.preview else ''}",
+            in_lines=instructions,
         )
 
     def _review_view(self, body: list[Row], width: int) -> DialogView:
@@ -239,9 +244,9 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
             rows = wrap([answer], max(1, width - 6))
             body.extend(indent_rows(rows, (("   → ", MUTED),), (("     ", TEXT),)))
         hint = "↑↓ enter · ← change an answer · esc back"
-        typed = "Type a number, or left to change an answer."
+        instructions = "Type a number, or left to change an answer."
         footer = self._footer(hint, width)
-        return DialogView(self._title(), body, footer, body_id="review", in_lines=typed)
+        return DialogView(self._title(), body, footer, body_id="review", in_lines=instructions)
 
     def _footer(self, hint: str, width: int) -> list[FooterRow]:
         return [
@@ -256,7 +261,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
         for index, step in enumerate(self._steps):
             label = reveal(step.question.header) or f"{index + 1}"
             sign: Run = ("✓ ", Ink(Role.SUCCESS)) if step.answer is not None else ("· ", MUTED)
-            ink = _BOLD if index == self._at else MUTED
+            ink = _BOLD if index == self._index else MUTED
             runs += [sign, (label, ink), ("   ", MUTED)]
         ink = _BOLD if self._step is None else MUTED
         return [*runs, ("Review", ink)]

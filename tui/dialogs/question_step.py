@@ -21,8 +21,8 @@ class QuestionStep:
         self.question = question
         self.answer: str | None = None
         """As the model receives it; None until it is answered."""
-        self._marked: set[int] = set()
-        self._taken: int | None = None
+        self._marked_indexes: set[int] = set()
+        self._taken_index: int | None = None
         self.choices = ChoiceList(self._make_choices())
 
     @property
@@ -33,8 +33,8 @@ class QuestionStep:
     @property
     def preview(self) -> str:
         """What the selected answer would look like; empty where it shows nothing."""
-        at = self.choices.selected_index
-        return "" if self.is_other(at) else self.question.options[at].preview
+        index = self.choices.selected_index
+        return "" if self.is_other(index) else self.question.options[index].preview
 
     @property
     def own(self) -> str:
@@ -46,8 +46,8 @@ class QuestionStep:
         """The answer, or the marked and typed parts of one that is not complete yet."""
         if self.answer is not None:
             return self.answer
-        marked = [self.question.options[i].label for i in sorted(self._marked)]
-        return ", ".join([*marked, *([self.own] if self.own else [])])
+        labels = [self.question.options[i].label for i in sorted(self._marked_indexes)]
+        return ", ".join([*labels, *([self.own] if self.own else [])])
 
     def is_other(self, index: int) -> bool:
         """Whether an answer is the user's own."""
@@ -55,22 +55,22 @@ class QuestionStep:
 
     def toggle(self, index: int) -> None:
         """Mark an answer, or unmark it."""
-        self._marked ^= {index}
+        self._marked_indexes ^= {index}
         self.choices.choices = self._make_choices()
 
     def take(self, index: int) -> bool:
         """Store the answer; False where there is none yet."""
         if self.is_multiple:
-            if not self._marked and not self.own and not self.is_other(index):
-                self._marked.add(index)
-            labels = [self.question.options[i].label for i in sorted(self._marked)]
+            if not self._marked_indexes and not self.own and not self.is_other(index):
+                self._marked_indexes.add(index)
+            labels = [self.question.options[i].label for i in sorted(self._marked_indexes)]
             labels += [self.own] if self.own else []
         else:
             labels = [self.own] if self.is_other(index) else [self.question.options[index].label]
         if not any(labels):
             return False
         self.answer = ", ".join(labels)
-        self._taken = index
+        self._taken_index = index
         self.choices.is_commenting = False
         self.choices.choices = self._make_choices()
         return True
@@ -80,7 +80,7 @@ class QuestionStep:
             Choice(
                 reveal(option.label) + self._sign(index),
                 reveal(option.description),
-                is_marked=index in self._marked if self.is_multiple else None,
+                is_marked=index in self._marked_indexes if self.is_multiple else None,
             )
             for index, option in enumerate(self.question.options)
         ]
@@ -88,4 +88,4 @@ class QuestionStep:
         return [*options, other]
 
     def _sign(self, index: int) -> str:
-        return _ANSWERED if not self.is_multiple and self._taken == index else ""
+        return _ANSWERED if not self.is_multiple and self._taken_index == index else ""

@@ -31,8 +31,8 @@ class TextArea:
 
     def __init__(self, text: str) -> None:
         """Start with a text of at most `LONG_CHARS` characters, the cursor at its end."""
-        held, chips = _label_unseen(text, {})
-        self._buffer = TextBuffer(Draft(held, len(held), chips))
+        labeled_text, chips = _label_unseen(text, {})
+        self._buffer = TextBuffer(Draft(labeled_text, len(labeled_text), chips))
         self._width_cells = 80
 
     @staticmethod
@@ -66,15 +66,15 @@ class TextArea:
         """Insert a text at the cursor as it is; False, and nothing, where it makes all too long."""
         if not self.takes(self.text + text):
             return False
-        held, chips = _label_unseen(text.replace("\r\n", "\n"), self._buffer.draft.chips)
+        labeled_text, chips = _label_unseen(text.replace("\r\n", "\n"), self._buffer.draft.chips)
         cursor = self._buffer.cursor
-        self._buffer.put(cursor, cursor, DraftPiece(held, chips))
+        self._buffer.put(cursor, cursor, DraftPiece(labeled_text, chips))
         return True
 
     def replace(self, text: str) -> None:
         """Put another text in the place of all of it."""
-        held, chips = _label_unseen(text, {})
-        self._buffer.load(Draft(held, len(held), chips))
+        labeled_text, chips = _label_unseen(text, {})
+        self._buffer.load(Draft(labeled_text, len(labeled_text), chips))
 
     def rows(self, width_cells: int) -> list[FooterRow]:
         """Return the rows around the cursor, at most `_NEAR_ROWS` on either side of it."""
@@ -85,11 +85,11 @@ class TextArea:
         first = max(0, number - _NEAR_ROWS)
         return [
             FooterRow(
-                Row((_sign(is_first=at == 0), *_runs(draft, line))),
-                is_selected=at == number,
-                caret_cells=_SIGN_CELLS + column if at == number else None,
+                Row((_sign(is_first=line_index == 0), *_runs(draft, line))),
+                is_selected=line_index == number,
+                caret_cells=_SIGN_CELLS + column if line_index == number else None,
             )
-            for at, line in enumerate(lines[first : number + _NEAR_ROWS], first)
+            for line_index, line in enumerate(lines[first : number + _NEAR_ROWS], first)
         ]
 
     def _lines(self) -> list[EditRow]:
@@ -99,9 +99,9 @@ class TextArea:
     def _move_row(self, step: int) -> None:
         lines = self._lines()
         number, column = place_of(lines, self._buffer.cursor)
-        wanted = number + step
-        if 0 <= wanted < len(lines):
-            self._buffer.move_to(cursor_at(lines, wanted, column))
+        target_row = number + step
+        if 0 <= target_row < len(lines):
+            self._buffer.move_to(cursor_at(lines, target_row, column))
         elif step < 0:
             self._buffer.line_start()
         else:
@@ -110,18 +110,18 @@ class TextArea:
 
 def _label_unseen(text: str, chips: Mapping[str, Chip]) -> tuple[str, dict[str, Chip]]:
     """Return a text in which what is unseen is shown as a label; the labels, old ones included."""
-    held = dict(chips)
-    known = {chip.content: char for char, chip in held.items()}
+    all_chips = dict(chips)
+    char_by_content = {chip.content: char for char, chip in all_chips.items()}
     parts: list[str] = []
-    for character, shown in _shown_characters(text):
-        if shown is None:
+    for character, label_text in _shown_characters(text):
+        if label_text is None:
             parts.append(character)
             continue
-        if character not in known:
-            known[character] = free_chip_char(held)
-            held[known[character]] = Chip(0, character, label_text=shown)
-        parts.append(known[character])
-    return "".join(parts), held
+        if character not in char_by_content:
+            char_by_content[character] = free_chip_char(all_chips)
+            all_chips[char_by_content[character]] = Chip(0, character, label_text=label_text)
+        parts.append(char_by_content[character])
+    return "".join(parts), all_chips
 
 
 def _shown_characters(text: str) -> Iterator[tuple[str, str | None]]:
@@ -129,22 +129,22 @@ def _shown_characters(text: str) -> Iterator[tuple[str, str | None]]:
     if text.isascii() and text.isprintable():
         yield from ((character, None) for character in text)
         return
-    for at, character in enumerate(text):
+    for index, character in enumerate(text):
         if character == "\t":
             yield character, _TAB
         elif is_chip(character):
             yield character, f"U+{ord(character):04X}"
-        elif character == "\u200d" and _is_joining(text, at):
+        elif character == "\u200d" and _is_joining(text, index):
             yield character, None
         else:
             spelt = reveal(character)
             yield character, None if spelt == character else spelt
 
 
-def _is_joining(text: str, at: int) -> bool:
+def _is_joining(text: str, index: int) -> bool:
     """Does this joiner make one emoji out of its neighbours?"""
-    around = text[max(0, at - 1) : at + 2]
-    return reveal(around) == around
+    surroundings = text[max(0, index - 1) : index + 2]
+    return reveal(surroundings) == surroundings
 
 
 def _sign(*, is_first: bool) -> Run:

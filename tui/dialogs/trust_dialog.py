@@ -145,5 +145,5 @@ def _place(file: Path | None, line: int | None, root: Path) -> str:
     """Return an item's file and line, relative to the directory named above the list."""
     if file is None:
         return ""
-    near = file.relative_to(root) if file.is_relative_to(root) else file
-    return f"{near}:{line}" if line else str(near)
+    place = file.relative_to(root) if file.is_relative_to(root) else file
+    return f"{place}:{line}" if line else str(place)

@@ -210,7 +210,7 @@ class AskTrust(Protocol):
 class AskOnboarding(Protocol):
     """Asks what to do without credentials, or without a model."""
 
-    async def __call__(self, named: LocalServer | None = None) -> Onboarding | LocalModel:
+    async def __call__(self, server: LocalServer | None = None) -> Onboarding | LocalModel:
         """Return what the user chose; of the models of the server they named, if they did."""
         ...
 

@@ -35,20 +35,20 @@ class FormField(Struct, frozen=True):
 
     name: str
     schema: Mapping[str, object]
-    required: bool
+    is_required: bool
 
     @property
     def question(self) -> Question:
         """The field as a question."""
         title = str(self.schema.get("title") or self.name)
-        described = str(self.schema.get("description") or "")
-        text = reveal(f"{title}: {described}" if described else title)
+        description = str(self.schema.get("description") or "")
+        text = reveal(f"{title}: {description}" if description else title)
         labels = self.labels
         default = self.schema.get("default")
         options = [QuestionOption(label) for label in labels.values()]
         if not labels and default is not None:
             options.append(QuestionOption(_text_of(default), "the server's suggestion"))
-        if not self.required:
+        if not self.is_required:
             options.append(QuestionOption(EMPTY))
         return Question(text, reveal(self.name)[:20], tuple(options), self.is_multiple)
 
@@ -75,8 +75,8 @@ class FormField(Struct, frozen=True):
         values, names = source.get("enum"), source.get("enumNames")
         if not isinstance(values, list):
             return {}
-        shown = names if isinstance(names, list) and len(names) == len(values) else values
-        return {str(v): reveal(str(n)) for v, n in zip(values, shown, strict=True)}
+        labels = names if isinstance(names, list) and len(names) == len(values) else values
+        return {str(v): reveal(str(n)) for v, n in zip(values, labels, strict=True)}
 
     def value(self, answer: str) -> FormValue:
         """Return the value of an answer; None where it is left empty. Raises BadValueError."""
@@ -101,8 +101,8 @@ class FormField(Struct, frozen=True):
         try:
             number = int(answer) if is_whole else float(answer)
         except ValueError:
-            expected = "a whole number" if is_whole else "a number"
-            raise BadValueError(f"expected {expected}") from None
+            kind = "a whole number" if is_whole else "a number"
+            raise BadValueError(f"expected {kind}") from None
         least, most = self.schema.get("minimum"), self.schema.get("maximum")
         if isinstance(least, int | float) and number < least:
             raise BadValueError(f"expected at least {least}")
@@ -124,12 +124,12 @@ class FormField(Struct, frozen=True):
 
 def form_fields(schema: Mapping[str, object]) -> list[FormField]:
     """Return the fields of a form's schema."""
-    properties, required = schema.get("properties"), schema.get("required")
-    names = required if isinstance(required, list) else []
+    properties, required_names = schema.get("properties"), schema.get("required")
+    names = required_names if isinstance(required_names, list) else []
     return [
-        FormField(str(name), described, name in names)
-        for name, described in (properties.items() if isinstance(properties, Mapping) else ())
-        if isinstance(described, Mapping)
+        FormField(str(name), field_schema, name in names)
+        for name, field_schema in (properties.items() if isinstance(properties, Mapping) else ())
+        if isinstance(field_schema, Mapping)
     ]
 
 

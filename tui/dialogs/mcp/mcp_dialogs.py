@@ -83,7 +83,7 @@ def _values(
             return {}, f"{field.name}: {error}."
         if value is not None:
             values[field.name] = value
-        elif field.required:
+        elif field.is_required:
             return {}, f"{field.name}: it must be filled in."
     return values, ""
 

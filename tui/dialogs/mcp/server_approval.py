@@ -30,8 +30,8 @@ _RUNNERS: Final = frozenset({"npx", "bunx", "pnpx", "uvx", "pipx"})
 
 def server_approval(server: ConfiguredServer) -> ChoiceDialog[ConsentAnswer | None]:
     """Return the question about one server."""
-    changed = server.earlier is not None
-    question = "Start it as it is now?" if changed else "Start this server?"
+    has_changed = server.earlier is not None
+    question = "Start it as it is now?" if has_changed else "Start this server?"
     return ChoiceDialog(
         f"MCP server {reveal(server.definition.name)}",
         _body(server),

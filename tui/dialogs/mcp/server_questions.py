@@ -24,14 +24,14 @@ def form_question(
     request: ElicitationRequest, names: Sequence[str], secrets: Sequence[str], problem: str
 ) -> ChoiceDialog[ElicitationStep]:
     """Return the question whether to fill in a form; `problem` is what was wrong with it before."""
-    wanted = ", ".join(map(reveal, names)) or "only your consent"
+    values = ", ".join(map(reveal, names)) or "only your consent"
 
     def body(width: int) -> list[Row]:
         rows = wrap([(reveal(request.message), TEXT)], width)
-        rows += [BLANK, *wrap([("It asks for: ", MUTED), (wanted, Ink(Role.CODE))], width)]
+        rows += [BLANK, *wrap([("It asks for: ", MUTED), (values, Ink(Role.CODE))], width)]
         if secrets:
-            named = ", ".join(map(reveal, secrets))
-            text = f"{named}: servers must not ask for secrets this way. Do not type any."
+            secret_names = ", ".join(map(reveal, secrets))
+            text = f"{secret_names}: servers must not ask for secrets this way. Do not type any."
             rows += wrap([(text, Ink(Role.WARNING))], width)
         if problem:
             rows += [BLANK, *wrap([(reveal(problem), Ink(Role.ERROR))], width)]
@@ -80,8 +80,8 @@ def sampling_question(request: SamplingRequest) -> ChoiceDialog[SamplingChoice]:
         rows: list[Row] = []
         for role, text in (("system", request.system), *request.messages):
             if text:
-                shown = reveal(text[:_SHOWN_CHARS]) + ("…" if len(text) > _SHOWN_CHARS else "")
-                rows += wrap([(f"{reveal(role)}: ", MUTED), (shown, TEXT)], width)
+                piece = reveal(text[:_SHOWN_CHARS]) + ("…" if len(text) > _SHOWN_CHARS else "")
+                rows += wrap([(f"{reveal(role)}: ", MUTED), (piece, TEXT)], width)
         tokens = f"{request.max_tokens:,} tokens"
         note = f"The small model answers with at most {tokens}, at your cost."
         return [*rows, BLANK, *wrap([(note, MUTED)], width)]
@@ -99,9 +99,9 @@ def sampling_question(request: SamplingRequest) -> ChoiceDialog[SamplingChoice]:
 
 
 def _address(url: str, host: str) -> list[Run]:
-    before, found, after = url.partition(host) if host else (url, "", "")
+    text_before, host_text, text_after = url.partition(host) if host else (url, "", "")
     return [
-        (reveal(before), MUTED),
-        (reveal(found), Ink(Role.CODE, bold=True)),
-        (reveal(after), MUTED),
+        (reveal(text_before), MUTED),
+        (reveal(host_text), Ink(Role.CODE, bold=True)),
+        (reveal(text_after), MUTED),
     ]

@@ -30,13 +30,13 @@ def refusal_dialog(request: RefusalRequest) -> ChoiceDialog[RefusalAnswer]:
 def _answers(request: RefusalRequest) -> list[tuple[Choice, RefusalAnswer]]:
     answers: list[tuple[Choice, RefusalAnswer]] = []
     if request.directories:
-        named = ", ".join(map(reveal, request.directories))
+        names = ", ".join(map(reveal, request.directories))
         label = "Allow writing there for this session, and run it again"
-        answers.append((Choice(label, "", named), RefusalAnswer.DIRECTORIES))
+        answers.append((Choice(label, "", names), RefusalAnswer.DIRECTORIES))
     if request.hosts:
-        named = ", ".join(map(reveal, request.hosts))
+        names = ", ".join(map(reveal, request.hosts))
         label = "Allow the host for this session, and run it again"
-        answers.append((Choice(label, "", named), RefusalAnswer.HOSTS))
+        answers.append((Choice(label, "", names), RefusalAnswer.HOSTS))
     if request.may_leave:
         label = "Run it once outside the sandbox"
         answers.append((Choice(label, "no limits apply there"), RefusalAnswer.OUTSIDE))
@@ -48,7 +48,7 @@ def _body(request: RefusalRequest) -> Callable[[int], Sequence[Row]]:
 
     def rows(width: int) -> list[Row]:
         command = _at_most(wrap([(reveal(request.command), Ink(Role.CODE))], width), _COMMAND_ROWS)
-        refused = [
+        refusal_rows = [
             line
             for one in request.refusals
             for line in wrap([(reveal(refusal_line(one)), TEXT)], width)
@@ -56,7 +56,7 @@ def _body(request: RefusalRequest) -> Callable[[int], Sequence[Row]]:
         return [
             *command,
             BLANK,
-            *_at_most(refused, _REFUSAL_ROWS),
+            *_at_most(refusal_rows, _REFUSAL_ROWS),
             *([] if is_unrun else wrap([(_RAN, MUTED)], width)),
         ]
 

@@ -110,5 +110,5 @@ def _script_rows(
     state = "as it last ran" if last is not None else "never run before"
     title = Row(tuple(clip([pad, head, (f"{where} · {state}", TEXT)], width_cells - 1)))
     lines = highlighter.block(display.script, "javascript")
-    shown = [part for line in lines for part in chop(line, max(1, width_cells - indent - 1))]
-    return [title, *indent_rows(shown, (pad,), (pad,))]
+    script_rows = [part for line in lines for part in chop(line, max(1, width_cells - indent - 1))]
+    return [title, *indent_rows(script_rows, (pad,), (pad,))]
