@@ -90,15 +90,15 @@ class AgentView(TextPanel):
 
     async def follow(self) -> None:
         """Draw again what changes, until the agent has ended."""
-        shown = self._last_line()
+        last_line = self._last_line()
         is_over = False
         while not is_over:
             await asyncio.sleep(LOOK_S)
             is_over = not self._agent.is_running
-            known = len(self._pages)
+            page_count = len(self._pages)
             await asyncio.to_thread(self.read_on)
-            if (line := self._last_line()) != shown or len(self._pages) > known:
-                shown = line
+            if (line := self._last_line()) != last_line or len(self._pages) > page_count:
+                last_line = line
                 self.redraw()
 
     def _last_line(self) -> str:

@@ -37,7 +37,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         return
     catalog = center.context.agents.catalog
     short = place_relative(str(center.context.session.launch_dir), str(center.context.home))
-    selected = 0
+    selected_index = 0
     while True:
         await asyncio.to_thread(catalog.refresh)
         kinds = catalog.all()
@@ -45,29 +45,29 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             "Agents",
             [_item(one) for one in kinds],
             question=_question(catalog, short),
-            selected=selected,
+            selected_index=selected_index,
             keys=("t",),
             list_keys={"n": "new"},
             letters="keys",
             preview=_preview(catalog, kinds, short),
             hint="enter edit · t try · n new · / search · esc close",
         )
-        picked = await screen.show_dialog(panel)
-        if picked is None:
+        pick = await screen.show_dialog(panel)
+        if pick is None:
             return
-        selected = picked.index
-        if picked.key == "n":
+        selected_index = pick.index
+        if pick.key == "n":
             path = await _new(screen, center.context.agent_home / "agents")
-        elif picked.key == "t":
-            if await _try(screen, kinds[picked.index]):
+        elif pick.key == "t":
+            if await _try(screen, kinds[pick.index]):
                 return
             continue
         else:
-            path = kinds[picked.index].path
+            path = kinds[pick.index].path
         if path is not None:
             screen.workspace.edit_file(path)
             return
-        if picked.key == "enter":
+        if pick.key == "enter":
             screen.hint("built in, or given on the command line: no file to edit")
 
 

@@ -32,6 +32,6 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             screen.appearance.colour_prompt(role)
         return
     names = list(COLOURS)
-    picked = await screen.show_dialog(ListPanel("Color", [Item(each) for each in names]))
-    if picked is not None:
-        screen.appearance.colour_prompt(COLOURS[names[picked.index]])
+    pick = await screen.show_dialog(ListPanel("Color", [Item(each) for each in names]))
+    if pick is not None:
+        screen.appearance.colour_prompt(COLOURS[names[pick.index]])

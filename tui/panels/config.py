@@ -47,20 +47,20 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         if await _set_named(screen, file, argument):
             await center.context.reload_settings()
         return
-    selected, keys = 0, [key for names in GROUPS.values() for key in names]
+    selected_index, keys = 0, [key for names in GROUPS.values() for key in names]
     while True:
         panel = ListPanel(
             "Settings",
             _items(screen),
-            selected=selected,
+            selected_index=selected_index,
             contexts=(Context.SETTINGS,),
             preview=_preview([_describe_setting(screen, key) for key in keys]),
             hint="type to search · enter change · esc close",
         )
-        picked = await screen.show_dialog(panel)
-        if picked is None:
+        pick = await screen.show_dialog(panel)
+        if pick is None:
             return
-        selected, key = picked.index, keys[picked.index]
+        selected_index, key = pick.index, keys[pick.index]
         choices = choices_of(key)
         if key in _OWN_PANELS:
             await import_module(PANELS[key]).open_panel(screen, "")
@@ -103,11 +103,11 @@ async def _choose(screen: CommandScreen, file: Path, key: str, choices: Sequence
         for choice in choices
     ]
     current = next((i for i, item in enumerate(items) if item.is_current), 0)
-    picked = await screen.show_dialog(ListPanel(_NAMES[key], items, selected=current))
-    if picked is None:
+    pick = await screen.show_dialog(ListPanel(_NAMES[key], items, selected_index=current))
+    if pick is None:
         return
     try:
-        await asyncio.to_thread(set_value, file, key, choices[picked.index])
+        await asyncio.to_thread(set_value, file, key, choices[pick.index])
     except (AgentError, OSError) as error:
         screen.notice(str(error), "warning")
         return
@@ -117,15 +117,15 @@ async def _choose(screen: CommandScreen, file: Path, key: str, choices: Sequence
 def choices_of(key: str) -> tuple[object, ...] | None:
     """Return the values of a setting that has few, None among them for "not set"; else None."""
     kind = next(each.type for each in fields(SettingsFile) if each.name == key)
-    found: list[object] = []
+    choices: list[object] = []
     for part in get_args(kind) or (kind,):
         if part is bool:
-            found += [True, False]
+            choices += [True, False]
         elif get_origin(part) is Literal:
-            found += get_args(part)
+            choices += get_args(part)
         elif part is not NoneType:
             return None
-    return (*found, None) if found else None
+    return (*choices, None) if choices else None
 
 
 def shown_value(value: object) -> str:
@@ -136,9 +136,9 @@ def shown_value(value: object) -> str:
     return words.get(value, str(value)) if isinstance(value, bool | str) else str(value)
 
 
-def _preview(about: Sequence[str]) -> Callable[[int, int], Sequence[Row]]:
+def _preview(descriptions: Sequence[str]) -> Callable[[int, int], Sequence[Row]]:
     def rows(index: int, width: int) -> Sequence[Row]:
-        lines = wrap([(about[index], MUTED)], max(1, width - 4))[:2]
+        lines = wrap([(descriptions[index], MUTED)], max(1, width - 4))[:2]
         # As high for each setting, or the list would jump.
         return [*(row("   ", *line.runs) for line in lines), *[BLANK] * (2 - len(lines))]
 

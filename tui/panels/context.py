@@ -41,14 +41,14 @@ def context_rows(picture: ContextBreakdown, width: int) -> Sequence[Row]:
     window = max(1, picture.window)
     cells = max(10, min(width - 8, 100))
     runs: list[Run] = [("   ", TEXT)]
-    used = 0
+    used_cells = 0
     for place, part in enumerate(picture.slices):
         # A part that is there is seen, however small its share.
         size = max(1, round(part.tokens / window * cells)) if part.tokens else 0
-        size = min(cells - used, size)
+        size = min(cells - used_cells, size)
         runs.append(("█" * size, Ink(_ROLES[place % len(_ROLES)])))
-        used += size
-    runs.append(("░" * (cells - used), FAINT))
+        used_cells += size
+    runs.append(("░" * (cells - used_cells), FAINT))
     share = 100 * picture.used_tokens / window
     how = "counted by the endpoint" if picture.is_measured else "estimated"
     total = f"   {picture.used_tokens:,} of {picture.window:,} tokens ({share:.0f}%), {how}"

@@ -30,25 +30,25 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9+-]{1,12}")
 async def open_panel(screen: CommandScreen, argument: str) -> None:
     """Let the user choose what of the text to copy, or with `w` to write."""
     pieces = [CodeBlock(_WHOLE, argument), *fenced_blocks(argument)]
-    picked = await screen.show_dialog(
+    pick = await screen.show_dialog(
         ListPanel(
             "Copy",
             [_item(index, piece) for index, piece in enumerate(pieces)],
-            selected=len(pieces) - 1,
+            selected_index=len(pieces) - 1,
             keys=(WRITE,),
             letters="keys",
             preview=_preview(pieces),
             hint="enter copy · w write to a file · / search · esc close",
         )
     )
-    if picked is None:
+    if pick is None:
         return
-    piece = pieces[picked.index]
-    if picked.key == WRITE:
+    piece = pieces[pick.index]
+    if pick.key == WRITE:
         await _write(screen, piece)
         return
     screen.workspace.copy_to_clipboard(piece.text)
-    what = " of code" if picked.index else ""
+    what = " of code" if pick.index else ""
     screen.hint(f"copied {len(piece.text):,} characters{what}")
 
 
@@ -63,12 +63,12 @@ def _item(index: int, piece: CodeBlock) -> Item:
 def _preview(pieces: Sequence[CodeBlock]) -> Callable[[int, int], Sequence[Row]]:
     def rows(index: int, width: int) -> Sequence[Row]:
         lines = pieces[index].text.strip("\n").split("\n")
-        shown = [shown_line(line) for line in lines[:SHOWN_LINES]]
+        visible_lines = [shown_line(line) for line in lines[:SHOWN_LINES]]
         if len(lines) > SHOWN_LINES:
-            shown[-1:] = [f"… {len(lines) - SHOWN_LINES + 1} more lines"]
+            visible_lines[-1:] = [f"… {len(lines) - SHOWN_LINES + 1} more lines"]
         # As high for each piece, or the list would jump.
-        shown += [""] * (min(SHOWN_LINES, _highest(pieces)) - len(shown))
-        return [row(*clip([("   " + line, MUTED)], width - 1)) for line in shown]
+        visible_lines += [""] * (min(SHOWN_LINES, _highest(pieces)) - len(visible_lines))
+        return [row(*clip([("   " + line, MUTED)], width - 1)) for line in visible_lines]
 
     return rows
 

@@ -62,8 +62,10 @@ async def _since_commit(screen: CommandScreen) -> Source:
     files = await read_diff(settings.project_root, context.reading)
     if files is None:
         return Source(title, (), "no repository here, or git is not installed")
-    changed = [ChangedFile(_name(f), f.added_count, f.removed_count, _git_rows(f)) for f in files]
-    return Source(title, tuple(changed), "no changes since the last commit")
+    changed_files = [
+        ChangedFile(_name(f), f.added_count, f.removed_count, _git_rows(f)) for f in files
+    ]
+    return Source(title, tuple(changed_files), "no changes since the last commit")
 
 
 def _name(file: FileDiff) -> str:
@@ -80,9 +82,9 @@ async def _per_prompt(screen: CommandScreen) -> list[Source]:
         points = await conversation.rewinding.points()
     except AgentError:
         return []  # The session's file cannot be read; git's answer is still worth showing.
-    known = set(checkpoints.turns)
+    turn_ids = set(checkpoints.turns)
     sources: list[Source] = []
-    for point in reversed([p for p in points if p.turn_id in known][-MAX_TURNS:]):
+    for point in reversed([p for p in points if p.turn_id in turn_ids][-MAX_TURNS:]):
         changes = await checkpoints.changes_of(point.turn_id)
         files = tuple(_of_turn(change, conversation.view.launch_dir) for change in changes)
         if files:

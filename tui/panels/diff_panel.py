@@ -60,7 +60,7 @@ class DiffPanel(GivesAnswer[None]):
         self._source = 0
         self._file = 0
         self._is_open = False
-        self._made: tuple[tuple[int, int, int], Sequence[Row]] | None = None
+        self._row_cache: tuple[tuple[int, int, int], Sequence[Row]] | None = None
         """The rows of the open file, by source, file and width: each key draws it again."""
         self._redraw: Callable[[], None] = lambda: None
         super().__init__()
@@ -69,7 +69,7 @@ class DiffPanel(GivesAnswer[None]):
         """Show other sources, from the first one on."""
         self._sources = sources
         self._source = self._file = 0
-        self._made = None
+        self._row_cache = None
         self._redraw()
 
     def changes_to(self, redraw: Callable[[], None]) -> None:
@@ -122,23 +122,23 @@ class DiffPanel(GivesAnswer[None]):
             heading = shown_line(f"{file.path}")
             count = f"  {self._file + 1}/{len(self._files)}"
             hint = "↑↓ pgup/pgdn scroll · ←→ other file · esc back"
-            opened: tuple[Run, ...] = ((heading, Ink(Role.ACCENT, bold=True)), (count, MUTED))
+            file_title: tuple[Run, ...] = ((heading, Ink(Role.ACCENT, bold=True)), (count, MUTED))
             body = self._rows_of(file, width_cells) or [row("   ", ("no lines to show", MUTED))]
             identity = f"{self._source} {self._file}"
             foot = [BLANK_FOOT, _foot(hint, width_cells)]
-            return DialogView(opened, body, foot, identity, in_lines=_IN_FILE)
+            return DialogView(file_title, body, foot, identity, in_lines=_IN_FILE)
         title = ((shown_line(source.title), Ink(Role.ACCENT, bold=True)), *place)
         hint = "↑↓ enter show" + (" · ←→ commit, or prompts" if place else "")
         rows = self._file_rows(width_cells) if self._files else [_foot(source.note, width_cells)]
         foot = [BLANK_FOOT, *rows, _foot(hint + " · esc close", width_cells)]
-        typed = _IN_LIST.format(", left or right for other changes" if place else "")
-        return DialogView(title, (), foot, in_lines=typed)
+        instructions = _IN_LIST.format(", left or right for other changes" if place else "")
+        return DialogView(title, (), foot, in_lines=instructions)
 
     def _rows_of(self, file: ChangedFile, width: int) -> Sequence[Row]:
         place = (self._source, self._file, width)
-        if self._made is None or self._made[0] != place:
-            self._made = place, file.rows(width)
-        return self._made[1]
+        if self._row_cache is None or self._row_cache[0] != place:
+            self._row_cache = place, file.rows(width)
+        return self._row_cache[1]
 
     @property
     def _files(self) -> Sequence[ChangedFile]:
@@ -157,11 +157,11 @@ class DiffPanel(GivesAnswer[None]):
 
     def _file_rows(self, width: int) -> list[FooterRow]:
         first = max(0, min(self._file - SHOWN_FILES // 2, len(self._files) - SHOWN_FILES))
-        shown = range(first, min(first + SHOWN_FILES, len(self._files)))
-        names = {index: shown_line(self._files[index].path) for index in shown}
+        indexes = range(first, min(first + SHOWN_FILES, len(self._files)))
+        names = {index: shown_line(self._files[index].path) for index in indexes}
         column = min(max(map(text_width, names.values())) + 2, max(8, width - 20))
         rows: list[FooterRow] = []
-        for index in shown:
+        for index in indexes:
             file, is_selected = self._files[index], index == self._file
             ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
             runs: list[Run] = [

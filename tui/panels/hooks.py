@@ -63,44 +63,44 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     # Bash is asked whether it can read each command.
     health = await asyncio.to_thread(_health, specs, env, cwd)
     dry = _dry_run(screen, runner, argument) if argument else None
-    selected = 0
+    selected_index = 0
     while True:
         specs = runner.config.all()
         panel = ListPanel(
             "Hooks",
             [_item(spec, runner.stats(spec), health.get(spec.position, ()), dry) for spec in specs],
             question=_question(runner, specs, dry),
-            selected=selected,
+            selected_index=selected_index,
             list_keys={"tab": "would it fire?"},
             preview=_preview(runner, specs, health, dry),
             hint="type to search · tab would it fire? · esc close",
             empty=runner.config.switched_off or _NONE,
         )
-        picked = await screen.show_dialog(panel)
-        if picked is None:
+        pick = await screen.show_dialog(panel)
+        if pick is None:
             return
-        selected = picked.index
-        if picked.key == "tab":
-            asked = await screen.show_dialog(LineEntry("Would it fire?", QUESTION))
-            dry = _dry_run(screen, runner, asked) if asked else None
+        selected_index = pick.index
+        if pick.key == "tab":
+            text = await screen.show_dialog(LineEntry("Would it fire?", QUESTION))
+            dry = _dry_run(screen, runner, text) if text else None
 
 
 def _health(
     specs: Sequence[HandlerSpec], env: Mapping[str, str], cwd: Path
 ) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
+    messages: dict[int, list[str]] = {}
     for finding in check_health(specs, env=env, cwd=cwd):
-        found.setdefault(finding.spec.position, []).append(finding.message)
-    return found
+        messages.setdefault(finding.spec.position, []).append(finding.message)
+    return messages
 
 
-def _dry_run(screen: CommandScreen, runner: HookRunner, asked: str) -> DryRun | None:
+def _dry_run(screen: CommandScreen, runner: HookRunner, text: str) -> DryRun | None:
     try:
-        judged = runner.would_fire(payload_of(asked))
+        verdicts = runner.would_fire(payload_of(text))
     except PayloadError as error:
         screen.notice(str(error), "warning")
         return None
-    return DryRun(asked, {one.spec.position: (one.fires, one.why) for one in judged})
+    return DryRun(text, {one.spec.position: (one.fires, one.why) for one in verdicts})
 
 
 def _question(runner: HookRunner, specs: Sequence[HandlerSpec], dry: DryRun | None) -> str:
@@ -125,10 +125,10 @@ def _item(
     if dry is not None:
         fires, _ = dry.verdicts.get(spec.position, (False, ""))
         sign = "✓ " if fires else "  "
-    fired = f"{stats.fire_count}× " if stats.fire_count else ""
+    count = f"{stats.fire_count}× " if stats.fire_count else ""
     return Item(
         f"{sign}{spec.event}{matcher}",
-        f"[{spec.handler.type}] {fired}{spec.label}",
+        f"[{spec.handler.type}] {count}{spec.label}",
         keywords=spec.where,
     )
 
@@ -142,8 +142,8 @@ def _history(stats: HandlerStats) -> str:
         return f"fired {times}, still running"
     ms = stats.last_duration_ms
     took = "" if ms is None else f" in {duration(ms / 1000) if ms >= 1000 else f'{ms:.0f} ms'}"
-    ended = _ENDINGS.get(stats.last_outcome, stats.last_outcome)
-    return f"fired {times}, the last run {ended}{took}"
+    ending = _ENDINGS.get(stats.last_outcome, stats.last_outcome)
+    return f"fired {times}, the last run {ending}{took}"
 
 
 def _preview(

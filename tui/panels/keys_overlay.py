@@ -81,23 +81,23 @@ class KeysOverlay(GivesAnswer[str]):
             cell = clip(
                 [(key, ACCENT), (" " * (keys - text_width(key)), TEXT), (what, MUTED)], column - 2
             )
-            used = sum(text_width(text) for text, _ in cell)
-            runs += [*cell, (" " * (column - used), TEXT)]
+            cell_width = sum(text_width(text) for text, _ in cell)
+            runs += [*cell, (" " * (column - cell_width), TEXT)]
         return row(*clip(runs, width - 1), is_copied=False)
 
 
 async def open_keys(screen: CommandScreen) -> None:
     """Show the keys until the next one is pressed; what that types is typed."""
-    typed = await screen.show_dialog(KeysOverlay(main_keys(screen.keys.keymap)))
-    if typed:
-        screen.composer.edit(lambda buffer: buffer.insert(typed))
+    text = await screen.show_dialog(KeysOverlay(main_keys(screen.keys.keymap)))
+    if text:
+        screen.composer.edit(lambda buffer: buffer.insert(text))
 
 
 def main_keys(keymap: Keymap) -> list[tuple[str, str]]:
     """Return keys in force with what they do; unbound actions are left out."""
-    bound = [
+    bindings = [
         (keymap.display(action_id), what)
         for action_id, what in _ACTIONS
         if keymap.display(action_id)
     ]
-    return [*_SIGNS, *bound]
+    return [*_SIGNS, *bindings]

@@ -46,14 +46,14 @@ class LineEntry(GivesAnswer[str | None]):
     def view(self, width_cells: int) -> DialogView:
         """Return the dialog at a width; the end of a long line is what is seen of it."""
         width = max(1, width_cells - 6)
-        shown = shown_line(self._text)
-        while text_width(shown) > width - 1:
-            shown = shown[1:]
-        field = row(*clip([(" ❯ ", Ink(Role.ACCENT)), (shown, TEXT)], width_cells - 1))
+        visible_text = shown_line(self._text)
+        while text_width(visible_text) > width - 1:
+            visible_text = visible_text[1:]
+        field = row(*clip([(" ❯ ", Ink(Role.ACCENT)), (visible_text, TEXT)], width_cells - 1))
         body = [row("   ", *line.runs) for line in wrap([(self._question, MUTED)], width)]
         foot = row(*clip([(f"   {self._hint}", MUTED)], width_cells - 1))
         return DialogView(
             ((self._title, Ink(Role.ACCENT, bold=True)),),
             body,
-            [FooterRow(field, None, True, 3 + text_width(shown)), FooterRow(foot)],
+            [FooterRow(field, None, True, 3 + text_width(visible_text)), FooterRow(foot)],
         )

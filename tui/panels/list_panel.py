@@ -38,7 +38,7 @@ class Item(Struct, frozen=True):
     """Heading above the first of those that follow one another with the same group."""
 
 
-class Picked(Struct, frozen=True):
+class Pick(Struct, frozen=True):
     """How the panel was left."""
 
     index: int
@@ -47,7 +47,7 @@ class Picked(Struct, frozen=True):
     """`enter`, or one of the panel's own keys."""
 
 
-class ListPanel(GivesAnswer[Picked | None]):
+class ListPanel(GivesAnswer[Pick | None]):
     """Typing searches, arrows move, Enter picks, Esc closes; own keys answer as well."""
 
     def __init__(
@@ -56,7 +56,7 @@ class ListPanel(GivesAnswer[Picked | None]):
         items: Sequence[Item],
         *,
         question: str = "",
-        selected: int = 0,
+        selected_index: int = 0,
         keys: Collection[str] = (),
         list_keys: Mapping[str, str] = MappingProxyType({}),
         contexts: tuple[Context, ...] = (),
@@ -94,31 +94,31 @@ class ListPanel(GivesAnswer[Picked | None]):
         self.is_searching = letters == "search"
         """Whether letters are what is searched, and no keys."""
         self._has_letters = letters == "keys"
-        self._found = list(range(len(items)))
-        self._at = max(0, min(selected, len(items) - 1))
+        self._matches = list(range(len(items)))
+        self._position = max(0, min(selected_index, len(items) - 1))
         self._shown_items = SHOWN_ITEMS
         super().__init__()
 
     @property
     def selected_item(self) -> int | None:
         """The item under the sign; None where nothing is found."""
-        return self._found[self._at] if self._found else None
+        return self._matches[self._position] if self._matches else None
 
     @property
     def matching_items(self) -> Sequence[int]:
         """The items that the search found, in the order in which they are shown."""
-        return self._found
+        return self._matches
 
     @property
     def shown_range(self) -> tuple[int, int, int]:
         """Which of the found items are shown, counted from 1, and how many there are."""
         first = self._first
-        return first + 1, min(first + self._shown_items, len(self._found)), len(self._found)
+        return first + 1, min(first + self._shown_items, len(self._matches)), len(self._matches)
 
     @property
     def _first(self) -> int:
-        shown = self._shown_items
-        return max(0, min(self._at - shown // 2, len(self._found) - shown))
+        count = self._shown_items
+        return max(0, min(self._position - count // 2, len(self._matches) - count))
 
     def take_height(self, height_rows: int) -> None:
         """Use two thirds of the rows there are; the rest stays the conversation's."""
@@ -141,18 +141,18 @@ class ListPanel(GivesAnswer[Picked | None]):
         elif own is None and key != "enter" and action_id not in _ACCEPTS:
             return False
         elif self.selected_item is not None:
-            self.give(Picked(self.selected_item, own or "enter"))
+            self.give(Pick(self.selected_item, own or "enter"))
         elif own is not None and own in self._list_keys and not self._items:
-            self.give(Picked(NOTHING, own))
+            self.give(Pick(NOTHING, own))
         return True
 
     def _press_move(self, key: str, action_id: str | None) -> bool:
-        named = action_id or ""
+        action = action_id or ""
         if (step := _ADJUSTS.get(action_id or key)) and self._on_adjust is not None:
             self._on_adjust(step)
-        elif step := _PAGES.get(key) or _PAGES.get(named):
+        elif step := _PAGES.get(key) or _PAGES.get(action):
             self._turn_page(step)
-        elif step := _MOVES.get(key) or _MOVES.get(named):
+        elif step := _MOVES.get(key) or _MOVES.get(action):
             self._move(step)
         else:
             return False
@@ -179,21 +179,21 @@ class ListPanel(GivesAnswer[Picked | None]):
         self._items = items
         self._redraw()
 
-    def renew(self, items: Sequence[Item], selected: int) -> None:
+    def renew(self, items: Sequence[Item], selected_index: int) -> None:
         """Replace the items with others; `selected` is the one to stand on."""
         self._items = items
         self._search(self._query)
-        if selected in self._found:
-            self._at = self._found.index(selected)
+        if selected_index in self._matches:
+            self._position = self._matches.index(selected_index)
         self._redraw()
 
     def extend(self, items: Sequence[Item]) -> None:
         """Take items that came later; what is selected stays selected."""
-        selected = self.selected_item
+        item = self.selected_item
         self._items = [*self._items, *items]
         self._search(self._query)
-        if selected in self._found:
-            self._at = self._found.index(selected)
+        if item in self._matches:
+            self._position = self._matches.index(item)
         self._redraw()
 
     def changes_to(self, redraw: Callable[[], None]) -> None:
@@ -206,16 +206,16 @@ class ListPanel(GivesAnswer[Picked | None]):
 
     def turn_wheel(self, step: int) -> None:
         """Select the next item or the one before; unlike the arrows it does not go round."""
-        if self._found:
-            self._at = max(0, min(self._at + step, len(self._found) - 1))
-            self._on_move(self._found[self._at])
+        if self._matches:
+            self._position = max(0, min(self._position + step, len(self._matches) - 1))
+            self._on_move(self._matches[self._position])
 
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected one picks it."""
         if self.selected_item == choice:
-            self.give(Picked(choice, "enter"))
-        elif choice in self._found:
-            self._at = self._found.index(choice)
+            self.give(Pick(choice, "enter"))
+        elif choice in self._matches:
+            self._position = self._matches.index(choice)
             self._on_move(choice)
 
     def view(self, width_cells: int) -> DialogView:
@@ -230,18 +230,18 @@ class ListPanel(GivesAnswer[Picked | None]):
         return DialogView(title, body, [*self._rows(width_cells), self._foot(width_cells)])
 
     def _rows(self, width: int) -> list[FooterRow]:
-        if not self._found:
+        if not self._matches:
             text = f"nothing found for {self._query!r}" if self._query else self._empty
             lines = wrap([(text, MUTED)], max(1, width - 4))
             return [FooterRow(row("   ", *line.runs)) for line in lines]
-        listed = self._lines()
-        shown = [index for index in listed if isinstance(index, int)]
+        visible_lines = self._lines()
+        indexes = [index for index in visible_lines if isinstance(index, int)]
         # Groups are one table: its column stays where it is while the list scrolls.
-        aligned = shown if len(listed) == len(shown) else self._found
-        labels = {index: shown_line(self._items[index].label) for index in aligned}
+        aligned_indexes = indexes if len(visible_lines) == len(indexes) else self._matches
+        labels = {index: shown_line(self._items[index].label) for index in aligned_indexes}
         column = self._detail_column(labels, width)
         rows = [FooterRow(BLANK, is_optional=True)]
-        for index in listed:
+        for index in visible_lines:
             if isinstance(index, str):
                 rows.append(FooterRow(row("  ", (index, Ink(Role.HEADING, bold=True)))))
                 continue
@@ -264,16 +264,16 @@ class ListPanel(GivesAnswer[Picked | None]):
     def _lines(self) -> Sequence[int | str]:
         """Return the items to show and, where nothing is searched, the headings between them."""
         if self._query or not any(item.group for item in self._items):
-            return self._found[self._first : self._first + self._shown_items]
+            return self._matches[self._first : self._first + self._shown_items]
         lines: list[int | str] = []
-        group, at = "", 0
-        for index in self._found:
+        group, selected_line = "", 0
+        for index in self._matches:
             if self._items[index].group != group:
                 lines.append(group := self._items[index].group)
             if index == self.selected_item:
-                at = len(lines)
+                selected_line = len(lines)
             lines.append(index)
-        first = max(0, min(at - self._shown_items // 2, len(lines) - self._shown_items))
+        first = max(0, min(selected_line - self._shown_items // 2, len(lines) - self._shown_items))
         return lines[first : first + self._shown_items]
 
     def _detail_column(self, labels: Mapping[int, str], width: int) -> int:
@@ -288,44 +288,46 @@ class ListPanel(GivesAnswer[Picked | None]):
             keys = " · ".join(f"{key} {does}" for key, does in self._list_keys.items())
             hint = f"{keys} · esc close" if keys else "esc close"
             return FooterRow(row("   ", (hint, MUTED), is_copied=False), is_optional=True)
-        count = f"{self._at + 1 if self._found else 0}/{len(self._found)}"
+        count = f"{self._position + 1 if self._matches else 0}/{len(self._matches)}"
         is_open = self._query or (self._has_letters and self.is_searching)
-        searched: tuple[Run, ...] = ((f"search: {self._query}▏ ", TEXT),) if is_open else ()
+        search_runs: tuple[Run, ...] = ((f"search: {self._query}▏ ", TEXT),) if is_open else ()
         parts = self.hint.split(" · ")
-        room = width - 4 - runs_width(searched)
+        room = width - 4 - runs_width(search_runs)
         while len(parts) > 1 and text_width(" · ".join([*parts, count])) > room:
             # How to leave stays there, and the first keys before the others.
             del parts[-2]
-        runs = [("   ", TEXT), *searched, (" · ".join([*parts, count]), MUTED)]
+        runs = [("   ", TEXT), *search_runs, (" · ".join([*parts, count]), MUTED)]
         return FooterRow(row(*clip(runs, width - 1), is_copied=False), is_optional=not self._query)
 
     def _move(self, step: int) -> None:
-        if self._found and abs(step) > 1:
-            self._at = 0 if step < 0 else len(self._found) - 1
-            self._on_move(self._found[self._at])
-        elif self._found:
-            self._at = (self._at + step) % len(self._found)
-            self._on_move(self._found[self._at])
+        if self._matches and abs(step) > 1:
+            self._position = 0 if step < 0 else len(self._matches) - 1
+            self._on_move(self._matches[self._position])
+        elif self._matches:
+            self._position = (self._position + step) % len(self._matches)
+            self._on_move(self._matches[self._position])
 
     def _turn_page(self, step: int) -> None:
         """Move by as many items as are shown; unlike single steps it does not wrap around."""
-        if self._found:
+        if self._matches:
             middle = self._first + self._shown_items // 2
-            at = middle + step * self._shown_items if abs(step) == 1 else self._at + step
-            self._at = max(0, min(at, len(self._found) - 1))
-            self._on_move(self._found[self._at])
+            position = (
+                middle + step * self._shown_items if abs(step) == 1 else self._position + step
+            )
+            self._position = max(0, min(position, len(self._matches) - 1))
+            self._on_move(self._matches[self._position])
 
     def _search(self, query: str) -> None:
         self._query = query
         words = query.casefold().split()
         if not words:
-            self._found = list(range(len(self._items)))
+            self._matches = list(range(len(self._items)))
         else:
             ranks = [(_rank(item, words), index) for index, item in enumerate(self._items)]
-            self._found = [index for rank, index in sorted(ranks) if rank < _NOT_FOUND]
-        self._at = 0
-        if self._found:
-            self._on_move(self._found[0])
+            self._matches = [index for rank, index in sorted(ranks) if rank < _NOT_FOUND]
+        self._position = 0
+        if self._matches:
+            self._on_move(self._matches[0])
 
 
 def _rank(item: Item, words: Sequence[str]) -> int:

@@ -12,7 +12,7 @@ from agent.mcp.server_state import ServerState, ServerView
 from themes.theme import Role
 from tui.dialogs.mcp.changed_tools import changed_tools
 from tui.dialogs.mcp.server_approval import server_approval
-from tui.panels.list_panel import Item, ListPanel, Picked
+from tui.panels.list_panel import Item, ListPanel, Pick
 from tui.panels.server_sign_in import sign_in
 from tui.panels.text_panel import TextPanel
 from tui.ports.command_screen import CommandScreen
@@ -61,13 +61,13 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     if argument.strip():
         await _order(screen, live, argument.split())
         return
-    picked: Picked | None = Picked(0, "")
-    while picked is not None:
+    pick: Pick | None = Pick(0, "")
+    while pick is not None:
         views = sorted(live.views(), key=lambda view: (view.definition.scope, view.name))
-        shown = _ServerList(live, views)
-        picked = await shown.pick(screen, picked.index)
-        if picked is not None and picked.index < len(views):
-            await _open_server(screen, live, views[picked.index].name)
+        server_list = _ServerList(live, views)
+        pick = await server_list.pick(screen, pick.index)
+        if pick is not None and pick.index < len(views):
+            await _open_server(screen, live, views[pick.index].name)
 
 
 class _ServerList:
@@ -77,11 +77,11 @@ class _ServerList:
         self._live = live
         self._views = list(views)
 
-    async def pick(self, screen: CommandScreen, selected: int) -> Picked | None:
+    async def pick(self, screen: CommandScreen, selected_index: int) -> Pick | None:
         panel = ListPanel(
             "MCP servers",
             self._items(),
-            selected=selected,
+            selected_index=selected_index,
             hint="enter details · type to search · esc close",
             preview=self._preview,
             empty=_NONE,
@@ -125,50 +125,50 @@ async def _order(screen: CommandScreen, live: LiveServers, words: Sequence[str])
 
 async def _open_server(screen: CommandScreen, live: LiveServers, name: str) -> None:
     """Show one server and what can be done with it, until it is left."""
-    selected = 0
+    selected_index = 0
     while (view := live.servers.view(name)) is not None:
         actions = _actions(screen, live, view)
         panel = ListPanel(
             f"MCP server {shown_line(name)}",
             [Item(label) for label, _ in actions],
             question=_state_text(view),
-            selected=min(selected, len(actions) - 1),
+            selected_index=min(selected_index, len(actions) - 1),
             hint="enter select · esc back",
             preview=_details(live, view),
         )
-        asked = asyncio.ensure_future(screen.show_dialog(panel))
-        changed = asyncio.ensure_future(_await_change(live, view))
+        dialog_task = asyncio.ensure_future(screen.show_dialog(panel))
+        change_task = asyncio.ensure_future(_await_change(live, view))
         try:
-            await asyncio.wait((asked, changed), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((dialog_task, change_task), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for one in (asked, changed):
+            for one in (dialog_task, change_task):
                 one.cancel()
-            await asyncio.wait((asked, changed))
-        selected = panel.selected_item or 0
-        if asked.cancelled():
+            await asyncio.wait((dialog_task, change_task))
+        selected_index = panel.selected_item or 0
+        if dialog_task.cancelled():
             continue
-        picked = asked.result()
-        if picked is None:
+        pick = dialog_task.result()
+        if pick is None:
             return
-        selected = 0
-        await actions[picked.index][1]()
+        selected_index = 0
+        await actions[pick.index][1]()
 
 
-async def _await_change(live: LiveServers, shown: ServerView) -> None:
+async def _await_change(live: LiveServers, old_view: ServerView) -> None:
     """Return once a server is not what is shown of it any more."""
-    changed = asyncio.Event()
-    end = live.servers.on_change(lambda _view: changed.set())
+    change = asyncio.Event()
+    end = live.servers.on_change(lambda _view: change.set())
     try:
-        while live.servers.view(shown.name) == shown:
-            await changed.wait()
-            changed.clear()
+        while live.servers.view(old_view.name) == old_view:
+            await change.wait()
+            change.clear()
     finally:
         end()
 
 
 def _actions(screen: CommandScreen, live: LiveServers, view: ServerView) -> list[Action]:
     name = view.name
-    configured = live.configured.get(name)
+    server = live.configured.get(name)
     actions: list[Action] = []
     waiting = next((w for w in live.configured.waiting if w.definition.name == name), None)
     if waiting is not None:
@@ -182,10 +182,10 @@ def _actions(screen: CommandScreen, live: LiveServers, view: ServerView) -> list
         actions.append((label, lambda: sign_in(screen, live, name)))
     if view.is_signed_in:
         actions.append(("Sign out", lambda: _try(screen, live.servers.sign_out(name))))
-    if configured is not None and configured.standing == "may_start":
+    if server is not None and server.standing == "may_start":
         actions.append(("Reconnect", lambda: _try(screen, live.reconnect(name))))
         actions.append(("Turn off in this project", lambda: live.set_disabled(name, True)))
-    if configured is not None and configured.standing == "disabled":
+    if server is not None and server.standing == "disabled":
         actions.append(("Turn on", lambda: live.set_disabled(name, False)))
     if not actions:
         actions.append(("Back", _nothing))
@@ -210,11 +210,11 @@ async def _accept(screen: CommandScreen, live: LiveServers, name: str) -> None:
 
 async def _tools(screen: CommandScreen, view: ServerView) -> None:
     def rows(width: int) -> list[Row]:
-        shown: list[Row] = []
+        lines: list[Row] = []
         for tool in view.tools:
-            shown += wrap([(shown_line(tool.full_name), Ink(Role.CODE, bold=True))], width - 4)
-            shown += wrap([(tool.description or "(no description)", TEXT)], width - 4)
-        return shown
+            lines += wrap([(shown_line(tool.full_name), Ink(Role.CODE, bold=True))], width - 4)
+            lines += wrap([(tool.description or "(no description)", TEXT)], width - 4)
+        return lines
 
     await screen.show_dialog(TextPanel(f"Tools of {shown_line(view.name)}", rows))
 
@@ -233,9 +233,12 @@ def _item(live: LiveServers, view: ServerView) -> Item:
         if view.offer.withheld:
             parts.append(f"{len(view.offer.withheld)} withheld")
         parts += [
-            _count(len(found), word)
-            for found, word in ((view.offer.resources, "resource"), (view.offer.prompts, "prompt"))
-            if found
+            _count(len(entries), word)
+            for entries, word in (
+                (view.offer.resources, "resource"),
+                (view.offer.prompts, "prompt"),
+            )
+            if entries
         ]
     elif view.reason and view.state is not ServerState.NEEDS_AUTH:
         parts.append(shown_line(view.reason))
@@ -269,8 +272,8 @@ def _server_rows(live: LiveServers, view: ServerView, width: int) -> list[Row]:
     waiting = len(live.tools.waiting(view.name))
     if view.tools:
         how = f", {waiting} found by search" if waiting else ", all loaded"
-        known = how if live.tools.has_begun else ""
-        texts.append(f"{_count(len(view.tools), 'tool')}{known}")
+        suffix = how if live.tools.has_begun else ""
+        texts.append(f"{_count(len(view.tools), 'tool')}{suffix}")
     texts.extend(view.offer.problems[:3])
     texts.extend(view.detail.splitlines()[-5:])
     return [line for text in texts for line in _muted_rows(text, width)]

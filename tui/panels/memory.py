@@ -16,24 +16,24 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     if center is None:
         return
     context = center.context
-    found: dict[Path, str] = {file.path: file.memory_type for file in context.instructions()}
-    found.setdefault(context.settings().project_root / "AGENTS.md", "Project, not created yet")
-    found.setdefault(context.agent_home / "AGENTS.md", "User, not created yet")
+    kinds: dict[Path, str] = {file.path: file.memory_type for file in context.instructions()}
+    kinds.setdefault(context.settings().project_root / "AGENTS.md", "Project, not created yet")
+    kinds.setdefault(context.agent_home / "AGENTS.md", "User, not created yet")
     # Facts stored from sessions are files as well: to read, to edit, to remove.
     directory = facts_directory(context.agent_home, context.settings().project_root)
     if (directory / INDEX).exists():
-        found[directory / INDEX] = "All facts, one per line"
+        kinds[directory / INDEX] = "All facts, one per line"
     for path in (
         *sorted(directory.glob("[!.]*.md")),
         *sorted(everywhere(context.agent_home).glob("[!.]*.md")),
     ):
-        found.setdefault(path, "Fact")
-    paths = list(found)
+        kinds.setdefault(path, "Fact")
+    paths = list(kinds)
     items = [
-        Item(screen.workspace.display_path(path), found[path], path.exists()) for path in paths
+        Item(screen.workspace.display_path(path), kinds[path], path.exists()) for path in paths
     ]
-    picked = await screen.show_dialog(
+    pick = await screen.show_dialog(
         ListPanel("Instructions and facts", items, hint="enter edit · esc close")
     )
-    if picked is not None:
-        screen.workspace.edit_file(paths[picked.index])
+    if pick is not None:
+        screen.workspace.edit_file(paths[pick.index])

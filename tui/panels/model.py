@@ -47,8 +47,8 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         level = max(0, min(level + step, len(_LEVELS) - 1))
 
     def preview(_index: int, _width: int) -> Sequence[Row]:
-        shown = _LEVELS[level] or "auto"
-        return [row("   effort ", ("◂ ", MUTED), shown, (" ▸", MUTED))]
+        effort = _LEVELS[level] or "auto"
+        return [row("   effort ", ("◂ ", MUTED), effort, (" ▸", MUTED))]
 
     panel = ListPanel(
         "Model",
@@ -62,18 +62,18 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     )
     listing = asyncio.ensure_future(_add_offered(screen, items, panel))
     try:
-        picked = await screen.show_dialog(panel)
+        pick = await screen.show_dialog(panel)
     finally:
         listing.cancel()
         await asyncio.wait({listing})
-    if picked is None:
+    if pick is None:
         return
     await _apply(
         screen,
         conversation,
-        items[picked.index].label,
+        items[pick.index].label,
         _LEVELS[level],
-        is_saved=picked.key != SESSION_ONLY,
+        is_saved=pick.key != SESSION_ONLY,
     )
 
 
@@ -104,11 +104,11 @@ async def _add_offered(screen: CommandScreen, items: list[Item], panel: ListPane
     conversation, center = screen.session.conversation, screen.session.commands
     if conversation is None or center is None:
         return
-    found = dict.fromkeys(await _list_models(center), "offered by the endpoint")
-    if not found and not conversation.view.is_demo:
-        found = {name: f"short: {alias}" for alias, name in ALIASES.items()}
-    known = {item.label for item in items}
-    more = [Item(name, detail) for name, detail in found.items() if name not in known]
+    details = dict.fromkeys(await _list_models(center), "offered by the endpoint")
+    if not details and not conversation.view.is_demo:
+        details = {name: f"short: {alias}" for alias, name in ALIASES.items()}
+    labels = {item.label for item in items}
+    more = [Item(name, detail) for name, detail in details.items() if name not in labels]
     panel.extend(more)
     items.extend(more)
 
@@ -124,7 +124,7 @@ async def _is_wanted(screen: CommandScreen, argument: str) -> bool:
     name = expand_alias(argument)
     names = await _list_models(center)
     # Short names of dated models are listed with their date.
-    if not names or any(listed.startswith(name) for listed in names):
+    if not names or any(each.startswith(name) for each in names):
         return True
     return await screen.show_dialog(_unlisted_dialog(name, conversation.status.model, names))
 

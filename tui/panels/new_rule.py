@@ -36,10 +36,10 @@ async def add_rule(screen: CommandScreen, editor: RuleEditor) -> str | None:
         RuleChangeError: it is there already; nothing is stored.
         OSError: the settings file cannot be changed.
     """
-    typed = await _rule(screen)
-    if typed is None:
+    answer = await _rule(screen)
+    if answer is None:
         return None
-    text, behavior = typed
+    text, behavior = answer
     source = await place_of(screen, text, MOVABLE)
     if source is None:
         return None
@@ -54,21 +54,21 @@ async def place_of(
 ) -> RuleSource | None:
     """Ask where to store a rule; None where the user left."""
     items = [Item(str(source), PLACES[source]) for source in places]
-    picked = await screen.show_dialog(ListPanel(f"Store {text} in", items, hint=_HINT))
-    return places[picked.index] if picked is not None else None
+    pick = await screen.show_dialog(ListPanel(f"Store {text} in", items, hint=_HINT))
+    return places[pick.index] if pick is not None else None
 
 
 async def _rule(screen: CommandScreen) -> tuple[str, RuleBehavior] | None:
     """Ask until it is a rule; what was typed stays to be mended. The rule comes first: it is what
     users have in mind, and in their fingers."""
-    question, typed = _EXAMPLES, ""
+    question, last_text = _EXAMPLES, ""
     while True:
         entry = LineEntry("Add a rule", question, "enter continue · esc back")
-        entry.paste(typed)
+        entry.paste(last_text)
         text = await screen.show_dialog(entry)
         if text is None:
             return None
-        question, typed = _EXAMPLES, text
+        question, last_text = _EXAMPLES, text
         problems = {each: _problem(text, each) for each in _BEHAVIORS}
         if all(problems.values()):
             question = problems[RuleBehavior.ALLOW]
@@ -83,8 +83,8 @@ async def _rule(screen: CommandScreen) -> tuple[str, RuleBehavior] | None:
 async def _behavior(screen: CommandScreen, text: str) -> RuleBehavior | None:
     choices = list(_BEHAVIORS)
     items = [Item(str(choice), _BEHAVIORS[choice]) for choice in choices]
-    picked = await screen.show_dialog(ListPanel(f"What {text} does", items, hint=_HINT))
-    return choices[picked.index] if picked is not None else None
+    pick = await screen.show_dialog(ListPanel(f"What {text} does", items, hint=_HINT))
+    return choices[pick.index] if pick is not None else None
 
 
 def _problem(text: str, behavior: RuleBehavior) -> str:
@@ -104,5 +104,5 @@ async def _is_meant(screen: CommandScreen, text: str, findings: Sequence[LintWar
         question=shown_line(warnings_text),
         hint=_HINT,
     )
-    picked = await screen.show_dialog(panel)
-    return picked is not None and picked.index == 1
+    pick = await screen.show_dialog(panel)
+    return pick is not None and pick.index == 1

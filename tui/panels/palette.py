@@ -37,13 +37,13 @@ async def open_palette(screen: CommandScreen, perform: Perform, run: Perform) ->
         for action in actions
     ]
     panel = ListPanel("Palette", items, hint="type to search · enter run · esc close")
-    picked = await screen.show_dialog(panel)
-    if picked is None:
+    pick = await screen.show_dialog(panel)
+    if pick is None:
         return
-    if picked.index >= len(commands):
-        perform(actions[picked.index - len(commands)].id)
+    if pick.index >= len(commands):
+        perform(actions[pick.index - len(commands)].id)
         return
-    command = commands[picked.index]
+    command = commands[pick.index]
     if command.hint.startswith("<"):
         text = f"/{command.label} "
         screen.composer.edit(lambda buffer: buffer.set_text(text))

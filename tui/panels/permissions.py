@@ -38,7 +38,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     editor = RuleEditor(gate, keeper if isinstance(keeper, RuleKeeper) else NothingKept())
     usage = await asyncio.to_thread(_logged_use, center.context.agent_home)
     short = _shorten(gate.context.home, gate.context.launch_dir)
-    selected = 0
+    selected_index = 0
     is_first = True
     while True:
         rules = list(gate.context.rules.rules)
@@ -63,7 +63,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
                 )
                 if note
             ),
-            selected=selected,
+            selected_index=selected_index,
             keys=("delete", "ctrl+d", "e", "m"),
             list_keys={"a": "add", "u": "undo", "tab": "history"},
             letters="keys",
@@ -71,16 +71,16 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             hint=_HINT,
             empty="no rules: everything that writes files or runs commands is asked about",
         )
-        picked = await screen.show_dialog(panel)
-        if picked is None:
+        pick = await screen.show_dialog(panel)
+        if pick is None:
             return
-        selected = picked.index
-        if picked.key == "tab":
+        selected_index = pick.index
+        if pick.key == "tab":
             if not await show_recent(screen, gate, short):
                 return
-        elif picked.key != "enter":
-            rule = rules[picked.index] if rules else None
-            message = await _change(screen, editor, picked.key, rule)
+        elif pick.key != "enter":
+            rule = rules[pick.index] if rules else None
+            message = await _change(screen, editor, pick.key, rule)
             if message is not None:
                 screen.notice(*message)
 
@@ -114,8 +114,8 @@ def _waiting(rules: Sequence[RuleText]) -> str:
 
 def _unread(rules: RuleSet) -> str:
     """Return a note on rules that are ignored as unreadable; empty where there are none."""
-    listed = {rule.text for rule in rules.rules}
-    broken = [w.rule for w in rules.warnings if w.rule is not None and w.rule not in listed]
+    rule_texts = {rule.text for rule in rules.rules}
+    broken = [w.rule for w in rules.warnings if w.rule is not None and w.rule not in rule_texts]
     names = ", ".join(dict.fromkeys(broken[:_NAMED]))
     more = f" and {len(broken) - _NAMED} more" if len(broken) > _NAMED else ""
     return shown_line(f"Ignored (cannot be read): {names}{more} (/doctor)") if names else ""
@@ -135,11 +135,11 @@ def _usage_text(line: RuleRow) -> str:
     return f"used {line.hits}×, {ago(line.last_used)}"
 
 
-def _preview(rules: Sequence[Rule], known: RuleSet) -> Callable[[int, int], list[Row]]:
-    found: dict[int, list[str]] = {}
-    warnings = lint(RuleSet(tuple(rules), known.warnings, known.texts))
+def _preview(rules: Sequence[Rule], rule_set: RuleSet) -> Callable[[int, int], list[Row]]:
+    messages: dict[int, list[str]] = {}
+    warnings = lint(RuleSet(tuple(rules), rule_set.warnings, rule_set.texts))
     for index, rule in enumerate(rules):
-        found[index] = [
+        messages[index] = [
             warning.notice_text
             for warning in warnings
             if warning.rule == rule.text and warning.source == str(rule.source)
@@ -148,7 +148,7 @@ def _preview(rules: Sequence[Rule], known: RuleSet) -> Callable[[int, int], list
     def rows(index: int, width: int) -> list[Row]:
         return [
             row("   ", *line.runs)
-            for text in found[index]
+            for text in messages[index]
             for line in wrap([(shown_line(text), MUTED)], max(1, width - 4))
         ]
 

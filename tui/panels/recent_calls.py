@@ -44,7 +44,7 @@ def ago(moment: datetime) -> str:
 
 async def _retry_denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
     """Let a denied call through once, where the user wants that and may."""
-    selected = 0
+    selected_index = 0
     while True:
         denials = gate.recent_denials
         panel = ListPanel(
@@ -53,7 +53,7 @@ async def _retry_denied(screen: CommandScreen, gate: PermissionGate, short: Shor
                 Item(denial.call, f"{ago(denial.time)} · {_decider(denial.decision, short)}")
                 for denial in denials
             ],
-            selected=selected,
+            selected_index=selected_index,
             keys=("r",),
             list_keys={"tab": "all decisions"},
             letters="keys",
@@ -61,13 +61,13 @@ async def _retry_denied(screen: CommandScreen, gate: PermissionGate, short: Shor
             hint=_DENIED_HINT,
             empty="nothing denied in this conversation",
         )
-        picked = await screen.show_dialog(panel)
-        if picked is None:
+        pick = await screen.show_dialog(panel)
+        if pick is None:
             return False
-        if picked.key == "tab":
+        if pick.key == "tab":
             return True
-        selected = picked.index
-        denial = denials[selected]
+        selected_index = pick.index
+        denial = denials[selected_index]
         now = gate.evaluate(denial.request)
         if now.behavior is Behavior.DENY:
             reason = shown_line(reason_text(with_rules(now, gate.context.rules), short))
@@ -79,26 +79,28 @@ async def _retry_denied(screen: CommandScreen, gate: PermissionGate, short: Shor
 
 async def _explain_any(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
     """Explain a decision, whatever it was."""
-    selected = 0
+    selected_index = 0
     while True:
         calls = gate.recent_decisions
         panel = ListPanel(
             "Permissions · recent decisions",
             [_decided_item(call, short) for call in calls],
-            selected=selected,
+            selected_index=selected_index,
             list_keys={"tab": "rules"},
             letters="keys",
             preview=_reasons(calls, short),
             hint=_DECIDED_HINT,
             empty="no decisions in this conversation yet",
         )
-        picked = await screen.show_dialog(panel)
-        if picked is None:
+        pick = await screen.show_dialog(panel)
+        if pick is None:
             return False
-        if picked.key == "tab":
+        if pick.key == "tab":
             return True
-        selected = picked.index
-        await screen.show_dialog(TextPanel("Why", _explain_call(calls[selected], gate, short)))
+        selected_index = pick.index
+        await screen.show_dialog(
+            TextPanel("Why", _explain_call(calls[selected_index], gate, short))
+        )
 
 
 def _explain_call(

@@ -14,7 +14,7 @@ from agent.session.archive.find_by_name import find_session
 from agent.session.archive.summaries import SessionSummary, summarise
 from agent.session.store import SessionInfo, SessionStore
 from themes.theme import Role
-from tui.panels.list_panel import Item, ListPanel, Picked
+from tui.panels.list_panel import Item, ListPanel, Pick
 from tui.panels.session_actions import FIND, HINT, SessionActions
 from tui.ports.command_screen import CommandScreen
 from tui.text.highlight import Highlighter
@@ -47,11 +47,11 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     store = SessionStore(center.context.agent_home, version=center.context.version)
     if argument:
         try:
-            found = await asyncio.to_thread(find_session, store, argument)
+            session = await asyncio.to_thread(find_session, store, argument)
         except AgentError as error:
             screen.notice(str(error), "warning")
             return
-        await screen.session.restart(found.id)
+        await screen.session.restart(session.id)
         return
     await _choose(screen, center.context, store)
 
@@ -69,18 +69,18 @@ async def _choose(screen: CommandScreen, context: CommandContext, store: Session
         if not summaries and not everywhere:
             everywhere = True
             continue
-        picked = await _pick(screen, actions, unread, summaries, everywhere)
-        if picked is None:
+        pick = await _pick(screen, actions, unread, summaries, everywhere)
+        if pick is None:
             return
-        if picked.key == "enter":
-            await screen.session.restart(summaries[picked.index].id)
+        if pick.key == "enter":
+            await screen.session.restart(summaries[pick.index].id)
             return
-        if picked.key == ALL_PROJECTS:
+        if pick.key == ALL_PROJECTS:
             everywhere = not everywhere
-        elif picked.key == FIND:
+        elif pick.key == FIND:
             if await actions.find():
                 return
-        elif await actions.run(picked.key, summaries[picked.index]):
+        elif await actions.run(pick.key, summaries[pick.index]):
             return
 
 
@@ -99,7 +99,7 @@ async def _pick(
     unread: list[SessionInfo],
     summaries: list[SessionSummary],
     everywhere: bool,
-) -> Picked | None:
+) -> Pick | None:
     """Show the panel; the summaries that are missing yet are read while it is open."""
     panel = ListPanel(
         "Resume, all projects" if everywhere else "Resume",
@@ -132,8 +132,8 @@ async def _read_rest(
 
 def _summaries(infos: Sequence[SessionInfo]) -> list[SessionSummary]:
     """Return what there is to show; sessions without a prompt, or unreadable, are left out."""
-    found = (_summary(info) for info in infos)
-    return [summary for summary in found if summary is not None and summary.title]
+    summaries = (_summary(info) for info in infos)
+    return [summary for summary in summaries if summary is not None and summary.title]
 
 
 def _summary(info: SessionInfo) -> SessionSummary | None:
@@ -153,13 +153,13 @@ def _item(summary: SessionSummary, with_project: bool) -> Item:
 def _preview(summaries: Sequence[SessionSummary]) -> Callable[[int, int], Sequence[Row]]:
     def rows(index: int, width: int) -> Sequence[Row]:
         summary = summaries[index]
-        asked = wrap([("❯ ", MUTED), (shown_line(summary.last_prompt), TEXT)], max(1, width - 4))
-        lines = [row("   ", *line.runs) for line in asked[:_PREVIEW_ROWS]]
+        prompt = wrap([("❯ ", MUTED), (shown_line(summary.last_prompt), TEXT)], max(1, width - 4))
+        lines = [row("   ", *line.runs) for line in prompt[:_PREVIEW_ROWS]]
         answer = "\n".join(map(shown_line, summary.last_answer.splitlines()))
-        answered = markdown_rows(answer, max(1, width - 6), _PLAIN)
-        for line in [line for line in answered if line.text.strip()][:_PREVIEW_ROWS]:
-            muted = [(text, replace(ink, role=Role.MUTED)) for text, ink in line.runs]
-            lines.append(row("     ", *muted))
+        answer_rows = markdown_rows(answer, max(1, width - 6), _PLAIN)
+        for line in [line for line in answer_rows if line.text.strip()][:_PREVIEW_ROWS]:
+            runs = [(text, replace(ink, role=Role.MUTED)) for text, ink in line.runs]
+            lines.append(row("     ", *runs))
         cost = f"${summary.cost_usd:.2f} · {summary.size_bytes // 1024:,} kB · {summary.id}"
         return [*lines, row(("   " + cost, MUTED))]
 

@@ -54,15 +54,15 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         letters="keys",
         hint="↑↓ enter · / search · esc close",
     )
-    picked = await screen.show_dialog(panel)
-    if picked is None:
+    pick = await screen.show_dialog(panel)
+    if pick is None:
         return
-    if undo is not None and picked.index == len(newest_first):
-        restored = await _restore(screen, conversation, undo.turn_id)
-        if restored is not None:
-            _report(screen, restored, "changed back")
+    if undo is not None and pick.index == len(newest_first):
+        result = await _restore(screen, conversation, undo.turn_id)
+        if result is not None:
+            _report(screen, result, "changed back")
         return
-    point = newest_first[picked.index]
+    point = newest_first[pick.index]
     preview = await conversation.rewinding.preview_files(point.turn_id)
     what = await _ask_what(screen, point, preview)
     if what in ("before", "since"):
@@ -77,10 +77,10 @@ async def _go_back(
     screen: CommandScreen, conversation: ConversationPort, point: RewindPoint, what: str | None
 ) -> None:
     """Restore what was chosen: the files, the conversation or both; nothing for None."""
-    restored = None
+    result = None
     if what in ("both", "files"):
-        restored = await _restore(screen, conversation, point.turn_id)
-        if restored is None:
+        result = await _restore(screen, conversation, point.turn_id)
+        if result is None:
             return
     if what in ("both", "conversation"):
         try:
@@ -90,9 +90,9 @@ async def _go_back(
         else:
             screen.session.show_history(conversation.view.messages)
             _put_back(screen, text)
-    if restored is not None:
+    if result is not None:
         # Last: the notice stays below the history that is shown again.
-        _report(screen, restored, "restored; /rewind to undo")
+        _report(screen, result, "restored; /rewind to undo")
 
 
 def _line(point: RewindPoint) -> str:
@@ -103,8 +103,8 @@ def _put_back(screen: CommandScreen, text: str) -> None:
     """Put a message's text into the prompt, before what was typed there meanwhile."""
 
     def put(buffer: TextBuffer) -> None:
-        typed = buffer.draft.expanded_text
-        buffer.set_text(f"{text}\n{typed}" if typed.strip() else text)
+        draft_text = buffer.draft.expanded_text
+        buffer.set_text(f"{text}\n{draft_text}" if draft_text.strip() else text)
 
     screen.composer.edit(put)
 
@@ -130,10 +130,10 @@ async def _restore(
         return None
 
 
-def _report(screen: CommandScreen, restored: RestoreResult, how: str) -> None:
-    if restored.done_changes or restored.failures:
-        screen.notice(f"{_count_text(len(restored.done_changes))} {how}")
-    for change, reason in restored.failures:
+def _report(screen: CommandScreen, result: RestoreResult, how: str) -> None:
+    if result.done_changes or result.failures:
+        screen.notice(f"{_count_text(len(result.done_changes))} {how}")
+    for change, reason in result.failures:
         screen.notice(f"{change.path} could not be restored: {reason}", "warning")
 
 
@@ -173,8 +173,8 @@ async def _ask_what(screen: CommandScreen, point: RewindPoint, preview: Preview 
         preview=rows,
         hint="↑↓ enter · esc close",
     )
-    picked = await screen.show_dialog(panel)
-    return choices[picked.index][0] if picked is not None else ""
+    pick = await screen.show_dialog(panel)
+    return choices[pick.index][0] if pick is not None else ""
 
 
 def _count_text(count: int) -> str:

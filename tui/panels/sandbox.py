@@ -40,22 +40,22 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     if center is None:
         return
     context = center.context
-    selected = 0
+    selected_index = 0
     while True:
         items = await asyncio.to_thread(_items, context)
         panel = ListPanel(
             "Sandbox",
             items,
             question=level_text(context.sandbox.available),
-            selected=selected,
+            selected_index=selected_index,
             hint="enter switch · type to search · esc close",
             preview=_preview(items),
         )
-        picked = await screen.show_dialog(panel)
-        if picked is None:
+        pick = await screen.show_dialog(panel)
+        if pick is None:
             return
-        selected = picked.index
-        if picked.index == _SWITCH:
+        selected_index = pick.index
+        if pick.index == _SWITCH:
             await _switch(screen, context)
 
 
@@ -75,16 +75,16 @@ async def _switch(screen: CommandScreen, context: CommandContext) -> None:
     if state.level is not SandboxLevel.FULL:
         screen.notice("Commands run inside the sandbox at level full only.", "warning")
         return
-    wanted = not state.runs_inside
+    runs_inside = not state.runs_inside
     try:
         await asyncio.to_thread(
-            set_switch, context.agent_home / "settings.json", "sandbox", "enabled", wanted
+            set_switch, context.agent_home / "settings.json", "sandbox", "enabled", runs_inside
         )
     except (AgentError, OSError) as error:
         screen.notice(f"Not saved: {error}", "warning")
         return
     await context.reload_settings()
-    if context.gate.context.sandbox.runs_inside is not wanted:
+    if context.gate.context.sandbox.runs_inside is not runs_inside:
         screen.notice(
             "Stored in your settings; --sandbox or other settings decide in this run.", "warning"
         )
@@ -103,11 +103,11 @@ def _items(context: CommandContext) -> list[Item]:
         *_leaving(state),
     ]
     try:
-        policy, shared = _policies(context)
+        policy, shared_policy = _policies(context)
     except CannotConfine as error:
         items.append(Item(str(error), group="Directories"))
     else:
-        items += _directories(policy, shared, state.level, short)
+        items += _directories(policy, shared_policy, state.level, short)
     if state.level is SandboxLevel.FULL:
         items += _hosts(context.sandbox)
     items += [
@@ -119,7 +119,7 @@ def _items(context: CommandContext) -> list[Item]:
 
 
 def _directories(
-    policy: SandboxPolicy, shared: SandboxPolicy, level: SandboxLevel, short: Shorten
+    policy: SandboxPolicy, shared_policy: SandboxPolicy, level: SandboxLevel, short: Shorten
 ) -> list[Item]:
     """Return what commands reach, as far as a level enforces it."""
     if level is SandboxLevel.NONE:
@@ -130,13 +130,13 @@ def _directories(
     items = [Item(short(one), "writable", group="Directories") for one in policy.write_roots]
     as_tmp = "writable, as /tmp" if is_full else "writable"
     items.append(Item(short(policy.temp_dir), as_tmp, group="Directories"))
-    items += _many("protected", _protected_names(shared if not is_full else policy), short)
-    items += _many("closed to new files", shared.closed_directories, short)
+    items += _many("protected", _protected_names(shared_policy if not is_full else policy), short)
+    items += _many("closed to new files", shared_policy.closed_directories, short)
     if is_full:
         items += _many("hidden", (*policy.secret, *policy.denied_paths), short)
-    is_one = len(shared.caches) == 1
+    is_one = len(shared_policy.caches) == 1
     caches = "package cache, for allow rules" if is_one else "package caches, for allow rules"
-    return items + _many(caches, shared.caches, short)
+    return items + _many(caches, shared_policy.caches, short)
 
 
 def _how_they_run(state: SandboxState) -> str:
@@ -149,11 +149,11 @@ def _how_they_run(state: SandboxState) -> str:
 
 def _leaving(state: SandboxState) -> list[Item]:
     """Return which commands run outside all the same."""
-    asked = "asks you" if state.allow_unsandboxed else "never"
-    items = [Item("A command that the model wants to run outside", asked, group="Commands")]
-    excluded = ", ".join(state.excluded_commands)
-    if excluded:
-        items.append(Item("Always outside", excluded, group="Commands"))
+    behavior = "asks you" if state.allow_unsandboxed else "never"
+    items = [Item("A command that the model wants to run outside", behavior, group="Commands")]
+    commands = ", ".join(state.excluded_commands)
+    if commands:
+        items.append(Item("Always outside", commands, group="Commands"))
     return items
 
 
@@ -173,16 +173,16 @@ def _many(what: str, paths: Sequence[str], short: Shorten) -> list[Item]:
     """Return one line for many paths; all of them are shown while it is selected."""
     if not paths:
         return []
-    named = ", ".join(short(path) for path in sorted(paths))
-    return [Item(f"{len(paths)} {what}", named, group="Directories")]
+    names = ", ".join(short(path) for path in sorted(paths))
+    return [Item(f"{len(paths)} {what}", names, group="Directories")]
 
 
 def _hosts(sandbox: Sandbox) -> list[Item]:
     if sandbox.network is None:
         return []
     rules = sandbox.network.gate.rules
-    named = [*((one, "allowed") for one in rules.allow), *((one, "denied") for one in rules.deny)]
-    items = [Item(rule.text, f"{what}, {_origin(rule)}", group="Hosts") for rule, what in named]
+    entries = [*((one, "allowed") for one in rules.allow), *((one, "denied") for one in rules.deny)]
+    items = [Item(rule.text, f"{what}, {_origin(rule)}", group="Hosts") for rule, what in entries]
     return [*items, Item("every other host", "asks you", group="Hosts")]
 
 

@@ -31,7 +31,7 @@ class ScreenSignIn:
         self._screen = screen
         self._name = name
         self._address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self.left = asyncio.Event()
+        self.cancellation = asyncio.Event()
         """Set when the user leaves the field."""
 
     async def show(self, url: str) -> None:
@@ -48,7 +48,7 @@ class ScreenSignIn:
         answer = await self._screen.show_dialog(entry)
         if answer is not None:
             return answer
-        self.left.set()
+        self.cancellation.set()
         return await asyncio.Future()
 
 
@@ -56,7 +56,7 @@ async def sign_in(screen: CommandScreen, live: LiveServers, name: str) -> None:
     """Sign in, until it is done or the user leaves."""
     surface = ScreenSignIn(screen, name)
     work = asyncio.ensure_future(live.servers.sign_in(name, surface))
-    waiting = asyncio.ensure_future(surface.left.wait())
+    waiting = asyncio.ensure_future(surface.cancellation.wait())
     try:
         await asyncio.wait((work, waiting), return_when=asyncio.FIRST_COMPLETED)
     finally:

@@ -67,7 +67,7 @@ class SessionActions:
         if words is None:
             return False
         hits = await asyncio.to_thread(self._search, words)
-        picked = await self._screen.show_dialog(
+        pick = await self._screen.show_dialog(
             ListPanel(
                 f"Found: {words}",
                 [_hit_item(hit) for hit in hits],
@@ -75,9 +75,9 @@ class SessionActions:
                 empty="nothing found",
             )
         )
-        if picked is None:
+        if pick is None:
             return False
-        await self._screen.session.restart(hits[picked.index].session_id)
+        await self._screen.session.restart(hits[pick.index].session_id)
         return True
 
     def _search(self, words: str) -> Sequence[SearchHit]:
@@ -114,12 +114,12 @@ class SessionActions:
         return False
 
     async def _remove(self, session: SessionSummary) -> bool:
-        typed = await self._ask(
+        answer = await self._ask(
             "Remove",
             f"“{session.title[:60]}” and its snapshots will be deleted. Type {SURE} to confirm.",
             "enter delete · esc back",
         )
-        if typed == SURE:
+        if answer == SURE:
             await asyncio.to_thread(self._store.delete, session.id)
         return False
 

@@ -38,7 +38,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     if center is None:
         return
     shells = center.context.shells
-    selected = 0
+    selected_index = 0
     while True:
         team = center.context.team()
         workers = team.rows() if team is not None else ()
@@ -46,7 +46,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         panel = ListPanel(
             "Agents and background commands",
             [_item(task) for task in tasks],
-            selected=selected,
+            selected_index=selected_index,
             keys=("delete", "m"),
             letters="keys",
             preview=_preview(tasks),
@@ -54,11 +54,11 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             empty="No agents and no background commands. Ctrl+B moves a running command here.",
         )
         panel.manners = replace(panel.manners, steps_aside=True)
-        picked = await _show_live(screen, panel, tasks, partial(_renew, panel, tasks))
-        if picked is None:
+        pick = await _show_live(screen, panel, tasks, partial(_renew, panel, tasks))
+        if pick is None:
             return
-        selected = picked.index
-        await _act(screen, center.context, tasks[picked.index], picked.key)
+        selected_index = pick.index
+        await _act(screen, center.context, tasks[pick.index], pick.key)
 
 
 async def _act(screen: CommandScreen, context: CommandContext, task: _Task, key: str) -> None:
@@ -150,12 +150,12 @@ async def _show_live(
 
 
 async def _look(tasks: Sequence[_Task], refresh: Callable[[], None]) -> None:
-    seen = [_state(task) for task in tasks]
-    while any(task.is_running for task in tasks) or seen != [_state(task) for task in tasks]:
+    states = [_state(task) for task in tasks]
+    while any(task.is_running for task in tasks) or states != [_state(task) for task in tasks]:
         await asyncio.sleep(LOOK_S)
         now = [_state(task) for task in tasks]
-        if now != seen:
-            seen = now
+        if now != states:
+            states = now
             refresh()
 
 
@@ -174,8 +174,8 @@ def _item(task: _Task) -> Item:
         indent = "  " * (task.depth - 1)
         detail = f"{doing_of(task)}  {figures_of(task)}"
         return Item(f"{indent}{task.id}  {task.task.description}", detail, task.is_running)
-    ended = "stopped" if task.was_stopped else f"ended with {task.exit_code}"
-    state = "running" if task.is_running else ended
+    ending = "stopped" if task.was_stopped else f"ended with {task.exit_code}"
+    state = "running" if task.is_running else ending
     return Item(f"{task.id}  {_line(task)}", state, task.is_running)
 
 

@@ -22,37 +22,37 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             screen.appearance.choose_theme(argument)
             await save_setting(screen, "theme", argument)
         return
-    loaded = {name: _load(screen, name) for name in available_themes(screen.appearance.themes_dir)}
-    themes = {name: theme for name, theme in loaded.items() if theme is not None}
+    by_name = {name: _load(screen, name) for name in available_themes(screen.appearance.themes_dir)}
+    themes = {name: theme for name, theme in by_name.items() if theme is not None}
     names = [AUTO, *themes]
-    wanted = known_name(screen.appearance.wanted_theme, screen.appearance.themes_dir)
-    current = names.index(wanted) if wanted in names else 0
+    theme_name = known_name(screen.appearance.wanted_theme, screen.appearance.themes_dir)
+    current = names.index(theme_name) if theme_name in names else 0
 
     def show(index: int) -> None:
         if theme := themes.get(names[index]):
             screen.appearance.use_theme(theme)
 
-    items = [Item(name, _detail(themes.get(name)), is_current=name == wanted) for name in names]
+    items = [Item(name, _detail(themes.get(name)), is_current=name == theme_name) for name in names]
     colour_key = screen.keys.keymap.display(SYNTAX)
     while True:
         panel = ListPanel(
             "Theme",
             items,
-            selected=current,
+            selected_index=current,
             contexts=(Context.THEME_PICKER,),
             keys=(SYNTAX,),
             on_move=show,
             hint=f"↑↓ preview · enter save · {colour_key} code colors · esc",
         )
-        picked = await screen.show_dialog(panel)
-        if picked is None or picked.key != SYNTAX:
+        pick = await screen.show_dialog(panel)
+        if pick is None or pick.key != SYNTAX:
             break
-        current, is_on = picked.index, not screen.appearance.colours_code
+        current, is_on = pick.index, not screen.appearance.colours_code
         screen.appearance.colour_code(is_on)
         await save_setting(screen, "syntaxHighlightingDisabled", None if is_on else True)
-    screen.appearance.choose_theme(names[picked.index] if picked is not None else wanted)
-    if picked is not None:
-        await save_setting(screen, "theme", names[picked.index])
+    screen.appearance.choose_theme(names[pick.index] if pick is not None else theme_name)
+    if pick is not None:
+        await save_setting(screen, "theme", names[pick.index])
 
 
 def _detail(theme: Theme | None) -> str:

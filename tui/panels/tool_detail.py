@@ -40,8 +40,8 @@ async def open_tool_detail(
         if panel.selected_item is None:
             return
         tool = tools[panel.selected_item]
-        at = LEVELS.index(chosen.get(tool, "short")) + step
-        chosen[tool] = LEVELS[max(0, min(at, len(LEVELS) - 1))]
+        level_index = LEVELS.index(chosen.get(tool, "short")) + step
+        chosen[tool] = LEVELS[max(0, min(level_index, len(LEVELS) - 1))]
         panel.replace(items())
         use(chosen)
 

@@ -39,8 +39,10 @@ class _RunView:
     def question(self) -> str:
         """Return the lines above the agents."""
         figures, own = self.run.figures, self.run.own
-        used = figures_text(figures, figures.tokens)
-        lines = [f"{self.run.state} · {figures.progress} · {used} · {duration(self.run.elapsed_s)}"]
+        usage = figures_text(figures, figures.tokens)
+        lines = [
+            f"{self.run.state} · {figures.progress} · {usage} · {duration(self.run.elapsed_s)}"
+        ]
         reason = own.control.reason if own is not None else self.run.record.reason
         if reason:
             lines.append(reason)
@@ -54,7 +56,7 @@ async def show_run(screen: CommandScreen, runs: ProjectRuns, run_id: str) -> Non
     center = screen.session.commands
     assert center is not None
     supervisor = center.context.agents
-    selected: tuple[str, int] | None = None
+    selected_step: tuple[str, int] | None = None
     while True:
         view = await _read(runs, run_id)
         if view is None:
@@ -63,7 +65,7 @@ async def show_run(screen: CommandScreen, runs: ProjectRuns, run_id: str) -> Non
             f"{shown_line(view.run.record.name)}  {run_id}",
             agent_items(view.steps, supervisor.all(), run_id),
             question=view.question(),
-            selected=_index(view.steps, selected),
+            selected_index=_index(view.steps, selected_step),
             keys=("x",),
             list_keys={"p": "pause/continue", "v": "result"},
             letters="keys",
@@ -72,21 +74,21 @@ async def show_run(screen: CommandScreen, runs: ProjectRuns, run_id: str) -> Non
         )
         watch = asyncio.ensure_future(_look(panel, runs, view, supervisor.all))
         try:
-            picked = await screen.show_dialog(panel)
+            pick = await screen.show_dialog(panel)
         finally:
             watch.cancel()
             await asyncio.wait({watch})
-        if picked is None:
+        if pick is None:
             return
-        if picked.key == "p":
+        if pick.key == "p":
             screen.hint(await runs.pause_or_go_on(view.run))
-        elif picked.key == "v":
+        elif pick.key == "v":
             await _show_result(screen, view.run)
         else:
-            step = view.steps[picked.index]
-            selected = step.key, step.occurrence
+            step = view.steps[pick.index]
+            selected_step = step.key, step.occurrence
             agent = _agent_of(step, view.steps, supervisor.all(), run_id)
-            if picked.key == "enter":
+            if pick.key == "enter":
                 await _show_agent(screen, step, agent)
             elif agent is not None and supervisor.stop(agent, "user"):
                 screen.hint(f"stopped {agent.id}; the step runs again when the run is continued")
@@ -114,17 +116,19 @@ async def _look(
             return
         if now is None:
             return
-        at = panel.selected_item
-        selected = (view.steps[at].key, view.steps[at].occurrence) if at is not None else None
+        index = panel.selected_item
+        selected_step = (
+            (view.steps[index].key, view.steps[index].occurrence) if index is not None else None
+        )
         view.run, view.steps = now.run, now.steps
         panel.question = view.question()
         items = agent_items(view.steps, agents(), view.run.record.id)
-        panel.renew(items, _index(view.steps, selected))
+        panel.renew(items, _index(view.steps, selected_step))
 
 
-def _index(steps: Sequence[StepRecord], selected: tuple[str, int] | None) -> int:
+def _index(steps: Sequence[StepRecord], selected_step: tuple[str, int] | None) -> int:
     places = [(step.key, step.occurrence) for step in steps]
-    return places.index(selected) if selected in places else 0
+    return places.index(selected_step) if selected_step in places else 0
 
 
 def _agent_of(
@@ -139,8 +143,8 @@ def _agent_of(
         for agent in agents
         if agent.is_running and agent.task.workflow == run_id and agent.task.prompt == step.prompt
     ]
-    at = alike.index(step)
-    return own[at] if at < len(own) else None
+    index = alike.index(step)
+    return own[index] if index < len(own) else None
 
 
 def agent_items(

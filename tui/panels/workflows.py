@@ -36,54 +36,54 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     if center is None:
         return
     runs = ProjectRuns(center.context.workflows)
-    selected = argument.strip()
+    selected_id = argument.strip()
     while True:
         try:
-            shown = list(await runs.all())
+            run_list = list(await runs.all())
         except JournalError as error:
             screen.notice(f"The journal of workflows cannot be read: {error}.", "warning")
             return
-        panel = _panel(shown, selected)
-        picked = await _shown_live(screen, panel, runs, shown)
-        if picked is None:
+        panel = _panel(run_list, selected_id)
+        pick = await _show_live(screen, panel, runs, run_list)
+        if pick is None:
             return
-        selected = picked[0].record.id
-        await _act(screen, runs, *picked)
+        selected_id = pick[0].record.id
+        await _act(screen, runs, *pick)
 
 
-def _panel(shown: Sequence[ShownRun], selected: str) -> ListPanel:
+def _panel(run_list: Sequence[ShownRun], selected_id: str) -> ListPanel:
     return ListPanel(
         "Workflows",
-        [_item(run) for run in shown],
-        selected=_index(shown, selected),
+        [_item(run) for run in run_list],
+        selected_index=_index(run_list, selected_id),
         keys=("p", "x", "s"),
         letters="keys",
-        preview=lambda index, width: _preview(shown[index], width),
+        preview=lambda index, width: _preview(run_list[index], width),
         hint="enter open · p pause/continue · x stop · s save · / search · esc close",
         empty=EMPTY,
     )
 
 
-async def _shown_live(
-    screen: CommandScreen, panel: ListPanel, runs: ProjectRuns, shown: list[ShownRun]
+async def _show_live(
+    screen: CommandScreen, panel: ListPanel, runs: ProjectRuns, run_list: list[ShownRun]
 ) -> tuple[ShownRun, str] | None:
     """Show the panel, drawn again while the runs continue; return what was picked."""
 
     async def renew() -> None:
         now = await runs.all()
         # Only now: the user may have moved meanwhile.
-        at = panel.selected_item
-        selected = shown[at].record.id if at is not None else ""
-        shown[:] = now
-        panel.renew([_item(run) for run in shown], _index(shown, selected))
+        index = panel.selected_item
+        selected_id = run_list[index].record.id if index is not None else ""
+        run_list[:] = now
+        panel.renew([_item(run) for run in run_list], _index(run_list, selected_id))
 
     watch = asyncio.ensure_future(look_again(renew))
     try:
-        picked = await screen.show_dialog(panel)
+        pick = await screen.show_dialog(panel)
     finally:
         watch.cancel()
         await asyncio.wait({watch})
-    return (shown[picked.index], picked.key) if picked is not None else None
+    return (run_list[pick.index], pick.key) if pick is not None else None
 
 
 async def look_again(renew: Callable[[], Awaitable[None]]) -> None:
@@ -129,8 +129,8 @@ async def save(screen: CommandScreen, run: ShownRun) -> None:
     screen.notice(f"Saved as {screen.workspace.display_path(path)}.")
 
 
-def _index(shown: Sequence[ShownRun], run_id: str) -> int:
-    return next((at for at, run in enumerate(shown) if run.record.id == run_id), 0)
+def _index(run_list: Sequence[ShownRun], run_id: str) -> int:
+    return next((index for index, run in enumerate(run_list) if run.record.id == run_id), 0)
 
 
 def _item(run: ShownRun) -> Item:

@@ -205,7 +205,7 @@ def reading(*keys: str) -> Setting:
 def panel(*keys: str, **options: Any) -> Setting:
     async def show(scene: Scene) -> None:
         items = [Item("one"), Item("two"), Item("three"), Item("four")]
-        await scene.show(ListPanel("L", items, selected=1, letters="keys", **options))
+        await scene.show(ListPanel("L", items, selected_index=1, letters="keys", **options))
         await scene.press(*keys)
 
     return show

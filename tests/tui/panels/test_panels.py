@@ -233,7 +233,7 @@ async def test_names_that_begin_with_the_word_come_first() -> None:
     panel = ListPanel("L", [Item("b", "cost"), Item("x cost"), Item("/cost")])
     for char in "cost":
         panel.press(char, char, None)
-    assert panel._found == [2, 1, 0]
+    assert panel._matches == [2, 1, 0]
 
 
 async def test_a_setting_that_nobody_set_says_what_counts(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tui.input.actions import Context
-from tui.panels.list_panel import Item, ListPanel, Picked
+from tui.panels.list_panel import Item, ListPanel, Pick
 from tui.screen_reader.dialog_lines import LineEffect, answer, answer_hint, dialog_lines
 
 
@@ -35,7 +35,7 @@ async def test_a_number_that_was_read_before_still_chooses() -> None:
     panel = numbers()
     answer(panel, "more")
     answer(panel, "2")
-    assert await panel.wait() == Picked(1, "enter")
+    assert await panel.wait() == Pick(1, "enter")
 
 
 async def test_another_search_takes_the_place_of_the_first() -> None:
@@ -55,14 +55,14 @@ async def test_another_search_takes_the_place_of_the_first() -> None:
 @pytest.mark.parametrize(
     ("line", "picked"),
     [
-        ("delete", Picked(0, "delete")),
-        ("3 delete", Picked(2, "delete")),
-        ("ctrl+a", Picked(0, "ctrl+a")),
-        ("s", Picked(0, "modelPicker:thisSessionOnly")),
-        ("2 s", Picked(1, "modelPicker:thisSessionOnly")),
+        ("delete", Pick(0, "delete")),
+        ("3 delete", Pick(2, "delete")),
+        ("ctrl+a", Pick(0, "ctrl+a")),
+        ("s", Pick(0, "modelPicker:thisSessionOnly")),
+        ("2 s", Pick(1, "modelPicker:thisSessionOnly")),
     ],
 )
-async def test_its_own_keys_are_words_for_any_line(line: str, picked: Picked) -> None:
+async def test_its_own_keys_are_words_for_any_line(line: str, picked: Pick) -> None:
     panel = ListPanel(
         "Keys",
         [Item("one"), Item("two"), Item("three")],
