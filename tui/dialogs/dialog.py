@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Final, Generic, Protocol, TypeVar
 
 from msgspec import Struct, field
@@ -186,3 +187,14 @@ class GivesAnswer(Generic[AnswerT]):
     async def wait(self) -> AnswerT:
         """Return the answer; cancelling the waiter closes the dialog."""
         return await self._future
+
+
+@asynccontextmanager
+async def run_alongside(work: Coroutine[object, object, None]) -> AsyncIterator[asyncio.Task[None]]:
+    """Run `work` while the block runs, then cancel it and wait for its end; yield its task."""
+    task = asyncio.ensure_future(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait({task})

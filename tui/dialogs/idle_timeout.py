@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from tui.dialogs.dialog import run_alongside
+
 if TYPE_CHECKING:
     from agent.commands.service import CommandService
     from tui.dialogs.question import QuestionDialog
@@ -28,12 +30,8 @@ async def unless_away(
     """Wait for the answers; give up the form when no key was pressed for so long."""
     if limit_s is None:
         return await answers
-    watch = asyncio.ensure_future(_watch(dialog, limit_s))
-    try:
+    async with run_alongside(_watch(dialog, limit_s)):
         return await answers
-    finally:
-        watch.cancel()
-        await asyncio.wait({watch})
 
 
 async def _watch(dialog: QuestionDialog, limit_s: float) -> None:

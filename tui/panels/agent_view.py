@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from agent.errors import SessionError
 from agent.session.archive.transcript_pages import TranscriptPage, page_after, page_before
 from agent.subagents.running_agent import RunningAgent
+from tui.dialogs.dialog import run_alongside
 from tui.panels.text_panel import TextPanel, text_rows
 from tui.ports.command_screen import CommandScreen
 from tui.text.sequence_view import SequenceView
@@ -33,12 +34,8 @@ async def show_agent(screen: CommandScreen, agent: RunningAgent) -> str | None:
     """
     view = AgentView(agent)
     await asyncio.to_thread(view.read_on)
-    watch = asyncio.ensure_future(view.follow())
-    try:
+    async with run_alongside(view.follow()):
         return await screen.show_dialog(view)
-    finally:
-        watch.cancel()
-        await asyncio.wait({watch})
 
 
 class AgentView(TextPanel):

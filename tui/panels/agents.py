@@ -14,11 +14,10 @@ from permissions.base.files.private_file import make_private_dir
 from permissions.explain.explain_decision import place_relative
 from themes.theme import Role
 from tui.panels.line_entry import LineEntry
-from tui.panels.list_panel import Item, ListPanel
+from tui.panels.list_panel import Item, ListPanel, paragraph_rows
 from tui.ports.command_screen import CommandScreen
 from tui.text.safe_text import shown_line
-from tui.text.styled_rows import TEXT, Ink, Row, row
-from tui.text.wrap import wrap
+from tui.text.styled_rows import TEXT, Ink, Row
 
 NEW: Final = """---
 name: {name}
@@ -130,11 +129,7 @@ def _preview(
         if missing := catalog.missing_tools(one):
             texts.append((f"not here: {', '.join(missing)}", _WARNING))
         texts += [(problem, _WARNING) for problem in one.problems]
-        return [
-            row("   ", *line.runs)
-            for text, ink in texts
-            for line in wrap([(shown_line(text), ink)], max(1, width - 4))
-        ]
+        return [line for text, ink in texts for line in paragraph_rows(text, width, ink)]
 
     return rows
 

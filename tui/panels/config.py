@@ -24,11 +24,10 @@ from themes.theme import ThemeError
 from tui.editing.text_buffer import TextBuffer
 from tui.input.actions import Context
 from tui.panels import PANELS
-from tui.panels.list_panel import Item, ListPanel
+from tui.panels.list_panel import Item, ListPanel, paragraph_rows
 from tui.panels.setting_names import GROUPS
 from tui.ports.command_screen import CommandScreen
-from tui.text.styled_rows import BLANK, MUTED, Row, row
-from tui.text.wrap import wrap
+from tui.text.styled_rows import BLANK, Row
 from tui.theme.theme_choice import theme_for
 
 _OWN_PANELS = frozenset({"theme", "model", "permissions", "hooks"})
@@ -138,9 +137,9 @@ def shown_value(value: object) -> str:
 
 def _preview(descriptions: Sequence[str]) -> Callable[[int, int], Sequence[Row]]:
     def rows(index: int, width: int) -> Sequence[Row]:
-        lines = wrap([(descriptions[index], MUTED)], max(1, width - 4))[:2]
+        lines = paragraph_rows(descriptions[index], width)[:2]
         # As high for each setting, or the list would jump.
-        return [*(row("   ", *line.runs) for line in lines), *[BLANK] * (2 - len(lines))]
+        return [*lines, *[BLANK] * (2 - len(lines))]
 
     return rows
 

@@ -13,6 +13,7 @@ from agent.files.git_diff import FileDiff, read_diff
 from agent.session.checkpoints.turn_changes import TurnChange
 from agent.tools.files.paths import display_path
 from themes.theme import Role
+from tui.dialogs.dialog import run_alongside
 from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
 from tui.ports.command_screen import CommandScreen
 from tui.text.highlight import Highlighter
@@ -34,14 +35,10 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     if screen.session.commands is None:
         return
     panel = DiffPanel([Source(_SINCE_COMMIT, (), "running git …")])
-    reading = asyncio.ensure_future(_read(screen, panel))
-    try:
+    async with run_alongside(_read(screen, panel)) as reading:
         # Git may take its time: a drawn panel does not wait for it, printed lines appear only once.
         await asyncio.wait({reading}, timeout=WAIT_S if screen.keys.action_ids else None)
         await screen.show_dialog(panel)
-    finally:
-        reading.cancel()
-        await asyncio.wait({reading})
 
 
 async def _read(screen: CommandScreen, panel: DiffPanel) -> None:

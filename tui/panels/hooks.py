@@ -18,11 +18,10 @@ from hooks.health import check_health
 from hooks.runner import HandlerStats, HookRunner
 from themes.theme import Role
 from tui.panels.line_entry import LineEntry
-from tui.panels.list_panel import Item, ListPanel
+from tui.panels.list_panel import Item, ListPanel, paragraph_rows
 from tui.ports.command_screen import CommandScreen
 from tui.text.safe_text import shown_line
-from tui.text.styled_rows import MUTED, TEXT, Ink, Row, row
-from tui.text.wrap import wrap
+from tui.text.styled_rows import MUTED, TEXT, Ink, Row
 from tui.transcript.tool_card import duration
 
 WARNING = Ink(Role.WARNING)
@@ -165,11 +164,7 @@ def _preview(
             texts.append((f"would {'fire' if fires else 'not fire'}: {why}", TEXT))
         elif dry is not None:
             texts.append((f"would not fire: it handles {spec.event}", TEXT))
-        return [
-            row("   ", *line.runs)
-            for text, ink in texts
-            for line in wrap([(shown_line(text), ink)], max(1, width - 4))
-        ]
+        return [line for text, ink in texts for line in paragraph_rows(text, width, ink)]
 
     return rows
 

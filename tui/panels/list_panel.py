@@ -232,7 +232,7 @@ class ListPanel(GivesAnswer[Pick | None]):
     def _rows(self, width: int) -> list[FooterRow]:
         if not self._matches:
             text = f"nothing found for {self._query!r}" if self._query else self._empty
-            lines = wrap([(text, MUTED)], max(1, width - 4))
+            lines = wrap([(text, MUTED)], width - 4)
             return [FooterRow(row("   ", *line.runs)) for line in lines]
         visible_lines = self._lines()
         indexes = [index for index in visible_lines if isinstance(index, int)]
@@ -328,6 +328,11 @@ class ListPanel(GivesAnswer[Pick | None]):
         self._position = 0
         if self._matches:
             self._on_move(self._matches[0])
+
+
+def paragraph_rows(text: str, width_cells: int, ink: Ink = MUTED) -> list[Row]:
+    """Return a text behind the margin of a panel; control characters in it are shown."""
+    return [row("   ", *line.runs) for line in wrap([(shown_line(text), ink)], width_cells - 4)]
 
 
 def _rank(item: Item, words: Sequence[str]) -> int:

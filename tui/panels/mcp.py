@@ -280,7 +280,7 @@ def _server_rows(live: LiveServers, view: ServerView, width: int) -> list[Row]:
 
 
 def _muted_rows(text: str, width: int) -> list[Row]:
-    return indent_rows(wrap([(shown_line(text), MUTED)], max(1, width - 4)), _PAD, _PAD)
+    return indent_rows(wrap([(shown_line(text), MUTED)], width - 4), _PAD, _PAD)
 
 
 def _count(number: int, word: str) -> str:

@@ -12,6 +12,7 @@ from agent.model.endpoint import ALIASES, expand_alias
 from permissions.base.text.sanitize import reveal
 from tui.dialogs.choice_dialog import ChoiceDialog
 from tui.dialogs.choices import Choice
+from tui.dialogs.dialog import run_alongside
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.saved_setting import save_setting
@@ -60,12 +61,8 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         on_adjust=adjust,
         hint="enter use and save · s this session only · ←→ effort · / search · esc close",
     )
-    listing = asyncio.ensure_future(_add_offered(screen, items, panel))
-    try:
+    async with run_alongside(_add_offered(screen, items, panel)):
         pick = await screen.show_dialog(panel)
-    finally:
-        listing.cancel()
-        await asyncio.wait({listing})
     if pick is None:
         return
     await _apply(

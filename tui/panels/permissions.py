@@ -15,13 +15,12 @@ from permissions.rule import Rule, RuleSource, RuleText
 from permissions.rule_editor import MOVABLE, NothingKept, RuleChangeError, RuleEditor, RuleKeeper
 from permissions.rules.rule_set import RuleSet
 from tui.panels.line_entry import LineEntry
-from tui.panels.list_panel import Item, ListPanel
+from tui.panels.list_panel import Item, ListPanel, paragraph_rows
 from tui.panels.new_rule import add_rule, place_of
 from tui.panels.recent_calls import ago, show_recent
 from tui.ports.command_screen import CommandScreen
 from tui.text.safe_text import shown_line
-from tui.text.styled_rows import MUTED, Row, row
-from tui.text.wrap import wrap
+from tui.text.styled_rows import Row
 
 _NAMED: Final = 3
 _HINT: Final = "a add · e edit · m move · del · u undo · tab history · / search · esc"
@@ -146,11 +145,7 @@ def _preview(rules: Sequence[Rule], rule_set: RuleSet) -> Callable[[int, int], l
         ]
 
     def rows(index: int, width: int) -> list[Row]:
-        return [
-            row("   ", *line.runs)
-            for text in messages[index]
-            for line in wrap([(shown_line(text), MUTED)], max(1, width - 4))
-        ]
+        return [line for text in messages[index] for line in paragraph_rows(text, width)]
 
     return rows
 

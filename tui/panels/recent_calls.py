@@ -17,12 +17,11 @@ from permissions.explain.explain_decision import (
 )
 from permissions.gate import PermissionGate
 from tui.dialogs.permission_rows import trace_rows
-from tui.panels.list_panel import Item, ListPanel
+from tui.panels.list_panel import Item, ListPanel, paragraph_rows
 from tui.panels.text_panel import TextPanel
 from tui.ports.command_screen import CommandScreen
 from tui.text.safe_text import shown_line
-from tui.text.styled_rows import BLANK, MUTED, TEXT, Row, row
-from tui.text.wrap import wrap
+from tui.text.styled_rows import BLANK, TEXT, Row
 
 _DENIED_HINT: Final = "enter or r allow once · tab all decisions · esc close"
 _DECIDED_HINT: Final = "enter why · tab rules · / search · esc close"
@@ -109,13 +108,12 @@ def _explain_call(
     decision = with_rules(call.decision, gate.context.rules)
 
     def rows(width: int) -> list[Row]:
-        room = max(1, width - 4)
         reason = f"{_DONE[decision.behavior]}: {reason_text(decision, short)}"
         return [
-            *(row("   ", *line.runs) for line in wrap([(shown_line(call.call), TEXT)], room)),
-            *(row("   ", *line.runs) for line in wrap([(shown_line(reason), MUTED)], room)),
+            *paragraph_rows(call.call, width, TEXT),
+            *paragraph_rows(reason, width),
             BLANK,
-            *trace_rows(decision, room, short),
+            *trace_rows(decision, max(1, width - 4), short),
         ]
 
     return rows
@@ -139,8 +137,7 @@ def _decider(decision: Decision, short: Shorten) -> str:
 
 def _reasons(calls: Sequence[RecentCall], short: Shorten) -> Callable[[int, int], list[Row]]:
     def rows(index: int, width: int) -> list[Row]:
-        message = shown_line(reason_text(calls[index].decision, short))
-        return [row("   ", *line.runs) for line in wrap([(message, MUTED)], max(1, width - 4))]
+        return paragraph_rows(reason_text(calls[index].decision, short), width)
 
     return rows
 

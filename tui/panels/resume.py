@@ -14,6 +14,7 @@ from agent.session.archive.find_by_name import find_session
 from agent.session.archive.summaries import SessionSummary, summarise
 from agent.session.store import SessionInfo, SessionStore
 from themes.theme import Role
+from tui.dialogs.dialog import run_alongside
 from tui.panels.list_panel import Item, ListPanel, Pick
 from tui.panels.session_actions import FIND, HINT, SessionActions
 from tui.ports.command_screen import CommandScreen
@@ -109,12 +110,8 @@ async def _pick(
         hint=f"enter open · ctrl+a all · {HINT}",
         empty="no other session yet" if everywhere else "no other session in this project",
     )
-    rest = asyncio.ensure_future(_read_rest(panel, unread, summaries, everywhere))
-    try:
+    async with run_alongside(_read_rest(panel, unread, summaries, everywhere)):
         return await screen.show_dialog(panel)
-    finally:
-        rest.cancel()
-        await asyncio.wait({rest})
 
 
 async def _read_rest(

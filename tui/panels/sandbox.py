@@ -18,11 +18,9 @@ from permissions.base.process.spawn import CannotConfine, Launch
 from permissions.confinement import Confinement, SandboxLevel
 from permissions.context import SandboxState
 from permissions.explain.explain_decision import Shorten, home_relative, source_name
-from tui.panels.list_panel import Item, ListPanel
+from tui.panels.list_panel import Item, ListPanel, paragraph_rows
 from tui.ports.command_screen import CommandScreen
-from tui.text.safe_text import shown_line
-from tui.text.styled_rows import TEXT, Row, row
-from tui.text.wrap import wrap
+from tui.text.styled_rows import TEXT, Row
 
 _SWITCH: Final = 0
 """The item that is the switch: the first one."""
@@ -194,8 +192,8 @@ def _preview(items: Sequence[Item]) -> Callable[[int, int], list[Row]]:
     def rows(index: int, width: int) -> list[Row]:
         """Return the whole of a line that is longer than the screen."""
         item = items[index]
-        text = shown_line(f"{item.label}: {item.detail}" if item.detail else item.label)
-        lines = wrap([(text, TEXT)], max(1, width - 4))
-        return [row("   ", *line.runs) for line in lines] if len(lines) > 1 else []
+        text = f"{item.label}: {item.detail}" if item.detail else item.label
+        lines = paragraph_rows(text, width, TEXT)
+        return lines if len(lines) > 1 else []
 
     return rows

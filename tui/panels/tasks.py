@@ -16,7 +16,7 @@ from agent.subagents.running_agent import RunningAgent
 from agent.subagents.supervisor import AgentSupervisor
 from agent.tools.base import ToolError
 from agent.tools.shell.shell_process import ShellProcess
-from tui.dialogs.dialog import AnsweredDialog
+from tui.dialogs.dialog import AnsweredDialog, run_alongside
 from tui.panels.agent_view import show_agent
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
@@ -141,12 +141,8 @@ async def _show_live(
     refresh: Callable[[], None],
 ) -> AnswerT:
     """Show a panel that is drawn again while its tasks continue."""
-    watch = asyncio.ensure_future(_look(tasks, refresh))
-    try:
+    async with run_alongside(_look(tasks, refresh)):
         return await screen.show_dialog(panel)
-    finally:
-        watch.cancel()
-        await asyncio.wait({watch})
 
 
 async def _look(tasks: Sequence[_Task], refresh: Callable[[], None]) -> None:

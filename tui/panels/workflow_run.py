@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,8 @@ from agent.orchestration.project_runs import ProjectRuns, ShownRun
 from agent.orchestration.run_figures import verdict_of
 from agent.session.archive.transcript_export import export
 from agent.subagents.running_agent import RunningAgent
+from agent.subagents.supervisor import AgentSupervisor
+from tui.dialogs.dialog import run_alongside
 from tui.panels.agent_view import show_agent
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel, text_rows
@@ -26,6 +29,7 @@ from tui.transcript.block_rows import short_count
 from tui.transcript.tool_card import duration
 
 LOOK_S: Final = 0.5
+"""How often an open panel looks at the journal."""
 _LOG_LINES: Final = 2
 
 
@@ -72,12 +76,8 @@ async def show_run(screen: CommandScreen, runs: ProjectRuns, run_id: str) -> Non
             hint="enter transcript · x stop agent · p pause/continue · v result · / search · esc",
             empty="No agent has started yet.",
         )
-        watch = asyncio.ensure_future(_look(panel, runs, view, supervisor.all))
-        try:
+        async with run_alongside(look_again(partial(_renew, panel, runs, view, supervisor))):
             pick = await screen.show_dialog(panel)
-        finally:
-            watch.cancel()
-            await asyncio.wait({watch})
         if pick is None:
             return
         if pick.key == "p":
@@ -101,29 +101,28 @@ async def _read(runs: ProjectRuns, run_id: str) -> _RunView | None:
     return _RunView(run, await runs.steps(run)) if run is not None else None
 
 
-async def _look(
-    panel: ListPanel,
-    runs: ProjectRuns,
-    view: _RunView,
-    agents: Callable[[], Sequence[RunningAgent]],
-) -> None:
-    """Draw the panel again while the run continues."""
+async def look_again(renew: Callable[[], Awaitable[None]]) -> None:
+    """Renew what is shown again and again; a journal that fails leaves it as it is."""
     while True:
         await asyncio.sleep(LOOK_S)
         try:
-            now = await _read(runs, view.run.record.id)
+            await renew()
         except JournalError:
             return
-        if now is None:
-            return
-        index = panel.selected_item
-        selected_step = (
-            (view.steps[index].key, view.steps[index].occurrence) if index is not None else None
-        )
-        view.run, view.steps = now.run, now.steps
-        panel.question = view.question()
-        items = agent_items(view.steps, agents(), view.run.record.id)
-        panel.renew(items, _index(view.steps, selected_step))
+
+
+async def _renew(
+    panel: ListPanel, runs: ProjectRuns, view: _RunView, supervisor: AgentSupervisor
+) -> None:
+    now = await _read(runs, view.run.record.id)
+    if now is None:
+        return
+    step = view.steps[panel.selected_item] if panel.selected_item is not None else None
+    selected_step = (step.key, step.occurrence) if step is not None else None
+    view.run, view.steps = now.run, now.steps
+    panel.question = view.question()
+    items = agent_items(view.steps, supervisor.all(), view.run.record.id)
+    panel.renew(items, _index(view.steps, selected_step))
 
 
 def _index(steps: Sequence[StepRecord], selected_step: tuple[str, int] | None) -> int:

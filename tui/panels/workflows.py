@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -11,19 +11,17 @@ from agent.errors import AgentError
 from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.project_runs import ProjectRuns, ShownRun
 from agent.orchestration.saved_workflow import save_workflow
+from tui.dialogs.dialog import run_alongside
 from tui.panels.line_entry import LineEntry
-from tui.panels.list_panel import Item, ListPanel
-from tui.panels.workflow_run import show_run
+from tui.panels.list_panel import Item, ListPanel, paragraph_rows
+from tui.panels.workflow_run import look_again, show_run
 from tui.ports.command_screen import CommandScreen
 from tui.status_line.run_rows import figures_text
 from tui.text.safe_text import shown_line
-from tui.text.styled_rows import MUTED, Row, row
+from tui.text.styled_rows import Row
 from tui.text.time_ago import time_ago
-from tui.text.wrap import wrap
 from tui.transcript.tool_card import duration
 
-LOOK_S: Final = 0.5
-"""How often the panel looks at the journal while it is open."""
 EMPTY: Final = (
     "No workflow has run in this project. Ask for one in words, or let the model decide with "
     "/orchestrate on."
@@ -77,23 +75,9 @@ async def _show_live(
         run_list[:] = now
         panel.renew([_item(run) for run in run_list], _index(run_list, selected_id))
 
-    watch = asyncio.ensure_future(look_again(renew))
-    try:
+    async with run_alongside(look_again(renew)):
         pick = await screen.show_dialog(panel)
-    finally:
-        watch.cancel()
-        await asyncio.wait({watch})
     return (run_list[pick.index], pick.key) if pick is not None else None
-
-
-async def look_again(renew: Callable[[], Awaitable[None]]) -> None:
-    """Renew what is shown again and again; a journal that fails leaves it as it is."""
-    while True:
-        await asyncio.sleep(LOOK_S)
-        try:
-            await renew()
-        except JournalError:
-            return
 
 
 async def _act(screen: CommandScreen, runs: ProjectRuns, run: ShownRun, key: str) -> None:
@@ -156,5 +140,4 @@ def _preview(run: ShownRun, width: int) -> Sequence[Row]:
     reason = run.own.control.reason if run.own is not None else record.reason
     if reason:
         parts.append(reason)
-    text = shown_line(" · ".join(parts))
-    return [row("   ", *line.runs) for line in wrap([(text, MUTED)], max(1, width - 4))]
+    return paragraph_rows(" · ".join(parts), width)

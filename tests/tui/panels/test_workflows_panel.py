@@ -20,7 +20,7 @@ from tests.tui.app.test_app_keys import settled, text_of
 from tests.tui.recorded import RecordedConversation, make_app
 from tests.tui.recorded_workflows import HeldAgents, recorded_workflows
 from tui.app.session.session_control import ExitReport
-from tui.panels import workflow_run, workflows
+from tui.panels import workflow_run
 from tui.status_line.run_rows import figures_text
 
 Shows = Callable[[str], Awaitable[None]]
@@ -50,8 +50,7 @@ class Screen:
 async def screen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agents: HeldAgents, *, height: int = 24
 ) -> AsyncIterator[Screen]:
-    for module in (workflows, workflow_run):
-        monkeypatch.setattr(module, "LOOK_S", 0.01)
+    monkeypatch.setattr(workflow_run, "LOOK_S", 0.01)
     conversation = RecordedConversation([], launch_dir=tmp_path)
     assert conversation.commands is not None
     own = recorded_workflows(tmp_path, tmp_path, agents)
