@@ -79,7 +79,7 @@ class DraftSelection:
         if part is None:
             change(self._buffer)
             return
-        begun = self._buffer.begin_step()
+        old_draft = self._buffer.begin_step()
         self._buffer.put(*part)
         change(self._buffer)
-        self._buffer.end_step(begun)
+        self._buffer.end_step(old_draft)

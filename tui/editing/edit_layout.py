@@ -40,25 +40,25 @@ class EditRows(Sequence[EditRow]):
         return self._ends[-1] if self._ends else 0
 
     @overload
-    def __getitem__(self, at: int) -> EditRow: ...
+    def __getitem__(self, index: int) -> EditRow: ...
     @overload
-    def __getitem__(self, at: slice) -> list[EditRow]: ...
-    def __getitem__(self, at: int | slice) -> EditRow | list[EditRow]:
+    def __getitem__(self, index: slice) -> list[EditRow]: ...
+    def __getitem__(self, index: int | slice) -> EditRow | list[EditRow]:
         """Return a row, or some."""
-        if isinstance(at, slice):
-            return [self._row(number) for number in range(*at.indices(len(self)))]
-        number = at + len(self) if at < 0 else at
+        if isinstance(index, slice):
+            return [self._row(number) for number in range(*index.indices(len(self)))]
+        number = index + len(self) if index < 0 else index
         if not 0 <= number < len(self):
-            raise IndexError(at)
+            raise IndexError(index)
         return self._row(number)
 
     def _row(self, number: int) -> EditRow:
         line = bisect_right(self._ends, number)
-        found, offset = self._lines[line][number - self._ends[line]], self._starts[line]
+        row, offset = self._lines[line][number - self._ends[line]], self._starts[line]
         if not offset:
-            return found
-        cells = tuple((index + offset, column) for index, column in found.cells)
-        return replace(found, start=found.start + offset, end=found.end + offset, cells=cells)
+            return row
+        cells = tuple((index + offset, column) for index, column in row.cells)
+        return replace(row, start=row.start + offset, end=row.end + offset, cells=cells)
 
 
 class EditLayout:
@@ -70,24 +70,24 @@ class EditLayout:
         self._chips: Mapping[str, Chip] = {}
         self._rows: EditRows | None = None
         self._width = -1
-        self._known: dict[str, tuple[EditRow, ...]] = {}
+        self._line_cache: dict[str, tuple[EditRow, ...]] = {}
 
     def rows(self, text: str, width_cells: int, chips: Mapping[str, Chip]) -> EditRows:
         """Return the rows as `edit_rows` does."""
         if width_cells != self._width or chips != self._chips:
-            self._known = {}
+            self._line_cache = {}
         elif self._rows is not None and text is self._text:
             return self._rows
         width = max(2, width_cells)
         lines = text.split("\n")
-        known, used = self._known, {}
+        old_lines, new_lines = self._line_cache, {}
         for line in lines:
-            if line not in used:
-                used[line] = known.get(line) or tuple(_line_rows(line, 0, width, chips))
-        self._known = used
+            if line not in new_lines:
+                new_lines[line] = old_lines.get(line) or tuple(_line_rows(line, 0, width, chips))
+        self._line_cache = new_lines
         self._text, self._chips, self._width = text, chips, width_cells
         starts = accumulate((len(line) + 1 for line in lines[:-1]), initial=0)
-        self._rows = EditRows([used[line] for line in lines], list(starts))
+        self._rows = EditRows([new_lines[line] for line in lines], list(starts))
         return self._rows
 
 
@@ -157,27 +157,27 @@ def _line_rows(line: str, start: int, width: int, chips: Mapping[str, Chip]) -> 
     first = 0
     while True:
         column = 0
-        placed: list[tuple[int, int]] = []
+        columns: list[tuple[int, int]] = []
         last_space = -1
         position = first
         while position < len(cells):
             index, size, is_space = cells[position]
             # One cell stays free for the cursor behind the last character.
-            if column + size > width - 1 and placed:
+            if column + size > width - 1 and columns:
                 break
-            placed.append((index, column))
+            columns.append((index, column))
             column += size
             position += 1
             if is_space:
                 last_space = position
         if position < len(cells) and last_space > first:
             length = last_space - first
-            placed = placed[:length]
+            columns = columns[:length]
             position = last_space
             column = sum(size for _, size, _ in cells[first:position])
         begin = cells[first][0] if first < len(cells) else start
         end = cells[position][0] if position < len(cells) else start + len(line)
-        rows.append(EditRow(begin, end, tuple(placed), column, starts_line=not rows))
+        rows.append(EditRow(begin, end, tuple(columns), column, starts_line=not rows))
         if position >= len(cells):
             return rows
         first = position

@@ -91,8 +91,8 @@ class TextBuffer:
 
     def paste(self, text: str) -> None:
         """Insert pasted text, as a chip when it is large; the same again expands the chip."""
-        before = self._draft.chips.get(self.text[self.cursor - 1 : self.cursor])
-        is_again = before is not None and before.content == text
+        last_chip = self._draft.chips.get(self.text[self.cursor - 1 : self.cursor])
+        is_again = last_chip is not None and last_chip.content == text
         if is_again and len(text) <= LONG_CHARS:
             self._splice(self.cursor - 1, self.cursor, _clean(text), "paste")
         elif len(text) <= CHIP_CHARS and text.count("\n") < CHIP_LINES:
@@ -111,21 +111,21 @@ class TextBuffer:
     def expand_chips(self) -> None:
         """Put pasted texts in the places of their labels, where they can be edited here."""
         chips = self._draft.chips
-        opened = {
+        texts = {
             char: _clean(chip.content)
             for char, chip in chips.items()
             if chip.kind == "text" and len(chip.content) <= LONG_CHARS
         }
-        if not opened:
+        if not texts:
             return
         parts: list[str] = []
         cursor = 0
         for place, char in enumerate(self.text):
             if place == self.cursor:
                 cursor = sum(map(len, parts))
-            parts.append(opened.get(char, char))
+            parts.append(texts.get(char, char))
         text = "".join(parts)
-        remaining = {char: chip for char, chip in chips.items() if char not in opened}
+        remaining = {char: chip for char, chip in chips.items() if char not in texts}
         self._change(
             Draft(text, cursor if self.cursor < len(self.text) else len(text), remaining), "expand"
         )
@@ -188,13 +188,13 @@ class TextBuffer:
     def kill_to_line_start(self) -> None:
         """Cut to the start of the line, or the line break before it."""
         start = self.text.rfind("\n", 0, self.cursor) + 1
-        self.kill(start if start < self.cursor else max(0, start - 1), self.cursor, before=True)
+        self.kill(start if start < self.cursor else max(0, start - 1), self.cursor, goes_first=True)
 
     def kill_word_left(self, *, to_space: bool = False) -> None:
         """Cut the word before the cursor; `to_space`: up to a space, as Ctrl+W does."""
         is_word = _is_no_space if to_space else str.isalnum
         start = _scan(self.text, self.cursor, -1, is_word)
-        self.kill(start, self.cursor, before=True)
+        self.kill(start, self.cursor, goes_first=True)
 
     def kill_word_right(self) -> None:
         """Cut the word after the cursor."""
@@ -264,11 +264,11 @@ class TextBuffer:
         self._last = "step"
         return self._draft
 
-    def end_step(self, begun: Draft) -> None:
+    def end_step(self, old_draft: Draft) -> None:
         """Make one undo step of all edits since; nothing when they were undone meanwhile."""
         for place in range(len(self._undo) - 1, -1, -1):
-            if self._undo[place] is begun:
-                del self._undo[place + (self.text != begun.text) :]
+            if self._undo[place] is old_draft:
+                del self._undo[place + (self.text != old_draft.text) :]
                 break
         self._last = "step"
 
@@ -297,17 +297,17 @@ class TextBuffer:
         self._draft = draft
         self._last = kind
 
-    def kill(self, start: int, end: int, *, before: bool = False, is_run: bool = True) -> None:
+    def kill(self, start: int, end: int, *, goes_first: bool = False, is_run: bool = True) -> None:
         """Cut a part of the text; a run of cuts is yanked as one.
 
-        `before`: it was in front of the cut before it.
+        `goes_first`: it was in front of the cut before it.
         """
         if start == end:
             return
         cut = self.piece(start, end)
         if is_run and self._last == "kill" and self._kills:
             old = self._kills[-1]
-            text = cut.text + old.text if before else old.text + cut.text
+            text = cut.text + old.text if goes_first else old.text + cut.text
             self._kills[-1] = DraftPiece(text, {**old.chips, **cut.chips})
         else:
             self._kills.append(cut)

@@ -46,14 +46,14 @@ def image_query(env: Mapping[str, str]) -> str:
     return QUERY if is_asked else ""
 
 
-def support_from_reply(text: str, known: ImageSupport) -> ImageSupport | None:
+def support_from_reply(text: str, support: ImageSupport) -> ImageSupport | None:
     """Return what is known with a reply of the terminal; None for other replies."""
     if text.startswith("\x1bP>|"):
         is_kitty = re.match(_NAME, text, re.IGNORECASE) is not None
-        return replace(known, kind="kitty") if is_kitty else known
-    if found := re.fullmatch(_CELL, text):
-        return replace(known, cell_height=int(found[1]), cell_width=int(found[2]))
+        return replace(support, kind="kitty") if is_kitty else support
+    if size_match := re.fullmatch(_CELL, text):
+        return replace(support, cell_height=int(size_match[1]), cell_width=int(size_match[2]))
     if re.fullmatch(_ATTRIBUTES, text):
         has_sixel = _SIXEL in text[3:-1].split(";")[1:]
-        return replace(known, kind="sixel") if has_sixel and not known.kind else known
+        return replace(support, kind="sixel") if has_sixel and not support.kind else support
     return None

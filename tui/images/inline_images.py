@@ -56,7 +56,7 @@ class InlineImages:
         self._on_ready = on_ready
         # Other programs number their images in the same terminal, mostly from 1 on.
         self._numbers = count(0x100000 | (os.getpid() & 0xFFFF) << 4)
-        self._known: dict[tuple[ImageFile, int, int], int | None] = {}
+        self._numbers_by_image: dict[tuple[ImageFile, int, int], int | None] = {}
         """The number of each image; None while it is loading, and where it cannot be shown."""
 
     def take(self, support: ImageSupport) -> None:
@@ -73,10 +73,10 @@ class InlineImages:
         cell = (support.cell_width, support.cell_height)
         columns, rows = cells_of(image.size, cell, width_cells)
         key = (image, columns, rows)
-        if key not in self._known:
-            self._known[key] = None
+        if key not in self._numbers_by_image:
+            self._numbers_by_image[key] = None
             self._start_worker(self._load(key))
-        number = self._known[key]
+        number = self._numbers_by_image[key]
         return image_rows(number, columns, rows, support.kind) if number is not None else []
 
     async def _load(self, key: tuple[ImageFile, int, int]) -> None:
@@ -99,7 +99,7 @@ class InlineImages:
                 self._sixels().add(number, columns, rows, sixel)
         except UnreadableImage:
             return
-        self._known[key] = number
+        self._numbers_by_image[key] = number
         self._on_ready()
 
     def at_stop(self) -> str:
@@ -108,4 +108,6 @@ class InlineImages:
             return ""
         from tui.images.kitty_image import deletion  # with the first image
 
-        return "".join(deletion(number) for number in self._known.values() if number is not None)
+        return "".join(
+            deletion(number) for number in self._numbers_by_image.values() if number is not None
+        )

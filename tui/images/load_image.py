@@ -60,9 +60,9 @@ def _load(path: Path, size: tuple[int, int], pixels: tuple[int, int]) -> Image:
             if image.size != size or max(size) > MAX_IMAGE_PIXELS:
                 raise UnreadableImage(str(path))
             image.draft("RGB", pixels)
-            shown = image.convert("RGBA")
-            shown.thumbnail(pixels)
-            return shown
+            rgba = image.convert("RGBA")
+            rgba.thumbnail(pixels)
+            return rgba
     # A damaged file ends in any of these, as the decoder has it.
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise UnreadableImage(str(path)) from error

@@ -17,10 +17,10 @@ def sixel_of(size: tuple[int, int], pixels: bytes, palette: bytes, alpha: bytes)
     Rows that do not fill a band are left out: no terminal draws below the last cell then.
     """
     width, height = size[0], size[1] - size[1] % _BAND
-    used = sorted(set(pixels[: width * height]))
+    used_colors = sorted(set(pixels[: width * height]))
     colors = "".join(
         f"#{index};2;" + ";".join(str(level * 100 // 255) for level in palette[3 * index :][:3])
-        for index in used
+        for index in used_colors
     )
     bands = [_band(width, top, pixels, alpha) for top in range(0, height, _BAND)]
     # P2=1: pixels that are not drawn stay as they are.

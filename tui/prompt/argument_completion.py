@@ -37,41 +37,41 @@ class ArgumentCompletion:
         self._center = center
         self._start = start
         self._on_found = on_found
-        self._wanted: _Place | None = None
-        self._found: Sequence[str] = ()
+        self._place: _Place | None = None
+        self._proposals: Sequence[str] = ()
         self._is_asking = False
 
     def look(self, text: str, cursor: int) -> Completion | None:
         """Return what is known by now for the argument before the cursor."""
-        command, space, typed = text[1:cursor].partition(" ")
-        if not text.startswith(PREFIX) or not space or '"' in typed:
+        command, space, arguments = text[1:cursor].partition(" ")
+        if not text.startswith(PREFIX) or not space or '"' in arguments:
             # Within quotes a space would not end it.
             return None
-        *words, value = typed.split(" ")
+        *words, value = arguments.split(" ")
         place = _Place(command, tuple(word for word in words if word), value)
-        if place != self._wanted:
-            self._wanted, self._found = place, ()
+        if place != self._place:
+            self._place, self._proposals = place, ()
             if not self._is_asking:
                 self._is_asking = True
                 self._start(self._ask())
-        others = [one for one in self._found if one != value]
+        others = [one for one in self._proposals if one != value]
         candidates = tuple(Candidate(f'"{one}"' if " " in one else one) for one in others)
         if not candidates:
             return None
         return Completion(cursor - len(value), cursor, candidates, "argument")
 
     async def _ask(self) -> None:
-        asked = None
+        last_place = None
         try:
-            while (place := self._wanted) != asked and place is not None:
-                asked = place
+            while (place := self._place) != last_place and place is not None:
+                last_place = place
                 center = self._center()
                 live = center.context.servers() if center is not None else None
                 if live is None:
                     return
-                found = await live.proposals(place.command, place.words, place.value)
-                if found and place == self._wanted:
-                    self._found = found
+                proposals = await live.proposals(place.command, place.words, place.value)
+                if proposals and place == self._place:
+                    self._proposals = proposals
                     self._on_found()
         finally:
             self._is_asking = False

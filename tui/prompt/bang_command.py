@@ -107,10 +107,10 @@ class ShellCommand:
 
     async def _texts(self, shell: ShellProcess) -> AsyncIterator[str]:
         """Yield what it prints until it has ended, or continues in the background."""
-        ended = asyncio.ensure_future(shell.wait())
-        moved = asyncio.ensure_future(shell.to_background.wait())
-        for over in (ended, moved):
-            over.add_done_callback(lambda _: self._news.set())
+        end_task = asyncio.ensure_future(shell.wait())
+        move_task = asyncio.ensure_future(shell.to_background.wait())
+        for task in (end_task, move_task):
+            task.add_done_callback(lambda _: self._news.set())
         try:
             while True:
                 await self._news.wait()
@@ -118,15 +118,15 @@ class ShellCommand:
                 text, self._pending = self._pending, ""
                 if text:
                     yield text
-                elif ended.done() or moved.done():
+                elif end_task.done() or move_task.done():
                     return
-                if ended.done() or moved.done():
+                if end_task.done() or move_task.done():
                     self._news.set()
         finally:
-            for over in (ended, moved):
-                over.cancel()
+            for task in (end_task, move_task):
+                task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
-                    await over
+                    await task
 
     def _on_text(self, text: str) -> None:
         self._pending = (self._pending + text)[-PENDING_CHARS:]

@@ -29,7 +29,7 @@ class CompletionMenu(RowsWidget):
         """Start closed."""
         super().__init__(id=id)
         self.completion: Completion | None = None
-        self.selected: int | None = 0
+        self.selected_index: int | None = 0
         """None: nothing yet; Enter then sends what is typed."""
 
     @property
@@ -43,7 +43,7 @@ class CompletionMenu(RowsWidget):
             self.completion = completion
             # A command of the shell runs as typed, unless the user goes to another one.
             is_shell = completion is not None and completion.kind == "shell"
-            self.selected = None if is_shell else 0
+            self.selected_index = None if is_shell else 0
             self.rows_changed()
 
     def move(self, step: int) -> None:
@@ -51,10 +51,10 @@ class CompletionMenu(RowsWidget):
         if self.completion is None:
             return
         count = len(self.completion.candidates)
-        if self.selected is None:
-            self.selected = 0 if step > 0 else count - 1
+        if self.selected_index is None:
+            self.selected_index = 0 if step > 0 else count - 1
         else:
-            self.selected = (self.selected + step) % count
+            self.selected_index = (self.selected_index + step) % count
         self.rows_changed()
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
@@ -64,7 +64,7 @@ class CompletionMenu(RowsWidget):
         candidates = self.completion.candidates
         height = self.app.size.height
         room = min(_SHOWN_ROWS, max(1, height // 4, min(_FEW_ROWS, height - _ROWS_BESIDE)))
-        first = max(0, min((self.selected or 0) - room // 2, len(candidates) - room))
+        first = max(0, min((self.selected_index or 0) - room // 2, len(candidates) - room))
         labels = [reveal(c.label).replace("\n", "⏎") for c in candidates]
         hints = [f" {c.hint}" if c.hint else "" for c in candidates]
         widths = [text_width(name + hint) for name, hint in zip(labels, hints, strict=True)]
@@ -73,15 +73,15 @@ class CompletionMenu(RowsWidget):
         rows: list[Row] = []
         for index in range(first, min(first + room, len(candidates))):
             candidate = candidates[index]
-            runs = _label_runs(sign + labels[index], is_selected=index == self.selected)
+            runs = _label_runs(sign + labels[index], is_selected=index == self.selected_index)
             runs += clip([(hints[index], FAINT)], column - 2 - text_width(labels[index]))
             if candidate.detail:
-                used = min(widths[index], column - 2)
-                runs += [(" " * (column - used), TEXT), (candidate.detail, MUTED)]
+                cells = min(widths[index], column - 2)
+                runs += [(" " * (column - cells), TEXT), (candidate.detail, MUTED)]
             line = clip(runs, width_cells - 1)
             if len(candidates) > room and index == first + room - 1:
                 # On the last row shown: that is where the eye looks for more.
-                place = f" {(self.selected or 0) + 1}/{len(candidates)} ↕"
+                place = f" {(self.selected_index or 0) + 1}/{len(candidates)} ↕"
                 line = spread(runs, [(place, MUTED)], width_cells - 1)
             rows.append(row(*line, is_copied=False))
         return rows

@@ -63,8 +63,8 @@ class PromptCompletions:
             earlier = self._history.shell_commands()
             self._menu.show(complete_shell(draft.text, draft.cursor, earlier))
             return
-        if proposed := self._arguments.look(draft.text, draft.cursor):
-            self._menu.show(proposed)
+        if proposals := self._arguments.look(draft.text, draft.cursor):
+            self._menu.show(proposals)
             return
         query = mention_prefix(draft.text, draft.cursor)
         files = self._files.look(query) if query is not None else []
@@ -120,18 +120,20 @@ class PromptCompletions:
         return True
 
     def _enter(self, completion: Completion) -> None:
-        if self._menu.selected is None:
+        if self._menu.selected_index is None:
             self._menu.show(None)
             self._submit()
             return
-        before = self._composer.buffer.text
+        old_text = self._composer.buffer.text
         self._accept(completion)
-        if completion.kind not in ("file", "argument") or self._composer.buffer.text == before:
+        if completion.kind not in ("file", "argument") or self._composer.buffer.text == old_text:
             self._menu.show(None)
             self._submit()
 
     def _accept(self, completion: Completion) -> None:
-        text, cursor = completion.apply_to(self._composer.buffer.text, self._menu.selected or 0)
+        text, cursor = completion.apply_to(
+            self._composer.buffer.text, self._menu.selected_index or 0
+        )
         chips = self._composer.buffer.draft.chips
         self._composer.load(Draft(text, cursor, chips))
         if completion.kind != "file" or not text[:cursor].endswith("/"):

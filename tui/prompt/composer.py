@@ -133,11 +133,11 @@ class Composer(Listens, RowsWidget):
         target = number + step
         if not 0 <= target < len(rows):
             return False
-        wanted = self._wanted_column if self._wanted_column is not None else column
-        self.buffer.move_to(cursor_at(rows, target, wanted))
+        target_column = self._wanted_column if self._wanted_column is not None else column
+        self.buffer.move_to(cursor_at(rows, target, target_column))
         self.vim.settle()
         self.refresh_text()
-        self._wanted_column = wanted
+        self._wanted_column = target_column
         return True
 
     def refresh_text(self) -> None:
@@ -207,12 +207,12 @@ class Composer(Listens, RowsWidget):
         number, _ = place_of(lines, draft.cursor)
         room = max(1, min(14, self.app.size.height // 3))
         self._first_shown = _window(self._first_shown, number, len(lines), room)
-        shown = lines[self._first_shown : self._first_shown + room]
+        visible_lines = lines[self._first_shown : self._first_shown + room]
         rows = [
             self._text_row(line, position == 0 and self._first_shown == 0, width_cells)
-            for position, line in enumerate(shown)
+            for position, line in enumerate(visible_lines)
         ]
-        if self._ghost and rows and shown[-1].end == len(draft.text) == draft.cursor:
+        if self._ghost and rows and visible_lines[-1].end == len(draft.text) == draft.cursor:
             rows[-1] = _with_ghost(rows[-1], self._ghost, width_cells)
         if draft.text == "":
             room = width_cells - SIGN_CELLS - 1
@@ -223,7 +223,7 @@ class Composer(Listens, RowsWidget):
             rows = [Row((sign(self.prefix), *placeholder))]
         if not _rule_rows(self.app.size.height):
             return rows
-        hidden = len(lines) - len(shown)
+        hidden = len(lines) - len(visible_lines)
         more = f" {hidden} more {'line' if hidden == 1 else 'lines'} " if hidden > 0 else ""
         ink = Ink(Role.SHELL if self.prefix == "!" else self._mode_role)
         hint = self.shell_hint() if self.prefix == "!" else ""
@@ -320,8 +320,8 @@ class PromptMarker:
 
 def insert_image(buffer: TextBuffer, mention: str) -> None:
     """Put an image's label at the cursor; the mention of its file is sent in its place."""
-    before = buffer.text[: buffer.cursor]
-    if before and not before[-1].isspace():
+    text_before = buffer.text[: buffer.cursor]
+    if text_before and not text_before[-1].isspace():
         buffer.insert(" ")
     buffer.insert_chip(mention + " ", "image")
 

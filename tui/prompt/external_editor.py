@@ -35,9 +35,9 @@ def editor_command(env: Mapping[str, str]) -> list[str] | None:
         if command and (os.path.isabs(command[0]) or os.sep not in command[0]):
             return command
     for name in _USUAL:
-        found = shutil.which(name, path=env.get("PATH", os.defpath))
-        if found is not None:
-            return [found]
+        program = shutil.which(name, path=env.get("PATH", os.defpath))
+        if program is not None:
+            return [program]
     return None
 
 
@@ -53,11 +53,11 @@ def edit_file(command: list[str], file: Path, env: Mapping[str, str]) -> None:
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        done = run_in_foreground([*command, str(file)], env)
+        status = run_in_foreground([*command, str(file)], env)
     except OSError as error:
         raise EditorFailed(f"{command[0]}: {error.strerror}") from error
-    if done != 0:
-        raise EditorFailed(f"{command[0]} {_status_text(done)}; nothing was changed")
+    if status != 0:
+        raise EditorFailed(f"{command[0]} {_status_text(status)}; nothing was changed")
 
 
 def edit_text(command: list[str], text: str, name: str, env: Mapping[str, str]) -> str:
@@ -71,9 +71,9 @@ def edit_text(command: list[str], text: str, name: str, env: Mapping[str, str]) 
             file = Path(directory) / (Path(name).name or "text")
             file.touch(mode=0o600)
             file.write_text(text, "utf-8", "surrogateescape")
-            done = run_in_foreground([*command, str(file)], env)
-            if done != 0:
-                raise EditorFailed(f"{command[0]} {_status_text(done)}; nothing was changed")
+            status = run_in_foreground([*command, str(file)], env)
+            if status != 0:
+                raise EditorFailed(f"{command[0]} {_status_text(status)}; nothing was changed")
             return file.read_text("utf-8", "replace")
     except UnicodeEncodeError as error:
         raise EditorFailed(

@@ -72,29 +72,29 @@ class FileCompletion:
         self._next_frame = next_frame
         self._on_found = on_found
         self._search: Search | None = None
-        self._known: FileIndex | None = None
+        self._current_index: FileIndex | None = None
 
     def look(self, query: str) -> list[str]:
         """Return what is known for a query by now; at most a few milliseconds' work."""
-        if self._own is not None and (named := self._own.look(query, self._on_found)) is not None:
-            return named
+        if self._own is not None and (names := self._own.look(query, self._on_found)) is not None:
+            return names
         index = self._index()
-        if index is not self._known:
+        if index is not self._current_index:
             # The first `@`, or the first in another conversation.
-            self._known = index
+            self._current_index = index
             self._search = None
             self._start(self._begin(index))
         if self._search is None or self._search.query != query:
             self._search = index.search(query, limit=LIMIT)
             if self._search is not None and not self._search.step():
                 self._go_on_later()
-        named = _fitting(self._resources(), query)
-        return [*named, *(self._search.matches if self._search is not None else ())]
+        names = _fitting(self._resources(), query)
+        return [*names, *(self._search.matches if self._search is not None else ())]
 
     async def aclose(self) -> None:
         """Let go of the files."""
-        if self._known is not None:
-            await self._known.aclose()
+        if self._current_index is not None:
+            await self._current_index.aclose()
 
     async def _begin(self, index: FileIndex) -> None:
         await index.ready()
@@ -112,9 +112,9 @@ class FileCompletion:
             # Another query came, and this search has no use any more.
             if search is None or search is not self._search:
                 return
-            before = len(search.matches)
+            old_count = len(search.matches)
             is_done = search.step()
-            if len(search.matches) != before:
+            if len(search.matches) != old_count:
                 self._on_found()
             if not is_done:
                 self._next_frame(go_on)
@@ -153,8 +153,8 @@ class SuggestionCommand:
         self._center = center
         self._start = start
         self._warn = warn
-        self._wanted: str | None = None
-        self._found: list[str] = []
+        self._query: str | None = None
+        self._names: list[str] = []
         self._is_asking = False
         self._has_failed = False
 
@@ -163,31 +163,31 @@ class SuggestionCommand:
         center = self._center()
         if center is None or center.context.settings().values.fileSuggestion is None:
             return None
-        if query != self._wanted:
-            self._wanted = query
+        if query != self._query:
+            self._query = query
             if not self._is_asking:
                 self._is_asking = True
                 self._start(self._ask(on_found))
-        return self._found
+        return self._names
 
     async def _ask(self, on_found: Callable[[], None]) -> None:
         """Ask about the newest query, until it has not changed meanwhile."""
         from agent.files.suggest import suggested_files
         from permissions.base.process.ask_command import CommandFailed  # only where one is set
 
-        asked = None
+        last_query = None
         try:
-            while (query := self._wanted) != asked and query is not None:
-                asked = query
+            while (query := self._query) != last_query and query is not None:
+                last_query = query
                 center = self._center()
                 own = center.context.settings().values.fileSuggestion if center else None
                 if center is None or own is None:
                     return
                 root, env = center.context.settings().project_root, center.context.env
                 try:
-                    self._found = await suggested_files(own.command, query, root=root, env=env)
+                    self._names = await suggested_files(own.command, query, root=root, env=env)
                 except CommandFailed as error:
-                    self._found = []
+                    self._names = []
                     self._warn_once(error)
                 on_found()
         finally:

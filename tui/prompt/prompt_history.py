@@ -20,7 +20,7 @@ class PromptHistory:
     def __init__(self, entries: Iterable[str] = ()) -> None:
         """Start behind the newest entry."""
         self._entries: list[Draft] = [Draft(text, len(text)) for text in entries]
-        self._at: int | None = None
+        self._position: int | None = None
         self._draft = Draft()
         self._session_count = 0
         self._everywhere: list[Draft] | None = None
@@ -30,11 +30,11 @@ class PromptHistory:
     def extend_older(self, texts: Sequence[str]) -> None:
         """Take over what was typed before this start, newest first."""
         self._shell_commands = None
-        known = {entry.expanded_text for entry in self._entries}
-        older = [Draft.of_text(text) for text in reversed(texts) if text not in known]
+        texts_here = {entry.expanded_text for entry in self._entries}
+        older = [Draft.of_text(text) for text in reversed(texts) if text not in texts_here]
         self._entries = [*older, *self._entries][-_MAX_ENTRIES:]
-        if self._at is not None:
-            self._at += len(older)
+        if self._position is not None:
+            self._position += len(older)
 
     @property
     def knows_everywhere(self) -> bool:
@@ -47,7 +47,7 @@ class PromptHistory:
 
     def add(self, draft: Draft) -> None:
         """Remember a prompt; the same one twice in a row is one."""
-        self._at = None
+        self._position = None
         self._shell_commands = None
         if not draft.text.strip():
             return
@@ -60,34 +60,34 @@ class PromptHistory:
         """Return the entry before; None at the oldest. The draft is stored for the way back."""
         if not self._entries:
             return None
-        if self._at is None:
+        if self._position is None:
             self._draft = current
-            self._at = len(self._entries)
-        if self._at == 0:
+            self._position = len(self._entries)
+        if self._position == 0:
             return None
-        self._at -= 1
-        return self._entries[self._at]
+        self._position -= 1
+        return self._entries[self._position]
 
     def next(self) -> Draft | None:
         """Return the entry after, at the end the stored draft; None when not walking."""
-        if self._at is None:
+        if self._position is None:
             return None
-        self._at += 1
-        if self._at >= len(self._entries):
-            self._at = None
+        self._position += 1
+        if self._position >= len(self._entries):
+            self._position = None
             return self._draft
-        return self._entries[self._at]
+        return self._entries[self._position]
 
     def leave(self) -> None:
         """The shown entry was edited: it is a draft now."""
-        self._at = None
+        self._position = None
 
     def shell_commands(self) -> list[str]:
         """Return the commands typed after `!`, newest first, each once."""
         if self._shell_commands is None:
             texts = (entry.expanded_text for entry in reversed(self._entries))
-            found = (text[1:].strip() for text in texts if text.startswith("!"))
-            self._shell_commands = list(dict.fromkeys(command for command in found if command))
+            commands = (text[1:].strip() for text in texts if text.startswith("!"))
+            self._shell_commands = list(dict.fromkeys(command for command in commands if command))
         return self._shell_commands
 
     def search(self, query: str, skip: int = 0, scope: HistoryScope = "project") -> Draft | None:
@@ -101,11 +101,11 @@ class PromptHistory:
     def _hits(self, query: str, scope: HistoryScope) -> Iterator[Draft]:
         """Yield the entries that contain the text, newest first, each text once."""
         needle = query.casefold()
-        seen: set[str] = set()
+        seen_texts: set[str] = set()
         for entry in reversed(self._entries_in(scope)):
             text = entry.expanded_text
-            if needle in text.casefold() and text not in seen:
-                seen.add(text)
+            if needle in text.casefold() and text not in seen_texts:
+                seen_texts.add(text)
                 yield entry
 
     def _entries_in(self, scope: HistoryScope) -> Sequence[Draft]:

@@ -55,22 +55,22 @@ def marked_row(
 ) -> Row:
     """Return a row with what is marked in it; colours of words give way to the mark."""
     runs: list[Run] = [sign(prefix) if is_first else ("   ", FAINT)]
-    marked = TEXT.with_ground(Role.SELECTION)
+    selection_ink = TEXT.with_ground(Role.SELECTION)
     start, end = part
     for place in range(line.start, line.end):
         chip = draft.chips.get(draft.text[place])
         label = chip.label if chip is not None else draft.text[place]
-        runs.append((label, marked if start <= place < end else TEXT))
+        runs.append((label, selection_ink if start <= place < end else TEXT))
     is_break = draft.text[line.end : line.end + 1] == "\n"
     if (line.start == line.end or is_break) and start <= line.end < end:
         # A marked line break is seen.
-        runs.append((" ", marked))
+        runs.append((" ", selection_ink))
     # Clusters of several characters stay whole.
-    joined = [
+    clean_runs = [
         ("".join(text for text, _ in alike), ink)
         for ink, alike in groupby(runs, lambda run: run[1])
     ]
-    return Row(tuple(clip(joined, width)))
+    return Row(tuple(clip(clean_runs, width)))
 
 
 def _chip_runs(text: str) -> Iterable[tuple[str, bool]]:

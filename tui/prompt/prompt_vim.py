@@ -62,9 +62,9 @@ class PromptVim:
         """Take a key before actions do; `passed` when it is not one of vim's."""
         if self._keys is None:
             return "passed"
-        before, mode = self._buffer.draft, self._keys.mode
+        old_draft, mode = self._buffer.draft, self._keys.mode
         use = self._keys.press(key, text)
-        if self._buffer.text != before.text:
+        if self._buffer.text != old_draft.text:
             self._on_text_changed()
         elif use == "taken" or self._keys.mode is not mode:
             self._refresh()

@@ -49,15 +49,15 @@ class VimSetting:
             self._follow((values.editorMode == "vim", values.vimInsertModeRemaps))
         elif self._preference is None:
             self._follow(_early_preference(self._agent_home()))
-        before = self._composer.vim.mode
+        old_mode = self._composer.vim.mode
         use = self._composer.vim.press(event.key, event.text)
-        if self._composer.vim.mode != before:
+        if self._composer.vim.mode != old_mode:
             self._on_mode()
         return use
 
     def _follow(self, preference: VimPreference) -> None:
-        before, self._preference = self._preference, preference
-        if preference != (before or (False, None)):
+        old_preference, self._preference = self._preference, preference
+        if preference != (old_preference or (False, None)):
             self._composer.vim.use(preference[0], preference[1])
 
 
@@ -71,5 +71,5 @@ def _early_preference(agent_home: Path | None) -> VimPreference:
         return False, None
     remaps = values.get("vimInsertModeRemaps")
     pairs = remaps.items() if isinstance(remaps, dict) else ()
-    known = {str(keys): to for keys, to in pairs if isinstance(to, str)}
-    return True, known or None
+    targets = {str(keys): target for keys, target in pairs if isinstance(target, str)}
+    return True, targets or None

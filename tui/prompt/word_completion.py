@@ -72,9 +72,9 @@ def complete(
     start = _word_start(text, cursor)
     word = text[start:cursor]
     if word.startswith("/") and start == 0 and "/" not in word[1:]:
-        scored = [(_command_score(word[1:], c), c.label, c) for c in commands]
-        found = [entry[2] for entry in sorted(scored, key=lambda e: e[:2]) if entry[0] >= 0]
-        return _completion(start, cursor, found, "command")
+        scores = [(_command_score(word[1:], c), c.label, c) for c in commands]
+        matches = [entry[2] for entry in sorted(scores, key=lambda e: e[:2]) if entry[0] >= 0]
+        return _completion(start, cursor, matches, "command")
     if word.startswith("@"):
         return _completion(start, cursor, [Candidate(path) for path in files], "file")
     return None
@@ -88,14 +88,14 @@ def complete_shell(
     Those that begin with it come first, then those that contain it. None at the bare `!` unless it
     `is_asked` for, and where the cursor is not at the end.
     """
-    typed = text[1:cursor].lstrip()
-    if not (typed or is_asked) or cursor != len(text):
+    prefix = text[1:cursor].lstrip()
+    if not (prefix or is_asked) or cursor != len(text):
         return None
-    others = [command for command in earlier if command != typed]
-    begin = [command for command in others if command.startswith(typed)]
-    hold = [command for command in others if typed in command and not command.startswith(typed)]
-    found = [Candidate(command) for command in (*begin, *hold)[:_SHOWN_COMMANDS]]
-    return _completion(0, cursor, found, "shell")
+    others = [command for command in earlier if command != prefix]
+    begin = [command for command in others if command.startswith(prefix)]
+    hold = [command for command in others if prefix in command and not command.startswith(prefix)]
+    offers = [Candidate(command) for command in (*begin, *hold)[:_SHOWN_COMMANDS]]
+    return _completion(0, cursor, offers, "shell")
 
 
 def mention_prefix(text: str, cursor: int) -> str | None:
@@ -110,9 +110,9 @@ def _word_start(text: str, cursor: int) -> int:
     """Return where the word before the cursor begins; an open quote after `@` holds spaces."""
     line = text.rfind("\n", 0, cursor) + 1
     if text.find('@"', line, cursor) >= 0:
-        quoted = _OPEN_QUOTE.search(text, line, cursor)
-        if quoted is not None:
-            return quoted.start()
+        open_quote = _OPEN_QUOTE.search(text, line, cursor)
+        if open_quote is not None:
+            return open_quote.start()
     start = cursor
     while start and not text[start - 1].isspace():
         start -= 1
@@ -149,19 +149,19 @@ def match_score(needle: str, text: str) -> int:
     position = -1
     gaps = 0
     for char in needle:
-        found = text.find(char, position + 1)
-        if found < 0:
+        index = text.find(char, position + 1)
+        if index < 0:
             return -1
-        gaps += found - position - 1
-        position = found
+        gaps += index - position - 1
+        position = index
     return 4 + gaps
 
 
 def _completion(
-    start: int, end: int, found: Iterable[Candidate], kind: CompletionKind
+    start: int, end: int, offers: Iterable[Candidate], kind: CompletionKind
 ) -> Completion | None:
     # Every command can be reached by going down the list; files are as many as were asked for.
-    candidates = tuple(found)[: None if kind == "command" else _SHOWN]
+    candidates = tuple(offers)[: None if kind == "command" else _SHOWN]
     return Completion(start, end, candidates, kind) if candidates else None
 
 

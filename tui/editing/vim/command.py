@@ -39,50 +39,50 @@ Unfinished = Literal["more"]
 
 def parse(keys: str, *, is_visual: bool) -> Command | Unfinished | None:
     """Return the command; `more` while it may still become one, None when it never will."""
-    count, at = _count(keys, 0)
-    if at == len(keys):
+    count, index = _count(keys, 0)
+    if index == len(keys):
         return "more"
-    verb = keys[at]
+    verb = keys[index]
     if verb == "r":
-        return "more" if at + 1 == len(keys) else Command("r", count, keys[at + 1])
+        return "more" if index + 1 == len(keys) else Command("r", count, keys[index + 1])
     if is_visual and verb in "ia":
-        return _object(keys, at, "", count)
+        return _object(keys, index, "", count)
     if is_visual and verb in VISUAL:
         return Command(verb, count)
-    if is_visual and keys[at : at + 2] in OPERATORS:
-        return Command(keys[at : at + 2], count)
+    if is_visual and keys[index : index + 2] in OPERATORS:
+        return Command(keys[index : index + 2], count)
     if not is_visual and verb in SIMPLE:
         return Command(verb, count)
     for length in (1, 2):
-        if not is_visual and keys[at : at + length] in OPERATORS:
-            return _read_operation(keys, at + length, keys[at : at + length], count)
-    return _motion(keys, at, "", count)
+        if not is_visual and keys[index : index + length] in OPERATORS:
+            return _read_operation(keys, index + length, keys[index : index + length], count)
+    return _motion(keys, index, "", count)
 
 
-def _read_operation(keys: str, at: int, verb: str, count: int) -> Command | Unfinished | None:
-    more, at = _count(keys, at)
+def _read_operation(keys: str, index: int, verb: str, count: int) -> Command | Unfinished | None:
+    more, index = _count(keys, index)
     if count or more:
         count = min(MAX_COUNT, max(1, count) * max(1, more))
-    if at == len(keys):
+    if index == len(keys):
         return "more"
-    rest = keys[at:]
+    rest = keys[index:]
     if rest in (verb[-1], verb):
         return Command(verb, count, "line")
     if len(verb) == 2 and rest == "g":
         return "more"
     if rest[0] in "ia":
-        return _object(keys, at, verb, count)
-    return _motion(keys, at, verb, count)
+        return _object(keys, index, verb, count)
+    return _motion(keys, index, verb, count)
 
 
-def _object(keys: str, at: int, verb: str, count: int) -> Command | Unfinished | None:
-    if at + 1 == len(keys):
+def _object(keys: str, index: int, verb: str, count: int) -> Command | Unfinished | None:
+    if index + 1 == len(keys):
         return "more"
-    return Command(verb, count, keys[at : at + 2]) if keys[at + 1] in OBJECT_KEYS else None
+    return Command(verb, count, keys[index : index + 2]) if keys[index + 1] in OBJECT_KEYS else None
 
 
-def _motion(keys: str, at: int, verb: str, count: int) -> Command | Unfinished | None:
-    rest = keys[at:]
+def _motion(keys: str, index: int, verb: str, count: int) -> Command | Unfinished | None:
+    rest = keys[index:]
     if rest[0] in FINDS or rest[0] == "g":
         if len(rest) == 1:
             return "more"
@@ -91,8 +91,10 @@ def _motion(keys: str, at: int, verb: str, count: int) -> Command | Unfinished |
     return Command(verb, count, rest) if rest in _BARE_MOTIONS else None
 
 
-def _count(keys: str, at: int) -> tuple[int, int]:
-    start = at
-    while at < len(keys) and keys[at] in "0123456789" and (at > start or keys[at] != "0"):
-        at += 1
-    return (min(MAX_COUNT, int(keys[start:at][:6])) if at > start else 0), at
+def _count(keys: str, index: int) -> tuple[int, int]:
+    start = index
+    while (
+        index < len(keys) and keys[index] in "0123456789" and (index > start or keys[index] != "0")
+    ):
+        index += 1
+    return (min(MAX_COUNT, int(keys[start:index][:6])) if index > start else 0), index

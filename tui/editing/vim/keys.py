@@ -67,9 +67,11 @@ class VimKeys:
         self._buffer = buffer
         self._clock = clock
         self._escapes = {
-            keys for keys, to in (remaps or {}).items() if len(keys) == 2 and to.lower() == "<esc>"
+            keys
+            for keys, target in (remaps or {}).items()
+            if len(keys) == 2 and target.lower() == "<esc>"
         }
-        self._typed = ""
+        self._last_key = ""
         self._typed_at_s = float("-inf")
         self._pending = ""
         self._register = VimRegister()
@@ -133,33 +135,33 @@ class VimKeys:
     # Insert mode
 
     def _press_in_insert(self, key: str, text: str) -> KeyUse:
-        now_s, before = self._clock(), self._typed
+        now_s, last_key = self._clock(), self._last_key
         is_soon = now_s - self._typed_at_s <= REMAP_S
-        self._typed, self._typed_at_s = text, now_s
+        self._last_key, self._typed_at_s = text, now_s
         if key == "escape":
             self._end_insert()
             return "taken"
         cursor = self._buffer.cursor
-        is_remap = is_soon and before + text in self._escapes
-        if is_remap and self._buffer.text[cursor - 1 : cursor] == before:
+        is_remap = is_soon and last_key + text in self._escapes
+        if is_remap and self._buffer.text[cursor - 1 : cursor] == last_key:
             self._buffer.backspace()
             self._end_insert()
             return "taken"
         return "passed"
 
-    def _begin_insert(self, command: Command, begun: Draft, extent: int = 0) -> None:
+    def _begin_insert(self, command: Command, start_draft: Draft, extent: int = 0) -> None:
         text, cursor = self._buffer.text, self._buffer.cursor
-        self._insertion = _Insertion(command, begun, text[:cursor], text[cursor:], extent)
+        self._insertion = _Insertion(command, start_draft, text[:cursor], text[cursor:], extent)
         self.mode = VimMode.INSERT
 
     def _end_insert(self) -> None:
         insertion, self._insertion = self._insertion, None
         buffer = self._buffer
         if insertion is not None:
-            typed = self._typed_since(insertion)
+            text = self._typed_since(insertion)
             if insertion.command.verb in "iIaA":
-                self._insert_text(typed * (insertion.command.times - 1))
-            self._last_change = (insertion.command, typed, insertion.extent)
+                self._insert_text(text * (insertion.command.times - 1))
+            self._last_change = (insertion.command, text, insertion.extent)
             buffer.end_step(insertion.start_draft)
         self.mode = VimMode.NORMAL
         if buffer.cursor > line_start(buffer.text, buffer.cursor):
@@ -167,9 +169,9 @@ class VimKeys:
 
     def _typed_since(self, insertion: _Insertion) -> str:
         """Return what was typed; empty when the cursor went elsewhere meanwhile."""
-        text, before, after = self._buffer.text, insertion.text_before, insertion.text_after
-        is_whole = text.startswith(before) and text.endswith(after)
-        return text[len(before) : len(text) - len(after)] if is_whole else ""
+        text, prefix, suffix = self._buffer.text, insertion.text_before, insertion.text_after
+        is_whole = text.startswith(prefix) and text.endswith(suffix)
+        return text[len(prefix) : len(text) - len(suffix)] if is_whole else ""
 
     def _insert_text(self, text: str) -> None:
         cursor = self._buffer.cursor
@@ -226,29 +228,29 @@ class VimKeys:
 
     def _change(self, command: Command) -> bool:
         """Do a command that edits; return whether it leaves insert mode open."""
-        begun = self._buffer.begin_step()
+        start_draft = self._buffer.begin_step()
         plain = _spelt_out(command)
         if plain.verb in _INSERTS:
             operators.open_insert(self._buffer, plain.verb)
-            self._begin_insert(command, begun)
+            self._begin_insert(command, start_draft)
             return True
         if plain.verb == "c":
             span = self._span(plain)
             if span is not None:
                 self._register = operators.change(self._buffer, span)
-                self._begin_insert(command, begun)
+                self._begin_insert(command, start_draft)
                 return True
         else:
             self._edit(plain)
             self._last_change = (command, "", 0)
-        self._buffer.end_step(begun)
+        self._buffer.end_step(start_draft)
         return False
 
     def _edit(self, command: Command) -> None:
         buffer = self._buffer
         match command.verb:
             case "p" | "P":
-                put_back(buffer, self._register, command.times, before=command.verb == "P")
+                put_back(buffer, self._register, command.times, goes_first=command.verb == "P")
             case "r":
                 operators.replace(buffer, command.target, command.times)
             case "J":
@@ -278,16 +280,16 @@ class VimKeys:
 
     def _repeat(self, change: tuple[Command, str, int], count: int) -> None:
         """Do the last change again, with what was typed in it."""
-        command, typed, extent = change
+        command, text, extent = change
         if count:
             command = Command(command.verb, count, command.target)
         if extent:
             cursor = self._buffer.cursor
             self._anchor = cursor
             if command.target == "line":
-                down = MOTIONS["j"](self._buffer.text, cursor, extent - 1) if extent > 1 else None
+                end = MOTIONS["j"](self._buffer.text, cursor, extent - 1) if extent > 1 else None
                 self.mode = VimMode.VISUAL_LINE
-                self._move(down.cursor if down else cursor)
+                self._move(end.cursor if end else cursor)
             else:
                 self.mode = VimMode.VISUAL
                 self._move(min(cursor + extent - 1, len(self._buffer.text)))
@@ -295,7 +297,7 @@ class VimKeys:
         elif not self._change(command):
             return
         if self._insertion is not None:
-            self._insert_text(typed)
+            self._insert_text(text)
             self._end_insert()
             self._last_change = change
 
@@ -311,8 +313,8 @@ class VimKeys:
             self._anchor, cursor = buffer.cursor, self._anchor
             self._move(cursor)
         elif verb in {"v", "V"}:
-            wanted = VimMode.VISUAL if verb == "v" else VimMode.VISUAL_LINE
-            self.mode = VimMode.NORMAL if self.mode is wanted else wanted
+            new_mode = VimMode.VISUAL if verb == "v" else VimMode.VISUAL_LINE
+            self.mode = VimMode.NORMAL if self.mode is new_mode else new_mode
             self.settle()
         else:
             self._edit_marked(command)
@@ -332,7 +334,7 @@ class VimKeys:
         text = buffer.text[span.start : span.end]
         # At the end of the text a mark is empty; a repeat applies to the text there at that time.
         extent = max(1, text.count("\n") if span.is_linewise else len(text))
-        begun = buffer.begin_step()
+        start_draft = buffer.begin_step()
         self.mode = VimMode.NORMAL
         verb = _VISUAL_VERBS.get(command.verb, command.verb)
         target = command.target or ("line" if span.is_linewise else "")
@@ -341,34 +343,34 @@ class VimKeys:
                 self._register = operators.yank(buffer, span)
             case "c":
                 self._register = operators.change(buffer, span)
-                self._begin_insert(Command(verb, command.count, target), begun, extent)
+                self._begin_insert(Command(verb, command.count, target), start_draft, extent)
                 return
             case "p" | "P":
                 register = self._register
                 self._register = operators.delete(buffer, span)
                 was_last = span.is_linewise and buffer.cursor < span.start
-                put_back(buffer, register, command.times, before=not was_last)
+                put_back(buffer, register, command.times, goes_first=not was_last)
             case "J":
                 operators.join(buffer, span.start, max(span.start, span.end - 1))
             case "r":
-                filled = "".join(c if c == "\n" else command.target for c in text)
-                buffer.put(span.start, span.end, DraftPiece(filled))
+                text_over = "".join(c if c == "\n" else command.target for c in text)
+                buffer.put(span.start, span.end, DraftPiece(text_over))
                 self._move(span.start)
             case _:
                 self._operate(verb, span, command.times)
         if verb != "y":
             self._last_change = (Command(verb, command.count, target), "", extent)
-        buffer.end_step(begun)
+        buffer.end_step(start_draft)
         self.settle()
 
     def _mark_object(self, target: str) -> None:
         buffer = self._buffer
-        found = text_object(buffer.text, buffer.cursor, target[1], is_inner=target[0] == "i")
-        if found is None or found[0] == found[1]:
+        span = text_object(buffer.text, buffer.cursor, target[1], is_inner=target[0] == "i")
+        if span is None or span[0] == span[1]:
             return
         # Once more marks more: the range grows over what is marked already.
-        self._anchor = min(found[0], self._anchor) if self._anchor < found[0] else found[0]
-        self._move(left_of(buffer.text, found[1]))
+        self._anchor = min(span[0], self._anchor) if self._anchor < span[0] else span[0]
+        self._move(left_of(buffer.text, span[1]))
 
     def _operator_span(self, *, whole_lines: bool = False) -> OperatorSpan:
         text, cursor = self._buffer.text, self._buffer.cursor
@@ -410,8 +412,8 @@ class VimKeys:
 
 def _spelt_out(command: Command) -> Command:
     """Return a shorthand as operator and target: `D` is `d$`."""
-    found = _SHORT.get(command.verb)
-    return command if found is None else Command(found[0], command.count, found[1])
+    expansion = _SHORT.get(command.verb)
+    return command if expansion is None else Command(expansion[0], command.count, expansion[1])
 
 
 _SHORT: Final = {

@@ -62,29 +62,33 @@ def char_class(char: str, *, is_big: bool) -> CharClass:
 def find_char(text: str, cursor: int, count: int, char: str, kind: str) -> int | None:
     """Return where `f`, `F`, `t` or `T` leads on the line; None when it is not there."""
     start, end = line_start(text, cursor), line_end(text, cursor)
-    at = cursor
+    place = cursor
     for _ in range(count):
-        at = text.find(char, at + 1, end) if kind in "ft" else text.rfind(char, start, max(at, 0))
-        if at < 0:
+        place = (
+            text.find(char, place + 1, end)
+            if kind in "ft"
+            else text.rfind(char, start, max(place, 0))
+        )
+        if place < 0:
             return None
     match kind:
         case "t":
-            return left_of(text, at)
+            return left_of(text, place)
         case "T":
-            return right_of(text, at)
+            return right_of(text, place)
         case _:
-            return at
+            return place
 
 
 def line_at(text: str, number: int) -> int:
     """Return the first character of a line, counted from 1; too large a number is the last."""
-    at = 0
+    place = 0
     for _ in range(number - 1):
-        following = text.find("\n", at)
+        following = text.find("\n", place)
         if following < 0:
             break
-        at = following + 1
-    return first_character(text, at)
+        place = following + 1
+    return first_character(text, place)
 
 
 def _left(text: str, cursor: int, count: int) -> MotionTarget:
@@ -104,13 +108,13 @@ def _right(text: str, cursor: int, count: int) -> MotionTarget:
 def _vertical(step: int) -> Motion:
     def move(text: str, cursor: int, count: int) -> MotionTarget:
         column = cursor - line_start(text, cursor)
-        at = cursor
+        place = cursor
         for _ in range(count):
-            edge = line_start(text, at) if step < 0 else line_end(text, at)
+            edge = line_start(text, place) if step < 0 else line_end(text, place)
             if (step < 0 and edge == 0) or (step > 0 and edge == len(text)):
                 break
-            at = edge + step
-        start = line_start(text, at)
+            place = edge + step
+        start = line_start(text, place)
         return MotionTarget(min(start + column, line_end(text, start)), is_linewise=True)
 
     return move
@@ -137,16 +141,16 @@ def _word(*, is_big: bool) -> Motion:
 def _word_end(*, is_big: bool) -> Motion:
     def move(text: str, cursor: int, count: int) -> MotionTarget:
         for _ in range(count):
-            at = cursor + 1
-            while at < len(text) and text[at].isspace():
-                at += 1
-            if at >= len(text):
+            place = cursor + 1
+            while place < len(text) and text[place].isspace():
+                place += 1
+            if place >= len(text):
                 cursor = max(cursor, len(text.rstrip()) - 1)
                 break
-            kind = char_class(text[at], is_big=is_big)
-            while at + 1 < len(text) and char_class(text[at + 1], is_big=is_big) == kind:
-                at += 1
-            cursor = at
+            kind = char_class(text[place], is_big=is_big)
+            while place + 1 < len(text) and char_class(text[place + 1], is_big=is_big) == kind:
+                place += 1
+            cursor = place
         return MotionTarget(cursor, is_inclusive=True)
 
     return move
@@ -201,17 +205,17 @@ def _line_end(text: str, cursor: int, count: int) -> MotionTarget:
 
 
 def _next_paragraph(text: str, cursor: int, step: int) -> int:
-    at = line_start(text, cursor)
+    place = line_start(text, cursor)
     has_text = False
     while True:
-        is_blank = line_end(text, at) == at
+        is_blank = line_end(text, place) == place
         if is_blank and has_text:
-            return at
+            return place
         has_text = has_text or not is_blank
-        edge = at - 1 if step < 0 else line_end(text, at)
+        edge = place - 1 if step < 0 else line_end(text, place)
         if edge < 0 or edge >= len(text):
             return 0 if step < 0 else len(text)
-        at = line_start(text, edge) if step < 0 else edge + 1
+        place = line_start(text, edge) if step < 0 else edge + 1
 
 
 def _paragraph(step: int) -> Motion:
@@ -225,11 +229,11 @@ def _paragraph(step: int) -> Motion:
 
 def _bracket(text: str, cursor: int, _count: int) -> MotionTarget:
     end = line_end(text, cursor)
-    at = next((i for i in range(cursor, end) if text[i] in _PAIRS), None)
-    if at is None:
+    first = next((i for i in range(cursor, end) if text[i] in _PAIRS), None)
+    if first is None:
         return MotionTarget(cursor)
-    opening, step = text[at], _PAIRS[text[at]][1]
-    closing, depth, place = _PAIRS[opening][0], 0, at
+    opening, step = text[first], _PAIRS[text[first]][1]
+    closing, depth, place = _PAIRS[opening][0], 0, first
     while 0 <= place < len(text):
         depth += (text[place] == opening) - (text[place] == closing)
         if depth == 0:

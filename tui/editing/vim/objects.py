@@ -50,9 +50,9 @@ def _word(text: str, cursor: int, *, is_big: bool, is_inner: bool) -> tuple[int,
     return start, end
 
 
-def _run(text: str, at: int, low: int, high: int, *, is_big: bool) -> tuple[int, int]:
-    kind = char_class(text[at], is_big=is_big)
-    start, end = at, at + 1
+def _run(text: str, index: int, low: int, high: int, *, is_big: bool) -> tuple[int, int]:
+    kind = char_class(text[index], is_big=is_big)
+    start, end = index, index + 1
     while start > low and char_class(text[start - 1], is_big=is_big) == kind:
         start -= 1
     while end < high and char_class(text[end], is_big=is_big) == kind:

@@ -81,15 +81,15 @@ def join(buffer: TextBuffer, first: int, last: int) -> None:
     if "\n" not in text[start:end] and end < len(text):
         end = line_end(text, end + 1)
     head, *rest = text[start:end].split("\n")
-    joined, at = head, len(head)
+    whole_line, place = head, len(head)
     for line in rest:
         part = line.lstrip(" \t")
-        at = len(joined)
-        gap = "" if not part or joined.endswith(" ") or part.startswith(")") else " "
-        joined += gap + part
+        place = len(whole_line)
+        gap = "" if not part or whole_line.endswith(" ") or part.startswith(")") else " "
+        whole_line += gap + part
     if rest:
-        buffer.put(start, end, DraftPiece(joined))
-        buffer.move_to(start + at)
+        buffer.put(start, end, DraftPiece(whole_line))
+        buffer.move_to(start + place)
 
 
 def switch_case(buffer: TextBuffer, span: OperatorSpan, change_text: Callable[[str], str]) -> None:
@@ -120,12 +120,12 @@ def open_insert(buffer: TextBuffer, verb: str) -> None:
         case "I":
             buffer.move_to(first_character(text, cursor))
         case "o":
-            at = line_end(text, cursor)
-            buffer.put(at, at, DraftPiece("\n"))
+            place = line_end(text, cursor)
+            buffer.put(place, place, DraftPiece("\n"))
         case "O":
-            at = line_start(text, cursor)
-            buffer.put(at, at, DraftPiece("\n"))
-            buffer.move_to(at)
+            place = line_start(text, cursor)
+            buffer.put(place, place, DraftPiece("\n"))
+            buffer.move_to(place)
         case _:
             pass
 

@@ -27,7 +27,7 @@ def copy_register(buffer: TextBuffer, start: int, end: int, *, is_linewise: bool
     return VimRegister(piece, is_linewise)
 
 
-def put_back(buffer: TextBuffer, register: VimRegister, count: int, *, before: bool) -> None:
+def put_back(buffer: TextBuffer, register: VimRegister, count: int, *, goes_first: bool) -> None:
     """Insert a register behind the cursor, or before it; whole lines become lines of their own."""
     piece = register.piece
     if not piece.text and not register.is_linewise:
@@ -35,17 +35,17 @@ def put_back(buffer: TextBuffer, register: VimRegister, count: int, *, before: b
     text, cursor = buffer.text, buffer.cursor
     if register.is_linewise:
         lines = "\n".join([piece.text] * count)
-        if before:
-            at = line_start(text, cursor)
-            buffer.put(at, at, replace(piece, text=lines + "\n"))
+        if goes_first:
+            place = line_start(text, cursor)
+            buffer.put(place, place, replace(piece, text=lines + "\n"))
         else:
-            at = line_end(text, cursor)
-            buffer.put(at, at, replace(piece, text="\n" + lines))
-            at += 1
-        buffer.move_to(first_character(buffer.text, at))
+            place = line_end(text, cursor)
+            buffer.put(place, place, replace(piece, text="\n" + lines))
+            place += 1
+        buffer.move_to(first_character(buffer.text, place))
         return
     is_on_character = cursor < line_end(text, cursor)
-    at = right_of(text, cursor) if is_on_character and not before else cursor
-    buffer.put(at, at, replace(piece, text=piece.text * count))
-    end = at + len(piece.text) * count
-    buffer.move_to(at if "\n" in piece.text else left_of(buffer.text, end))
+    place = right_of(text, cursor) if is_on_character and not goes_first else cursor
+    buffer.put(place, place, replace(piece, text=piece.text * count))
+    end = place + len(piece.text) * count
+    buffer.move_to(place if "\n" in piece.text else left_of(buffer.text, end))

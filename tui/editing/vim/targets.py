@@ -40,8 +40,8 @@ class Targets:
             last = MOTIONS["j"](text, cursor, command.count - 1) if command.count > 1 else None
             return lines_span(text, cursor, last.cursor if last else cursor)
         if keys[0] in "ia":
-            found = text_object(text, cursor, keys[1], is_inner=keys[0] == "i")
-            return OperatorSpan(*found) if found is not None else None
+            span = text_object(text, cursor, keys[1], is_inner=keys[0] == "i")
+            return OperatorSpan(*span) if span is not None else None
         if command.verb == "c" and keys in {"w", "W"} and not text[cursor : cursor + 1].isspace():
             # Changing a word leaves the space behind it.
             end = MOTIONS["e" if keys == "w" else "E"](text, cursor - 1, command.times)
