@@ -24,8 +24,11 @@ def _without_foreign(path: list[str]) -> list[str]:
 
     Where this program or Python's packages are installed stays, whoever named it.
     """
-    named = os.environ.get("PYTHONPATH")
-    foreign = {_absolute("."), *map(_absolute, named.split(os.pathsep) if named else ())}
+    python_path = os.environ.get("PYTHONPATH")
+    foreign = {
+        _absolute("."),
+        *map(_absolute, python_path.split(os.pathsep) if python_path else ()),
+    }
     foreign -= {_absolute(os.path.dirname(__file__)), *site.getsitepackages()}
     return [entry for entry in path if entry and _absolute(entry) not in foreign]
 

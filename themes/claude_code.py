@@ -49,11 +49,11 @@ def as_theme_file(data: Mapping[str, object]) -> Mapping[str, object]:
     overrides becomes one that is reported as a whole.
     """
     overrides = data.get("overrides", {})
-    made: dict[str, object] = {"base": data.get("base", "dark"), "roles": overrides}
+    theme_file: dict[str, object] = {"base": data.get("base", "dark"), "roles": overrides}
     if "name" in data:
-        made["label"] = data["name"]
+        theme_file["label"] = data["name"]
     if not isinstance(overrides, Mapping):
-        return made
+        return theme_file
     roles: dict[str, object] = {}
     for token, value in overrides.items():
         places = _ROLES.get(token)
@@ -61,7 +61,7 @@ def as_theme_file(data: Mapping[str, object]) -> Mapping[str, object]:
             places = (token,)
         for role in places or ():
             roles[role] = _BRIGHT.sub(r"ansi:bright_\1", value) if isinstance(value, str) else value
-    return {**made, "roles": roles}
+    return {**theme_file, "roles": roles}
 
 
 def _is_without_place(token: str) -> bool:

@@ -29,14 +29,14 @@ _OWN_PREFIX: Final = "custom:"
 
 def available_themes(user_dir: UserThemes = None) -> tuple[str, ...]:
     """Return theme names, shipped ones first, each group sorted; user files may replace them."""
-    shipped = sorted(path.stem for path in _SHIPPED.glob("*.toml"))
-    found = {
+    shipped_names = sorted(path.stem for path in _SHIPPED.glob("*.toml"))
+    own_names = {
         path.stem
         for directory in _directories(user_dir)
         for ending in ENDINGS
         for path in directory.glob(f"*{ending}")
     }
-    return (*shipped, *sorted(found - set(shipped)))
+    return (*shipped_names, *sorted(own_names - set(shipped_names)))
 
 
 def _directories(user_dir: UserThemes) -> tuple[Path, ...]:
@@ -52,7 +52,7 @@ def load_theme(name: str, *, user_dir: UserThemes = None) -> tuple[Theme, tuple[
     Raises:
         ThemeError: no such theme, an unreadable file, or a file that is not a theme.
     """
-    return _load(known_name(name, user_dir), user_dir, seen=())
+    return _load(known_name(name, user_dir), user_dir, visited_names=())
 
 
 def known_name(name: str, user_dir: UserThemes) -> str:
@@ -70,30 +70,30 @@ def _own_file(name: str, user_dir: UserThemes) -> Path | None:
 
 
 def _load(
-    name: str, user_dir: UserThemes, *, seen: tuple[str, ...]
+    name: str, user_dir: UserThemes, *, visited_names: tuple[str, ...]
 ) -> tuple[Theme, tuple[str, ...]]:
     own = _own_file(name, user_dir)
-    if own is not None and (name not in seen or not _is_shipped(name)):
-        if name in seen:
-            chain = " → ".join((*seen[seen.index(name) :], name))
+    if own is not None and (name not in visited_names or not _is_shipped(name)):
+        if name in visited_names:
+            chain = " → ".join((*visited_names[visited_names.index(name) :], name))
             raise ThemeError(f"theme {name!r} is its own base ({chain}): name another one")
         data = _read(own)
         base_name = str(data.get("base", name if _is_shipped(name) else DEFAULT_THEME))
         base_name = known_name(base_name, user_dir)
         if _own_file(base_name, user_dir) is None and not _is_shipped(base_name):
-            known = ", ".join(available_themes(user_dir))
+            names = ", ".join(available_themes(user_dir))
             raise ThemeError(
-                f"{own}: no theme is called {base_name!r}, its base; available: {known}"
+                f"{own}: no theme is called {base_name!r}, its base; available: {names}"
             )
-        base, base_warnings = _load(base_name, user_dir, seen=(*seen, name))
+        base, base_warnings = _load(base_name, user_dir, visited_names=(*visited_names, name))
         theme, warnings = build_theme(name, data, base=base)
         return theme, (*base_warnings, *warnings)
     if not _is_shipped(name):
-        known = ", ".join(available_themes(user_dir))
-        raise ThemeError(f"no theme is called {name!r}; available: {known}")
+        names = ", ".join(available_themes(user_dir))
+        raise ThemeError(f"no theme is called {name!r}; available: {names}")
     data = _read(_SHIPPED / f"{name}.toml")
     base_key = data.get("base")
-    base_theme = _load(str(base_key), None, seen=())[0] if base_key else None
+    base_theme = _load(str(base_key), None, visited_names=())[0] if base_key else None
     return build_theme(name, data, base=base_theme)
 
 

@@ -65,13 +65,13 @@ def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True
 def _spinner(view: ActivityView, width: int) -> list[Run]:
     activity = view.activity
     sign = FRAMES[view.frame % len(FRAMES)]
-    elapsed = max(0.0, view.now_s - activity.started_at_s)
+    elapsed_s = max(0.0, view.now_s - activity.started_at_s)
     if activity.retry is not None:
         retry = activity.retry
-        left = max(0.0, retry.until_s - view.now_s)
+        remaining_s = max(0.0, retry.until_s - view.now_s)
         stop = f" · {view.stop_key} to stop" if view.stop_key else ""
         of = f" of {retry.max_attempts}" if retry.max_attempts else ""
-        when = f" · retry {retry.attempt - 1}{of} in {left:.0f} s{stop}"
+        when = f" · retry {retry.attempt - 1}{of} in {remaining_s:.0f} s{stop}"
         # A long reason loses its end, not what can be done about it.
         room = max(_REASON_CELLS, width - 3 - len(when))
         reason = clip([(retry.reason, Ink(Role.WARNING))], room)
@@ -79,7 +79,7 @@ def _spinner(view: ActivityView, width: int) -> list[Run]:
     verb = "Interrupting" if view.interrupting else _VERBS[activity.phase]
     if activity.hook and view.now_s >= activity.hook_shown_from_s and not view.interrupting:
         verb = activity.hook
-    facts = [f"{int(elapsed)} s" if elapsed < 60 else duration(elapsed)]
+    facts = [f"{int(elapsed_s)} s" if elapsed_s < 60 else duration(elapsed_s)]
     if activity.output_tokens:
         facts.append(f"↓ {short_count(activity.output_tokens)} tokens")
     if view.stop_key:

@@ -70,7 +70,7 @@ class Appearance:
     @property
     def wanted_theme(self) -> str:
         """What was chosen: a theme's name, or `auto`."""
-        return self.themes.wanted
+        return self.themes.theme_name
 
     def choose_theme(self, name: str) -> None:
         """Use the named theme from now on; `auto` follows the terminal's background."""

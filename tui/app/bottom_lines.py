@@ -135,9 +135,12 @@ class BottomLines:
     @property
     def _only_figures_moved(self) -> bool:
         """Whether the activity equals the shown one, except for figures that are not due yet."""
-        activity, shown = self._document.activity, self._screen.activity.view.activity
-        tokens = shown.output_tokens
-        return not self._figures_are_due and replace(activity, output_tokens=tokens) == shown
+        activity, visible_activity = self._document.activity, self._screen.activity.view.activity
+        tokens = visible_activity.output_tokens
+        return (
+            not self._figures_are_due
+            and replace(activity, output_tokens=tokens) == visible_activity
+        )
 
     def _activity(self) -> ActivityView:
         """Return the activity; seconds and tokens change with the spinner, all else at once."""
@@ -178,7 +181,7 @@ class BottomLines:
         center = self._conversations.commands
         gate = center.context.gate if center is not None else None
         return StatusLineState(
-            denied=gate.denials.short if gate is not None else "",
+            denials=gate.denials.short if gate is not None else "",
             sandbox=sandbox_text(gate.context.sandbox) if gate is not None else "",
             orchestrates=center is not None and center.context.orchestration.is_on,
             mode=conversation.status.mode,

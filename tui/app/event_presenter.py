@@ -64,9 +64,9 @@ class EventPresenter:
         """Show what changed in the document."""
         if not self._runtime.is_live:
             return
-        added = self._document.take_added_before()
-        if added:
-            self._transcript.add_before(self._document.blocks[:added])
+        new_count = self._document.take_added_before()
+        if new_count:
+            self._transcript.add_before(self._document.blocks[:new_count])
         first = self._document.take_first_changed()
         if first is not None:
             self._transcript.show(first, self._document.blocks)
@@ -108,12 +108,12 @@ class EventPresenter:
             from permissions.explain.explain_decision import decider_name
 
             verb = "allowed" if decision.behavior == "allow" else "denied"
-            by = f"by {decider_name(str(decision.source))}"
+            decider = f"by {decider_name(str(decision.source))}"
             if decision.source == "classifier" and verb == "allowed":
                 # Mostly the table of what only reads, which users need not know.
-                by = "without asking"
+                decider = "without asking"
             ground = self._document.ground_of(decision)
-            self._hint(f"{verb} {by}: {shown_line(ground)}")
+            self._hint(f"{verb} {decider}: {shown_line(ground)}")
 
     def _show_highlights(self) -> None:
         if self._runtime.is_live:

@@ -54,9 +54,9 @@ async def follow_keys(
             recursive=False,
             stop=asyncio.Event(),
         ):
-            changed = await asyncio.to_thread(_read, path)
-            if changed != text:
-                text = changed
+            new_text = await asyncio.to_thread(_read, path)
+            if new_text != text:
+                text = new_text
                 if apply_keys(text, path, defaults, use, notice):
                     notice("Key bindings reloaded", "info")
     except OSError as error:

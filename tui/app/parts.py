@@ -140,12 +140,12 @@ class ScreenParts:
     def _make_widgets(self) -> None:
         self.chords = ChordReader(self.options.keymap)
         self.executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="highlight")
-        self._highlighted: Signal[[]] = Signal()
+        self._highlights_ready: Signal[[]] = Signal()
         self._text_changed: Signal[[]] = Signal()
         self._dialogs_changed: Signal[[]] = Signal()
         self.highlighter = Highlighter(
             self.executor,
-            self._highlighted,
+            self._highlights_ready,
             lambda path: find_file(path, self.document.directory, str(self.options.home)),
         )
         self.transcript = TranscriptWidget(self.highlighter, id="transcript")
@@ -217,13 +217,15 @@ class ScreenParts:
         )
 
     def _make_conversation(self, make: MakeConversation, release: Release | None) -> None:
-        self._folded: Signal[[AgentEvent]] = Signal()
-        self._painted: Signal[[]] = Signal()
+        self._event_arrived: Signal[[AgentEvent]] = Signal()
+        self._frame_due: Signal[[]] = Signal()
         self._run_started: Signal[[Prompt]] = Signal()
         self._run_ended: Signal[[bool]] = Signal()
         self._conversation_changed: Signal[[]] = Signal()
         self._conversation_failed: Signal[[str]] = Signal()
-        self.bridge = EventBridge(self._folded, self._painted, lambda: self._runtime.output_is_slow)
+        self.bridge = EventBridge(
+            self._event_arrived, self._frame_due, lambda: self._runtime.output_is_slow
+        )
         self.runner = PromptRunner(
             self.bridge.put, self._run_started, self._run_ended, self._runtime.start_worker
         )
@@ -303,7 +305,7 @@ class ScreenParts:
         self.drafts = DraftAutosave(
             lambda: conversations.current, lambda: self.unsent.text, self._runtime.set_timer
         )
-        self.bang_commands.changed.connect(self.drafts.schedule)
+        self.bang_commands.list_changed.connect(self.drafts.schedule)
         self._text_changed.connect(self.drafts.schedule)
         self._conversation_changed.connect(self.drafts.conversation_changed)
 
@@ -336,10 +338,10 @@ class ScreenParts:
             self.notices.hint,
             self._clock,
         )
-        self._folded.connect(self.presenter.fold)
-        self._painted.connect(self.presenter.paint)
+        self._event_arrived.connect(self.presenter.fold)
+        self._frame_due.connect(self.presenter.paint)
         self._show.connect(self.presenter.show)
-        self._highlighted.connect(self.presenter.highlights_ready)
+        self._highlights_ready.connect(self.presenter.highlights_ready)
         runs = RunPresenter(
             self.document,
             self.bridge,

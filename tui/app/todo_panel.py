@@ -31,12 +31,12 @@ class TodoPanel(RowsWidget):
         """Return what is being done and what comes next."""
         if not self._items:
             return ()
-        done = sum(item.status == "completed" for item in self._items)
+        done_count = sum(item.status == "completed" for item in self._items)
         open_items = [item for item in self._items if item.status != "completed"]
         shown_items = open_items[:_SHOWN] or list(self._items[-_SHOWN:])
         pad = (("   ", TEXT),)
         rows = indent_rows(todo_rows(shown_items, max(1, width_cells - 4)), pad, pad)
-        count = f"   {done} of {len(self._items)} done"
+        count = f"   {done_count} of {len(self._items)} done"
         hidden = len(open_items) - len(shown_items)
         more = f" · {hidden} more" if hidden > 0 else ""
         return [BLANK, *rows, row((count + more, MUTED), is_copied=False)]

@@ -88,11 +88,11 @@ class ConversationMaker:
         """Take what the start asked for; nothing is loaded yet."""
         self.options = options
         self._mode_of_start = options.permission_mode
-        self._declined: frozenset[str] = frozenset()
+        self._declined_digests: frozenset[str] = frozenset()
         """What the user was asked to trust in this run, and did not."""
         self._at_start: Settings | None = None
         """Those of the first conversation: `--trust` accepts what they found, nothing newer."""
-        self.assembled: Assembled | None = None
+        self.parts: Assembled | None = None
         self._launch_dir = launch_dir
         self._env = env
         self._front = front
@@ -122,26 +122,28 @@ class ConversationMaker:
             keep_facts=lambda: ask_to_keep_facts(ports.show),
         )
         try:
-            self.assembled = await assembly.assemble(
+            self.parts = await assembly.assemble(
                 self.options, environment, settings, setup, user_ports, is_demo=self._is_demo(setup)
             )
         except ModelNotNamed as error:
             settings, setup, environment = await self._choose_model(error, ports, environment)
-            self.assembled = await assembly.assemble(
+            self.parts = await assembly.assemble(
                 self.options, environment, settings, setup, user_ports, is_demo=self._is_demo(setup)
             )
-        for notice in self.assembled.notices:
+        for notice in self.parts.notices:
             self._front.notice(notice, "warning")
-        resumed = self.assembled.resumed_conversation
-        title = self.options.name or (resumed.title if resumed is not None else None)
+        old_session = self.parts.resumed_conversation
+        title = self.options.name or (old_session.title if old_session is not None else None)
         if title:
             self._front.name_window(title)
-        conversation = self.assembled.conversation
-        if resumed is not None and (text := self._restore(resumed.draft, resumed.queued_prompts)):
+        conversation = self.parts.conversation
+        if old_session is not None and (
+            text := self._restore(old_session.draft, old_session.queued_prompts)
+        ):
             # They are in the prompt now: the next resume must not bring them once more, nor lose
             # them should there be a kill before the draft is recorded in its turn.
             conversation.prompt_queue.save_draft(text)
-            conversation.forget_queue(resumed.unfinished_turn)
+            conversation.forget_queue(old_session.unfinished_turn)
         greeting = asyncio.ensure_future(self._greet(conversation))
         self._background.add(greeting)
         greeting.add_done_callback(self._check_greeting)
@@ -158,13 +160,13 @@ class ConversationMaker:
         A new one stays in the mode that the screen shows, a session comes back with its own.
         """
         mode = self._mode_of_start
-        if self.assembled is not None:
+        if self.parts is not None:
             if session_id is None:
-                mode = str(self.assembled.conversation.status.mode)
-            await self.assembled.conversation.aclose("clear" if session_id is None else "resume")
+                mode = str(self.parts.conversation.status.mode)
+            await self.parts.conversation.aclose("clear" if session_id is None else "resume")
             for line in self.last_words():
                 self._front.notice(line, "warning")
-            self.assembled = None
+            self.parts = None
         self.options = replace(
             self.options,
             prompt=None,
@@ -182,14 +184,14 @@ class ConversationMaker:
         async with contextlib.AsyncExitStack() as closing:
             for close in self._closers:
                 closing.push_async_callback(close)
-            if self.assembled is not None:
-                await self.assembled.conversation.aclose("prompt_input_exit")
+            if self.parts is not None:
+                await self.parts.conversation.aclose("prompt_input_exit")
 
     def how_to_continue(self) -> str:
         """Return the line with the command that resumes the session; empty without a session."""
-        if self.assembled is None:
+        if self.parts is None:
             return ""
-        conversation, home = self.assembled.conversation, self.assembled.temporary_home
+        conversation, home = self.parts.conversation, self.parts.temporary_home
         if (
             not conversation.view.messages
             or conversation.view.is_demo
@@ -202,31 +204,31 @@ class ConversationMaker:
 
     def last_words(self) -> Sequence[str]:
         """Return the lines to print once everything is closed: what ended, and notices of hooks."""
-        if self.assembled is None:
+        if self.parts is None:
             return ()
-        conversation = self.assembled.conversation
-        finished = [e for e in conversation.hooks.notices() if e.type == "hook_finished"]
-        notices = [line for event in finished for line in event.notices]
+        conversation = self.parts.conversation
+        hook_events = [e for e in conversation.hooks.notices() if e.type == "hook_finished"]
+        notices = [line for event in hook_events for line in event.notices]
         return [sanitize(line) for line in (*conversation.shells.last_words(), *notices)]
 
     def suggest_grants(
         self, request: PermissionRequest, decision: Decision
     ) -> Sequence[GrantOffer]:
         """Return the answers of the dialog that store something."""
-        if self.assembled is None:
+        if self.parts is None:
             return ()
         # With the first dialog, not with the first frame.
         from tui.dialogs.grant_offers import grant_offers
 
-        conversation = self.assembled.conversation
+        conversation = self.parts.conversation
         evaluation = conversation.gate.current_evaluation(request, cwd=conversation.view.cwd)
         return grant_offers(evaluation, decision)
 
     def judge_call(self, request: PermissionRequest) -> Decision | None:
         """Return what becomes of a call that the user changed; None for other agents' calls."""
-        if self.assembled is None or request.agent_id is not None:
+        if self.parts is None or request.agent_id is not None:
             return None
-        conversation = self.assembled.conversation
+        conversation = self.parts.conversation
         return conversation.gate.preview(request, cwd=conversation.view.cwd)
 
     async def _show_past(self) -> None:
@@ -353,10 +355,10 @@ class ConversationMaker:
 
         state = settings.trust
         digests = frozenset(item.digest for item in state.new)
-        if digests <= self._declined:
+        if digests <= self._declined_digests:
             return settings
         if not await ports.trust(trust_request(state)):
-            self._declined |= digests
+            self._declined_digests |= digests
             return settings
         try:
             TrustStore(environment.agent_home / "trust.json").accept(state)
@@ -367,9 +369,9 @@ class ConversationMaker:
             return settings
         return await asyncio.to_thread(settings_for, self.options, environment)
 
-    def _restore(self, draft: str, queued: Sequence[str]) -> str:
+    def _restore(self, draft: str, queued_prompts: Sequence[str]) -> str:
         """Give back what was typed and not sent; returns it, or nothing where that cannot be."""
-        texts = [*queued, *([draft] if draft else [])]
+        texts = [*queued_prompts, *([draft] if draft else [])]
         # A command among other words would take them for its own.
         text = as_typed(texts[0]) if len(texts) == 1 else "\n".join(texts)
         if not text or self.options.prompt:

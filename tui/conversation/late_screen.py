@@ -42,7 +42,7 @@ class LateScreen:
         """Nothing waits yet."""
         self.is_needed = asyncio.Event()
         """Set as soon as the user is waited for, or should see something."""
-        self._attached: asyncio.Future[tuple[Front, ScreenPorts]] = (
+        self._front_and_ports: asyncio.Future[tuple[Front, ScreenPorts]] = (
             asyncio.get_running_loop().create_future()
         )
         self._waiting: list[Callable[[Front], object]] = []
@@ -55,7 +55,7 @@ class LateScreen:
         waiting, self._waiting = self._waiting, []
         for show in waiting:
             show(front)
-        self._attached.set_result((front, ports))
+        self._front_and_ports.set_result((front, ports))
 
     async def wait_for_ports(self) -> ScreenPorts:
         """Return what asks the user, as soon as the screen is there."""
@@ -63,11 +63,11 @@ class LateScreen:
 
     async def _screen(self) -> tuple[Front, ScreenPorts]:
         self.is_needed.set()
-        return await asyncio.shield(self._attached)
+        return await asyncio.shield(self._front_and_ports)
 
     def _show(self, show: Callable[[Front], object]) -> None:
-        if self._attached.done():
-            show(self._attached.result()[0])
+        if self._front_and_ports.done():
+            show(self._front_and_ports.result()[0])
         else:
             self._waiting.append(show)
 

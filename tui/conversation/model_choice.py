@@ -72,8 +72,8 @@ def _settings_model(settings: Settings) -> str | None:
         return model
     is_projects = origin.source in (RuleSource.PROJECT, RuleSource.LOCAL)
     head = model.partition("/")[0]
-    known = {each.name for each in KNOWN_PROVIDERS} - set(settings.values.providers or {})
-    return None if is_projects and head in known else model
+    provider_names = {each.name for each in KNOWN_PROVIDERS} - set(settings.values.providers or {})
+    return None if is_projects and head in provider_names else model
 
 
 def _flag_model(settings: Settings, options: RunOptions) -> str | None:

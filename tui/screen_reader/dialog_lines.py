@@ -171,9 +171,9 @@ def answer(dialog: Dialog, line: str) -> LineEffect:
 
 def _choose_by_line(dialog: Dialog, text: str) -> LineEffect | None:
     """Apply a line that names an answer, refuses or edits; None for any other."""
-    numbered = _ANSWER.fullmatch(text)
-    if numbered is not None and int(numbered[1]) - 1 in _choices(dialog):
-        return _choose(dialog, int(numbered[1]) - 1, numbered[2] or "")
+    numbered_answer = _ANSWER.fullmatch(text)
+    if numbered_answer is not None and int(numbered_answer[1]) - 1 in _choices(dialog):
+        return _choose(dialog, int(numbered_answer[1]) - 1, numbered_answer[2] or "")
     refusal = _REFUSAL.fullmatch(text)
     if refusal is not None:
         return _choose(dialog, _choices(dialog)[-1], refusal[1])
@@ -203,9 +203,9 @@ def _type_into(dialog: Dialog, text: str) -> LineEffect:
     if isinstance(dialog, ListPanel):
         search(dialog, text)
         return LineEffect.APPLIED
-    before = dialog_lines(dialog)
+    old_lines = dialog_lines(dialog)
     dialog.paste(text)
-    return LineEffect.NOT_APPLIED if dialog_lines(dialog) == before else LineEffect.APPLIED
+    return LineEffect.NOT_APPLIED if dialog_lines(dialog) == old_lines else LineEffect.APPLIED
 
 
 def answer_hint(dialog: Dialog) -> str:
@@ -234,10 +234,10 @@ def _choose_in_list(panel: ListPanel, index: int, key: str) -> LineEffect:
 
 
 def _choose_answer(dialog: Dialog, index: int) -> LineEffect:
-    before, was_selected = _unmarked_lines(dialog), _selected_choice(dialog) == index
+    old_lines, was_selected = _unmarked_lines(dialog), _selected_choice(dialog) == index
     dialog.choose(index)
     is_open = not (dialog.is_done or was_selected or _has_field(dialog))
-    if is_open and _unmarked_lines(dialog) == before:
+    if is_open and _unmarked_lines(dialog) == old_lines:
         # As with a mouse the first click may only select; then the second one decides.
         dialog.choose(index)
     return LineEffect.APPLIED

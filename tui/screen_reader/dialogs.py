@@ -70,18 +70,20 @@ class LineDialogs:
     async def ask(self, dialog: AnsweredDialog[AnswerT], label: str = "") -> AnswerT:
         """Write a dialog, apply typed lines until it is answered, and return the answer."""
         async with self._one_at_a_time:
-            typed = asyncio.ensure_future(self._answer(dialog, label))
-            answered = asyncio.ensure_future(dialog.wait())
+            input_task = asyncio.ensure_future(self._answer(dialog, label))
+            answer_task = asyncio.ensure_future(dialog.wait())
             try:
-                done, _ = await asyncio.wait({typed, answered}, return_when=asyncio.FIRST_COMPLETED)
-                if typed in done:
+                ready_tasks, _ = await asyncio.wait(
+                    {input_task, answer_task}, return_when=asyncio.FIRST_COMPLETED
+                )
+                if input_task in ready_tasks:
                     # Raises why the question could not be shown: it could not be answered.
-                    typed.result()
-                return await answered
+                    input_task.result()
+                return await answer_task
             finally:
-                for task in (typed, answered):
+                for task in (input_task, answer_task):
                     task.cancel()
-                await asyncio.wait({typed, answered})
+                await asyncio.wait({input_task, answer_task})
                 if self._reader.is_reading:
                     # Another contender was faster: the next output begins a line.
                     self._output.write([""])

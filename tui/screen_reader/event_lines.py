@@ -49,7 +49,7 @@ class EventLines:
         self._rest = ""
         self._is_answering = False
         self._is_code = False
-        self._asked: set[str] = set()
+        self._open_requests: set[str] = set()
         self._asked_calls: set[str] = set()
         self._inputs: dict[str, Mapping[str, Any]] = {}
         """Calls whose change was written when the user was asked."""
@@ -93,10 +93,10 @@ class EventLines:
                 yield from _result(event, size, was_asked=was_asked)
                 self._asked_calls.discard(event.tool_use_id)
             case PermissionRequested():
-                self._asked.add(event.request_id)
+                self._open_requests.add(event.request_id)
                 self._asked_calls.add(event.tool_use_id)
-            case PermissionResolved() if event.request_id in self._asked:
-                self._asked.discard(event.request_id)
+            case PermissionResolved() if event.request_id in self._open_requests:
+                self._open_requests.discard(event.request_id)
                 decision = event.decision
                 if decision.source != "user":
                     verb = "allowed" if decision.behavior == "allow" else "denied"
@@ -182,8 +182,8 @@ def _result(event: ToolResult, size: str, *, was_asked: bool) -> Iterator[str]:
             first = " ".join(comment_in(event.text).split())
             yield f"{who}result: denied by you" + (f", “{first}”" if first else "")
         else:
-            said = f", {first}" if first and not has_status else ""
-            yield f"{who}result: {event.outcome}{said}"
+            detail = f", {first}" if first and not has_status else ""
+            yield f"{who}result: {event.outcome}{detail}"
     lines = display_lines(display) if display is not None else []
     if isinstance(display, DiffDisplay) and was_asked:
         lines = lines[:1]
@@ -233,8 +233,8 @@ def display_lines(display: Display) -> list[str]:
 def _change(display: DiffDisplay) -> Iterator[str]:
     diff = diff_texts(display.old, display.new, 0)
     what = "new file" if display.is_new else "change"
-    added = _count_text(diff.added_count, "line")
-    yield f"{what}: {display.path}, {added} added, {diff.removed_count} removed"
+    line_count = _count_text(diff.added_count, "line")
+    yield f"{what}: {display.path}, {line_count} added, {diff.removed_count} removed"
     for hunk in diff.hunks:
         for line in hunk:
             match line.kind:

@@ -24,9 +24,9 @@ class LineReader:
 
     def __init__(self, history: Sequence[str] = ()) -> None:
         """Store the terminal's attributes; `history` is what Up brings back, the oldest first."""
-        self._before: list[Any] | None = None
+        self._attributes: list[Any] | None = None
         with contextlib.suppress(termios.error, ValueError):
-            self._before = termios.tcgetattr(sys.stdin.fileno())
+            self._attributes = termios.tcgetattr(sys.stdin.fileno())
         self._readline = _readline()
         self._waiting: asyncio.Future[str | None] | None = None
         self._is_reading = False
@@ -107,9 +107,9 @@ class LineReader:
 
     def close(self) -> None:
         """Restore the terminal's attributes, also while a line is being typed."""
-        if self._before is not None:
+        if self._attributes is not None:
             with contextlib.suppress(termios.error, ValueError):
-                termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, self._before)
+                termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, self._attributes)
 
 
 def _readline() -> Any:

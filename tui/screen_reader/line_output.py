@@ -20,13 +20,13 @@ class LineOutput:
     """Writes lines to one terminal; no text in them can command it."""
 
     def __init__(
-        self, out: TextIO, *, has_marks: bool, columns: Callable[[], int | None] = lambda: None
+        self, stream: TextIO, *, has_marks: bool, columns: Callable[[], int | None] = lambda: None
     ) -> None:
         """`has_marks` is False for output that is not a terminal, or a very simple one.
 
         `columns` returns the terminal's width, where lines are broken at spaces.
         """
-        self._out = out
+        self._stream = stream
         self._has_marks = has_marks
         self._columns = columns
 
@@ -45,11 +45,11 @@ class LineOutput:
         # A closed terminal shows nothing; the end of the input ends the program.
         with contextlib.suppress(OSError):
             try:
-                self._out.write(text)
+                self._stream.write(text)
             except UnicodeEncodeError as error:
-                encoded = text.encode(error.encoding, "backslashreplace")
-                self._out.write(encoded.decode(error.encoding))
-            self._out.flush()
+                data = text.encode(error.encoding, "backslashreplace")
+                self._stream.write(data.decode(error.encoding))
+            self._stream.flush()
 
 
 def _broken(text: str, columns: int | None) -> str:

@@ -291,9 +291,9 @@ class _LineSession:
         self.reader.remember(text)
         if self._log is None or self.conversation is None:
             return
-        typed = TypedPrompt(text, self.conversation.view.session_id, time.time())
+        prompt = TypedPrompt(text, self.conversation.view.session_id, time.time())
         try:
-            await asyncio.to_thread(self._log.add, typed)
+            await asyncio.to_thread(self._log.add, prompt)
         except OSError as error:
             self.notice(f"prompt history cannot be saved: {error.strerror}", "warning")
 

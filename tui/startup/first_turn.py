@@ -101,7 +101,7 @@ class FirstTurn:
 
     def interrupt(self) -> bool:
         """End the turn, or do not begin it; return whether there was one."""
-        conversation = self.maker.assembled.conversation if self.maker.assembled else None
+        conversation = self.maker.parts.conversation if self.maker.parts else None
         if conversation is not None and conversation.controls.interrupt():
             return True
         if self._events is not None or self._is_interrupted:

@@ -136,7 +136,7 @@ class ScreenRun:
             edit_path=(lambda path: edit_file(editor, path, program_env)) if editor else None,
             release=self.maker.release,
         )
-        self.app.parts.runner.begun = first
+        self.app.parts.runner.first_turn = first
 
     async def _make(self, ports: ScreenPorts) -> Conversation:
         """Make a conversation; the first one may be on its way."""
@@ -174,7 +174,7 @@ class ScreenRun:
         sent = [prompt.text for prompt in self.app.parts.runner.waiting_prompts]
         draft = self.app.parts.unsent.text
         options = self.maker.options
-        if self.maker.assembled is not None or options.demo or not (sent or draft):
+        if self.maker.parts is not None or options.demo or not (sent or draft):
             return ""
         from agent.errors import SessionError  # an end this early is rare
         from agent.session.unsent_draft import remember_unsent, store_unsent
@@ -207,8 +207,8 @@ class ScreenRun:
         await asyncio.wait({closing})
         if not closing.cancelled():
             closing.result()
-        elif self.maker.assembled is not None:
-            self.maker.assembled.conversation.shells.kill_now()
+        elif self.maker.parts is not None:
+            self.maker.parts.conversation.shells.kill_now()
 
     def _write_goodbye(self, report: ExitReport | None) -> int:
         if report is None:

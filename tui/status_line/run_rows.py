@@ -34,15 +34,17 @@ def _runs(run: WorkflowRun, agents: Sequence[RunningAgent], width_cells: int) ->
     own = [one for one in agents if one.task.workflow == run.record.id and one.is_running]
     tokens = figures.tokens + sum(one.use.tokens for one in own)
     seconds = time.monotonic() - run.started_s
-    used = f"  {figures_text(figures, tokens)} · {duration(seconds)}"
+    usage = f"  {figures_text(figures, tokens)} · {duration(seconds)}"
     is_paused = run.control.is_paused
     ink = Ink(Role.WARNING) if is_paused else Ink(Role.ACCENT)
     name: list[Run] = [("   ◆ ", ink), (shown_line(run.record.name), TEXT)]
     state = f"paused: {run.control.reason}" if is_paused else figures.phase
     # The words of a phase or a reason are cut before the figures are.
-    room = max(0, width_cells - runs_width(name) - len(used) - len(figures.progress) - 4)
+    room = max(0, width_cells - runs_width(name) - len(usage) - len(figures.progress) - 4)
     words = clip([(f"  {shown_line(state)}", MUTED)], room) if state else []
-    return tuple(clip([*name, *words, (f"  {figures.progress}", TEXT), (used, MUTED)], width_cells))
+    return tuple(
+        clip([*name, *words, (f"  {figures.progress}", TEXT), (usage, MUTED)], width_cells)
+    )
 
 
 def figures_text(figures: RunFigures, tokens: int) -> str:

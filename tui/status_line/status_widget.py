@@ -68,7 +68,7 @@ class StatusLineState(Struct, frozen=True):
     """How commands are confined; empty where that is as it should be."""
     orchestrates: bool = False
     """Whether orchestration mode is on."""
-    denied: str = ""
+    denials: str = ""
     """What the model classifier denied of late; empty when nothing."""
     running: int = 0
     """Commands that run in the background."""
@@ -97,8 +97,8 @@ def status_row(status: StatusLineState, width_cells: int) -> Row:
     if status.orchestrates:
         mark = "orchestration" if width_cells >= _NARROW_CELLS else "orch."
         mode += [("  ", MUTED), (f"◆ {mark}", Ink(Role.ACCENT))]
-    if status.denied:
-        mode += [("  ", MUTED), (status.denied, Ink(Role.WARNING))]
+    if status.denials:
+        mode += [("  ", MUTED), (status.denials, Ink(Role.WARNING))]
     if status.running and width_cells >= _NARROW_CELLS:
         mode += [("  ", MUTED), (f"{status.running} in background", MUTED)]
     if status.hint:
@@ -190,8 +190,8 @@ class StatusLine(RowsWidget):
         """Return what a status line command printed, then our row."""
         own = own_rows(self.status.own, width_cells)
         # A low screen has a row for the mode and no more.
-        shown = own if self.app.size.height >= _LOW_SCREEN_ROWS else ()
-        return [*shown, status_row(self.status, width_cells)]
+        visible_rows = own if self.app.size.height >= _LOW_SCREEN_ROWS else ()
+        return [*visible_rows, status_row(self.status, width_cells)]
 
 
 def own_rows(own: Sequence[tuple[Run, ...]], width_cells: int) -> list[Row]:

@@ -51,7 +51,7 @@ class UserStatusCommand:
         self._running: Worker[None] | None = None
         self._lines: tuple[tuple[Run, ...], ...] = ()
         self._has_failed = False
-        self._seen: object = None
+        self._last_facts: object = None
         """The facts that the command got when it was last planned."""
 
     @property
@@ -71,14 +71,14 @@ class UserStatusCommand:
             context.status,
         )
         if line is None:
-            self._lines, self._seen = (), None
+            self._lines, self._last_facts = (), None
             return
-        seen = (
+        facts = (
             line, session.session_id, status.mode, status.model, status.effort, status.thinks,
             session.cwd, self.counts.title, self._size(), self._vim_mode(),
         )  # fmt: skip
-        if seen != self._seen:
-            self._seen = seen
+        if facts != self._last_facts:
+            self._last_facts = facts
             self.plan()
 
     def observe(self, event: AgentEvent) -> None:
@@ -116,14 +116,14 @@ class UserStatusCommand:
             columns=self._size().width, rows=self._size().height, vim_mode=self._vim_mode()
         )
         command_input = await asyncio.to_thread(status_input, context, facts)
-        found = await run_status_command(
+        output = await run_status_command(
             line.command, command_input, cwd=context.session.launch_dir, env=context.env
         )
-        if found.problem and not self._has_failed:
-            self._warn(found.problem)
-        self._has_failed = bool(found.problem)
+        if output.problem and not self._has_failed:
+            self._warn(output.problem)
+        self._has_failed = bool(output.problem)
         indent: tuple[Run, ...] = ((" " * line.padding, MUTED),) if line.padding else ()
-        self._lines = tuple((*indent, *map(_run, pieces)) for pieces in found.lines)
+        self._lines = tuple((*indent, *map(_run, pieces)) for pieces in output.lines)
         self._show()
         if line.refreshInterval:
             self.plan(line.refreshInterval)

@@ -37,8 +37,8 @@ _SCREEN_PIECE: Final = 512
 
 def for_gnu_screen(text: str) -> str:
     """Return OSC 52 in the form that GNU screen hands to the terminal it runs in."""
-    encoded = base64.b64encode(text.encode("utf-8", "replace")).decode("ascii")
-    sequence = f"\x1b]52;c;{encoded}\a"
+    payload = base64.b64encode(text.encode("utf-8", "replace")).decode("ascii")
+    sequence = f"\x1b]52;c;{payload}\a"
     pieces = (sequence[i : i + _SCREEN_PIECE] for i in range(0, len(sequence), _SCREEN_PIECE))
     return "".join(f"\x1bP{piece}\x1b\\" for piece in pieces)
 

@@ -47,9 +47,9 @@ class TerminalTitle:
         self._name = text
         self.show(self._state)
 
-    def wants_progress(self, wanted: bool | None) -> None:
+    def wants_progress(self, value: bool | None) -> None:
         """Take the setting `terminalProgressBarEnabled`; None shows it where it is known."""
-        self._wants_progress = wanted
+        self._wants_progress = value
 
     def show(self, state: State) -> None:
         """Show the activity; writes only changes."""

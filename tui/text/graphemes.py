@@ -17,12 +17,12 @@ def left_of(text: str, cursor: int) -> int:
     line = text.rfind("\n", 0, cursor) + 1
     if cursor == line:
         return cursor - 1
-    near = text[max(line, cursor - _NEAR_CHARS) : cursor]
-    if is_plain(near):
+    surroundings = text[max(line, cursor - _NEAR_CHARS) : cursor]
+    if is_plain(surroundings):
         return cursor - 1
     from wcwidth import iter_graphemes  # late: its tables take 17 ms to load
 
-    *_, last = iter_graphemes(near)
+    *_, last = iter_graphemes(surroundings)
     return cursor - max(1, len(last))
 
 
@@ -50,10 +50,10 @@ def right_of(text: str, cursor: int) -> int:
     """Return where the character after the cursor ends; the end stays the end."""
     if cursor >= len(text):
         return cursor
-    near = text[cursor : cursor + _NEAR_CHARS]
-    if is_plain(near):
+    surroundings = text[cursor : cursor + _NEAR_CHARS]
+    if is_plain(surroundings):
         return cursor + 1
     from wcwidth import iter_graphemes  # late: as above
 
-    first = next(iter(iter_graphemes(near)), " ")
+    first = next(iter(iter_graphemes(surroundings)), " ")
     return cursor + max(1, len(first))

@@ -52,7 +52,7 @@ class Highlighter:
         self._on_ready = on_ready
         self._find_file = find_file
         self._files: OrderedDict[BlockKey, str | None] = OrderedDict()
-        self._done: OrderedDict[BlockKey, tuple[HighlightedLine, ...]] = OrderedDict()
+        self._blocks: OrderedDict[BlockKey, tuple[HighlightedLine, ...]] = OrderedDict()
         self._running: set[BlockKey] = set()
         self._unready: set[BlockKey] = set()
         self.is_on = True
@@ -64,10 +64,10 @@ class Highlighter:
         """Return the lines of a finished block, coloured one by one until the thread is done."""
         language = self._language(language)
         key = (language, code)
-        known = self._done.get(key)
-        if known is not None:
-            self._done.move_to_end(key)
-            return known
+        lines = self._blocks.get(key)
+        if lines is not None:
+            self._blocks.move_to_end(key)
+            return lines
         if language == "text" or len(code) > _MAX_CODE_CHARS:
             return plain_lines(code)
         if self._executor is None:
@@ -152,9 +152,9 @@ class Highlighter:
     def _store(
         self, key: BlockKey, lines: tuple[HighlightedLine, ...]
     ) -> tuple[HighlightedLine, ...]:
-        self._done[key] = lines
-        while len(self._done) > _CACHED_BLOCKS:
-            self._done.popitem(last=False)
+        self._blocks[key] = lines
+        while len(self._blocks) > _CACHED_BLOCKS:
+            self._blocks.popitem(last=False)
         return lines
 
 
@@ -183,9 +183,9 @@ def lex_block(code: str, language: str) -> tuple[HighlightedLine, ...]:
             lines[-1].append((first, ink))
         for other in others:
             lines.append([(other, ink)] if other else [])
-    expected = code.count("\n") + 1
+    line_count = code.count("\n") + 1
     # The lexer ends every text with a line break of its own.
-    del lines[expected:]
+    del lines[line_count:]
     return tuple(tuple(line) for line in lines)
 
 
@@ -234,14 +234,14 @@ _ink_cache: dict[object, Ink] = {}
 
 
 def _ink_of(token_type: object) -> Ink:
-    known = _ink_cache.get(token_type)
-    if known is None:
+    cached_ink = _ink_cache.get(token_type)
+    if cached_ink is None:
         name = str(token_type)
-        known = next(
+        cached_ink = next(
             (ink for prefix, ink in _INKS if name == prefix or name.startswith(prefix + ".")), TEXT
         )
-        _ink_cache[token_type] = known
-    return known
+        _ink_cache[token_type] = cached_ink
+    return cached_ink
 
 
 _LANGUAGES: Final = {

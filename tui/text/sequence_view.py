@@ -27,22 +27,22 @@ class SequenceView(Sequence[Item]):
         return chain.from_iterable(self._parts)
 
     @overload
-    def __getitem__(self, at: int) -> Item: ...
+    def __getitem__(self, index: int) -> Item: ...
     @overload
-    def __getitem__(self, at: slice) -> list[Item]: ...
-    def __getitem__(self, at: int | slice) -> Item | list[Item]:
+    def __getitem__(self, index: slice) -> list[Item]: ...
+    def __getitem__(self, index: int | slice) -> Item | list[Item]:
         """Return an item, or some."""
-        if isinstance(at, slice):
-            start, stop, step = at.indices(len(self))
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
             if step != 1:
                 return [self[number] for number in range(start, stop, step)]
-            found: list[Item] = []
+            items: list[Item] = []
             for part, end in zip(self._parts, self._ends, strict=True):
                 first = end - len(part)
-                found.extend(part[max(0, start - first) : max(0, stop - first)])
-            return found
-        number = at + len(self) if at < 0 else at
+                items.extend(part[max(0, start - first) : max(0, stop - first)])
+            return items
+        number = index + len(self) if index < 0 else index
         if not 0 <= number < len(self):
-            raise IndexError(at)
+            raise IndexError(index)
         place = bisect_right(self._ends, number)
         return self._parts[place][number - self._ends[place]]

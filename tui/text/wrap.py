@@ -52,12 +52,12 @@ def chop(runs: Sequence[Run], width_cells: int) -> list[Row]:
     width = max(1, width_cells)
     rows: list[Row] = []
     for line in logical_lines(runs):
-        expanded = [(expand_tabs(text), ink) for text, ink in line]
-        if sum(text_width(text) for text, _ in expanded) <= width:
-            rows.append(Row(tuple(expanded)))
+        runs_without_tabs = [(expand_tabs(text), ink) for text, ink in line]
+        if sum(text_width(text) for text, _ in runs_without_tabs) <= width:
+            rows.append(Row(tuple(runs_without_tabs)))
             continue
         filler = _Filler(width)
-        for text, ink in expanded:
+        for text, ink in runs_without_tabs:
             filler.pour(text, ink)
         rows.extend(filler.finish())
     return rows
@@ -98,9 +98,9 @@ def spread(left: Sequence[Run], right: Sequence[Run], width_cells: int) -> tuple
     right_width = runs_width(right)
     if right_width + 2 > width_cells:
         return clip(left, width_cells)
-    shown = clip(left, width_cells - right_width - 1)
-    gap = width_cells - right_width - runs_width(shown)
-    return (*shown, (" " * gap, Ink()), *right)
+    visible_left = clip(left, width_cells - right_width - 1)
+    gap = width_cells - right_width - runs_width(visible_left)
+    return (*visible_left, (" " * gap, Ink()), *right)
 
 
 class _Word(Struct):
@@ -156,7 +156,7 @@ class _Filler:
         self._width = width
         self._rows: list[Row] = []
         self._runs: list[Run] = []
-        self._used = 0
+        self._column = 0
         self._joint: str | None = None
         self._space: _Word | None = None
 
@@ -169,16 +169,16 @@ class _Filler:
 
     def word(self, word: _Word) -> None:
         gap = self._space.width if self._space else 0
-        if self._used + gap + word.width <= self._width:
+        if self._column + gap + word.width <= self._width:
             self._take_space()
             self._add(word.runs, word.width)
             return
-        if self._used and word.width <= self._width:
+        if self._column and word.width <= self._width:
             self._break(self._space_text())
             self._add(word.runs, word.width)
             return
         # Wider than a whole row: begin it where there is room, and cut it.
-        if self._used and self._used + gap >= self._width:
+        if self._column and self._column + gap >= self._width:
             self._break(self._space_text())
         else:
             self._take_space()
@@ -188,18 +188,18 @@ class _Filler:
     def pour(self, text: str, ink: Ink) -> None:
         """Add text cut exactly at the width."""
         piece: list[str] = []
-        used = self._used
+        column = self._column
         for grapheme, cells in clusters(text):
-            if used + cells > self._width and (piece or used):
+            if column + cells > self._width and (piece or column):
                 if piece:
-                    self._add([("".join(piece), ink)], used - self._used)
+                    self._add([("".join(piece), ink)], column - self._column)
                     piece = []
                 self._break("")
-                used = 0
+                column = 0
             piece.append(grapheme)
-            used += cells
+            column += cells
         if piece:
-            self._add([("".join(piece), ink)], used - self._used)
+            self._add([("".join(piece), ink)], column - self._column)
 
     def finish(self) -> list[Row]:
         if self._runs or not self._rows:
@@ -212,12 +212,12 @@ class _Filler:
                 self._runs[-1] = (self._runs[-1][0] + text, ink)
             else:
                 self._runs.append((text, ink))
-        self._used += width
+        self._column += width
 
     def _take_space(self) -> None:
         if self._space is not None:
             space, self._space = self._space, None
-            if self._used + space.width <= self._width:
+            if self._column + space.width <= self._width:
                 self._add(space.runs, space.width)
             else:
                 for text, ink in space.runs:
@@ -231,5 +231,5 @@ class _Filler:
     def _break(self, joint: str | None) -> None:
         self._rows.append(Row(tuple(self._runs), joint=self._joint))
         self._runs = []
-        self._used = 0
+        self._column = 0
         self._joint = joint

@@ -26,7 +26,7 @@ class ThemeChoice:
 
     def __init__(
         self,
-        wanted: str,
+        theme_name: str,
         theme: Theme,
         *,
         themes_dir: tuple[Path, ...],
@@ -36,7 +36,7 @@ class ThemeChoice:
         notify: Callable[[str], None],
     ) -> None:
         """`theme` is in force already; `use` draws everything in another, `notify` shows a line."""
-        self.wanted = wanted
+        self.theme_name = theme_name
         self._theme = theme
         self._themes_dir = themes_dir
         self._is_dark = is_dark
@@ -47,15 +47,15 @@ class ThemeChoice:
     @property
     def follows_background(self) -> bool:
         """Whether the terminal decides."""
-        return self.wanted == AUTO
+        return self.theme_name == AUTO
 
     def choose(self, name: str) -> None:
         """Use the named theme from now on, or `auto`."""
-        if name == self.wanted:
+        if name == self.theme_name:
             # Back from a preview of others: its warnings were already shown.
             self._use(self._theme)
             return
-        self.wanted = name
+        self.theme_name = name
         self.reload(is_new=True)
 
     def background(self, is_dark: bool) -> None:
@@ -67,7 +67,7 @@ class ThemeChoice:
 
     def reload(self, *, is_new: bool = False) -> None:
         """Read the theme again; one that cannot be read leaves everything as it is."""
-        name = theme_for(self.wanted, self._is_dark, has_few_colors=self._has_few_colors)
+        name = theme_for(self.theme_name, self._is_dark, has_few_colors=self._has_few_colors)
         try:
             theme, warnings = load_theme(name, user_dir=self._themes_dir)
         except ThemeError as error:
@@ -81,10 +81,10 @@ class ThemeChoice:
             self._notify(warning)
 
 
-def theme_for(wanted: str, is_dark: bool | None, *, has_few_colors: bool = False) -> str:
+def theme_for(choice: str, is_dark: bool | None, *, has_few_colors: bool = False) -> str:
     """Return the name of the theme to load."""
-    if wanted != AUTO:
-        return wanted
+    if choice != AUTO:
+        return choice
     if has_few_colors:
         return FEW_COLORS_LIGHT if is_dark is False else FEW_COLORS
     return DEFAULT_THEME if is_dark is None else DARK if is_dark else LIGHT

@@ -76,7 +76,7 @@ async def _follow(
     # With the watching itself: nothing is watched before the first frame.
     from permissions.base.files.file_watch import file_changes
 
-    named, settings = named_theme(agent_home), agent_home / SETTINGS
+    theme_name, settings = named_theme(agent_home), agent_home / SETTINGS
     while True:
         directories = [directory for directory in themes_dir if os.path.isdir(directory)]
         places = [agent_home, *directories]
@@ -91,11 +91,11 @@ async def _follow(
         async for changes in watching:
             paths = {Path(name) for _, name in changes or ()}
             now_named = named_theme(agent_home)
-            if now_named != named and now_named is not None:
+            if now_named != theme_name and now_named is not None:
                 choose(now_named)
             elif changes is None or any(path.suffix in ENDINGS for path in paths - {settings}):
                 reload()
-            named = now_named
+            theme_name = now_named
             if [directory for directory in themes_dir if os.path.isdir(directory)] != directories:
                 reload()
                 break

@@ -42,26 +42,26 @@ class Palette:
 
     def style(self, ink: Ink) -> Style:
         """Return the Rich style of an ink."""
-        known = self._styles.get(ink)
-        if known is None:
-            known = self._styles[ink] = self._make(ink)
-        return known
+        style = self._styles.get(ink)
+        if style is None:
+            style = self._styles[ink] = self._make(ink)
+        return style
 
     def strip(self, line: Row, width_cells: int) -> Strip:
         """Return a row as a strip of exactly that width; what does not fit is cut."""
         segments: list[Segment] = []
-        used = 0
+        cells = 0
         style = self.style
         for text, ink in line.runs:
-            used += text_width(text)
+            cells += text_width(text)
             # Cells leave them out as well; Textual, where it writes in our place, would not.
             segments.append(Segment(without_controls(text), style(ink.with_ground(line.fill))))
-        if used > width_cells:
+        if cells > width_cells:
             return self.strip(replace(line, runs=clip(line.runs, width_cells)), width_cells)
-        if used < width_cells:
+        if cells < width_cells:
             rest = style(Ink(ground=line.fill))
-            segments.append(Segment(" " * (width_cells - used), rest))
-        return Strip(segments, max(used, width_cells))
+            segments.append(Segment(" " * (width_cells - cells), rest))
+        return Strip(segments, max(cells, width_cells))
 
     def _make(self, ink: Ink) -> Style:
         names = ("bold", "italic", "underline", "strike", "reverse")

@@ -59,8 +59,8 @@ class RowsWidget(DrawsRows):
         self.repaint_rows(
             [
                 y
-                for y, (before, after) in enumerate(zip(old, self._rows, strict=True))
-                if before is not after and before != after
+                for y, (old_row, new_row) in enumerate(zip(old, self._rows, strict=True))
+                if old_row is not new_row and old_row != new_row
             ]
         )
 

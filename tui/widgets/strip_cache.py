@@ -23,9 +23,9 @@ class StripCache:
             self._palette, self._width = palette, width_cells
             self._strips.clear()
         # The row is stored with its strip, so that its identity stays unique.
-        known = self._strips.get(id(line))
-        if known is not None:
-            return known[1]
+        entry = self._strips.get(id(line))
+        if entry is not None:
+            return entry[1]
         if len(self._strips) >= limit:
             self._strips.clear()
         strip = palette.strip(line, width_cells)

@@ -31,7 +31,8 @@ def test_the_row_of_denials_is_told(decisions: list[Decision], said: str) -> Non
         state = state.with_decision(decision)
     assert state.short == said
     shown = "".join(
-        text for text, _ in status_row(StatusLineState(mode=Mode.AUTO, denied=state.short), 80).runs
+        text
+        for text, _ in status_row(StatusLineState(mode=Mode.AUTO, denials=state.short), 80).runs
     )
     assert said in shown
     assert ("denied" in shown) == bool(said)

@@ -33,7 +33,7 @@ def test_answers_that_somebody_waits_for_are_messages_and_no_keys() -> None:
 
 async def test_the_screen_turns_light_and_dark_with_the_terminal() -> None:
     app = make_app()
-    app.parts.appearance.themes.wanted = "auto"
+    app.parts.appearance.themes.theme_name = "auto"
     async with app.run_test(size=(70, 24)) as pilot:
         await settled(pilot)
         app.post_message(TerminalReply(WHITE))

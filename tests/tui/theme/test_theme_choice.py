@@ -216,5 +216,5 @@ async def test_the_panel_shows_a_theme_of_claude_code_as_the_one_in_use(tmp_path
         assert "❯ ● dusk" in await opened(pilot, "/theme")
         await pilot.press("up", "escape")
         await settled(pilot)
-        assert app.parts.appearance.themes.wanted == "dusk"
+        assert app.parts.appearance.themes.theme_name == "dusk"
         assert app.palette.theme.label == "Dusk"

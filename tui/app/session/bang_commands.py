@@ -65,7 +65,7 @@ class BangCommands:
         self._running: list[ShellCommand] = []
         self._waiting: list[str] = []
         """Typed before there was a conversation."""
-        self.changed: Signal[[]] = Signal()
+        self.list_changed: Signal[[]] = Signal()
         """Sent when a command starts and when it ends."""
 
     async def run(self, command: str) -> None:
@@ -82,7 +82,7 @@ class BangCommands:
         if shell is None:
             return
         self._running.append(shell)
-        self.changed()
+        self.list_changed()
         self._document.add_prompt(f"!{command}", kind="shell", at_s=self._clock())
         self._transcript.to_end()
         try:
@@ -90,7 +90,7 @@ class BangCommands:
                 await self._bridge.put(event)
         finally:
             self._running.remove(shell)
-            self.changed()
+            self.list_changed()
         self._bridge.flush()
         if note := pass_result(shell, conversation, self._notices.notice):
             self._runner.submit(Prompt(note))

@@ -141,7 +141,7 @@ class ConversationHolder:
         self.current = conversation
         self._document.directory = str(conversation.view.cwd)
         # What runs already is shown by its events.
-        if self._past.path is None and self._runner.begun is None:
+        if self._past.path is None and self._runner.first_turn is None:
             self._document.restore(conversation.view.messages)
         self._document.todos = conversation.view.todos
         for _ in range(self._early_cycles):

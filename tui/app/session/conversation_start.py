@@ -187,11 +187,13 @@ class ConversationStart:
 
         store = SessionStore(context.agent_home, version=context.version)
         root = context.settings().project_root
-        found = await asyncio.to_thread(
+        sessions = await asyncio.to_thread(
             recent_sessions, store, root, context.session.session_id, RECENT_SESSIONS
         )
-        recent = [RecentSession(shown_line(one.title), time_ago(one.modified_at)) for one in found]
-        self._parts.show_recent(recent, tip_for(sum(one.size_bytes for one in found)))
+        recent = [
+            RecentSession(shown_line(one.title), time_ago(one.modified_at)) for one in sessions
+        ]
+        self._parts.show_recent(recent, tip_for(sum(one.size_bytes for one in sessions)))
 
     def _preview(self, tool_use_id: str) -> Any:
         conversation = self._parts.conversations.current

@@ -60,7 +60,7 @@ class PromptRunner:
         self._start_worker = start_worker
         self._conversation: ConversationPort | None = None
         self._early: list[Prompt] = []
-        self.begun: BegunPrompt | None = None
+        self.first_turn: BegunPrompt | None = None
         """Runs on the conversation that is attached next."""
         self._is_begun_shown = False
         self._is_running = False
@@ -86,20 +86,20 @@ class PromptRunner:
 
     def show_begun(self, fold: Callable[[AgentEvent], None]) -> None:
         """Have the first frame show a prompt that was sent before, and what was answered."""
-        if self.begun is not None and self.begun.is_begun:
+        if self.first_turn is not None and self.first_turn.is_begun:
             self._is_begun_shown = True
-            self._on_start(self.begun.prompt)
-            for event in self.begun.take_events():
+            self._on_start(self.first_turn.prompt)
+            for event in self.first_turn.take_events():
                 fold(event)
 
     def attach(self, conversation: ConversationPort) -> None:
         """Take the conversation; prompts sent meanwhile start."""
         self._conversation = conversation
         conversation.hook_signals.listen_for_wake(self._on_wake)
-        begun, self.begun = self.begun, None
-        if begun is not None and begun.is_begun:
+        first_turn, self.first_turn = self.first_turn, None
+        if first_turn is not None and first_turn.is_begun:
             self._is_running = True
-            self._start_worker(self._work(conversation, begun.prompt, begun.events()))
+            self._start_worker(self._work(conversation, first_turn.prompt, first_turn.events()))
         early, self._early = self._early, []
         for prompt in early:
             self.submit(prompt)
@@ -142,8 +142,8 @@ class PromptRunner:
 
     def interrupt(self) -> bool:
         """End what is running; return whether anything was."""
-        if self.begun is not None:
-            return self.begun.interrupt()
+        if self.first_turn is not None:
+            return self.first_turn.interrupt()
         if self._conversation is None or not self._is_running:
             return False
         if not self._conversation.controls.interrupt():
@@ -157,16 +157,16 @@ class PromptRunner:
         self,
         conversation: ConversationPort,
         prompt: Prompt | None,
-        begun: AsyncIterator[AgentEvent] | None = None,
+        running_events: AsyncIterator[AgentEvent] | None = None,
     ) -> None:
         """Run a prompt and what waits behind it; `begun` are the events where it runs already."""
         try:
             while prompt is not None or self._is_woken(conversation):
                 self.is_interrupting = False
-                if prompt is not None and not (begun is not None and self._is_begun_shown):
+                if prompt is not None and not (running_events is not None and self._is_begun_shown):
                     self._on_start(prompt)
-                events = begun if begun is not None else conversation.run(prompt)
-                begun = None
+                events = running_events if running_events is not None else conversation.run(prompt)
+                running_events = None
                 async for event in events:
                     await self._take(event)
                 await self._catch_up()
