@@ -123,7 +123,7 @@ def main() -> int:
     """Run the groups asked for on each variant; 1 when a program did not come up."""
     arguments = _arguments()
     results: dict[str, list[Figure]] = {}
-    failed = False
+    has_failed = False
     model = Model.start()
     try:
         with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
@@ -134,7 +134,7 @@ def main() -> int:
                     try:
                         figures.extend(GROUPS[name](variant, model, arguments.quick))
                     except (NoAnswerError, NoEchoError, ProgramEndedError) as error:
-                        failed = True
+                        has_failed = True
                         print(f"{variant.label}, {name}: {error}", file=sys.stderr)
     finally:
         model.stop()
@@ -147,7 +147,7 @@ def main() -> int:
     if arguments.document is not None:
         page = as_document(results, (arguments.columns, arguments.rows))
         arguments.document.write_text(page, encoding="utf-8")
-    return 1 if failed else 0
+    return 1 if has_failed else 0
 
 
 def _arguments() -> argparse.Namespace:
@@ -182,13 +182,13 @@ def _arguments() -> argparse.Namespace:
 def _variants(arguments: argparse.Namespace, model: Model, scratch: Path) -> Iterator[Variant]:
     """Yield what to measure, each with a home and a project folder of its own."""
     ours = str(Path(sys.executable).parent / "agent-tui")
-    described: list[tuple[str, list[str], dict[str, str]]] = [(OURS, [ours], {})]
+    programs: list[tuple[str, list[str], dict[str, str]]] = [(OURS, [ours], {})]
     if not arguments.only_ours:
-        described.append(("stock output", [ours], {"AGENT_TUI_RENDERER": "textual"}))
+        programs.append(("stock output", [ours], {"AGENT_TUI_RENDERER": "textual"}))
     for text in arguments.also:
         label, _, command = text.partition("=")
-        described.append((label, shlex.split(command), {}))
-    for number, (label, command, extra) in enumerate(described):
+        programs.append((label, shlex.split(command), {}))
+    for number, (label, command, extra) in enumerate(programs):
         home, directory = scratch / f"home-{number}", scratch / f"project-{number}"
         environment = scratch_user(model, home, directory, extra)
         yield Variant(

@@ -33,7 +33,7 @@ def measure_agents(variant: Variant, model: Model) -> Iterator[Figure]:
 def _measure(variant: Variant, model: Model, prompt: str, label: str) -> Iterator[Figure]:
     with variant.ready() as program:
         idle = measure_typing(program, when=f"before {label}")
-        before = _streams(model)
+        old_count = _streams(model)
         send(program, prompt)
         program.listen(2.0)
         if program.wait_until(lambda screen: "Run this workflow?" in screen.text(), timeout_s=1):
@@ -44,11 +44,11 @@ def _measure(variant: Variant, model: Model, prompt: str, label: str) -> Iterato
         share = (program.cpu_s() - cpu_s) / (time.monotonic() - begun_s)
         yield from (*idle, *busy)
         yield Figure(f"processor with {label}", 100 * share, "%")
-        yield Figure(f"requests meanwhile, with {label}", float(_streams(model) - before), "")
+        yield Figure(f"requests meanwhile, with {label}", float(_streams(model) - old_count), "")
         for one, other in zip(idle[:2], busy[:2], strict=True):
             ratio = other.value / one.value if one.value and other.value else None
             yield Figure(f"{other.name}, to idle", ratio, "x")
 
 
 def _streams(model: Model) -> int:
-    return sum("bench stream" in asked.prompt for asked in model.update())
+    return sum("bench stream" in request.prompt for request in model.update())

@@ -45,11 +45,11 @@ def as_cast(
 
 def _whole(data: bytes) -> int:
     """Return how many bytes end with a whole character."""
-    for back in range(1, min(4, len(data)) + 1):
-        byte = data[-back]
+    for distance in range(1, min(4, len(data)) + 1):
+        byte = data[-distance]
         if byte < 0x80:
             return len(data)
         if byte >= 0xC0:
             length = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
-            return len(data) if back >= length else len(data) - back
+            return len(data) if distance >= length else len(data) - distance
     return len(data)

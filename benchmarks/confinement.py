@@ -45,10 +45,10 @@ def measure_confinement(*, quick: bool) -> Iterator[Figure]:
         times = asyncio.run(_times(sandbox, 10 if quick else 50))
     bare = statistics.median(times["bare"][1:])
     yield Figure("bash, bare: one command", bare, "ms")
-    for name, taken in times.items():
+    for name, times_ms in times.items():
         if name != "bare":
-            later = statistics.median(taken[1:])
-            yield Figure(f"bash, {name}: the first command more", taken[0] - bare, "ms")
+            later = statistics.median(times_ms[1:])
+            yield Figure(f"bash, {name}: the first command more", times_ms[0] - bare, "ms")
             yield Figure(f"bash, {name}: a later command more", later - bare, "ms")
             yield Figure(f"bash, {name}: a later command to a bare one", later / bare, "x")
 
@@ -56,12 +56,12 @@ def measure_confinement(*, quick: bool) -> Iterator[Figure]:
 async def _times(sandbox: Sandbox, rounds: int) -> dict[str, list[float]]:
     """Return milliseconds; the kinds alternate, so that all of them meet the same load."""
     sandbox.network = SessionNetwork(HostGate(HostRules), env={})
-    held = [
+    names = [
         name for name, request in _REQUESTS.items() if can_hold(sandbox.level, request.confinement)
     ]
-    times: dict[str, list[float]] = {name: [] for name in held}
+    times: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(rounds):
-        for name in held:
+        for name in names:
             times[name].append(await _run(sandbox, sandbox.network, _REQUESTS[name]))
     await sandbox.aclose()
     return times
@@ -89,12 +89,12 @@ def _sandbox(scratch: Path) -> Sandbox:
 async def _run(sandbox: Sandbox, network: SessionNetwork, request: RunRequest) -> float:
     bash = ("/bin/bash", "--noprofile", "--norc", "-c", "true")
     program = Launch(bash, {"PATH": os.defpath})
-    started = time.perf_counter()
+    start = time.perf_counter()
     access = None
     if request.network is Network.SESSION:
         await network.start()
         access = SessionAccess(network, NetworkCall("bench"), program.env)
     launch = await asyncio.to_thread(sandbox.launch, program, request, access)
-    ended = await run_program(launch, _LIMITS)
-    assert ended.exit_code == 0, ended.stderr
-    return (time.perf_counter() - started) * 1000
+    result = await run_program(launch, _LIMITS)
+    assert result.exit_code == 0, result.stderr
+    return (time.perf_counter() - start) * 1000

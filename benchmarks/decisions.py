@@ -61,18 +61,18 @@ def _rules(directory: Path, times: int) -> Iterator[Figure]:
     (directory / "dist").mkdir()
     alike = " && ".join(f"tool{part} run --flag value{{n}}" for part in range(PARTS))
     for name, command in ((f"{PARTS} parts", alike), ("an everyday compound", EVERYDAY)):
-        known = command.replace("{n}", "x")
+        same_text = command.replace("{n}", "x")
         forms = {
-            "same command": known,
-            "one part new": known + " && last{n}",
+            "same command": same_text,
+            "one part new": same_text + " && last{n}",
             "every part new": command,
         }
-        decide(PermissionRequest("Bash", {"command": known}), context)
+        decide(PermissionRequest("Bash", {"command": same_text}), context)
         for form, text in forms.items():
 
             def once(number: int, text: str = text) -> None:
-                given = text.replace("{n}", str(number))
-                decide(PermissionRequest("Bash", {"command": given}), context)
+                call_text = text.replace("{n}", str(number))
+                decide(PermissionRequest("Bash", {"command": call_text}), context)
 
             title = f"decision, {name}, {RULES} rules, {form}"
             yield Figure(title, _median_ms(once, times), "ms")
@@ -110,15 +110,15 @@ async def _median_call_ms(context: PermissionContext, times: int) -> float:
         context,
         InteractiveHandler([LocalClassifier(lambda request: gate.current_evaluation(request))]),
     )
-    taken: list[float] = []
+    samples: list[float] = []
     for number in range(times):
         command = f"cat a.py | head -n {number} && grep -n x{number} b.py && wc -l c.py"
         request = PermissionRequest("Bash", {"command": command}, request_id=str(number))
         start = time.perf_counter()
         evaluation = gate.evaluation(request)
         await gate.resolve(request, evaluation.decision, _NoAbort(), evaluation=evaluation)
-        taken.append(time.perf_counter() - start)
-    return median(taken) * 1000
+        samples.append(time.perf_counter() - start)
+    return median(samples) * 1000
 
 
 def _redactor() -> Redactor:
@@ -167,21 +167,21 @@ def _runner(directory: Path, groups: list[dict[str, object]]) -> HookRunner:
 
 
 async def _median_event_us(runner: HookRunner, payload: PreToolUse, times: int) -> float:
-    taken: list[float] = []
+    samples: list[float] = []
     for _ in range(times):
         start = time.perf_counter()
         await runner.run(payload)
-        taken.append(time.perf_counter() - start)
-    return median(taken) * 1_000_000
+        samples.append(time.perf_counter() - start)
+    return median(samples) * 1_000_000
 
 
 def _median_ms(work: Callable[[int], None], times: int) -> float:
-    taken: list[float] = []
+    samples: list[float] = []
     for number in range(times):
         start = time.perf_counter()
         work(number)
-        taken.append(time.perf_counter() - start)
-    return median(taken) * 1000
+        samples.append(time.perf_counter() - start)
+    return median(samples) * 1000
 
 
 def _ignore(_value: object) -> None:

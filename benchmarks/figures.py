@@ -109,7 +109,7 @@ class Variant:
 
 def measure_start(variant: Variant, model: Model, *, starts: int) -> list[Figure]:
     """Time from spawn to the first frame, a key typed at once echoed, the first request."""
-    frames, echoes, sent, headless = [], [], [], []
+    frames, echoes, requests, headless = [], [], [], []
     for run in range(starts):
         program, first = variant.spawn(), _FirstSights()
         program.observer = first.observe
@@ -122,7 +122,7 @@ def measure_start(variant: Variant, model: Model, *, starts: int) -> list[Figure
 
         prompt = f"start {variant.label} {run}"
         program = variant.spawn(prompt)
-        sent.append(_since(program.started_s, _asked_at(model, program, prompt)))
+        requests.append(_since(program.started_s, _asked_at(model, program, prompt)))
         program.close()
         prompt = f"headless {variant.label} {run}"
         program = variant.spawn("-p", prompt)
@@ -131,7 +131,7 @@ def measure_start(variant: Variant, model: Model, *, starts: int) -> list[Figure
     return [
         Figure("spawn to first frame", _median(frames), "ms"),
         Figure("spawn to echo of a key typed at once", _median(echoes), "ms"),
-        Figure("spawn to first request, prompt as argument", _median(sent), "ms"),
+        Figure("spawn to first request, prompt as argument", _median(requests), "ms"),
         Figure("spawn to first request, without a screen (-p)", _median(headless), "ms"),
     ]
 
@@ -139,26 +139,26 @@ def measure_start(variant: Variant, model: Model, *, starts: int) -> list[Figure
 def measure_idle(program: Program, seconds: float) -> list[Figure]:
     """Processor time and output of a program that has nothing to do."""
     program.wait_for_quiet(1.0)
-    memory_mb, cpu_s, before = program.memory_mb(), program.cpu_s(), len(program.happenings)
+    memory_mb, cpu_s, start = program.memory_mb(), program.cpu_s(), len(program.happenings)
     program.listen(seconds)
-    written = _bytes_written(program.happenings[before:])
+    output_bytes = _bytes_written(program.happenings[start:])
     return [
         Figure("memory at the prompt", memory_mb, "MB"),
         Figure("idle processor", 100 * (program.cpu_s() - cpu_s) / seconds, "%"),
-        Figure("idle output", written / seconds, "bytes/s"),
+        Figure("idle output", output_bytes / seconds, "bytes/s"),
     ]
 
 
 def measure_typing(program: Program, *, when: str, keys: int = _KEYS) -> list[Figure]:
     """Time from typing a key to the output that shows it, in whatever state the program is."""
-    echoes, written = _type_keys(program, keys)
+    echoes, output_bytes = _type_keys(program, keys)
     figures = [
         Figure(f"key echo {when}, p50", _percentile(echoes, 50), "ms"),
         Figure(f"key echo {when}, p95", _percentile(echoes, 95), "ms"),
         Figure(f"keys lost {when}", float(keys - len(echoes)), ""),
     ]
     if when == "idle":
-        figures.append(Figure("output per typed key", written / keys, "bytes"))
+        figures.append(Figure("output per typed key", output_bytes / keys, "bytes"))
     return figures
 
 
@@ -168,25 +168,29 @@ def measure_stream(program: Program, model: Model, words: int) -> list[Figure]:
     prompt = stream_prompt(words, TOKENS_PER_S)
     cpu_s = program.cpu_s()
     sent_s = send(program, prompt)
-    before = len(program.happenings)
+    start = len(program.happenings)
     program.listen(seconds + 2.0)
     cpu_s = program.cpu_s() - cpu_s
-    asked = model.find(prompt, after_s=sent_s)
+    request = model.find(prompt, after_s=sent_s)
     program.emulator.changed_cells()
     sights = _MarkSights()
     program.review(sights.observe)
-    outputs = [e for e in program.happenings[before:] if isinstance(e, Output)]
-    written = _bytes_written(outputs)
+    outputs = [e for e in program.happenings[start:] if isinstance(e, Output)]
+    output_bytes = _bytes_written(outputs)
     delays, last_s = [], None
-    if asked is not None:
-        sent = {mark: asked.at_s + at for mark, at in mark_times(words, TOKENS_PER_S).items()}
+    if request is not None:
+        mark_times_s = {
+            mark: request.at_s + time_s for mark, time_s in mark_times(words, TOKENS_PER_S).items()
+        }
         delays = [
-            (sights.seen_s[mark] - at) * 1000 for mark, at in sent.items() if mark in sights.seen_s
+            (sights.seen_s[mark] - time_s) * 1000
+            for mark, time_s in mark_times_s.items()
+            if mark in sights.seen_s
         ]
-        last_s = outputs[-1].at_s - (asked.at_s + seconds) if outputs else None
+        last_s = outputs[-1].at_s - (request.at_s + seconds) if outputs else None
     return [
-        Figure("output per streamed character", written / len(streamed_text(words)), "bytes"),
-        Figure("output per changed cell", written / max(1, sights.changed_cells), "bytes"),
+        Figure("output per streamed character", output_bytes / len(streamed_text(words)), "bytes"),
+        Figure("output per changed cell", output_bytes / max(1, sights.changed_cells), "bytes"),
         Figure("frames per second of stream", _bursts(outputs) / seconds, ""),
         Figure("processor per 1,000 tokens", 1000 * cpu_s / streamed_tokens(words), "s"),
         Figure("word sent to word shown, p50", _percentile(delays, 50), "ms"),
@@ -210,26 +214,26 @@ def measure_typing_while_streaming(program: Program, *, when: str) -> list[Figur
 def measure_resizes(program: Program, variant: Variant) -> list[Figure]:
     """One hundred sizes in two seconds while somebody types, and the picture afterwards."""
     program.wait_for_quiet()
-    sizes = [(variant.columns - at * 7 % 41, variant.rows - at * 5 % 17) for at in range(1, 100)]
+    sizes = [(variant.columns - i * 7 % 41, variant.rows - i * 5 % 17) for i in range(1, 100)]
     sizes.append((variant.columns, variant.rows))
     keys = 40
-    steps = [Step((at + 1) * 0.02, size=size) for at, size in enumerate(sizes)]
-    steps += [Step(0.031 + at * 0.049, keys=KEY.encode()) for at in range(keys)]
+    steps = [Step((i + 1) * 0.02, size=size) for i, size in enumerate(sizes)]
+    steps += [Step(0.031 + i * 0.049, keys=KEY.encode()) for i in range(keys)]
     steps.sort(key=lambda step: step.after_s)
     counter = _KeyCounter()
     typed_s = program.play(steps, rest_s=2.0)
     program.review(counter.observe)
     echoes = counter.echoes_ms(typed_s)
-    lost = keys - program.emulator.longest_run(KEY)
+    lost_count = keys - program.emulator.longest_run(KEY)
     after_storm = program.emulator.text()
     program.type(_REDRAW)
     program.wait_for_quiet()
     pairs = zip(after_storm.split("\n"), program.emulator.text().split("\n"), strict=True)
-    unlike = sum(before != after for before, after in pairs)
+    unlike = sum(old != new for old, new in pairs)
     _erase(program, keys)
     return [
         Figure("key echo in 100 resizes, p95", _percentile(echoes, 95), "ms"),
-        Figure("keys lost in 100 resizes", float(lost), ""),
+        Figure("keys lost in 100 resizes", float(lost_count), ""),
         Figure("rows unlike a full redraw after it", float(unlike), ""),
     ]
 
@@ -241,15 +245,15 @@ def measure_long_transcript(program: Program, model: Model, lines: Sequence[int]
         NoAnswerError: a request for more lines never reached the model.
     """
     figures = []
-    filled = 0
-    for wanted in lines:
-        while filled < wanted:
+    line_count = 0
+    for target in lines:
+        while line_count < target:
             prompt = fill_prompt(_LINES_PER_FILL)
             if _asked_at(model, program, prompt, after_s=send(program, prompt)) is None:
                 raise NoAnswerError(program.emulator.text())
             program.wait_for_quiet(1.0, timeout_s=120)
-            filled += _LINES_PER_FILL
-        state = f"after {wanted:,} lines"
+            line_count += _LINES_PER_FILL
+        state = f"after {target:,} lines"
         figures.append(Figure(f"memory {state}", program.memory_mb(), "MB"))
         figures += measure_typing(program, when=state)
         figures += measure_typing_while_streaming(program, when=f"{state}, streaming")
@@ -295,7 +299,7 @@ class _KeyCounter:
 
     def echoes_ms(self, typed_s: Sequence[float]) -> list[float]:
         pairs = zip(typed_s, self.shown_s, strict=False)
-        return [(shown - typed) * 1000 for typed, shown in pairs]
+        return [(echo_s - key_s) * 1000 for key_s, echo_s in pairs]
 
 
 class _MarkSights:
@@ -322,12 +326,12 @@ def _type_keys(program: Program, keys: int) -> tuple[list[float], int]:
     for _ in range(keys):
         steps.append(Step(at_s, keys=KEY.encode()))
         at_s += chance.uniform(0.06, 0.14)
-    before = len(program.happenings)
+    start = len(program.happenings)
     typed_s = program.play(steps, rest_s=0.6)
-    written = _bytes_written(program.happenings[before:])
+    output_bytes = _bytes_written(program.happenings[start:])
     program.review(counter.observe)
     _erase(program, keys)
-    return counter.echoes_ms(typed_s), written
+    return counter.echoes_ms(typed_s), output_bytes
 
 
 def _erase(program: Program, keys: int) -> None:
@@ -348,8 +352,8 @@ def _asked_at(model: Model, program: Program, prompt: str, *, after_s: float = 0
     limit_s = time.monotonic() + 10
     while time.monotonic() < limit_s:
         program.listen(0.02)
-        if asked := model.find(prompt, after_s=max(after_s, program.started_s)):
-            return asked.at_s
+        if request := model.find(prompt, after_s=max(after_s, program.started_s)):
+            return request.at_s
         if program.exit_status is not None:
             break
     return None
@@ -369,8 +373,8 @@ def _bursts(outputs: Sequence[Output]) -> int:
 
 
 def _median(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if len(known) * 2 > len(values) else None
+    numbers = [value for value in values if value is not None]
+    return median(numbers) if len(numbers) * 2 > len(values) else None
 
 
 def _percentile(values: Sequence[float], percent: int) -> float | None:

@@ -23,12 +23,14 @@ def measure_filled(
     """Measure starts with a full home, each figure beside that of an empty one."""
     home = scratch / "filled-home"
     fill(home, variant.directory)
-    filled = replace(variant, environment={**variant.environment, "HOME": str(home)})
-    before = {figure.name: figure.value for figure in measure_start(variant, model, starts=starts)}
+    filled_variant = replace(variant, environment={**variant.environment, "HOME": str(home)})
+    empty_home = {
+        figure.name: figure.value for figure in measure_start(variant, model, starts=starts)
+    }
     what = f"{COMMANDS:,} commands, {SKILLS} skills, {PROMPTS:,} prompts"
-    for figure in measure_start(filled, model, starts=starts):
+    for figure in measure_start(filled_variant, model, starts=starts):
         yield replace(figure, name=f"{figure.name}, with {what}")
-        base = before[figure.name]
+        base = empty_home[figure.name]
         if figure.value and base:
             yield Figure(f"{figure.name}: filled home to empty one", figure.value / base, "×")
 
@@ -55,5 +57,5 @@ def fill(home: Path, project: Path) -> None:
     history.parent.mkdir(parents=True)
     with history.open("w", encoding="utf-8") as file:
         for number in range(PROMPTS):
-            typed = {"text": f"prompt {number} of many", "session": "s", "at": float(number)}
-            file.write(json.dumps(typed) + "\n")
+            entry = {"text": f"prompt {number} of many", "session": "s", "at": float(number)}
+            file.write(json.dumps(entry) + "\n")

@@ -52,10 +52,10 @@ def main() -> None:
         for mode in MODES:
             cells = [_cell(commands, Path(scratch), mode, state) for state in STATES.values()]
             print(f"| {mode} | " + " | ".join(cells) + " |")
-        allowed = [
+        cells_with_rules = [
             _cell(commands, Path(scratch), Mode.DEFAULT, state, RULES) for state in STATES.values()
         ]
-        print(f"| default, {len(RULES)} rules | " + " | ".join(allowed) + " |")
+        print(f"| default, {len(RULES)} rules | " + " | ".join(cells_with_rules) + " |")
 
 
 def _cell(

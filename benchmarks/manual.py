@@ -132,5 +132,5 @@ def _terms(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def _text(text: str) -> str:
     """Return text that roff prints as it is written, on one line."""
-    escaped = re.sub(r"\s+", " ", text.strip()).replace("\\", "\\e").replace("-", "\\-")
-    return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
+    line = re.sub(r"\s+", " ", text.strip()).replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{line}" if line.startswith((".", "'")) else line

@@ -51,7 +51,7 @@ _ENDINGS = "before it writes.|and says so.|when the limit is reached.|in order.|
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SeenRequest:
     """One request that arrived at the model."""
 
     at_s: float
@@ -67,8 +67,8 @@ class Model:
 
     process: subprocess.Popen[str]
     base_url: str
-    asked: list[Asked] = field(default_factory=list)
-    _unfinished: bytes = b""
+    requests: list[SeenRequest] = field(default_factory=list)
+    _partial_line: bytes = b""
 
     @classmethod
     def start(cls) -> Model:
@@ -86,7 +86,7 @@ class Model:
             raise RuntimeError("the model server did not start")
         return cls(process, json.loads(first_line)["base_url"])
 
-    def update(self) -> list[Asked]:
+    def update(self) -> list[SeenRequest]:
         """Take in what was asked since the last call; everything that was asked so far."""
         output = self.process.stdout
         assert output is not None
@@ -95,15 +95,15 @@ class Model:
             data = os.read(output.fileno(), 65536)
             if not data:
                 break
-            *lines, self._unfinished = (self._unfinished + data).split(b"\n")
-            self.asked.extend(Asked(**json.loads(line)) for line in lines)
-        return self.asked
+            *lines, self._partial_line = (self._partial_line + data).split(b"\n")
+            self.requests.extend(SeenRequest(**json.loads(line)) for line in lines)
+        return self.requests
 
-    def find(self, prompt: str, *, after_s: float) -> Asked | None:
+    def find(self, prompt: str, *, after_s: float) -> SeenRequest | None:
         """Return the first message request since then whose prompt contains this text."""
-        for asked in self.update():
-            if asked.at_s >= after_s and prompt in asked.prompt:
-                return asked
+        for request in self.update():
+            if request.at_s >= after_s and prompt in request.prompt:
+                return request
         return None
 
     def stop(self) -> None:
@@ -170,20 +170,20 @@ def streamed_tokens(words: int) -> int:
 
 def filling_text(lines: int) -> str:
     """Return an answer of this many lines of about 60 characters: prose, lists and code."""
-    written: list[str] = []
+    text_lines: list[str] = []
     sentences = _sentences()
     for number in count(1):
-        if len(written) >= lines:
+        if len(text_lines) >= lines:
             break
         match number % 4:
             case 0:
-                code = [f"    value_{at} = compute({number}, {at})" for at in range(6)]
-                written += ["```python", f"def part_{number}():", *code, "```", ""]
+                code = [f"    value_{i} = compute({number}, {i})" for i in range(6)]
+                text_lines += ["```python", f"def part_{number}():", *code, "```", ""]
             case 1:
-                written += [f"- {next(sentences)}" for _ in range(5)] + [""]
+                text_lines += [f"- {next(sentences)}" for _ in range(5)] + [""]
             case _:
-                written += [f"{next(sentences)} {next(sentences)}"[:100], ""]
-    return "\n".join(written[:lines])
+                text_lines += [f"{next(sentences)} {next(sentences)}"[:100], ""]
+    return "\n".join(text_lines[:lines])
 
 
 def _sentences() -> Iterator[str]:
@@ -193,20 +193,20 @@ def _sentences() -> Iterator[str]:
 
 
 def _take_words(words: int) -> list[str]:
-    taken: list[str] = []
+    tokens: list[str] = []
     marks = count()
     for paragraph, sentence in enumerate(_sentences()):
-        if len(taken) >= words:
+        if len(tokens) >= words:
             break
-        if paragraph % 5 == 0 and taken:
-            taken.append("\n\n")
+        if paragraph % 5 == 0 and tokens:
+            tokens.append("\n\n")
         elif paragraph % 5 in (2, 3) and paragraph % 20 > 10:
-            taken.append("\n-")
+            tokens.append("\n-")
         for word in sentence.split():
-            taken.append(word)
-            if len(taken) % MARK_EVERY == 0:
-                taken.append(f"m{next(marks):04d}")
-    return taken[:words]
+            tokens.append(word)
+            if len(tokens) % MARK_EVERY == 0:
+                tokens.append(f"m{next(marks):04d}")
+    return tokens[:words]
 
 
 def _answer(record: RecordedRequest, output: TextIO) -> Turn:
@@ -258,9 +258,9 @@ async def _serve() -> None:
     server = ScriptedServer(scenario, respond=lambda record: _answer(record, sys.stdout))
     async with server:
         _tell(sys.stdout, base_url=server.base_url)
-        closed = asyncio.Event()
-        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), closed.set)
-        await closed.wait()
+        input_end = asyncio.Event()
+        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), input_end.set)
+        await input_end.wait()
 
 
 if __name__ == "__main__":

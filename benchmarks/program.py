@@ -179,8 +179,8 @@ class Program:
         while time.monotonic() < limit_s and self._read_for(quiet_s):
             pass
         self.review()
-        written = [event.at_s for event in self.happenings if isinstance(event, Output)]
-        return written[-1] if written else self.started_s
+        times_s = [event.at_s for event in self.happenings if isinstance(event, Output)]
+        return times_s[-1] if times_s else self.started_s
 
     def review(self, observer: Observer | None = None) -> None:
         """Show what was recorded and not yet shown; an observer sees the screen after each.

@@ -32,9 +32,11 @@ def measure_providers(variant: Variant, model: Model, *, starts: int) -> Iterato
     A cloud has no figures where the client or the signer of its vendor is not installed.
     """
     home = Path(variant.environment["HOME"])
-    at = {"baseUrl": model.base_url, "keyVariable": "ANTHROPIC_API_KEY"}
+    endpoint = {"baseUrl": model.base_url, "keyVariable": "ANTHROPIC_API_KEY"}
     (home / ".agent").mkdir(exist_ok=True)
-    providers = dict.fromkeys(("openai", "work", "gemini"), at) | cloud_providers(model.base_url)
+    providers = dict.fromkeys(("openai", "work", "gemini"), endpoint) | cloud_providers(
+        model.base_url
+    )
     (home / ".agent" / "settings.json").write_text(json.dumps({"providers": providers}))
     with cloud_credentials(home) as credentials:
         environment = {**variant.environment, **credentials, "ANTHROPIC_MODEL": ""}
@@ -42,21 +44,21 @@ def measure_providers(variant: Variant, model: Model, *, starts: int) -> Iterato
 
 
 def _measured(variant: Variant, model: Model, starts: int) -> Iterator[Figure]:
-    asked: dict[str, list[float]] = {label: [] for label in MODELS}
-    shown: dict[str, list[float]] = {label: [] for label in MODELS}
+    request_ms: dict[str, list[float]] = {label: [] for label in MODELS}
+    answer_ms: dict[str, list[float]] = {label: [] for label in MODELS}
     for run in range(starts):
         for label, name in MODELS.items():
             prompt = f"provider {label} {run}"
             program = variant.spawn("-p", prompt, "--model", name)
             answered_s = _answered(program)
-            found = model.find(prompt, after_s=program.started_s)
-            if found is not None and answered_s is not None:
-                asked[label].append(1000 * (found.at_s - program.started_s))
-                shown[label].append(1000 * (answered_s - program.started_s))
+            request = model.find(prompt, after_s=program.started_s)
+            if request is not None and answered_s is not None:
+                request_ms[label].append(1000 * (request.at_s - program.started_s))
+                answer_ms[label].append(1000 * (answered_s - program.started_s))
             program.close()
     for label in MODELS:
-        yield Figure(f"{label}: spawn to first request (-p)", _middle(asked[label]), "ms")
-        yield Figure(f"{label}: spawn to answer shown (-p)", _middle(shown[label]), "ms")
+        yield Figure(f"{label}: spawn to first request (-p)", _middle(request_ms[label]), "ms")
+        yield Figure(f"{label}: spawn to answer shown (-p)", _middle(answer_ms[label]), "ms")
 
 
 def _answered(program: Program) -> float | None:

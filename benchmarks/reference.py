@@ -71,8 +71,8 @@ def keys() -> str:
                 continue
             if action.id in ABSENT:
                 continue
-            shown = keymap.display(action.id) or "none"
-            rows.append((_keys(action, shown), action.description, f"`{action.id}`"))
+            display = keymap.display(action.id) or "none"
+            rows.append((_keys(action, display), action.description, f"`{action.id}`"))
         if rows:
             blocks += [f"### {context.value}: {_CONTEXTS[context]}", "", *_table(rows), ""]
     blocks += [
@@ -84,9 +84,9 @@ def keys() -> str:
     return "\n".join(blocks).rstrip()
 
 
-def _keys(action: Action, shown: str) -> str:
-    spelled = ", ".join(f"`{key}`" for key in action.keys)
-    return spelled or shown
+def _keys(action: Action, display: str) -> str:
+    spelling = ", ".join(f"`{key}`" for key in action.keys)
+    return spelling or display
 
 
 def commands() -> str:
@@ -95,8 +95,8 @@ def commands() -> str:
     for command in sorted(BUILTIN_COMMANDS, key=lambda command: command.meta.name):
         meta = command.meta
         others = ", ".join(f"`/{alias}`" for alias in meta.aliases)
-        named = f"`/{meta.name} {meta.argument_hint}".rstrip() + "`"
-        rows.append((named.replace("|", "\\|"), meta.description, others))
+        name = f"`/{meta.name} {meta.argument_hint}".rstrip() + "`"
+        rows.append((name.replace("|", "\\|"), meta.description, others))
     return "\n".join(_table(rows, ("command", "does", "also")))
 
 
@@ -151,11 +151,11 @@ def put(page: str, part: str, text: str) -> str:
         ValueError: the page has no place for it.
     """
     begin = BEGIN.format(part)
-    before, found, rest = page.partition(begin)
-    _, ended, after = rest.partition(END)
-    if not (found and ended):
+    head, begin_match, rest = page.partition(begin)
+    _, end_match, tail = rest.partition(END)
+    if not (begin_match and end_match):
         raise ValueError(f"no place for {part!r}: {begin} … {END}")
-    return f"{before}{begin}\n\n{text}\n\n{END}{after}"
+    return f"{head}{begin}\n\n{text}\n\n{END}{tail}"
 
 
 def main(directory: Path) -> int:

@@ -26,8 +26,8 @@ def machine() -> dict[str, Any]:
 def as_json(results: Mapping[str, Sequence[Figure]], size: tuple[int, int]) -> dict[str, Any]:
     """Return all results with the machine they come from."""
     figures = {
-        label: {figure.name: {"value": figure.value, "unit": figure.unit} for figure in taken}
-        for label, taken in results.items()
+        label: {figure.name: {"value": figure.value, "unit": figure.unit} for figure in entries}
+        for label, entries in results.items()
     }
     return {"machine": machine(), "columns": size[0], "rows": size[1], "variants": figures}
 
@@ -37,8 +37,8 @@ def as_table(results: Mapping[str, Sequence[Figure]]) -> str:
     labels = list(results)
     head = ["figure", *labels, *(f"{label} ÷ {labels[0]}" for label in labels[1:])]
     rows = [head, ["---"] + ["--:"] * (len(head) - 1)]
-    values = {label: {f.name: f for f in taken} for label, taken in results.items()}
-    for name in dict.fromkeys(f.name for taken in results.values() for f in taken):
+    values = {label: {f.name: f for f in entries} for label, entries in results.items()}
+    for name in dict.fromkeys(f.name for entries in results.values() for f in entries):
         cells = [values[label].get(name) for label in labels]
         unit = next(cell.unit for cell in cells if cell is not None)
         row = [f"{name}, {unit}" if unit else name, *map(_text, cells)]

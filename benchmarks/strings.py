@@ -66,9 +66,9 @@ def _texts(tree: ast.Module, words: int) -> Iterator[str]:
         text = _text_of(node)
         if text is None or _NO_TEXT.search(text):
             continue
-        shown = " ".join(text.split())
-        if " " in shown and len(_WORD.findall(shown)) >= words:
-            yield shown
+        line = " ".join(text.split())
+        if " " in line and len(_WORD.findall(line)) >= words:
+            yield line
 
 
 def _text_of(node: ast.AST) -> str | None:

@@ -111,8 +111,8 @@ def as_svg(shots: Sequence[Shot], *, title: str, look: Look | None = None, still
         "</style>",
         f'<rect width="{width:.0f}" height="{height:.0f}" rx="9" fill="{look.background}"/>',
         *(
-            f'<circle cx="{20 + 20 * at}" cy="18" r="6" fill="{colour}"/>'
-            for at, colour in enumerate(("#ff5f57", "#febc2e", "#28c840"))
+            f'<circle cx="{20 + 20 * index}" cy="18" r="6" fill="{colour}"/>'
+            for index, colour in enumerate(("#ff5f57", "#febc2e", "#28c840"))
         ),
         f'<text x="{width / 2:.0f}" y="23" text-anchor="middle" fill="#8b93a1">'
         f"{escape(title)}</text>",
@@ -135,11 +135,11 @@ def _animation(shots: Sequence[Shot], still: int) -> Iterator[str]:
     begin_s = 0.0
     for number, shot in enumerate(shots):
         end_s = begin_s + shot.seconds
-        first, last = (f"{100 * at / total_s:.3f}%" for at in (begin_s, end_s))
+        first, last = (f"{100 * moment_s / total_s:.3f}%" for moment_s in (begin_s, end_s))
         hidden = "visibility:hidden"
-        before = f"0%{{{hidden}}}" if number else ""
+        lead = f"0%{{{hidden}}}" if number else ""
         yield (
-            f"@keyframes k{number}{{{before}{first}{{visibility:visible}}{last}{{{hidden}}}}}"
+            f"@keyframes k{number}{{{lead}{first}{{visibility:visible}}{last}{{{hidden}}}}}"
             f".f{number}{{animation-name:k{number}}}"
         )
         begin_s = end_s
@@ -150,8 +150,8 @@ def _animation(shots: Sequence[Shot], still: int) -> Iterator[str]:
 
 def _draw(shot: Shot, terminal: Look) -> Iterator[str]:
     for row, cells in enumerate(shot.rows):
-        placed = [(column, _painted(cell, terminal)) for column, cell in enumerate(cells)]
-        for look, run in groupby(placed, key=lambda item: _look(item[1])):
+        styled_cells = [(column, _painted(cell, terminal)) for column, cell in enumerate(cells)]
+        for look, run in groupby(styled_cells, key=lambda item: _look(item[1])):
             cells_of_run = list(run)
             column = cells_of_run[0][0]
             text = "".join(cell.data for _, cell in cells_of_run)
@@ -184,9 +184,9 @@ def _draw_run(
     indent = len(text) - len(text.lstrip())
     # Trailing blanks are cut from the width too; wide characters count two cells, the second empty.
     cells = (width - (len(text) - len(visible))) * _CELL_WIDTH
-    named = f' class="{classes}"' if classes else ""
+    of_class = f' class="{classes}"' if classes else ""
     yield (
-        f'<text x="{left + indent * _CELL_WIDTH:.1f}" y="{top + 14}" fill="{foreground}"{named} '
+        f'<text x="{left + indent * _CELL_WIDTH:.1f}" y="{top + 14}" fill="{foreground}"{of_class} '
         f'textLength="{cells:.1f}" lengthAdjust="spacingAndGlyphs">{escape(visible)}</text>'
     )
 

@@ -33,7 +33,7 @@ class Emulator(pyte.Screen):
 
     def __init__(self, columns: int, lines: int) -> None:
         self._cells: list[tuple[Char, ...]] = []
-        self._saved: dict[int, Any] | None = None
+        self._normal_screen: dict[int, Any] | None = None
         self._pending = ""
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         super().__init__(columns, lines)
@@ -42,8 +42,8 @@ class Emulator(pyte.Screen):
     def write(self, data: bytes) -> None:
         """Show output; a sequence may be cut anywhere between two calls."""
         text = self._pending + self._decoder.decode(data)
-        unfinished = _UNFINISHED.search(text)
-        self._pending = unfinished.group() if unfinished else ""
+        partial = _UNFINISHED.search(text)
+        self._pending = partial.group() if partial else ""
         if self._pending:
             text = text[: -len(self._pending)]
         text = _UNPARSED.sub("", _STRING.sub("", text))
@@ -52,7 +52,7 @@ class Emulator(pyte.Screen):
     @property
     def is_alternate(self) -> bool:
         """Whether the alternate screen is shown."""
-        return self._saved is not None
+        return self._normal_screen is not None
 
     def row_text(self, row: int) -> str:
         """Return the text of a row, without trailing blanks."""
@@ -78,12 +78,12 @@ class Emulator(pyte.Screen):
             tuple(self.buffer[row][column] for column in range(self.columns))
             for row in range(self.lines)
         ]
-        before, self._cells = self._cells, current
-        if len(before) != len(current) or (before and len(before[0]) != self.columns):
+        old_cells, self._cells = self._cells, current
+        if len(old_cells) != len(current) or (old_cells and len(old_cells[0]) != self.columns):
             return self.lines * self.columns
         return sum(
             old != new
-            for old_row, new_row in zip(before, current, strict=True)
+            for old_row, new_row in zip(old_cells, current, strict=True)
             if old_row != new_row
             for old, new in zip(old_row, new_row, strict=True)
         )
@@ -101,17 +101,25 @@ class Emulator(pyte.Screen):
 
     def set_mode(self, *modes: int, **options: Any) -> None:
         """Set modes; on entering the alternate screen, keep the normal one aside."""
-        if options.get("private") and _ALTERNATE_SCREEN & set(modes) and self._saved is None:
-            self._saved = {row: dict(cells) for row, cells in self.buffer.items()}
+        if (
+            options.get("private")
+            and _ALTERNATE_SCREEN & set(modes)
+            and self._normal_screen is None
+        ):
+            self._normal_screen = {row: dict(cells) for row, cells in self.buffer.items()}
             self.erase_in_display(2)
         super().set_mode(*modes, **options)
 
     def reset_mode(self, *modes: int, **options: Any) -> None:
         """Reset modes; on leaving the alternate screen, show the normal one again."""
-        if options.get("private") and _ALTERNATE_SCREEN & set(modes) and self._saved is not None:
-            saved, self._saved = self._saved, None
+        if (
+            options.get("private")
+            and _ALTERNATE_SCREEN & set(modes)
+            and self._normal_screen is not None
+        ):
+            normal_screen, self._normal_screen = self._normal_screen, None
             self.erase_in_display(2)
-            for row, cells in saved.items():
+            for row, cells in normal_screen.items():
                 self.buffer[row].update(cells)
         super().reset_mode(*modes, **options)
 

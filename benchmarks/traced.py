@@ -50,9 +50,9 @@ class EntryCounter:
             if path != code.co_filename and path.split(os.sep)[0] in PACKAGES:
                 functions = counts.setdefault(path, {})
                 functions[code.co_qualname] = functions.get(code.co_qualname, 0) + entries
-        unfinished = self._output.with_suffix(".part")
-        unfinished.write_text(json.dumps(counts), encoding="utf-8")
-        unfinished.replace(self._output)
+        part_file = self._output.with_suffix(".part")
+        part_file.write_text(json.dumps(counts), encoding="utf-8")
+        part_file.replace(self._output)
 
     def _on_event(self, frame: FrameType, event: str, _argument: Any) -> None:
         if self._is_on and event == "call":

@@ -27,9 +27,11 @@ def start_in_background(arguments: Sequence[str], prompt: str, session_id: str |
     output = ("-p", "--output-format", "stream-json", *FLAGS)
     argv = [sys.executable, "-P", "-m", "agent_tui", *output, *own]
     try:
-        here = environment_from(os.environ, Path.cwd(), version=version())
-        runs = BackgroundRuns(here.agent_home)
-        run = runs.start(argv, os.environ, here.launch_dir, prompt, session, takes_input=True)
+        environment = environment_from(os.environ, Path.cwd(), version=version())
+        runs = BackgroundRuns(environment.agent_home)
+        run = runs.start(
+            argv, os.environ, environment.launch_dir, prompt, session, takes_input=True
+        )
     except AgentError as error:
         write_message(sys.stderr, f"agent-tui: {sanitize(str(error))}")
         return EXIT_ERROR

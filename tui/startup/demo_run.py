@@ -20,7 +20,7 @@ from tui.version import version
 DEMO_RULES = ("Bash(python3 -m unittest)",)
 
 
-async def print_demo(options: RunOptions, out: TextIO) -> int:
+async def print_demo(options: RunOptions, stream: TextIO) -> int:
     """Play the demo in a scratch copy of its sample project and return the exit status.
 
     No user can answer, so edits in the copy and its test command are allowed beforehand;
@@ -28,24 +28,24 @@ async def print_demo(options: RunOptions, out: TextIO) -> int:
     """
     environment = environment_from(os.environ, Path.cwd(), version=version())
     setup, environment, close = await demo_model(environment)
-    allowed = replace(
+    demo_options = replace(
         options,
         headless=True,
         permission_mode="acceptEdits",
         allow=(*options.allow, *DEMO_RULES),
     )
-    printer = PlainPrinter(out)
+    printer = PlainPrinter(stream)
     try:
-        assembled = await assemble(
-            allowed,
+        parts = await assemble(
+            demo_options,
             environment,
-            settings_for(allowed, environment),
+            settings_for(demo_options, environment),
             setup,
             UserPorts(),
             is_demo=True,
         )
-        conversation = assembled.conversation
-        out.write(
+        conversation = parts.conversation
+        stream.write(
             f"agent-tui {version()}: the embedded demo model (scripted) works on a copy of a small "
             f"sample project.\nTo use a real model, see the README. In a terminal this is a "
             "full-screen program.\n\n"

@@ -56,13 +56,13 @@ class _HeadlessRun:
 
     async def texts(self, texts: Sequence[str]) -> int:
         """Run prompts that are there."""
-        assembled = await self._assemble(None)
+        parts = await self._assemble(None)
 
         async def prompts() -> AsyncIterator[Prompt]:
             for text in texts:
                 yield Prompt(text)
 
-        return await self._run(assembled, prompts(), None, None)
+        return await self._run(parts, prompts(), None, None)
 
     async def lines(self) -> int:
         """Run the prompts that another program writes, and serve its requests."""
@@ -70,19 +70,22 @@ class _HeadlessRun:
         lines = StreamInput(sys.stdin.fileno(), control, output=sys.stdout.fileno())
         lines.begin()
         # A prompt of the command line does not wait for a line.
-        begun: tuple[Mapping[str, object], Introduction] | None = None
-        if self._options.prompt is None and (begun := await lines.introduction()) is not None:
-            self._options = begun[1].applied_to(self._options)
-        assembled = await self._assemble(control)
+        first_request: tuple[Mapping[str, object], Introduction] | None = None
+        if (
+            self._options.prompt is None
+            and (first_request := await lines.introduction()) is not None
+        ):
+            self._options = first_request[1].applied_to(self._options)
+        parts = await self._assemble(control)
         first = Prompt(self._options.prompt) if self._options.prompt else None
-        conversation = assembled.conversation
+        conversation = parts.conversation
         try:
-            if begun is not None:
-                control.welcome(conversation, *begun)
+            if first_request is not None:
+                control.welcome(conversation, *first_request)
         except BaseException:
             await conversation.aclose()
             raise
-        return await self._run(assembled, lines.prompts(conversation, first), control, lines)
+        return await self._run(parts, lines.prompts(conversation, first), control, lines)
 
     async def _assemble(self, control: Control | None) -> Assembled:
         options = self._options
@@ -100,26 +103,24 @@ class _HeadlessRun:
             plans=control if options.asks_over_stdout else None,
             ask_server=control.server_message if control is not None else None,
         )
-        assembled = await assemble(
-            options, environment, settings, setup, user, is_demo=options.demo
-        )
+        parts = await assemble(options, environment, settings, setup, user, is_demo=options.demo)
         if tool is not None:
-            tool.connect(assembled.servers.hub)
+            tool.connect(parts.servers.hub)
         if control is not None:
-            control.connect(assembled.conversation)
+            control.connect(parts.conversation)
         resume_collection()
-        for notice in assembled.notices:
+        for notice in parts.notices:
             write_message(sys.stderr, f"agent-tui: {sanitize(notice)}")
-        return assembled
+        return parts
 
     async def _run(
         self,
-        assembled: Assembled,
+        parts: Assembled,
         prompts: AsyncIterator[Prompt],
         control: Control | None,
         lines: StreamInput | None,
     ) -> int:
-        options, conversation = self._options, assembled.conversation
+        options, conversation = self._options, parts.conversation
         by_signal = _heed_signals(conversation, lines)
         try:
             if options.setup_only:
@@ -135,11 +136,11 @@ class _HeadlessRun:
                 is_stored=options.stores_session,
                 signal_status=lambda: by_signal[0] if by_signal else None,
                 control=control,
-                servers=assembled.servers.summary,
-                answer=assembled.ports.answer,
+                servers=parts.servers.summary,
+                answer=parts.ports.answer,
             )
             if not by_signal:
-                await assembled.facts.wait()
+                await parts.facts.wait()
             return status
         finally:
             await conversation.aclose()
@@ -158,10 +159,10 @@ def _permission_tool(name: str | None) -> PermissionTool | None:
 
 def _heed_signals(conversation: Conversation, lines: StreamInput | None) -> list[int]:
     """End the run at a signal; return the exit statuses of those that arrived."""
-    arrived: list[int] = []
+    statuses: list[int] = []
 
     def on_signal(status: int) -> None:
-        arrived.append(status)
+        statuses.append(status)
         conversation.controls.interrupt()
         if lines is not None:
             lines.stop()
@@ -171,4 +172,4 @@ def _heed_signals(conversation: Conversation, lines: StreamInput | None) -> list
     loop.add_signal_handler(signal.SIGTERM, on_signal, EXIT_TERMINATED)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` has it
         loop.add_signal_handler(signal.SIGHUP, on_signal, EXIT_TERMINATED)
-    return arrived
+    return statuses

@@ -25,9 +25,9 @@ MAX_RESULT_LINES: Final = 12
 class PlainPrinter:
     """Writes events as users read them; never a control character."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, stream: TextIO) -> None:
         """Write to `out`."""
-        self._out = out
+        self._stream = stream
 
     def prompt(self, text: str) -> None:
         """Write the user's prompt."""
@@ -72,13 +72,13 @@ class PlainPrinter:
             # What was denied has been written with its decision; the rest is for the model.
             lines = []
         # One extra line is shown: a note that it is missing takes a line as well.
-        shown = lines if len(lines) == MAX_RESULT_LINES + 1 else lines[:MAX_RESULT_LINES]
-        for line in shown:
+        visible_lines = lines if len(lines) == MAX_RESULT_LINES + 1 else lines[:MAX_RESULT_LINES]
+        for line in visible_lines:
             self._write(f"  {line}")
-        if len(lines) > len(shown):
-            self._write(f"  … {len(lines) - len(shown)} more lines")
+        if len(lines) > len(visible_lines):
+            self._write(f"  … {len(lines) - len(visible_lines)} more lines")
         self._write("")
 
     def _write(self, text: str) -> None:
-        self._out.write(sanitize(text) + "\n")
-        self._out.flush()
+        self._stream.write(sanitize(text) + "\n")
+        self._stream.flush()

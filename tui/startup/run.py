@@ -110,12 +110,12 @@ class _Start:
 
         The screen's driver replaces the handlers; Ctrl+C ends the loop in any case.
         """
-        loop, here, arrived = asyncio.get_running_loop(), asyncio.current_task(), list[int]()
-        assert here is not None
+        loop, task, signals = asyncio.get_running_loop(), asyncio.current_task(), list[int]()
+        assert task is not None
 
         def on_signal(number: int) -> None:
-            arrived.append(number)
-            here.cancel()
+            signals.append(number)
+            task.cancel()
 
         if self._early is not None:
             self._early.let_end()
@@ -123,4 +123,4 @@ class _Start:
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 loop.add_signal_handler(number, on_signal, number)
-        return arrived
+        return signals

@@ -50,7 +50,7 @@ GOODBYE_S: Final = 3.0
 
 class _FirstTheme(NamedTuple):
     theme: Theme
-    wanted: str
+    choice: str
     is_dark: bool | None
     notices: tuple[str, ...]
 
@@ -112,7 +112,7 @@ class ScreenRun:
             self._make,
             AppOptions(
                 theme=start.theme,
-                wanted_theme=start.wanted,
+                wanted_theme=start.choice,
                 is_dark=start.is_dark,
                 env=env,
                 version=version(),
@@ -171,10 +171,10 @@ class ScreenRun:
 
     async def _store_unsent(self) -> str:
         """Store what was typed before there was a conversation; return the message about it."""
-        sent = [prompt.text for prompt in self.app.parts.runner.waiting_prompts]
+        prompts = [prompt.text for prompt in self.app.parts.runner.waiting_prompts]
         draft = self.app.parts.unsent.text
         options = self.maker.options
-        if self.maker.parts is not None or options.demo or not (sent or draft):
+        if self.maker.parts is not None or options.demo or not (prompts or draft):
             return ""
         from agent.errors import SessionError  # an end this early is rare
         from agent.session.unsent_draft import remember_unsent, store_unsent
@@ -182,10 +182,10 @@ class ScreenRun:
         home = self._agent_home
         try:
             if options.resume or options.continue_latest:
-                await asyncio.to_thread(remember_unsent, home, self._launch_dir, [*sent, draft])
+                await asyncio.to_thread(remember_unsent, home, self._launch_dir, [*prompts, draft])
                 return "Your unsent text is saved: press ↑ next time.\n"
             await asyncio.to_thread(
-                store_unsent, home, self._launch_dir, sent, draft, version=version()
+                store_unsent, home, self._launch_dir, prompts, draft, version=version()
             )
         except (OSError, SessionError) as error:
             return f"Your unsent text could not be saved: {error}\n"

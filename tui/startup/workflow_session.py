@@ -67,12 +67,12 @@ async def run_workflow(
             workflows.run_agent = RemoteAgents(agents, workflows.journal, _tell).run
         await session.conversation.start()
         run = await begin(workflows)
-        arrived = _heed_signals(run.control.stop)
+        statuses = _heed_signals(run.control.stop)
         end = await watch.to_the_end(run)
     _write(run, end, as_json=as_json)
-    if arrived:
-        return arrived[0]
-    return _status(end, denied=watch.denied)
+    if statuses:
+        return statuses[0]
+    return _status(end, was_denied=watch.was_denied)
 
 
 async def run_worker(options: RunOptions, launch_dir: Path, queue: str, at_once: int) -> int:
@@ -90,18 +90,18 @@ async def run_worker(options: RunOptions, launch_dir: Path, queue: str, at_once:
         worker = QueueWorker(workflows.journal, workflows.run_agent, _tell)
         working = asyncio.ensure_future(agents.work(worker.work, at_once))
         stopping = asyncio.Event()
-        arrived = _heed_signals(lambda _reason: stopping.set())
+        statuses = _heed_signals(lambda _reason: stopping.set())
         _tell(f"runs agents at commit {commit[:12]}, {at_once} at once")
-        signalled = asyncio.ensure_future(stopping.wait())
-        await asyncio.wait({working, signalled}, return_when=asyncio.FIRST_COMPLETED)
-        signalled.cancel()
+        signal_task = asyncio.ensure_future(stopping.wait())
+        await asyncio.wait({working, signal_task}, return_when=asyncio.FIRST_COMPLETED)
+        signal_task.cancel()
         while not working.done():
             # Again after a while: the queue's worker may lose a cancellation that it gets early.
             working.cancel()
             await asyncio.wait({working}, timeout=STOP_S)
         with suppress(asyncio.CancelledError):
             working.result()
-    return arrived[0] if arrived else EXIT_COMPLETED
+    return statuses[0] if statuses else EXIT_COMPLETED
 
 
 class _Session(Struct, frozen=True):
@@ -115,11 +115,11 @@ async def _open_session(options: RunOptions, launch_dir: Path, closing: AsyncExi
     setup = await real_model(settings, environment, options)
     hide_secrets()
     user = UserPorts(notice=lambda text, _level: _tell(text))
-    assembled = await assemble(options, environment, settings, setup, user)
-    closing.push_async_callback(assembled.conversation.aclose)
-    for notice in assembled.notices:
+    parts = await assemble(options, environment, settings, setup, user)
+    closing.push_async_callback(parts.conversation.aclose)
+    for notice in parts.notices:
         _tell(notice)
-    return _Session(assembled.conversation, settings.project_root)
+    return _Session(parts.conversation, settings.project_root)
 
 
 async def _join(queue: str, session: _Session, closing: AsyncExitStack) -> tuple[AgentQueue, str]:
@@ -131,18 +131,18 @@ async def _join(queue: str, session: _Session, closing: AsyncExitStack) -> tuple
     return await closing.enter_async_context(open_queue(queue, commit)), commit
 
 
-def _status(end: RunEnd, *, denied: bool) -> int:
+def _status(end: RunEnd, *, was_denied: bool) -> int:
     if end.state is WorkflowState.COMPLETED:
-        return EXIT_DENIED if denied else EXIT_COMPLETED
+        return EXIT_DENIED if was_denied else EXIT_COMPLETED
     return EXIT_LIMIT if end.state is WorkflowState.PAUSED else EXIT_ERROR
 
 
 def _heed_signals(stop: Callable[[str], object]) -> list[int]:
     """Stop at a signal; return the exit statuses of those that arrived."""
-    arrived: list[int] = []
+    statuses: list[int] = []
 
     def on_signal(status: int) -> None:
-        arrived.append(status)
+        statuses.append(status)
         stop("it was interrupted")
 
     loop = asyncio.get_running_loop()
@@ -153,7 +153,7 @@ def _heed_signals(stop: Callable[[str], object]) -> list[int]:
     ):
         if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             loop.add_signal_handler(number, on_signal, status)
-    return arrived
+    return statuses
 
 
 class _Shown(Struct):
@@ -166,10 +166,10 @@ class _Watch:
     """Writes to standard error what a run does."""
 
     def __init__(self, conversation: Conversation) -> None:
-        self.denied = False
-        self._asked: set[str] = set()
+        self.was_denied = False
+        self._open_requests: set[str] = set()
         self._workflows = conversation.workflows
-        self._shown = _Shown({})
+        self._last_shown = _Shown({})
         conversation.agents.between_turns = self._see
 
     async def to_the_end(self, run: WorkflowRun) -> RunEnd:
@@ -181,28 +181,28 @@ class _Watch:
 
     def _see(self, event: AgentEvent) -> None:
         if isinstance(event, PermissionRequested):
-            self._asked.add(event.request_id)
+            self._open_requests.add(event.request_id)
         elif isinstance(event, PermissionResolved):
             decision = event.decision
-            was_asked = event.request_id in self._asked
+            was_asked = event.request_id in self._open_requests
             if decision.behavior is Behavior.DENY and was_asked:
-                self.denied = self.denied or decision.source not in _BY_SOMEBODY
+                self.was_denied = self.was_denied or decision.source not in _BY_SOMEBODY
 
     def _show_changes(self, run: WorkflowRun) -> None:
-        shown = self._shown
-        if run.phase != shown.phase:
-            shown.phase = run.phase
+        last_shown = self._last_shown
+        if run.phase != last_shown.phase:
+            last_shown.phase = run.phase
             _tell(f"phase {run.phase}")
         pause = run.control.reason if run.control.is_paused else ""
-        if pause != shown.pause:
-            shown.pause = pause
+        if pause != last_shown.pause:
+            last_shown.pause = pause
             _tell(f"paused: {pause}" if pause else "continues")
         for place, view in tuple(run.steps.views.items()):
             record = view.record
             now = (str(record.state), record.attempts)
-            if shown.states.get(place) == now:
+            if last_shown.states.get(place) == now:
                 continue
-            shown.states[place] = now
+            last_shown.states[place] = now
             if record.state is not StepState.RUNNING:
                 how = "reused" if view.is_reused else str(record.state)
                 name = record.label or record.prompt.partition("\n")[0][:60]
@@ -233,8 +233,8 @@ def _write(run: WorkflowRun, end: RunEnd, *, as_json: bool) -> None:
         return
     if is_over:
         print(sanitize(end.result) if sys.stdout.isatty() else end.result)
-        if failed := failed_agents(run):
-            _tell(failed)
+        if failures := failed_agents(run):
+            _tell(failures)
     else:
         _tell(f"{end.state}: {end.reason or 'no reason is known'}")
         _tell(how_to_continue(record.id, end))

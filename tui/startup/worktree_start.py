@@ -52,12 +52,12 @@ def run_in_worktree(
         return run(replace(options, worktree=None), tree.path)
     finally:
         os.chdir(launch_dir)
-        said = asyncio.run(_finish(options, environment, settings, name, tree))
+        end = asyncio.run(_finish(options, environment, settings, name, tree))
         where = ""
         if tree.path.exists():
             branch = f", {tree.branch}" if tree.branch else ""
             where = f" ({tree.path}{branch}); continue with: agent-tui -c --worktree {name}"
-        sys.stderr.write(f"agent-tui: worktree {sanitize(str(said['worktree']))}{where}\n")
+        sys.stderr.write(f"agent-tui: worktree {sanitize(str(end['worktree']))}{where}\n")
 
 
 async def _open_worktree(
@@ -78,15 +78,15 @@ async def _finish(
 ) -> Mapping[str, object]:
     asks = _ask if not options.headless and sys.stdin.isatty() else _keep
     with session_worktrees(options, environment, settings) as (worktrees, hooks):
-        said = await end_worktree(worktrees, tree, "The session", f"Work of {name}", asks)
+        end = await end_worktree(worktrees, tree, "The session", f"Work of {name}", asks)
         report_hooks(hooks.notices(), sys.stderr)
-    return said
+    return end
 
 
 def _trust_as(trust: TrustState, store: TrustStore, tree: AgentWorktree) -> None:
     """Trust in the worktree what was accepted in the project: it is the same content."""
     if trust.is_trusted and not trust.by_flag:
-        items = tuple(found for found in trust.items if trust.in_force(found))
+        items = tuple(item for item in trust.items if trust.in_force(item))
         store.accept(replace(trust, root=Path(os.path.realpath(tree.path)), items=items))
 
 
