@@ -46,21 +46,21 @@ def list_agents(agents: Sequence[RunningAgent]) -> list[RunningAgent]:
 
     Those of a workflow are part of its row, unless they need the user.
     """
-    shown = [
+    visible_agents = [
         agent
         for agent in agents
         if (not agent.task.workflow or agent.state == "asking")
         and (agent.is_running or (agent.state != "completed" and agent.ended_ago_s < STAYS_S))
     ]
-    return sorted(shown, key=lambda agent: agent.state != "asking")
+    return sorted(visible_agents, key=lambda agent: agent.state != "asking")
 
 
 def agent_rows(agents: Sequence[RunningAgent], width_cells: int) -> list[Row]:
     """Return the rows of the list; the last one counts those that have no room."""
-    shown = list_agents(agents)
-    rows = [Row(_runs(agent, width_cells), is_copied=False) for agent in shown[:MAX_ROWS]]
-    if len(shown) > MAX_ROWS:
-        more = f"   and {len(shown) - MAX_ROWS} more · /tasks"
+    visible_agents = list_agents(agents)
+    rows = [Row(_runs(agent, width_cells), is_copied=False) for agent in visible_agents[:MAX_ROWS]]
+    if len(visible_agents) > MAX_ROWS:
+        more = f"   and {len(visible_agents) - MAX_ROWS} more · /tasks"
         rows.append(Row(clip([(more, MUTED)], width_cells), is_copied=False))
     return rows
 

@@ -96,7 +96,7 @@ class AnswerLayout:
     def __init__(self, block: AssistantText, width_cells: int, *, highlighter: Highlighter) -> None:
         """Take the text so far."""
         self._stream = MarkdownStream(width_cells - GUTTER_CELLS - 1, highlighter)
-        self._finished: list[Row] = []
+        self._finished_rows: list[Row] = []
         self._tail: list[Row] = []
         self._tail_source: list[Row] = []
         self._taken_chars = 0
@@ -105,18 +105,18 @@ class AnswerLayout:
     @property
     def height(self) -> int:
         """How many rows there are."""
-        return len(self._finished) + len(self._tail)
+        return len(self._finished_rows) + len(self._tail)
 
     @property
     def settled_rows(self) -> int:
         """Those of finished Markdown, as far as its code has its colours."""
         unready = self._stream.first_unready_row
-        return len(self._finished) if unready is None else unready
+        return len(self._finished_rows) if unready is None else unready
 
     def row(self, line: int) -> Row:
         """Return a row."""
-        count = len(self._finished)
-        return self._finished[line] if line < count else self._tail[line - count]
+        count = len(self._finished_rows)
+        return self._finished_rows[line] if line < count else self._tail[line - count]
 
     def update(self, block: Block) -> bool:
         """Take text that was added at the end."""
@@ -126,26 +126,26 @@ class AnswerLayout:
         self._taken_chars = len(block.text)
         if not block.is_streaming:
             self._stream.finish()
-        self._finished.extend(indent_rows(self._stream.take_finished(), _GUTTER, _GUTTER))
+        self._finished_rows.extend(indent_rows(self._stream.take_finished(), _GUTTER, _GUTTER))
         self._take_tail(self._stream.tail())
         return True
 
     def repaint(self) -> bool:
         """Put new colours where there are any."""
         for start, rows in self._stream.take_repainted():
-            self._finished[start : start + len(rows)] = indent_rows(rows, _GUTTER, _GUTTER)
+            self._finished_rows[start : start + len(rows)] = indent_rows(rows, _GUTTER, _GUTTER)
         self._take_tail(self._stream.tail())
         return True
 
     def _take_tail(self, rows: list[Row]) -> None:
         """Indent the rows that are new; most of a growing tail is the same objects as before."""
-        known = self._tail_source
-        unchanged = 0
-        for before, now in zip(known, rows, strict=False):
-            if before is not now:
+        old_rows = self._tail_source
+        same_count = 0
+        for old_row, now in zip(old_rows, rows, strict=False):
+            if old_row is not now:
                 break
-            unchanged += 1
-        self._tail[unchanged:] = indent_rows(rows[unchanged:], _GUTTER, _GUTTER)
+            same_count += 1
+        self._tail[same_count:] = indent_rows(rows[same_count:], _GUTTER, _GUTTER)
         self._tail_source = rows
 
 

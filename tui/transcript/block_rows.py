@@ -72,12 +72,12 @@ def block_rows(
             assert_never(block)
 
 
-def needs_gap(before: Block | None, block: Block, *, is_detailed: bool) -> bool:
+def needs_gap(previous: Block | None, block: Block, *, is_detailed: bool) -> bool:
     """Return whether a blank row separates the two; calls that show one line are not separated."""
-    if before is None or (isinstance(block, AssistantText) and block.continues):
+    if previous is None or (isinstance(block, AssistantText) and block.continues):
         return False
-    if isinstance(before, ToolCard) and isinstance(block, ToolCard) and not is_detailed:
-        return not (_is_small(before) and _is_small(block))
+    if isinstance(previous, ToolCard) and isinstance(block, ToolCard) and not is_detailed:
+        return not (_is_small(previous) and _is_small(block))
     return True
 
 
@@ -124,14 +124,14 @@ def _fold_prompt(text: str, width: int) -> list[Row]:
     rows = wrap([(head, Ink())], width)
     if len(rows) <= _PROMPT_FOLD_LINES and len(head) == len(text):
         return rows
-    shown = rows[: _PROMPT_FOLD_LINES - 1]
+    visible_rows = rows[: _PROMPT_FOLD_LINES - 1]
     if len(head) < end:
-        left = len(text) - sum(len(shown_row.text) for shown_row in shown)
-        amount = f"{left:,} more characters"
+        remaining = len(text) - sum(len(shown_row.text) for shown_row in visible_rows)
+        amount = f"{remaining:,} more characters"
     else:
-        left = len(rows) - len(shown) + text.count("\n", end)
-        amount = f"{left:,} more lines"
-    return [*shown, row((f"… {amount}", MUTED), is_copied=False)]
+        remaining = len(rows) - len(visible_rows) + text.count("\n", end)
+        amount = f"{remaining:,} more lines"
+    return [*visible_rows, row((f"… {amount}", MUTED), is_copied=False)]
 
 
 def _thinking(block: ThinkingText, width: int, is_detailed: bool) -> list[Row]:
@@ -168,17 +168,17 @@ def _error(block: ErrorBlock, width: int) -> list[Row]:
 
 
 def _compaction(block: CompactionLine, width_cells: int, is_detailed: bool) -> list[Row]:
-    before, after = short_count(block.tokens_before), short_count(block.tokens_after)
+    old_tokens, new_tokens = short_count(block.tokens_before), short_count(block.tokens_after)
     count = block.remaining
     stay = "message" if count == 1 else f"{count} messages"
     prefix = f"last {stay} kept · " if count else ""
-    done = "compacted" if block.means == "summary" else "shortened"
-    label = f"{done} · {prefix}{before} → {after} tokens "
+    verb = "compacted" if block.means == "summary" else "shortened"
+    label = f"{verb} · {prefix}{old_tokens} → {new_tokens} tokens "
     if len(whole := f"Conversation {label}") < width_cells - 5:
         label = whole
     runs = clip([("  ─", FAINT), (f" {label}", MUTED)], width_cells - 2)
-    used = sum(len(text) for text, _ in runs)
-    line = Row((*runs, ("─" * max(0, width_cells - used - 2), FAINT)), is_copied=False)
+    char_count = sum(len(text) for text, _ in runs)
+    line = Row((*runs, ("─" * max(0, width_cells - char_count - 2), FAINT)), is_copied=False)
     # What was shortened is one sentence, a summary a page.
     if not block.summary or (block.means == "summary" and not is_detailed):
         return [line]

@@ -121,20 +121,20 @@ def past_blocks(page: HistoryPage, directory: str = "") -> tuple[BlockList, str]
     from agent.session.records import CompactionRecord, NoticeRecord
     from tui.transcript.committed_messages import show_answer, show_results
 
-    found = BlockList()
+    block_list = BlockList()
     last_answer = ""
     for position, item in enumerate(page.items):
         key = f"past:{page.offset}:{position}"
         match item:
             case Message(origin="model"):
-                last_answer = show_answer(found, item, 0.0, directory) or last_answer
+                last_answer = show_answer(block_list, item, 0.0, directory) or last_answer
             case Message(origin="tool"):
-                show_results(found, item)
+                show_results(block_list, item)
             case Message():
-                _show_words(found, item)
+                _show_words(block_list, item)
             case CompactionRecord():
                 summary = sanitize(item.summary)
-                found.append(
+                block_list.append(
                     CompactionLine(
                         key,
                         item.trigger,
@@ -146,20 +146,20 @@ def past_blocks(page: HistoryPage, directory: str = "") -> tuple[BlockList, str]
                     )
                 )
             case NoticeRecord():
-                found.append(NoticeLine(key, _level(item.level), sanitize(item.text)))
-    for place, block in enumerate(found.blocks):
+                block_list.append(NoticeLine(key, _level(item.level), sanitize(item.text)))
+    for place, block in enumerate(block_list.blocks):
         if isinstance(block, ToolCard):
-            found.put(place, _to_block(block, page))
-    return found, last_answer
+            block_list.put(place, _to_block(block, page))
+    return block_list, last_answer
 
 
-def _show_words(found: BlockList, message: Message) -> None:
+def _show_words(block_list: BlockList, message: Message) -> None:
     from tui.transcript.committed_messages import show_user_message  # with the first page
 
     if message.origin == "person":
-        show_user_message(found, message)
+        show_user_message(block_list, message)
     elif message.origin == "interruption":
-        found.append(EndLine(message.uid, "aborted_streaming", ""))
+        block_list.append(EndLine(message.uid, "aborted_streaming", ""))
 
 
 def _to_block(card: ToolCard, page: HistoryPage) -> Block:

@@ -101,8 +101,8 @@ def _hook(block: HookLine) -> str:
 
 
 def _command(display: CommandDisplay) -> str:
-    ended = f"exit status {display.exit_code}" if display.exit_code else ""
-    return "\n".join(part for part in (display.output.rstrip("\n"), ended) if part)
+    status = f"exit status {display.exit_code}" if display.exit_code else ""
+    return "\n".join(part for part in (display.output.rstrip("\n"), status) if part)
 
 
 def _outcome(card: ToolCard) -> str:
@@ -134,16 +134,16 @@ def patch(display: DiffDisplay) -> str:
     return "\n".join((f"--- {old}", f"+++ b/{display.path}", *_hunks(diff, display.first_line - 1)))
 
 
-def _hunks(diff: DiffHunks, before: int) -> Iterator[str]:
+def _hunks(diff: DiffHunks, lines_before: int) -> Iterator[str]:
     for hunk in diff.hunks:
         olds = [line.old_number for line in hunk if line.old_number is not None]
         news = [line.new_number for line in hunk if line.new_number is not None]
-        yield f"@@ -{_range(olds, before)} +{_range(news, before)} @@"
+        yield f"@@ -{_range(olds, lines_before)} +{_range(news, lines_before)} @@"
         yield from (_SIGNS[line.kind] + line.text for line in hunk)
 
 
-def _range(numbers: list[int], before: int) -> str:
-    return f"{numbers[0] + before},{len(numbers)}" if numbers else "0,0"
+def _range(numbers: list[int], lines_before: int) -> str:
+    return f"{numbers[0] + lines_before},{len(numbers)}" if numbers else "0,0"
 
 
 def _hanging(sign: str, text: str) -> str:

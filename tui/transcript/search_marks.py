@@ -20,18 +20,18 @@ def row_with_hits(line: Row, needle: str, *, is_current: bool = False) -> Row:
     that grows when it is casefolded shows no marks.
     """
     text = line.text
-    folded = text.casefold()
-    if not needle or needle not in folded or len(folded) != len(text):
+    lower_text = text.casefold()
+    if not needle or needle not in lower_text or len(lower_text) != len(text):
         return line
-    places = list(_places(folded, needle))
+    places = list(_places(lower_text, needle))
     return replace(line, runs=tuple(_mark_runs(line.runs, places, is_current)))
 
 
-def _places(folded: str, needle: str) -> Iterator[tuple[int, int]]:
-    at = folded.find(needle)
-    while at >= 0:
-        yield at, at + len(needle)
-        at = folded.find(needle, at + len(needle))
+def _places(lower_text: str, needle: str) -> Iterator[tuple[int, int]]:
+    start = lower_text.find(needle)
+    while start >= 0:
+        yield start, start + len(needle)
+        start = lower_text.find(needle, start + len(needle))
 
 
 def _mark_runs(
@@ -40,16 +40,16 @@ def _mark_runs(
     start = 0
     for text, ink in runs:
         end = start + len(text)
-        at = start
+        position = start
         for first, last in places:
-            low, high = max(first, at), min(last, end)
+            low, high = max(first, position), min(last, end)
             if low >= high:
                 continue
-            if at < low:
-                yield text[at - start : low - start], ink
+            if position < low:
+                yield text[position - start : low - start], ink
             looks = _CURRENT if is_current else replace(ink, ground=Role.SELECTION)
             yield text[low - start : high - start], looks
-            at = high
-        if at < end:
-            yield text[at - start :], ink
+            position = high
+        if position < end:
+            yield text[position - start :], ink
         start = end

@@ -20,7 +20,7 @@ class StreamingAnswer:
         self._key = key
         self._count = 1
         self._parts = MarkdownParts()
-        self._unsettled = ""
+        self._unsettled_text = ""
         blocks.remember(uid, key)
         blocks.append(AssistantText(key, "", is_streaming=True))
 
@@ -31,9 +31,9 @@ class StreamingAnswer:
 
     def grow(self, text: str) -> None:
         """Add text at the end; a last character that may still grow waits for what follows."""
-        text = self._unsettled + text
+        text = self._unsettled_text + text
         count = settled_length(text)
-        text, self._unsettled = text[:count], text[count:]
+        text, self._unsettled_text = text[:count], text[count:]
         if text:
             self._add(text)
 
@@ -45,9 +45,9 @@ class StreamingAnswer:
 
     def finish(self) -> None:
         """The text is complete."""
-        if self._unsettled:
-            self._add(self._unsettled)
-            self._unsettled = ""
+        if self._unsettled_text:
+            self._add(self._unsettled_text)
+            self._unsettled_text = ""
         self._put(self._parts.current, is_streaming=False)
 
     def _put(self, part: MarkdownPart, *, is_streaming: bool) -> None:
@@ -58,11 +58,11 @@ class StreamingAnswer:
             )
 
     def _begin_next(self) -> None:
-        before = part_key(self._key, self._count - 1)
+        previous_key = part_key(self._key, self._count - 1)
         key = part_key(self._key, self._count)
         self._count += 1
         self._blocks.remember(self._uid, key)
-        self._blocks.insert_after(before, AssistantText(key, "", is_streaming=True))
+        self._blocks.insert_after(previous_key, AssistantText(key, "", is_streaming=True))
 
 
 def append_answer(blocks: BlockList, uid: str, key: str, text: str) -> None:

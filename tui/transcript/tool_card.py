@@ -146,10 +146,10 @@ def _file_address(card: ToolCard) -> str | None:
 
 def _progress(items: Sequence[TodoItem]) -> str:
     """Return a task list in a line: how much is done, and what is next."""
-    done = sum(item.status == "completed" for item in items)
+    done_count = sum(item.status == "completed" for item in items)
     current = next((item for item in items if item.status == "in_progress"), None)
-    about = f" · {current.active_form or current.content}" if current is not None else ""
-    return f"{done}/{len(items)}{about}"
+    suffix = f" · {current.active_form or current.content}" if current is not None else ""
+    return f"{done_count}/{len(items)}{suffix}"
 
 
 def _failure(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:

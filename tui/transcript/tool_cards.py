@@ -69,13 +69,13 @@ class ToolCards:
             return
         cleaner = self._cleaners.setdefault(event.tool_use_id, Sanitizer())
         output = card.output + cleaner.feed(event.text)
-        dropped = card.dropped_lines
+        dropped_count = card.dropped_lines
         if len(output) > LIVE_OUTPUT_CHARS:
             cut = output.rfind("\n", 0, len(output) - LIVE_OUTPUT_CHARS // 2) + 1
             cut = cut or len(output) - LIVE_OUTPUT_CHARS // 2
-            dropped += output.count("\n", 0, cut)
+            dropped_count += output.count("\n", 0, cut)
             output = output[cut:]
-        self._list.replace(replace(card, output=output, dropped_lines=dropped))
+        self._list.replace(replace(card, output=output, dropped_lines=dropped_count))
 
     def finish(self, event: ToolResult, at_s: float) -> bool:
         """Show a result; False where the call cannot be shown any more."""

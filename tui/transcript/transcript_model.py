@@ -371,8 +371,8 @@ class TranscriptModel:
         if event.outcome != "denied":
             self._facts.take(event.display)
         if isinstance(event.display, TodoDisplay):
-            shown = shown_display(event.display)
-            self.todos = shown.items if isinstance(shown, TodoDisplay) else ()
+            display = shown_display(event.display)
+            self.todos = display.items if isinstance(display, TodoDisplay) else ()
 
     def ground_of(self, decision: Decision) -> str:
         """Return why it was decided so, places of rules named as users do."""
@@ -390,7 +390,7 @@ class TranscriptModel:
         tokens = activity.output_tokens
         if more_chars:
             tokens += max(1, more_chars // _CHARS_PER_TOKEN)
-        started = activity.started_at_s if activity.is_working else at_s
+        started_at_s = activity.started_at_s if activity.is_working else at_s
         if not activity.is_working:
             self._finished_tokens = 0
-        self.activity = Activity(phase, started, tokens, detail)
+        self.activity = Activity(phase, started_at_s, tokens, detail)

@@ -61,7 +61,7 @@ class TranscriptWidget(Listens, DrawsRows):
         """Start empty."""
         super().__init__(id=id)
         self.viewport = Viewport(highlighter)
-        self._painted: list[tuple[RowPosition | None, Row]] = []
+        self._painted_rows: list[tuple[RowPosition | None, Row]] = []
         self._painted_size = (0, 0)
         self.added_before = 0
         """How many blocks ever came before those that were there: places move by as many."""
@@ -150,7 +150,7 @@ class TranscriptWidget(Listens, DrawsRows):
 
     def palette_changed(self) -> None:
         """Paint everything in the new colours."""
-        self._painted = []
+        self._painted_rows = []
         self.update_rows()
 
     def update_rows(self) -> None:
@@ -159,29 +159,29 @@ class TranscriptWidget(Listens, DrawsRows):
             return
         if self.inline is not None and self.inline.fit_height(self.app.size.height):
             # The layout paints everything.
-            self._painted = []
+            self._painted_rows = []
             self.refresh()
             return
         size = self.size
         if not size:
             return
         self._take_size(size)
-        before, now = self._painted, self._screen_rows(size)
-        self._painted = now
+        old_rows, now = self._painted_rows, self._screen_rows(size)
+        self._painted_rows = now
         if not self.viewport.is_following and self.viewport.top.block < NEAR_START_BLOCKS:
             self.near_start()
-        if not before or not now:
+        if not old_rows or not now:
             self.refresh()
             return
         # Rows that are there no more, or not yet, are blank.
-        pairs = zip_longest(before, now, fillvalue=(None, BLANK))
-        changed = [
+        pairs = zip_longest(old_rows, now, fillvalue=(None, BLANK))
+        changed_rows = [
             y for y, (old, new) in enumerate(pairs) if old[1] is not new[1] and old[1] != new[1]
         ]
-        if self.inline is not None and before[0][0] != now[0][0]:
+        if self.inline is not None and old_rows[0][0] != now[0][0]:
             # Equal or not, it is another row, before which rows may be finished.
-            changed = sorted({0, *changed})
-        self.repaint_rows(changed)
+            changed_rows = sorted({0, *changed_rows})
+        self.repaint_rows(changed_rows)
 
     # Scrolling
 
@@ -258,11 +258,11 @@ class TranscriptWidget(Listens, DrawsRows):
 
     def position_at(self, y: int) -> RowPosition | None:
         """Return the position on a row of the screen, or the last one above; None without any."""
-        if 0 <= y < len(self._painted):
-            place = self._painted[y][0]
+        if 0 <= y < len(self._painted_rows):
+            place = self._painted_rows[y][0]
             if place is not None:
                 return place
-        places = [place for place, _ in self._painted if place is not None]
+        places = [place for place, _ in self._painted_rows if place is not None]
         return places[-1] if places else None
 
     # Painting
@@ -281,7 +281,7 @@ class TranscriptWidget(Listens, DrawsRows):
         self.viewport.resize(min(width, self._reading_cells or width), height, width)
         if self.inline is not None:
             self.inline.scrollback.handle_resize()
-        self._painted = self._screen_rows(size)
+        self._painted_rows = self._screen_rows(size)
         return True
 
     def render_line(self, y: int) -> Strip:
@@ -292,13 +292,13 @@ class TranscriptWidget(Listens, DrawsRows):
         """Paint some rows."""
         size = self.size
         self._take_size(size)
-        if not self._painted:
-            self._painted = self._screen_rows(size)
+        if not self._painted_rows:
+            self._painted_rows = self._screen_rows(size)
         if self.inline is not None and 0 in rows:
-            self.inline.record_paint(self._painted[0][0] if self._painted else None)
+            self.inline.record_paint(self._painted_rows[0][0] if self._painted_rows else None)
         width, height = self._painted_size
         palette, limit = self.palette, 4 * max(1, height)
-        lines = [self._painted[y][1] if y < len(self._painted) else BLANK for y in rows]
+        lines = [self._painted_rows[y][1] if y < len(self._painted_rows) else BLANK for y in rows]
         return [self._strips.strip(line, width, palette, limit=limit) for line in lines]
 
     def _screen_rows(self, size: Size) -> list[tuple[RowPosition | None, Row]]:
@@ -307,12 +307,12 @@ class TranscriptWidget(Listens, DrawsRows):
             return [(None, line) for line in self._header[:height]]
         rows: list[tuple[RowPosition | None, Row]] = []
         for place, line in self.viewport.visible():
-            shown = line
+            visible_row = line
             if self._needle:
-                shown = row_with_hits(line, self._needle, is_current=place == self._hit)
+                visible_row = row_with_hits(line, self._needle, is_current=place == self._hit)
             if self.marker.selection is not None:
-                shown = marked_row(shown, place, self.marker.selection)
-            rows.append((place, shown))
+                visible_row = marked_row(visible_row, place, self.marker.selection)
+            rows.append((place, visible_row))
         if self._pins_prompt and rows and (prompt := self.viewport.pinned_prompt()) is not None:
             rows[0] = (rows[0][0], pinned_row(prompt, width))
         if self.viewport.is_following or len(rows) < 2:

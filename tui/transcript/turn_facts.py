@@ -18,7 +18,7 @@ class TurnFacts:
         """Take what the session had cost before."""
         self._cost_before_usd = cost_usd
         self._files: set[str] = set()
-        self._added = self._removed = 0
+        self._added_count = self._removed_count = 0
         self._tests: CountedTests | None = None
 
     @property
@@ -32,8 +32,8 @@ class TurnFacts:
             case DiffDisplay():
                 diff = diff_texts(display.old, display.new)
                 self._files.add(display.path)
-                self._added += diff.added_count
-                self._removed += diff.removed_count
+                self._added_count += diff.added_count
+                self._removed_count += diff.removed_count
             case CommandDisplay():
                 self._tests = count_tests(display.output) or self._tests
             case _:
@@ -45,7 +45,7 @@ class TurnFacts:
         if self._files:
             count = len(self._files)
             facts.append(f"{count} file{'s' if count != 1 else ''}")
-            facts.append(f"+{self._added} −{self._removed}")
+            facts.append(f"+{self._added_count} −{self._removed_count}")
         if self._tests is not None:
             facts.append(self._tests.text)
         if not facts and elapsed_s < _SHOWN_S:

@@ -86,8 +86,8 @@ class Viewport(Struct):
         del self._sums[first + 1 :]
         for index in range(first, len(blocks)):
             block = blocks[index]
-            before = blocks[index - 1] if index else None
-            gap = needs_gap(before, block, is_detailed=self.is_detailed)
+            previous = blocks[index - 1] if index else None
+            gap = needs_gap(previous, block, is_detailed=self.is_detailed)
             if index == len(entries):
                 entries.append(ViewportEntry(block, gap, None, self._estimate(block) + gap))
                 continue
@@ -235,10 +235,10 @@ class Viewport(Struct):
         step = self._next if rows > 0 else self._previous
         place = self.top
         for _ in range(abs(rows)):
-            moved = step(place)
-            if moved is None:
+            next_place = step(place)
+            if next_place is None:
                 break
-            place = moved
+            place = next_place
         end = self._last_top()
         is_at_end = (place.block, place.line) >= (end.block, end.line)
         self._set_following(is_at_end)
@@ -294,10 +294,10 @@ class Viewport(Struct):
         total = max(sums[-1], 1)
         if not self._entries:
             return 0, height_rows
-        here = self._entries[self.top.block].rows_before_layout
-        before = sums[self.top.block] + min(self.top.line, here)
+        height = self._entries[self.top.block].rows_before_layout
+        rows_above = sums[self.top.block] + min(self.top.line, height)
         length = max(1, min(height_rows, height_rows * self.height_rows // total))
-        start = before * height_rows // total
+        start = rows_above * height_rows // total
         return min(start, height_rows - length), length
 
     def height_of(self, index: int) -> int:
@@ -331,12 +331,12 @@ class Viewport(Struct):
 
     def _last_top(self) -> RowPosition:
         """Return the top row that puts the last row at the bottom."""
-        left = self.height_rows
+        remaining_rows = self.height_rows
         for index in range(len(self._entries) - 1, -1, -1):
             height = self.height_of(index)
-            if height >= left:
-                return RowPosition(index, height - left)
-            left -= height
+            if height >= remaining_rows:
+                return RowPosition(index, height - remaining_rows)
+            remaining_rows -= height
         return RowPosition(0, 0)
 
     def _next(self, place: RowPosition) -> RowPosition | None:

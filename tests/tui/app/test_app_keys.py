@@ -400,7 +400,7 @@ async def test_reading_further_up_is_not_disturbed() -> None:
         app.parts.runner.submit(Prompt("again"))
         await settled(pilot)
         assert transcript_of(app) == before
-        assert "2 new messages" in app.parts.transcript._painted[-1][1].text
+        assert "2 new messages" in app.parts.transcript._painted_rows[-1][1].text
         await pilot.press("ctrl+end")
         assert "More." in transcript_of(app)
 

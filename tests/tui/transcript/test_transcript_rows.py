@@ -21,7 +21,7 @@ async def test_the_scrollbar_changes_nothing_else_of_a_row() -> None:
         await settled(pilot)
         app.parts.transcript.show(0, [AssistantText("a", CODE, is_streaming=False)])
         app.parts.transcript.scroll_rows(-20)
-        rows = [line for _, line in app.parts.transcript._painted]
+        rows = [line for _, line in app.parts.transcript._painted_rows]
         beside = [line for line in rows if line.runs[-1][0] == "▐"]
         assert beside
         assert {line.fill for line in beside} == {line.fill for line in rows[:-1]} != {None}
@@ -35,7 +35,7 @@ async def test_the_scrollbar_has_no_holes_beside_rows_that_fill_the_width() -> N
         await settled(pilot)
         app.parts.transcript.show(0, [replace(card, key=f"u{n}") for n in range(30)])
         app.parts.transcript.scroll_rows(-20)
-        rows = [line for _, line in app.parts.transcript._painted]
+        rows = [line for _, line in app.parts.transcript._painted_rows]
         bar = [y for y, line in enumerate(rows) if line.text.endswith("▐")]
         assert bar == list(range(bar[0], bar[0] + len(bar)))
         assert any("2.0 s" in rows[y].text for y in bar)

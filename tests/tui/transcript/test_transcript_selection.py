@@ -94,9 +94,9 @@ async def test_a_reading_width_and_a_prompt_that_stays() -> None:
         )
         transcript.set_reading(60, pins_prompt=True)
         await settled(pilot)
-        rows = [line for _, line in transcript._painted]
+        rows = [line for _, line in transcript._painted_rows]
         assert rows[0].text == " \u276f What is it?"
         assert max(runs_width(line.runs) for line in rows) <= 60
         transcript.to_start()
-        rows = [line for _, line in transcript._painted]
+        rows = [line for _, line in transcript._painted_rows]
         assert sum("\u276f What is it?" in line.text for line in rows) == 1

@@ -117,28 +117,28 @@ class _HunkRows(Sequence[Row], Generic[_Line]):
             yield from self._rows_of(line)
 
     @overload
-    def __getitem__(self, at: int) -> Row: ...
+    def __getitem__(self, index: int) -> Row: ...
     @overload
-    def __getitem__(self, at: slice) -> list[Row]: ...
-    def __getitem__(self, at: int | slice) -> Row | list[Row]:
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
         """Make a row, or some."""
-        if isinstance(at, slice):
-            start, stop, step = at.indices(len(self))
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
             return self._between(start, stop)[::step] if start < stop else []
-        number = at + len(self) if at < 0 else at
+        number = index + len(self) if index < 0 else index
         if not 0 <= number < len(self):
-            raise IndexError(at)
+            raise IndexError(index)
         return self._between(number, number + 1)[0]
 
     def _between(self, start: int, stop: int) -> list[Row]:
         first = bisect_right(self._ends, start)
-        skipped = start - (self._ends[first - 1] if first else 0)
+        skip_count = start - (self._ends[first - 1] if first else 0)
         rows: list[Row] = []
         for line in self._lines[first:]:
-            if len(rows) >= skipped + stop - start:
+            if len(rows) >= skip_count + stop - start:
                 break
             rows.extend(self._rows_of(line))
-        return rows[skipped : skipped + stop - start]
+        return rows[skip_count : skip_count + stop - start]
 
     def _height(self, line: _Line | None) -> int:
         return 1 if line is None else self._height_of(line)
@@ -199,10 +199,10 @@ class _SplitRows(_HunkRows[SplitLine]):
             for side, cells in zip((line.old, line.new), columns, strict=True)
             if side is not None
         ]
-        known = [height for height in heights if height is not None]
-        if len(known) < len(heights):
+        cached_heights = [height for height in heights if height is not None]
+        if len(cached_heights) < len(heights):
             return sum(1 for _ in self._rows_of_line(line))
-        return max(known)
+        return max(cached_heights)
 
     def _rows_of_line(self, line: SplitLine) -> Iterator[Row]:
         return split_line_rows(

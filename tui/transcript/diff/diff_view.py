@@ -52,29 +52,30 @@ class DiffHunks(Struct, frozen=True):
 @lru_cache(maxsize=64)
 def diff_texts(old: str, new: str, context: int = CONTEXT_LINES) -> DiffHunks:
     """Return the hunks between two texts."""
-    before, after = old.splitlines(), new.splitlines()
-    if len(before) + len(after) > _MAX_DIFF_LINES:
-        return _whole_replacement(before, after)
+    old_texts, new_texts = old.splitlines(), new.splitlines()
+    if len(old_texts) + len(new_texts) > _MAX_DIFF_LINES:
+        return _whole_replacement(old_texts, new_texts)
     hunks: list[tuple[DiffLine, ...]] = []
-    added = removed = 0
-    unmarked = _MARKED_PAIRS
-    for group in changed_groups(before, after, context):
+    added_count = removed_count = 0
+    pair_budget = _MARKED_PAIRS
+    for group in changed_groups(old_texts, new_texts, context):
         lines: list[DiffLine] = []
         for is_same, i1, i2, j1, j2 in group:
             if is_same:
                 lines.extend(
-                    DiffLine("same", i1 + k + 1, j1 + k + 1, before[i1 + k]) for k in range(i2 - i1)
+                    DiffLine("same", i1 + k + 1, j1 + k + 1, old_texts[i1 + k])
+                    for k in range(i2 - i1)
                 )
                 continue
-            added += j2 - j1
-            removed += i2 - i1
-            removed_texts, added_texts = before[i1:i2], after[j1:j2]
-            candidates = _candidates(i2 - i1, j2 - j1, unmarked)
-            unmarked -= len(candidates)
+            added_count += j2 - j1
+            removed_count += i2 - i1
+            removed_texts, added_texts = old_texts[i1:i2], new_texts[j1:j2]
+            candidates = _candidates(i2 - i1, j2 - j1, pair_budget)
+            pair_budget -= len(candidates)
             others = _alike(removed_texts, added_texts, candidates)
             lines.extend(_replacement(removed_texts, added_texts, i1, j1, others))
         hunks.append(tuple(lines))
-    return DiffHunks(tuple(hunks), added, removed)
+    return DiffHunks(tuple(hunks), added_count, removed_count)
 
 
 def diff_counts(display: DiffDisplay) -> tuple[Run, ...]:
@@ -92,13 +93,13 @@ def diff_counts(display: DiffDisplay) -> tuple[Run, ...]:
 def first_changed_line(display: DiffDisplay) -> int:
     """Return the number of the first line of the new file that is not as it was."""
     hunks = diff_texts(display.old, display.new).hunks
-    changed = (
+    line_numbers = (
         line.new_number or line.old_number or 1
         for hunk in hunks
         for line in hunk
         if line.kind != "same"
     )
-    return display.first_line - 1 + next(changed, 1)
+    return display.first_line - 1 + next(line_numbers, 1)
 
 
 def line_room(width_cells: int, digits: int, indent: int) -> int:
@@ -124,15 +125,15 @@ def diff_line_rows(
     source, number = (
         (old_lines, line.old_number) if line.kind == "removed" else (new_lines, line.new_number)
     )
-    coloured: Sequence[Run] = ((line.text, Ink()),)
+    runs_in_color: Sequence[Run] = ((line.text, Ink()),)
     if number is not None and number <= len(source):
         candidate = source[number - 1]
         if "".join(text for text, _ in candidate) == line.text:
-            coloured = candidate
-    marked = _mark(coloured, _changed_ranges(line), word_ground)
+            runs_in_color = candidate
+    marked_runs = _mark(runs_in_color, _changed_ranges(line), word_ground)
     gutter = indent + digits + _SIGN_CELLS
     label = f"{'' if number is None else number + first_line - 1:>{digits}}"
-    for position, part in enumerate(chop(marked, line_room(width_cells, digits, indent))):
+    for position, part in enumerate(chop(marked_runs, line_room(width_cells, digits, indent))):
         head: tuple[Run, ...] = (
             (" " * indent, MUTED),
             (label if not position else " " * digits, Ink(Role.MUTED if ground else Role.FAINT)),
@@ -153,25 +154,23 @@ _LOOKS: Final[dict[str, tuple[str, Role | None, Role | None, Role]]] = {
 }
 
 
-def _mark(
-    runs: Sequence[Run], changed: Sequence[tuple[int, int]], ground: Role | None
-) -> list[Run]:
+def _mark(runs: Sequence[Run], ranges: Sequence[tuple[int, int]], ground: Role | None) -> list[Run]:
     """Return the runs with a ground under the changed character ranges."""
-    if not changed or ground is None:
+    if not ranges or ground is None:
         return list(runs)
-    marked: list[Run] = []
+    marked_runs: list[Run] = []
     position = 0
     for text, ink in runs:
         cuts = {0, len(text)}
-        for start, end in changed:
+        for start, end in ranges:
             cuts.update(min(max(edge - position, 0), len(text)) for edge in (start, end))
         edges = sorted(cuts)
         for begin, stop in pairwise(edges):
             middle = position + begin
-            is_changed = any(start <= middle < end for start, end in changed)
-            marked.append((text[begin:stop], ink.with_ground(ground) if is_changed else ink))
+            is_changed = any(start <= middle < end for start, end in ranges)
+            marked_runs.append((text[begin:stop], ink.with_ground(ground) if is_changed else ink))
         position += len(text)
-    return marked
+    return marked_runs
 
 
 def _candidates(old_count: int, new_count: int, limit: int) -> list[tuple[int, int]]:
@@ -212,8 +211,8 @@ def _likeness(old: str, new: str) -> float:
 
 
 def _replacement(
-    removed: Sequence[str],
-    added: Sequence[str],
+    removed_texts: Sequence[str],
+    added_texts: Sequence[str],
     i1: int,
     j1: int,
     others: Sequence[tuple[int, int]],
@@ -221,11 +220,11 @@ def _replacement(
     """Yield removed lines, then added lines, those of a pair each with the other."""
     of_old = dict(others)
     of_new = {new: old for old, new in others}
-    for k, text in enumerate(removed):
-        other = added[of_old[k]] if k in of_old else None
+    for k, text in enumerate(removed_texts):
+        other = added_texts[of_old[k]] if k in of_old else None
         yield DiffLine("removed", i1 + k + 1, None, text, other)
-    for k, text in enumerate(added):
-        other = removed[of_new[k]] if k in of_new else None
+    for k, text in enumerate(added_texts):
+        other = removed_texts[of_new[k]] if k in of_new else None
         yield DiffLine("added", None, j1 + k + 1, text, other)
 
 
@@ -265,17 +264,17 @@ def _add_range(ranges: list[tuple[int, int]], words: Sequence[str], first: int, 
         ranges.append((start, stop))
 
 
-def _whole_replacement(before: Sequence[str], after: Sequence[str]) -> DiffHunks:
+def _whole_replacement(old: Sequence[str], new: Sequence[str]) -> DiffHunks:
     """Return a diff of huge texts: their common start and end are cut, the middle is replaced."""
     start = 0
-    while start < min(len(before), len(after)) and before[start] == after[start]:
+    while start < min(len(old), len(new)) and old[start] == new[start]:
         start += 1
     end = 0
-    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
         end += 1
-    old_end, new_end = len(before) - end, len(after) - end
+    old_end, new_end = len(old) - end, len(new) - end
     lines = (
-        *(DiffLine("removed", i + 1, None, before[i]) for i in range(start, old_end)),
-        *(DiffLine("added", None, i + 1, after[i]) for i in range(start, new_end)),
+        *(DiffLine("removed", i + 1, None, old[i]) for i in range(start, old_end)),
+        *(DiffLine("added", None, i + 1, new[i]) for i in range(start, new_end)),
     )
     return DiffHunks((lines,) if lines else (), new_end - start, old_end - start)

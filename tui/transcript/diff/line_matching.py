@@ -42,15 +42,15 @@ def matcher_of(old: Sequence[str], new: Sequence[str]) -> SequenceMatcher[str]:
 
 
 def changed_groups(
-    before: Sequence[str], after: Sequence[str], context: int
+    old: Sequence[str], new: Sequence[str], context: int
 ) -> Iterator[list[LineSpan]]:
     """Yield what changed, first to last, each with up to `context` equal lines around it."""
     group: list[LineSpan] = []
-    for span in _spans(before, after):
+    for span in _spans(old, new):
         if not span.is_same:
             group.append(span)
             continue
-        is_last = span.old_end == len(before) and span.new_end == len(after)
+        is_last = span.old_end == len(old) and span.new_end == len(new)
         if group:
             if not is_last and span.old_end - span.old_start <= 2 * context:
                 group.append(span)
@@ -71,16 +71,16 @@ def _with_lines_after(group: list[LineSpan], span: LineSpan, context: int) -> li
     return group
 
 
-def _spans(before: Sequence[str], after: Sequence[str]) -> Iterator[LineSpan]:
+def _spans(old_lines: Sequence[str], new_lines: Sequence[str]) -> Iterator[LineSpan]:
     """Yield all lines of both texts, equal and changed ones in turn."""
     i = j = 0
-    for old, new, size in _join_matches(_matches(before, after)):
+    for old, new, size in _join_matches(_matches(old_lines, new_lines)):
         if i < old or j < new:
             yield LineSpan(False, i, old, j, new)
         i, j = old + size, new + size
         yield LineSpan(True, old, i, new, j)
-    if i < len(before) or j < len(after):
-        yield LineSpan(False, i, len(before), j, len(after))
+    if i < len(old_lines) or j < len(new_lines):
+        yield LineSpan(False, i, len(old_lines), j, len(new_lines))
 
 
 def _join_matches(matches: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
@@ -96,23 +96,23 @@ def _join_matches(matches: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int
         yield old, new, size
 
 
-def _matches(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+def _matches(old_lines: Sequence[str], new_lines: Sequence[str]) -> Iterator[tuple[int, int, int]]:
     """Yield (old line, new line, count) of runs of equal lines, in no order."""
-    if _is_cheap(before, after):
-        yield from _exact(before, after, 0, 0)
+    if _is_cheap(old_lines, new_lines):
+        yield from _exact(old_lines, new_lines, 0, 0)
         return
-    ranges = [(0, len(before), 0, len(after), False)]
+    ranges = [(0, len(old_lines), 0, len(new_lines), False)]
     while ranges:
         i1, i2, j1, j2, is_final = ranges.pop()
-        start = _common(zip(before[i1:i2], after[j1:j2], strict=False))
+        start = _common(zip(old_lines[i1:i2], new_lines[j1:j2], strict=False))
         if start:
             yield i1, j1, start
         i1, j1 = i1 + start, j1 + start
-        end = _common(zip(reversed(before[i1:i2]), reversed(after[j1:j2]), strict=False))
+        end = _common(zip(reversed(old_lines[i1:i2]), reversed(new_lines[j1:j2]), strict=False))
         i2, j2 = i2 - end, j2 - end
         if end:
             yield i2, j2, end
-        old, new = before[i1:i2], after[j1:j2]
+        old, new = old_lines[i1:i2], new_lines[j1:j2]
         if set(old).isdisjoint(new):
             continue
         if _is_cheap(old, new):
@@ -159,16 +159,16 @@ def _common(pairs: Iterable[tuple[str, str]]) -> int:
 def _single(lines: Sequence[str]) -> dict[str, int]:
     """Return the positions of the lines that occur once."""
     counts = Counter(lines)
-    return {line: at for at, line in enumerate(lines) if counts[line] == 1}
+    return {line: index for index, line in enumerate(lines) if counts[line] == 1}
 
 
 def _number_lines(lines: Sequence[str]) -> dict[tuple[str, int], int]:
     """Return the positions of the first, the second … of each line."""
-    seen: defaultdict[str, int] = defaultdict(int)
+    counts: defaultdict[str, int] = defaultdict(int)
     places: dict[tuple[str, int], int] = {}
-    for at, line in enumerate(lines):
-        places[line, seen[line]] = at
-        seen[line] += 1
+    for index, line in enumerate(lines):
+        places[line, counts[line]] = index
+        counts[line] += 1
     return places
 
 
@@ -192,9 +192,9 @@ def _rising(old: Mapping[_Name, int], new: Mapping[_Name, int]) -> list[tuple[in
         else:
             ends[length] = place
             ending[length] = number
-    found: list[tuple[int, int]] = []
+    chain: list[tuple[int, int]] = []
     number = ending[-1] if ending else -1
     while number >= 0:
-        found.append(pairs[number])
+        chain.append(pairs[number])
         number = previous[number]
-    return found[::-1]
+    return chain[::-1]

@@ -44,45 +44,50 @@ class SplitLine(Struct, frozen=True):
 
 def split_lines(hunk: Sequence[DiffLine]) -> Iterator[SplitLine]:
     """Yield the lines of a hunk in pairs; lines of which one became the other are a pair."""
-    removed: list[DiffLine] = []
-    added: list[DiffLine] = []
+    removed_lines: list[DiffLine] = []
+    added_lines: list[DiffLine] = []
     for line in hunk:
         match line.kind:
             case "removed":
-                if added:
-                    yield from _align_lines(removed, added)
-                    removed, added = [], []
-                removed.append(line)
+                if added_lines:
+                    yield from _align_lines(removed_lines, added_lines)
+                    removed_lines, added_lines = [], []
+                removed_lines.append(line)
             case "added":
-                added.append(line)
+                added_lines.append(line)
             case "same":
-                yield from _align_lines(removed, added)
-                removed, added = [], []
+                yield from _align_lines(removed_lines, added_lines)
+                removed_lines, added_lines = [], []
                 yield SplitLine(line, line)
-    yield from _align_lines(removed, added)
+    yield from _align_lines(removed_lines, added_lines)
 
 
-def _align_lines(removed: Sequence[DiffLine], added: Sequence[DiffLine]) -> Iterator[SplitLine]:
+def _align_lines(
+    removed_lines: Sequence[DiffLine], added_lines: Sequence[DiffLine]
+) -> Iterator[SplitLine]:
     """Pair each line with the one it became, as far as the order of both sides allows that."""
     next_old = next_new = 0
-    for at, line in enumerate(removed):
+    for index, line in enumerate(removed_lines):
         partner = next(
             (
-                to
-                for to in range(next_new, len(added))
-                if line.other == added[to].text and added[to].other == line.text
+                position
+                for position in range(next_new, len(added_lines))
+                if line.other == added_lines[position].text
+                and added_lines[position].other == line.text
             ),
             None,
         )
         if partner is not None:
-            yield from _side_by_side(removed[next_old:at], added[next_new:partner])
-            yield SplitLine(line, added[partner])
-            next_old, next_new = at + 1, partner + 1
-    yield from _side_by_side(removed[next_old:], added[next_new:])
+            yield from _side_by_side(removed_lines[next_old:index], added_lines[next_new:partner])
+            yield SplitLine(line, added_lines[partner])
+            next_old, next_new = index + 1, partner + 1
+    yield from _side_by_side(removed_lines[next_old:], added_lines[next_new:])
 
 
-def _side_by_side(removed: Iterable[DiffLine], added: Iterable[DiffLine]) -> Iterator[SplitLine]:
-    return (SplitLine(old, new) for old, new in zip_longest(removed, added))
+def _side_by_side(
+    removed_lines: Iterable[DiffLine], added_lines: Iterable[DiffLine]
+) -> Iterator[SplitLine]:
+    return (SplitLine(old, new) for old, new in zip_longest(removed_lines, added_lines))
 
 
 def split_line_rows(

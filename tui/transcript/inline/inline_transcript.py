@@ -37,7 +37,7 @@ class InlineTranscript:
         self._widget = widget
         self.scrollback = Scrollback(widget.viewport)
         self._header_rows = 0
-        self._wanted: int | None = None
+        self._max_rows: int | None = None
         """How many rows are wanted at most; None for all there is room for."""
         self._shown_from = HEADER
         """The first row that is painted."""
@@ -63,14 +63,14 @@ class InlineTranscript:
 
     def fit_height(self, window_rows: int) -> bool:
         """Want as many rows as are needed; whether that is another height."""
-        wanted: int | None = None
+        max_rows: int | None = None
         if self.is_partial:
             has_blocks = bool(self._widget.viewport.entries)
-            wanted = self.scrollback.live_rows(window_rows) if has_blocks else self._header_rows
-        if self._wanted == wanted:
+            max_rows = self.scrollback.live_rows(window_rows) if has_blocks else self._header_rows
+        if self._max_rows == max_rows:
             return False
-        self._wanted = wanted
-        self._widget.styles.max_height = wanted
+        self._max_rows = max_rows
+        self._widget.styles.max_height = max_rows
         return True
 
     def take_finished(self, width_cells: int) -> Sequence[Strip]:

@@ -93,9 +93,9 @@ class Scrollback:
         end = RowPosition(first, 0)
         if first < len(viewport.entries):
             entry = viewport.entries[first]
-            settled = viewport.layout_of(first).settled_rows
-            if settled and _may_give_parts(entry.block):
-                end = RowPosition(first, entry.has_gap + settled)
+            settled_count = viewport.layout_of(first).settled_rows
+            if settled_count and _may_give_parts(entry.block):
+                end = RowPosition(first, entry.has_gap + settled_count)
         if shown_from is not None:
             end = min(end, shown_from, key=_order)
         return self._rows_until(end)
@@ -114,9 +114,9 @@ class Scrollback:
                 self._next = RowPosition(block + 1, 0)
                 continue
             stop = end.line if block == end.block else viewport.height_of(block)
-            given = [viewport.row(RowPosition(block, at)) for at in range(line, stop)]
-            rows.extend(given)
-            self._next_chars = sum(map(_ink, given)) + (self._next_chars if line else 0)
+            new_rows = [viewport.row(RowPosition(block, number)) for number in range(line, stop)]
+            rows.extend(new_rows)
+            self._next_chars = sum(map(_ink, new_rows)) + (self._next_chars if line else 0)
             self._next, self._next_key = RowPosition(block, stop), entry.block.key
             if block < end.block:
                 self._given_keys.add(entry.block.key)

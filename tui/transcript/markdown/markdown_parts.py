@@ -45,7 +45,7 @@ class MarkdownParts:
         self._pieces: list[str] = []
         self._open = ""
         self._continues = False
-        self._scanned = 0
+        self._scanned_chars = 0
         self._was_blank = False
         self._is_in_item = False
         self._html_end: re.Pattern[str] | None = None
@@ -69,13 +69,13 @@ class MarkdownParts:
         """Add text at the end; return the parts that are finished by it, oldest first."""
         self._pieces.append(text)
         self._open += text
-        finished: list[MarkdownPart] = []
-        while (end := self._open.find("\n", self._scanned)) >= 0:
-            start, self._scanned = self._scanned, end + 1
+        parts: list[MarkdownPart] = []
+        while (end := self._open.find("\n", self._scanned_chars)) >= 0:
+            start, self._scanned_chars = self._scanned_chars, end + 1
             part = self._line(self._open[start:end], start)
             if part is not None:
-                finished.append(part)
-        return finished
+                parts.append(part)
+        return parts
 
     def _line(self, line: str, start: int) -> MarkdownPart | None:
         """Take a whole line that begins at `start`; return the part that ends with or before it."""
@@ -113,27 +113,27 @@ class MarkdownParts:
         return True
 
     def _line_in_fence(self, line: str, start: int) -> MarkdownPart | None:
-        stripped = line.strip()
-        is_close = stripped == stripped[:1] * len(stripped) and stripped.startswith(self._mark)
+        content = line.strip()
+        is_close = content == content[:1] * len(content) and content.startswith(self._mark)
         if not self._is_nested and line.startswith(("    ", "\t")):
             is_close = False
-        has_left = self._is_nested and bool(stripped) and not line.startswith((" ", "\t"))
+        has_left = self._is_nested and bool(content) and not line.startswith((" ", "\t"))
         if is_close or has_left:
             self._mark = ""
             self._was_blank = False
             return self._line(line, start) if has_left and not is_close else None
-        if self._is_nested or self._is_in_item or self._scanned < FENCE_CHARS:
+        if self._is_nested or self._is_in_item or self._scanned_chars < FENCE_CHARS:
             return None
-        head = MarkdownPart(self._open[: self._scanned] + self._mark + "\n", self._continues)
-        self._open = self._opening + self._open[self._scanned :]
-        self._scanned = len(self._opening)
+        head = MarkdownPart(self._open[: self._scanned_chars] + self._mark + "\n", self._continues)
+        self._open = self._opening + self._open[self._scanned_chars :]
+        self._scanned_chars = len(self._opening)
         self._continues = True
         return head
 
     def _cut(self, start: int) -> MarkdownPart:
         head = MarkdownPart(self._open[:start], self._continues)
         self._open = self._open[start:]
-        self._scanned -= start
+        self._scanned_chars -= start
         self._continues = False
         return head
 
@@ -146,5 +146,5 @@ def _html_end(opening: re.Match[str]) -> re.Pattern[str]:
 def split_text(text: str) -> list[MarkdownPart]:
     """Return the parts of a whole text; at least one."""
     parts = MarkdownParts()
-    finished = parts.feed(text)
-    return [*finished, parts.current]
+    finished_parts = parts.feed(text)
+    return [*finished_parts, parts.current]

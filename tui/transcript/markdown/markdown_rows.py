@@ -57,8 +57,8 @@ def block_starts(text: str) -> list[int]:
     lines = [node.map[0] for node in _tree(text).children if node.map is not None]
     starts: list[int] = []
     position = line = 0
-    for wanted in lines:
-        while line < wanted:
+    for number in lines:
+        while line < number:
             position = text.index("\n", position) + 1
             line += 1
         starts.append(position)
@@ -82,12 +82,12 @@ def last_item_start(text: str) -> int:
 
 def open_fence(text: str, width_cells: int, highlighter: Highlighter) -> OpenFence | None:
     """Return the code fence that the text begins with, if it is not closed yet."""
-    stripped = text.lstrip("\n")
-    match = _FENCE.match(stripped)
+    content = text.lstrip("\n")
+    match = _FENCE.match(content)
     if match is None:
         return None
     fence = OpenFence(match[2], match[3].strip(), width_cells, highlighter, match.group())
-    return fence if fence.feed(stripped[match.end() :]) is None else None
+    return fence if fence.feed(content[match.end() :]) is None else None
 
 
 class OpenFence:
@@ -303,9 +303,9 @@ class _Painter:
     def _link(self, node: SyntaxTreeNode, ink: Ink, runs: list[Run]) -> None:
         target = str(node.attrs.get("href", ""))
         label: list[Run] = []
-        linked = replace(ink, role=Role.LINK, underline=True)
+        link_ink = replace(ink, role=Role.LINK, underline=True)
         # What the label names does not matter: the target is what is opened.
-        _Painter(self._highlighter, None)._children(node, linked, label)
+        _Painter(self._highlighter, None)._children(node, link_ink, label)
         text = "".join(part for part, _ in label)
         is_shown = text in (target, target.removeprefix("mailto:"))
         address = target if _SAFE_LINK.match(target) else None

@@ -51,7 +51,7 @@ class MarkdownStream:
         self._tail_text = ""
         self._held_text = ""
         self._held_rows: list[Row] = []
-        self._finished: list[Row] = []
+        self._finished_rows: list[Row] = []
         self._finished_count = 0
         self._unready: list[_Piece] = []
         self._has_content = False
@@ -93,7 +93,7 @@ class MarkdownStream:
 
     def take_finished(self) -> list[Row]:
         """Return rows that became final since the last call."""
-        rows, self._finished = self._finished, []
+        rows, self._finished_rows = self._finished_rows, []
         return rows
 
     @property
@@ -104,7 +104,7 @@ class MarkdownStream:
     def take_repainted(self) -> list[tuple[int, list[Row]]]:
         """Return finished rows whose code was lexed since, each with its place among all."""
         self._tail_rows = None
-        repainted: list[tuple[int, list[Row]]] = []
+        repaints: list[tuple[int, list[Row]]] = []
         unready: list[_Piece] = []
         for piece in self._unready:
             if not self._highlighter.has_news(piece.unready):
@@ -112,9 +112,9 @@ class MarkdownStream:
                 continue
             rows = self._paint(piece.text, piece.start, unready)
             # Colours change no widths, so there are as many rows as before.
-            repainted.append((piece.start, rows[: piece.count]))
+            repaints.append((piece.start, rows[: piece.count]))
         self._unready = unready
-        return repainted
+        return repaints
 
     def tail(self) -> list[Row]:
         """Return the rows of what may still change."""
@@ -164,8 +164,8 @@ class MarkdownStream:
             if not rows:
                 continue
             if self._has_content:
-                self._finished.append(BLANK)
-            self._finished.extend(rows)
+                self._finished_rows.append(BLANK)
+            self._finished_rows.extend(rows)
             self._finished_count = start + len(rows)
             self._has_content = True
 

@@ -31,20 +31,20 @@ def table_rows(table: Sequence[Sequence[Cell]], width_cells: int) -> list[Row]:
 
 
 def _column_widths(table: Sequence[Sequence[Cell]], count: int, room: int) -> list[int]:
-    wanted = [_MIN_CELLS] * count
+    widths = [_MIN_CELLS] * count
     for line in table:
         for column, (runs, _) in enumerate(line):
             lines = wrap(runs, 10_000)
-            wanted[column] = max(wanted[column], *(runs_width(part.runs) for part in lines))
-    while sum(wanted) > room and max(wanted) > _MIN_CELLS:
+            widths[column] = max(widths[column], *(runs_width(part.runs) for part in lines))
+    while sum(widths) > room and max(widths) > _MIN_CELLS:
         # The widest column shrinks first: narrow ones stay readable.
-        widest = max(wanted)
-        column = wanted.index(widest)
-        others = [width for width in wanted if width < widest]
+        widest = max(widths)
+        column = widths.index(widest)
+        others = [width for width in widths if width < widest]
         next_width = max(others) if others else _MIN_CELLS
-        excess = sum(wanted) - room
-        wanted[column] = max(_MIN_CELLS, min(widest - 1, max(next_width, widest - excess)))
-    return wanted
+        excess = sum(widths) - room
+        widths[column] = max(_MIN_CELLS, min(widest - 1, max(next_width, widest - excess)))
+    return widths
 
 
 def _line_rows(line: Sequence[Cell], widths: Sequence[int]) -> list[Row]:

@@ -18,7 +18,7 @@ class ReadingBar(RowsWidget):
         """Start empty."""
         super().__init__(id=id)
         self._query: str | None = None
-        self._found = ""
+        self._result_text = ""
         self._keys: Sequence[str] = ()
         self._is_open = False
 
@@ -27,12 +27,12 @@ class ReadingBar(RowsWidget):
         """Whether the transcript is being read."""
         return self._is_open
 
-    def show(self, query: str | None, found: str, keys: Sequence[str]) -> None:
+    def show(self, query: str | None, result_text: str, keys: Sequence[str]) -> None:
         """Show a query being typed (None: none is), what was found, and the keys there are.
 
         Keys that do not fit are left out, the last ones first.
         """
-        self._query, self._found, self._keys, self._is_open = query, found, keys, True
+        self._query, self._result_text, self._keys, self._is_open = query, result_text, keys, True
         self.rows_changed()
 
     def close(self) -> None:
@@ -48,12 +48,12 @@ class ReadingBar(RowsWidget):
         runs: list[Run] = [(" Transcript ", Ink(Role.ACCENT, bold=True))]
         if self._query is not None:
             runs = [(" /", ACCENT), (self._query, TEXT), ("▏", ACCENT)]
-        found: Run = (f"{self._found}  " if self._found else "", TEXT)
-        room = width_cells - runs_width(runs) - runs_width([found]) - 2
-        shown = list(self._keys)
-        while shown and text_width(" · ".join(shown)) > room:
-            shown.pop()
-        right: list[Run] = [found, (" · ".join(shown), MUTED)]
+        result: Run = (f"{self._result_text}  " if self._result_text else "", TEXT)
+        room = width_cells - runs_width(runs) - runs_width([result]) - 2
+        keys = list(self._keys)
+        while keys and text_width(" · ".join(keys)) > room:
+            keys.pop()
+        right: list[Run] = [result, (" · ".join(keys), MUTED)]
         gap = max(1, width_cells - runs_width(runs) - runs_width(right) - 1)
         line = clip([*runs, (" " * gap, TEXT), *right], width_cells)
         return [rule, Row(tuple(line), is_copied=False)]

@@ -54,10 +54,10 @@ class TranscriptSearch:
         self._hits: list[int] = []
         self._sizes: list[int] = []
         self._low = self._high = end
-        self._again: list[int] = []
+        self._repeat_blocks: list[int] = []
         if narrows is not None and narrows.needle and narrows.needle in self.needle:
             self._low, self._high, self._above = narrows._low, narrows._high, narrows._above
-            self._again = [*narrows._again, *narrows._hits]
+            self._repeat_blocks = [*narrows._repeat_blocks, *narrows._hits]
 
     def shift(self, count: int) -> None:
         """Take note of so many blocks that came in above all others."""
@@ -68,18 +68,20 @@ class TranscriptSearch:
         if not self.needle:
             return True
         return (
-            not self._again and self._low + self._above <= 0 and self._high + self._above >= count
+            not self._repeat_blocks
+            and self._low + self._above <= 0
+            and self._high + self._above >= count
         )
 
     def look(self, entries: Sequence[ViewportEntry], limit_chars: int = PORTION_CHARS) -> None:
         """Search about so many characters more, the newest first; one block at least."""
-        left = limit_chars
+        remaining_chars = limit_chars
         older: list[tuple[int, int]] = []
-        while left > 0 and not self.is_complete(len(entries)):
+        while remaining_chars > 0 and not self.is_complete(len(entries)):
             block = self._next_block(len(entries))
             index = block + self._above
             text = block_text(entries[index].block) if 0 <= index < len(entries) else ""
-            left -= len(text) + 100
+            remaining_chars -= len(text) + 100
             count = text.count(self.needle)
             if not count:
                 continue
@@ -97,8 +99,8 @@ class TranscriptSearch:
         if self._high + self._above < count:
             self._high += 1
             return self._high - 1
-        if self._again:
-            return self._again.pop()
+        if self._repeat_blocks:
+            return self._repeat_blocks.pop()
         self._low -= 1
         return self._low
 
@@ -120,25 +122,25 @@ class TranscriptSearch:
 
     def number(self, viewport: Viewport, place: RowPosition) -> int:
         """Return which hit a row contains: 1 is the newest, `count` at most the oldest."""
-        at = bisect_left(self._hits, place.block - self._above)
-        newer = sum(self._sizes[at + 1 :])
-        below = sum(
+        index = bisect_left(self._hits, place.block - self._above)
+        newer = sum(self._sizes[index + 1 :])
+        count_below = sum(
             viewport.row(RowPosition(place.block, line)).text.casefold().count(self.needle)
             for line in range(place.line + 1, viewport.height_of(place.block))
         )
         # Rows may show more than the text that is compared has, and break a hit in two.
-        return newer + min(below + 1, self._sizes[at] if at < len(self._sizes) else 1)
+        return newer + min(count_below + 1, self._sizes[index] if index < len(self._sizes) else 1)
 
     def _lines(self, viewport: Viewport, index: int, step: int) -> Iterator[int]:
         """Yield the rows of a block with a hit; its first one where none shows it whole."""
         if not 0 <= index < len(viewport.entries):
             return
-        found = False
+        has_hit = False
         for line in range(viewport.height_of(index))[::step]:
             if self.needle in viewport.row(RowPosition(index, line)).text.casefold():
-                found = True
+                has_hit = True
                 yield line
-        if not found:
+        if not has_hit:
             yield int(viewport.entries[index].has_gap)
 
 
@@ -204,7 +206,7 @@ class SearchSession:
         """Tries the jump on the loaded blocks and returns whether it succeeded."""
         self._needs_all = False
         self._is_working = False
-        self.here: RowPosition | None = None
+        self.current_hit: RowPosition | None = None
         """The hit that was gone to last."""
         self._number = 0
 
@@ -230,7 +232,7 @@ class SearchSession:
         self._follow()
         entries = self._transcript.viewport.entries
         self._search = TranscriptSearch(query, len(entries), self._search)
-        self.here = None
+        self.current_hit = None
         self._number = 0
         self._transcript.set_search(self.needle)
         self._pending = None
@@ -279,12 +281,12 @@ class SearchSession:
         viewport = self._transcript.viewport
         end = RowPosition(len(viewport.entries), 0)
         search = self._search.next if step > 0 else self._search.previous
-        place = search(viewport, self.here or (RowPosition(-1, 0) if step > 0 else end))
+        place = search(viewport, self.current_hit or (RowPosition(-1, 0) if step > 0 else end))
         if place is None and not self._is_complete:
             return False
         place = place or search(viewport, RowPosition(-1, 0) if step > 0 else end)
         if place is not None:
-            self.here = place
+            self.current_hit = place
             self._number = self._search.number(viewport, place)
             self._transcript.to_hit(place)
         return True
@@ -296,12 +298,14 @@ class SearchSession:
 
     def _follow(self) -> None:
         """Earlier blocks came in above: every place has moved."""
-        moved = self._transcript.added_before - self._added_before
-        self._added_before += moved
-        if moved:
-            self._search.shift(moved)
-            if self.here is not None:
-                self.here = RowPosition(self.here.block + moved, self.here.line)
+        shift = self._transcript.added_before - self._added_before
+        self._added_before += shift
+        if shift:
+            self._search.shift(shift)
+            if self.current_hit is not None:
+                self.current_hit = RowPosition(
+                    self.current_hit.block + shift, self.current_hit.line
+                )
 
     # Pending jumps
 

@@ -15,16 +15,16 @@ _END_CHARS: Final = 4_000
 class CountedTests(Struct, frozen=True):
     """The outcome of a test run."""
 
-    passed: int
-    failed: int
+    passed_count: int
+    failed_count: int
 
     @property
     def text(self) -> str:
         """In words: `3 tests passed`, `2 of 5 tests failed`."""
-        total = self.passed + self.failed
+        total = self.passed_count + self.failed_count
         tests = "test" if total == 1 else "tests"
-        if self.failed:
-            return f"{self.failed} of {total} {tests} failed"
+        if self.failed_count:
+            return f"{self.failed_count} of {total} {tests} failed"
         return f"{total} {tests} passed"
 
 
@@ -49,13 +49,15 @@ def _words(matches: list[re.Match[str]]) -> CountedTests | None:
 
 def _unittest(matches: list[re.Match[str]]) -> CountedTests | None:
     last = matches[-1]
-    failed = sum(int(number) for number in re.findall(r"(?:failures|errors)=(\d+)", last[2] or ""))
-    return CountedTests(max(0, int(last[1]) - failed), failed) if int(last[1]) else None
+    failed_count = sum(
+        int(number) for number in re.findall(r"(?:failures|errors)=(\d+)", last[2] or "")
+    )
+    return CountedTests(max(0, int(last[1]) - failed_count), failed_count) if int(last[1]) else None
 
 
 def _sum_matches(matches: list[re.Match[str]]) -> CountedTests | None:
-    passed, failed = (sum(int(match[group]) for match in matches) for group in (1, 2))
-    return CountedTests(passed, failed) if passed or failed else None
+    passed_count, failed_count = (sum(int(match[group]) for match in matches) for group in (1, 2))
+    return CountedTests(passed_count, failed_count) if passed_count or failed_count else None
 
 
 def _mocha(matches: list[re.Match[str]]) -> CountedTests | None:

@@ -29,9 +29,9 @@ def shown_images(block: Block) -> list[ImageFile]:
             return [ImageFile(Path(path), size)]
     elif isinstance(block, ToolCard) and block.state == "ok":
         return [
-            ImageFile(path, (int(found[1]), int(found[2])))
-            for found in _STORED.finditer(block.result)
-            for path in (Path(found[3]),)
+            ImageFile(path, (int(match[1]), int(match[2])))
+            for match in _STORED.finditer(block.result)
+            for path in (Path(match[3]),)
             # A file of this call: a server's text must not choose what is shown.
             if path.name.startswith(f"{block.key}-")
         ]

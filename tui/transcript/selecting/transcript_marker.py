@@ -50,7 +50,7 @@ class TranscriptMarker:
         self._press_row = press
         self.selection: TranscriptSelection | None = None
         """None for none; one that was begun may be empty."""
-        self._pressed: RowPosition | None = None
+        self._press_position: RowPosition | None = None
         """Where the button went down, as long as a click there would unfold something."""
         self._pressed_at = (-1, -1)
         self._pressed_s = 0.0
@@ -60,11 +60,11 @@ class TranscriptMarker:
         if self.selection is None:
             return
         viewport = self._widget.viewport
-        extended = self.selection.step(step, viewport.visible())
-        if extended is None and step in ("up", "down"):
+        new_selection = self.selection.step(step, viewport.visible())
+        if new_selection is None and step in ("up", "down"):
             viewport.scroll(-1 if step == "up" else 1)
-            extended = self.selection.step(step, viewport.visible())
-        self.selection = extended or self.selection
+            new_selection = self.selection.step(step, viewport.visible())
+        self.selection = new_selection or self.selection
         self._widget.update_rows()
 
     def clear(self) -> None:
@@ -95,9 +95,9 @@ class TranscriptMarker:
             return
         place = widget.position_at(y)
         # A click that ends a selection does nothing else.
-        self._pressed = place if self.selection is None else None
+        self._press_position = place if self.selection is None else None
         if place is not None and self._is_second_press(event):
-            self._pressed = None
+            self._press_position = None
             left, right = word_at(widget.viewport.row(place), x)
             self.selection = TranscriptSelection(place, left, place, right, is_open=True)
             widget.capture_mouse()
@@ -111,9 +111,9 @@ class TranscriptMarker:
         widget.update_rows()
 
     def _is_second_press(self, event: events.MouseDown) -> bool:
-        at = (int(event.screen_x), int(event.screen_y))
-        is_second = at == self._pressed_at and event.time - self._pressed_s < _DOUBLE_CLICK_S
-        self._pressed_at, self._pressed_s = at, event.time
+        point = (int(event.screen_x), int(event.screen_y))
+        is_second = point == self._pressed_at and event.time - self._pressed_s < _DOUBLE_CLICK_S
+        self._pressed_at, self._pressed_s = point, event.time
         return is_second
 
     def _drag(self, event: events.MouseMove) -> None:
@@ -138,8 +138,8 @@ class TranscriptMarker:
             return
         if self.selection.is_empty:
             self.selection = None
-            if self._pressed is not None:
-                self._press_row(self._pressed)
+            if self._press_position is not None:
+                self._press_row(self._press_position)
         else:
             self.selection = self.selection.release()
             if text := widget.marked_text:

@@ -46,8 +46,8 @@ class TranscriptSelection(Struct, frozen=True):
         self, step: Step, rows: Sequence[tuple[RowPosition, Row]]
     ) -> TranscriptSelection | None:
         """Return the mark with its head a cell or a row on; None where that row is not shown."""
-        shown = {place: number for number, (place, _) in enumerate(rows)}
-        number = shown.get(self.head)
+        numbers = {place: number for number, (place, _) in enumerate(rows)}
+        number = numbers.get(self.head)
         if number is None:
             return None
         x = self.head_x
@@ -75,11 +75,11 @@ class TranscriptSelection(Struct, frozen=True):
     def columns(self, place: RowPosition) -> tuple[int, int | None] | None:
         """Return the marked columns of a row: start, and end or None for all the rest."""
         (first_block, first_line, first_x), (last_block, last_line, last_x) = self.edges
-        here = (place.block, place.line)
-        if not (first_block, first_line) <= here <= (last_block, last_line):
+        position = (place.block, place.line)
+        if not (first_block, first_line) <= position <= (last_block, last_line):
             return None
-        start = first_x if here == (first_block, first_line) else 0
-        end = last_x if here == (last_block, last_line) else None
+        start = first_x if position == (first_block, first_line) else 0
+        end = last_x if position == (last_block, last_line) else None
         return start, end
 
 

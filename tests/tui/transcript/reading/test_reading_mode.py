@@ -166,7 +166,7 @@ async def test_the_whole_text_goes_to_the_editor_in_logical_lines() -> None:
 
 
 def hit_of(app: AgentApp) -> str:
-    place = app.parts.keyboard.reading.finder.here
+    place = app.parts.keyboard.reading.finder.current_hit
     assert place is not None
     return app.parts.transcript.viewport.row(place).text.strip()
 
