@@ -107,23 +107,23 @@ class InputBus:
 
     def _release_due(self) -> None:
         now_s = self._loop.time()
-        released: list[Message] = []
+        ready_messages: list[Message] = []
         with self._lock:
             if now_s >= self._pointer_due_s:
-                released.extend(self._take_pointer())
-                if released:
+                ready_messages.extend(self._take_pointer())
+                if ready_messages:
                     self._pointer_due_s = now_s + FRAME_GAP_S
             if self._resize is None:
                 self._is_typing = False
             elif now_s >= self._resize_release_s:
-                released.append(self._resize)
+                ready_messages.append(self._resize)
                 self._resize = None
                 self._is_typing = False
                 # Until its frame is shown, its cost is unknown.
                 self._resize_due_s = self._typing_due_s = now_s + RESIZE_GAP_S
                 self._resized_at_s = now_s
             self._set_timer(now_s)
-        for message in released:
+        for message in ready_messages:
             self._deliver(message)
 
     @property

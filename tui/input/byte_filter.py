@@ -299,12 +299,12 @@ def _control_sequence(sequence: str) -> Iterator[InputItem]:
     if sequence in (_PASTE_END, "\x1b[I", "\x1b[O"):
         if sequence != _PASTE_END:
             yield ForParser(sequence)
-    elif found := _OTHER_KEY.fullmatch(sequence):
-        yield from _other_key(int(found[1]), int(found[2]))
-    elif found := _CURSOR_REPORT.fullmatch(sequence):
-        yield _function_key_3(int(found[1]), int(found[2]), sequence)
-    elif found := _EXTENDED_KEY.fullmatch(sequence):
-        yield from _extended_key(found[1], found[2], sequence)
+    elif match := _OTHER_KEY.fullmatch(sequence):
+        yield from _other_key(int(match[1]), int(match[2]))
+    elif match := _CURSOR_REPORT.fullmatch(sequence):
+        yield _function_key_3(int(match[1]), int(match[2]), sequence)
+    elif match := _EXTENDED_KEY.fullmatch(sequence):
+        yield from _extended_key(match[1], match[2], sequence)
     elif (
         sequence in ANSI_SEQUENCES_KEYS
         or _MOUSE.fullmatch(sequence)
@@ -355,8 +355,8 @@ def _extended_key(fields: str, final: str, sequence: str) -> Iterator[InputItem]
         if len(sequence) <= _PARSER_LIMIT:
             yield ForParser(sequence)
         return
-    shown = f";{code_points[0]}" if code_points else ""
-    yield ForParser(f"\x1b[{code};{modifier}{shown}{final}")
+    text_part = f";{code_points[0]}" if code_points else ""
+    yield ForParser(f"\x1b[{code};{modifier}{text_part}{final}")
 
 
 def _is_character(code_point: int) -> bool:

@@ -38,7 +38,7 @@ class InputRouter:
         self._listeners: weakref.WeakKeyDictionary[object, list[_Listener]] = (
             weakref.WeakKeyDictionary()
         )
-        self._reserved: dict[str, Handler] = {}
+        self._reserved_keys: dict[str, Handler] = {}
         self._owners: list[weakref.ref[object]] = []
 
     def listen(
@@ -78,7 +78,7 @@ class InputRouter:
         """
         if key not in RESERVED_KEYS:
             raise ValueError(f"{key} is not reserved; reserved: {', '.join(sorted(RESERVED_KEYS))}")
-        self._reserved[key] = handler
+        self._reserved_keys[key] = handler
 
     def own_keyboard(self, node: object) -> Release:
         """Withhold keys, pastes and clicks from nodes outside this one; the newest owner counts.
@@ -118,8 +118,8 @@ class InputRouter:
         A listener that registers or releases others affects only nodes not yet visited. What a
         handler raises is not caught.
         """
-        if (reserved := self._reserved.get(event.key)) is not None:
-            reserved(event)
+        if (handler := self._reserved_keys.get(event.key)) is not None:
+            handler(event)
             if event.is_stopped:
                 return True
         for phase, nodes in (

@@ -90,7 +90,7 @@ class InputDriver(LinuxDriver):
         self._early: EarlyPrompt | None = getattr(app, "early", None)
         self._is_inline: Final = not mouse
         """Whether the normal screen is drawn on, and the mouse is the terminal's."""
-        self._dropped = ""
+        self._ignored_output = ""
         """What Textual writes and the terminal is not to get."""
         self._typed_early = b""
         super().__init__(app, debug=debug, mouse=mouse, size=size)
@@ -110,7 +110,7 @@ class InputDriver(LinuxDriver):
 
     def write(self, data: str) -> None:
         """Write, or queue, without blocking; dropped outside application mode."""
-        if data != self._dropped and self.output is not None:
+        if data != self._ignored_output and self.output is not None:
             self.output.write(data)
 
     def close(self) -> None:
@@ -158,9 +158,9 @@ class InputDriver(LinuxDriver):
             self._wake_pipe = os.pipe()
         if self._is_inline or (self._early is not None and self._early.is_shown):
             # Inline there is none; the early prompt's would be emptied.
-            self._dropped = _ALTERNATE_SCREEN
+            self._ignored_output = _ALTERNATE_SCREEN
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's
-        self._dropped = ""
+        self._ignored_output = ""
         if attributes is not None:
             self.attrs_before = attributes
         # Handlers of the loop, not of the process: they never interrupt the bus half-way.
@@ -194,9 +194,9 @@ class InputDriver(LinuxDriver):
         if self._is_active:
             self.write(self.at_stop())
         # On the normal screen it moves the cursor to where some program once stored it.
-        self._dropped = _NORMAL_SCREEN if self._is_inline else ""
+        self._ignored_output = _NORMAL_SCREEN if self._is_inline else ""
         super().stop_application_mode()
-        self._dropped = ""
+        self._ignored_output = ""
         if self._is_active:
             self._is_active = False
             atexit.unregister(self._restore_terminal)

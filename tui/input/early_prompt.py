@@ -61,12 +61,12 @@ class EarlyPrompt:
         self._shown_fileno = shown_fileno
         self.attributes: Final[list[Any]] = termios.tcgetattr(typed_fileno)
         """The terminal's settings as they were."""
-        self._wanted = _without_echo(typed_fileno, self.attributes)
-        self._typed: list[bytes] = []
+        self._raw_attributes = _without_echo(typed_fileno, self.attributes)
+        self._typed_pieces: list[bytes] = []
         self._is_plain = True
         """Whether all of it could be shown so far."""
-        self._echoed = b""
-        self._answered = ""
+        self._echoed_text = b""
+        self._answered_prompt = ""
         """What the prompt was whose answer is shown."""
         self._answer = ""
         self._room = 0
@@ -112,7 +112,7 @@ class EarlyPrompt:
         self._thread.join()
         os.close(self._wake_read)
         os.close(self._wake_write)
-        return b"".join(self._typed)
+        return b"".join(self._typed_pieces)
 
     def settle(self) -> None:
         """Leave the terminal as it is, and to its owner by now."""
@@ -137,7 +137,7 @@ class EarlyPrompt:
 
     def show_answer(self, prompt: str, text: str) -> None:
         """Show the next piece of an answer where the first frame will; markup is the screen's."""
-        self._answered = prompt
+        self._answered_prompt = prompt
         self._answer += text
         if self._is_reading and self._is_shown and self._is_in_front():
             with suppress(OSError):
@@ -172,18 +172,18 @@ class EarlyPrompt:
         self._handle(signal.SIGWINCH, lambda *_: self._wake_thread(_DRAW_AGAIN))
 
     def _handle(self, number: int, handler: Callable[[int, FrameType | None], None]) -> None:
-        before = signal.getsignal(number)
+        old_handler = signal.getsignal(number)
         # The program that started us wants some ignored: `trap '' HUP`.
-        if before is not signal.SIG_IGN:
+        if old_handler is not signal.SIG_IGN:
             signal.signal(number, handler)
-            self._handlers[number] = before
+            self._handlers[number] = old_handler
             self._ours[number] = handler
 
     def _put_back(self, number: int) -> None:
-        before = self._handlers.pop(number, None)
+        old_handler = self._handlers.pop(number, None)
         # Not where another handler is set by now.
-        if before is not None and signal.getsignal(number) is self._ours[number]:
-            signal.signal(number, before)
+        if old_handler is not None and signal.getsignal(number) is self._ours[number]:
+            signal.signal(number, old_handler)
 
     def _let_go(self) -> None:
         for number in [*self._handlers]:
@@ -205,7 +205,7 @@ class EarlyPrompt:
 
     def _take(self) -> None:
         self._is_shown = True
-        termios.tcsetattr(self._typed_fileno, termios.TCSANOW, self._wanted)
+        termios.tcsetattr(self._typed_fileno, termios.TCSANOW, self._raw_attributes)
         self._write(TAKE)
         self._draw()
 
@@ -228,7 +228,7 @@ class EarlyPrompt:
             self._write(_CLEAR)
             return
         room = size.columns - len(SIGN) - 1
-        visible = self._echoed[:room]
+        visible = self._echoed_text[:room]
         self._room = room - len(visible)
         self._write(
             f"{_CLEAR}{self._answer_rows()}{_frame(size.columns, size.lines)}"
@@ -240,12 +240,12 @@ class EarlyPrompt:
         plain = _PLAIN_TEXT.match(self._answer)
         size = os.get_terminal_size(self._shown_fileno)
         room = size.columns - len(_ANSWER_INDENT) - 1
-        if plain is None or not _NARROW_TEXT.fullmatch(self._answered[: room + 1]):
+        if plain is None or not _NARROW_TEXT.fullmatch(self._answered_prompt[: room + 1]):
             return ""
-        if len(self._answered) > room or not _NARROW_TEXT.fullmatch(plain[0]):
+        if len(self._answered_prompt) > room or not _NARROW_TEXT.fullmatch(plain[0]):
             return ""
         rows = _wrap_words(plain[0], room)[: size.lines - _ANSWER_ROW - ROWS_BELOW - 1]
-        drawn = f"\x1b[1;1H\x1b[1m{SIGN}\x1b[22m{self._answered}"
+        drawn = f"\x1b[1;1H\x1b[1m{SIGN}\x1b[22m{self._answered_prompt}"
         for row, text in enumerate(rows, _ANSWER_ROW):
             drawn += f"\x1b[{row};1H\x1b[K{_ANSWER_INDENT}{text}"
         return drawn
@@ -289,7 +289,7 @@ class EarlyPrompt:
                 return
 
     def _store(self, data: bytes) -> None:
-        self._typed.append(data)
+        self._typed_pieces.append(data)
         if data.endswith(_ESCAPE):
             # Terminals write a longer key in one piece.
             self._has_escaped = True
@@ -301,7 +301,7 @@ class EarlyPrompt:
             self._show(plain)
 
     def _show(self, plain: bytes) -> None:
-        self._echoed += plain
+        self._echoed_text += plain
         visible = plain[: self._room]
         self._room -= len(visible)
         if visible and self._is_shown:

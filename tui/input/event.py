@@ -28,7 +28,7 @@ class RoutedEvent:
     (streaming-and-events, "Capture and Bubble Phases").
     """
 
-    __slots__ = ("_stopped", "kind", "message", "path", "phase")
+    __slots__ = ("_is_stopped", "kind", "message", "path", "phase")
 
     def __init__(self, message: Message, kind: EventKind, path: Sequence[object]) -> None:
         """Take an event and its path, root first, target last; the path is never empty."""
@@ -37,7 +37,7 @@ class RoutedEvent:
         self.kind = kind
         self.path = path
         self.phase = Phase.CAPTURE
-        self._stopped = False
+        self._is_stopped = False
 
     @property
     def target(self) -> object:
@@ -63,12 +63,12 @@ class RoutedEvent:
     @property
     def is_stopped(self) -> bool:
         """Whether a listener has claimed the event."""
-        return self._stopped
+        return self._is_stopped
 
     def stop_immediate_propagation(self) -> None:
         """End this event: no other listener and no default action sees it."""
-        self._stopped = True
+        self._is_stopped = True
 
     def claim(self) -> None:
         """Take the event; another word for `stop_immediate_propagation`."""
-        self._stopped = True
+        self._is_stopped = True

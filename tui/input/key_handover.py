@@ -29,7 +29,7 @@ class KeyHandover:
         """`route` routes an event that has waited."""
         self._app = app
         self._route = route
-        self._parked: deque[events.Event] = deque()
+        self._waiting_events: deque[events.Event] = deque()
         self._target: DOMNode | None = None
         self._count = 0
         self.must_wait: Callable[[], bool] = lambda: False
@@ -38,7 +38,7 @@ class KeyHandover:
     def take(self, event: events.Event) -> bool:
         """Queue an event for later if it must wait; reserved keys never do."""
         if self._must_wait(event):
-            self._parked.append(event)
+            self._waiting_events.append(event)
             return True
         return False
 
@@ -53,18 +53,18 @@ class KeyHandover:
 
     def resume(self) -> None:
         """Route what waits, unless it still has to."""
-        if self._parked and self._target is None:
+        if self._waiting_events and self._target is None:
             self._app.call_later(self._route_parked)
 
     def take_text(self) -> str:
         """Return the text of what waits, which is not routed any more."""
         pieces = []
-        for event in self._parked:
+        for event in self._waiting_events:
             if isinstance(event, events.Paste):
                 pieces.append(event.text)
             elif isinstance(event, events.Key) and event.is_printable:
                 pieces.append(event.character or "")
-        self._parked.clear()
+        self._waiting_events.clear()
         return "".join(pieces)
 
     def _must_wait(self, event: events.Event) -> bool:
@@ -73,11 +73,11 @@ class KeyHandover:
         if self.must_wait():
             return True
         if self._target is None:
-            return bool(self._parked)
+            return bool(self._waiting_events)
         if not self._target.is_running:
             self._end(self._count)
-            return bool(self._parked)
-        if not self._parked:
+            return bool(self._waiting_events)
+        if not self._waiting_events:
             # Only now does it matter whether the widget ever answers.
             asyncio.get_running_loop().call_later(_HANDOVER_LIMIT_S, self._end, self._count)
         return True
@@ -88,5 +88,5 @@ class KeyHandover:
             self.resume()
 
     async def _route_parked(self) -> None:
-        while self._parked and self._target is None and not self.must_wait():
-            await self._route(self._parked.popleft())
+        while self._waiting_events and self._target is None and not self.must_wait():
+            await self._route(self._waiting_events.popleft())

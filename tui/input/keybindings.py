@@ -121,7 +121,7 @@ class _Reader:
         self.is_readable = True
         self._text = text
         self._lines = text.splitlines()
-        self._seen: dict[tuple[Context, Chord], str] = {}
+        self._actions_by_chord: dict[tuple[Context, Chord], str] = {}
 
     def changes(self) -> Iterator[BindingChange]:
         for block in self._blocks():
@@ -142,9 +142,9 @@ class _Reader:
 
     def line_of(self, keys: str) -> int | None:
         """Return the first line that mentions the keys as a JSON string."""
-        wanted = json.dumps(keys, ensure_ascii=False)
+        quoted_keys = json.dumps(keys, ensure_ascii=False)
         for number, line in enumerate(self._lines, 1):
-            if wanted in line:
+            if quoted_keys in line:
                 return number
         return None
 
@@ -233,7 +233,7 @@ class _Reader:
         return False
 
     def _note_use(self, context: Context, chord: Chord, keys: str, line: int | None) -> None:
-        earlier = self._seen.get((context, chord))
+        earlier = self._actions_by_chord.get((context, chord))
         if earlier is not None:
             self._warn(
                 KeybindingIssue.DUPLICATE,
@@ -241,7 +241,7 @@ class _Reader:
                 line,
                 is_ignored=False,
             )
-        self._seen[context, chord] = keys
+        self._actions_by_chord[context, chord] = keys
         is_typed = chord[0] == "space" or len(chord[0].removeprefix("shift+")) == 1
         if context in (Context.CHAT, Context.GLOBAL) and is_typed and chord != ("?",):
             self._warn(
@@ -291,11 +291,11 @@ def _chord_warnings(
     keymap: Keymap, changes: tuple[BindingChange, ...], reader: _Reader
 ) -> Iterator[KeybindingWarning]:
     for change in changes:
-        bound = keymap.bindings_of(change.context)
+        bindings = keymap.bindings_of(change.context)
         if change.action_id is None or len(change.chord) < 2:
             continue
         for length in range(1, len(change.chord)):
-            shorter = bound.get(change.chord[:length])
+            shorter = bindings.get(change.chord[:length])
             if shorter is not None:
                 keys = display_chord(change.chord)
                 yield KeybindingWarning(

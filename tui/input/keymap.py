@@ -137,19 +137,19 @@ class ChordReader:
         self.keymap = keymap
         """Replace it when the keybindings file changes."""
         self._clock = clock
-        self._typed: Chord = ()
+        self._prefix: Chord = ()
         self._typed_at_s = float("-inf")
 
     @property
     def pending(self) -> Chord:
         """The keys of an unfinished chord; empty when there is none. For the footer."""
-        return self._typed
+        return self._prefix
 
     def continues(self, textual_key: str, contexts: Sequence[Context]) -> bool:
         """Return whether a key would continue an unfinished chord."""
-        if not self._typed or self._clock() - self._typed_at_s > CHORD_LIMIT_S:
+        if not self._prefix or self._clock() - self._typed_at_s > CHORD_LIMIT_S:
             return False
-        chord = (*self._typed, canonical_key(textual_key))
+        chord = (*self._prefix, canonical_key(textual_key))
         return self.keymap.resolve(chord, contexts) is not None
 
     def press(self, textual_key: str, contexts: Sequence[Context]) -> Match | Pending | None:
@@ -159,17 +159,17 @@ class ChordReader:
         """
         key = canonical_key(textual_key)
         now_s = self._clock()
-        prefix = self._typed if now_s - self._typed_at_s <= CHORD_LIMIT_S else ()
-        self._typed = ()
+        prefix = self._prefix if now_s - self._typed_at_s <= CHORD_LIMIT_S else ()
+        self._prefix = ()
         resolution = self.keymap.resolve((*prefix, key), contexts)
         is_first = not prefix
         if resolution is None and prefix:
             is_first = True
             resolution = self.keymap.resolve((key,), contexts)
         if isinstance(resolution, Pending):
-            self._typed = resolution.chord
+            self._prefix = resolution.chord
         elif resolution is not None and is_first and self.keymap.begins_chord((key,), contexts):
             # Esc is an action, and Esc Esc another: the first acts and still counts.
-            self._typed = (key,)
+            self._prefix = (key,)
         self._typed_at_s = now_s
         return resolution

@@ -140,5 +140,5 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
             return False
         click = events.Click.from_event(self._mouse_down_widget, event)
         click_path, is_withheld = self._path_of(click, EventKind.CLICK)
-        routed = RoutedEvent(click, EventKind.CLICK, click_path)
-        return self.router.dispatch(routed) or is_withheld
+        routed_event = RoutedEvent(click, EventKind.CLICK, click_path)
+        return self.router.dispatch(routed_event) or is_withheld

@@ -21,16 +21,16 @@ def take_typed_ahead(fileno: int) -> tuple[list[Any] | None, bytes]:
     The settings are None where there is no terminal, or where it was out of line mode already.
     """
     try:
-        before = termios.tcgetattr(fileno)
-        if not before[3] & termios.ICANON or not before[0] & termios.ICRNL:
+        attributes = termios.tcgetattr(fileno)
+        if not attributes[3] & termios.ICANON or not attributes[0] & termios.ICRNL:
             return None, b""
-        changed = [*before]
-        changed[0] &= ~termios.ICRNL
-        changed[3] &= ~(termios.ICANON | termios.ECHO)
-        changed[6] = [*before[6]]
+        raw_attributes = [*attributes]
+        raw_attributes[0] &= ~termios.ICRNL
+        raw_attributes[3] &= ~(termios.ICANON | termios.ECHO)
+        raw_attributes[6] = [*attributes[6]]
         # A read returns what is there, and nothing where nothing is.
-        changed[6][termios.VMIN], changed[6][termios.VTIME] = 0, 0
-        termios.tcsetattr(fileno, termios.TCSANOW, changed)
+        raw_attributes[6][termios.VMIN], raw_attributes[6][termios.VTIME] = 0, 0
+        termios.tcsetattr(fileno, termios.TCSANOW, raw_attributes)
     except termios.error:
         return None, b""
     pieces = []
@@ -38,11 +38,11 @@ def take_typed_ahead(fileno: int) -> tuple[list[Any] | None, bytes]:
     with contextlib.suppress(OSError):
         while piece := os.read(fileno, _READ_BYTES):
             pieces.append(piece)
-    return before, as_keys(b"".join(pieces))
+    return attributes, as_keys(b"".join(pieces))
 
 
-def as_keys(typed: bytes) -> bytes:
+def as_keys(data: bytes) -> bytes:
     """Return the bytes as Enter would have sent them; of several lines the sender is unknown."""
-    if typed.count(b"\n") == 1:
-        return typed.replace(b"\n", b"\r")
-    return typed
+    if data.count(b"\n") == 1:
+        return data.replace(b"\n", b"\r")
+    return data

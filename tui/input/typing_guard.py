@@ -40,7 +40,7 @@ class DialogGuard:
         self._guarded_until_s = float("-inf")
         self._clicks_guarded_until_s = float("-inf")
         self._is_typing = False
-        self._swallowed: list[str] = []
+        self._swallowed_texts: list[str] = []
 
     def arm(self) -> None:
         """Start the window; to be called when the dialog becomes visible."""
@@ -91,17 +91,17 @@ class DialogGuard:
 
     def release(self) -> None:
         """Hand back what was swallowed; to be called when the dialog closes, too."""
-        text = "".join(self._swallowed)
-        self._swallowed.clear()
+        text = "".join(self._swallowed_texts)
+        self._swallowed_texts.clear()
         if text:
             self._give_back(text)
 
     def _swallow(self, event: RoutedEvent) -> None:
         if event.key == "backspace":
-            if self._swallowed:
-                self._swallowed.pop()
+            if self._swallowed_texts:
+                self._swallowed_texts.pop()
         elif event.text:
-            self._swallowed.append(event.text)
+            self._swallowed_texts.append(event.text)
 
 
 def _is_writing(event: RoutedEvent) -> bool:

@@ -60,25 +60,25 @@ def compute_diff(previous: ScreenBuffer, current: ScreenBuffer) -> Diff:
 
     Both have the same size and are left alone. UNKNOWN cells of `current` are not written.
     """
-    changed = [
+    changed_rows = [
         y
-        for y, (before, after) in enumerate(zip(previous.rows, current.rows, strict=True))
-        if before != after
+        for y, (old, new) in enumerate(zip(previous.rows, current.rows, strict=True))
+        if old != new
     ]
-    if not changed:
+    if not changed_rows:
         return Diff(None, ())
-    shift = find_shift(previous, current, changed)
+    shift = find_shift(previous, current, changed_rows)
     if shift is None:
-        runs = [run for y in changed for run in row_runs(y, previous.rows[y], current.rows[y])]
+        runs = [run for y in changed_rows for run in row_runs(y, previous.rows[y], current.rows[y])]
         return Diff(None, tuple(runs))
     rows = shifted_rows(previous, shift)
     return Diff(
         shift,
         tuple(
             run
-            for y, (before, after) in enumerate(zip(rows, current.rows, strict=True))
-            if before != after
-            for run in row_runs(y, before, after)
+            for y, (old, new) in enumerate(zip(rows, current.rows, strict=True))
+            if old != new
+            for run in row_runs(y, old, new)
         ),
     )
 
@@ -91,40 +91,40 @@ def shifted_rows(buffer: ScreenBuffer, shift: Shift) -> list[Row]:
     fresh: list[Row] = [[UNKNOWN] * buffer.width for _ in range(abs(shift.lines))]
     region = buffer.rows[shift.top : shift.bottom + 1]
     if shift.lines > 0:
-        moved = [*region[shift.lines :], *fresh]
+        new_region = [*region[shift.lines :], *fresh]
     else:
-        moved = [*fresh, *region[: shift.lines]]
-    return [*buffer.rows[: shift.top], *moved, *buffer.rows[shift.bottom + 1 :]]
+        new_region = [*fresh, *region[: shift.lines]]
+    return [*buffer.rows[: shift.top], *new_region, *buffer.rows[shift.bottom + 1 :]]
 
 
-def row_runs(y: int, before: Row, after: Row) -> Iterator[Run]:
+def row_runs(y: int, old_row: Row, new_row: Row) -> Iterator[Run]:
     """Return the runs of one row, left to right, small gaps merged."""
-    if before.count(UNKNOWN) == len(before) and UNKNOWN not in after:
+    if old_row.count(UNKNOWN) == len(old_row) and UNKNOWN not in new_row:
         # After a change of size: everything is written, there is nothing to compare.
-        if after:
-            yield _run(y, 0, len(after), after)
+        if new_row:
+            yield _run(y, 0, len(new_row), new_row)
         return
-    changed = [
+    columns = [
         x
-        for x, (old, new) in enumerate(zip(before, after, strict=True))
+        for x, (old, new) in enumerate(zip(old_row, new_row, strict=True))
         if old is not new and old != new and new is not UNKNOWN
     ]
     start = end = -1
-    for x in changed:
+    for x in columns:
         if x < end:
             continue
-        new = after[x]
+        new = new_row[x]
         if new is CONTINUATION:
             x -= 1
-            new = after[x]
-        if x > end >= 0 and not _is_small_gap(after, end, x):
-            yield _run(y, start, end, after)
+            new = new_row[x]
+        if x > end >= 0 and not _is_small_gap(new_row, end, x):
+            yield _run(y, start, end, new_row)
             start = x
         elif start < 0:
             start = x
         end = x + 2 if new.width == 2 else x + 1
     if start >= 0:
-        yield _run(y, start, end, after)
+        yield _run(y, start, end, new_row)
 
 
 def _run(y: int, start: int, end: int, row: Row) -> Run:
@@ -149,27 +149,27 @@ def _same_pen(cells: Row, other: ScreenCell) -> bool:
 
 
 def find_shift(
-    previous: ScreenBuffer, current: ScreenBuffer, changed: Sequence[int]
+    previous: ScreenBuffer, current: ScreenBuffer, changed_rows: Sequence[int]
 ) -> Shift | None:
     """Return the shift that saves enough rows; None when writing is cheaper or nothing moved."""
-    if len(changed) < SHIFT_ROWS or current.width <= _IGNORED_COLUMNS:
+    if len(changed_rows) < SHIFT_ROWS or current.width <= _IGNORED_COLUMNS:
         return None
     before_keys = [_row_key(row) for row in previous.rows]
     places: dict[int, list[int]] = {}
     for y, key in enumerate(before_keys):
         if key is not None:
             places.setdefault(key, []).append(y)
-    after_keys = {y: _row_key(current.rows[y]) for y in changed}
+    after_keys = {y: _row_key(current.rows[y]) for y in changed_rows}
     votes: Counter[int] = Counter()
     for y, key in after_keys.items():
         if key is not None:
             votes.update(before_y - y for before_y in places.get(key, ()) if before_y != y)
-    needed = max(SHIFT_ROWS, SHIFT_SHARE * len(changed))
+    threshold = max(SHIFT_ROWS, SHIFT_SHARE * len(changed_rows))
     for lines, count in votes.most_common(3):
-        if count < needed:
+        if count < threshold:
             break
         shift = _region(lines, after_keys, before_keys)
-        if shift is not None and _rows_saved(shift, previous, current) >= needed:
+        if shift is not None and _rows_saved(shift, previous, current) >= threshold:
             return shift
     return None
 
@@ -190,13 +190,13 @@ def _region(
 
 def _rows_saved(shift: Shift, previous: ScreenBuffer, current: ScreenBuffer) -> int:
     """Return how many rows more are right after the shift than before it."""
-    moved = shifted_rows(previous, shift)
-    saved = 0
+    new_rows = shifted_rows(previous, shift)
+    saving = 0
     for y in range(shift.top, shift.bottom + 1):
-        wanted = current.rows[y][:-_IGNORED_COLUMNS]
-        saved += moved[y][:-_IGNORED_COLUMNS] == wanted
-        saved -= previous.rows[y][:-_IGNORED_COLUMNS] == wanted
-    return saved
+        target = current.rows[y][:-_IGNORED_COLUMNS]
+        saving += new_rows[y][:-_IGNORED_COLUMNS] == target
+        saving -= previous.rows[y][:-_IGNORED_COLUMNS] == target
+    return saving
 
 
 def _row_key(row: Row) -> int | None:

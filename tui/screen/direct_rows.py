@@ -111,8 +111,8 @@ def _are_plain(strip: Strip) -> bool:
 def _is_plain(style: Style | None) -> bool:
     if style is None:
         return True
-    named = (color for color in (style.color, style.bgcolor) if color is not None)
-    return not style.dim and all(color.triplet is not None for color in named)
+    colors = (color for color in (style.color, style.bgcolor) if color is not None)
+    return not style.dim and all(color.triplet is not None for color in colors)
 
 
 class UncoveredRows:
@@ -144,7 +144,7 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
         self.frame_is_planned = False
         """Whether something was painted that is not written yet."""
         self._is_left_to_textual = False
-        self._uncovered = UncoveredRows()
+        self._uncovered_rows = UncoveredRows()
         super().__init__(*args, **kwargs)
 
     @property
@@ -168,16 +168,16 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
     def paint_rows(self, widget: DrawsRows, rows: Collection[int]) -> bool:
         """Paint rows of a widget into the next frame; False when Textual has to."""
         screen = self._free_screen()
-        region = self._uncovered.region_of(widget, screen) if screen is not None else None
+        region = self._uncovered_rows.region_of(widget, screen) if screen is not None else None
         if region is None:
             return False
-        shown = [y for y in rows if 0 <= y < region.height]
-        strips = widget.strips_of(shown)
+        visible_rows = [y for y in rows if 0 <= y < region.height]
+        strips = widget.strips_of(visible_rows)
         x, width, back, styles, maker = (
             region.x, region.width, self._cells.back, self._cells.styles, self._cells.maker
         )  # fmt: skip
         try:
-            for y, strip in zip(shown, strips, strict=True):
+            for y, strip in zip(visible_rows, strips, strict=True):
                 paint_strip(strip, width, region.y + y, x, back, styles, maker)
         except Exception as error:  # noqa: BLE001 - a wrong picture must not end a session
             self.leave_to_textual(error)

@@ -46,15 +46,15 @@ class TerminalState(Struct):
 
 def emit_escape_codes(diff: Diff, state: TerminalState, styles: StyleTable) -> str:
     """Return the bytes, as text, that perform the diff, and bring the state up to date."""
-    out: list[str] = []
+    codes: list[str] = []
     if diff.shift is not None:
-        _emit_shift(diff.shift, state, styles, out)
+        _emit_shift(diff.shift, state, styles, codes)
     for run in diff.runs:
-        _emit_run(run, state, styles, out)
+        _emit_run(run, state, styles, codes)
     if diff and state.link is not None:
         # A link left open would swallow what others write.
-        _set_link(None, state, out)
-    return "".join(out)
+        _set_link(None, state, codes)
+    return "".join(codes)
 
 
 def move_cursor(x: int, y: int, state: TerminalState) -> str:
@@ -120,24 +120,24 @@ def _vertical(distance: int) -> str:
     return f"\x1b[{final}" if count == 1 else f"\x1b[{count}{final}"
 
 
-def _emit_shift(shift: Shift, state: TerminalState, styles: StyleTable, out: list[str]) -> None:
+def _emit_shift(shift: Shift, state: TerminalState, styles: StyleTable, codes: list[str]) -> None:
     # Insert and delete line inside margins are understood by more terminals than scroll up and
     # down. The blanked rows take the pen's background where that is supported; they are written
     # anyway, but a stray colour for the blink of an eye is avoided with a default pen.
     if state.style_id is None:
-        out.append(styles.transition(None, 0))
+        codes.append(styles.transition(None, 0))
         state.style_id = 0
-    out.append(f"\x1b[{shift.top + 1};{shift.bottom + 1}r")
+    codes.append(f"\x1b[{shift.top + 1};{shift.bottom + 1}r")
     # Terminals put the cursor home after setting margins, some emulators do not.
     state.x = state.y = None
-    out.append(move_cursor(0, shift.top, state))
+    codes.append(move_cursor(0, shift.top, state))
     count = abs(shift.lines)
     final = "M" if shift.lines > 0 else "L"
-    out.append(f"\x1b[{count if count > 1 else ''}{final}\x1b[r")
+    codes.append(f"\x1b[{count if count > 1 else ''}{final}\x1b[r")
     state.x = state.y = None
 
 
-def _emit_run(run: Run, state: TerminalState, styles: StyleTable, out: list[str]) -> None:
+def _emit_run(run: Run, state: TerminalState, styles: StyleTable, codes: list[str]) -> None:
     cells = run.cells
     total = len(cells)
     tail = _blank_tail(cells) if run.reaches_end else total
@@ -152,15 +152,15 @@ def _emit_run(run: Run, state: TerminalState, styles: StyleTable, out: list[str]
         )
     if not erases_tail:
         tail = total
-    out.append(move_cursor(run.x, run.y, state))
+    codes.append(move_cursor(run.x, run.y, state))
     position = 0
     while position < tail:
-        position = _emit_stretch(run, position, tail, state, styles, out)
+        position = _emit_stretch(run, position, tail, state, styles, codes)
     if erases_tail:
         if state.x != run.x + tail:
-            out.append(move_cursor(run.x + tail, run.y, state))
-        _set_pen(cells[-1], state, styles, out)
-        out.append("\x1b[K")
+            codes.append(move_cursor(run.x + tail, run.y, state))
+        _set_pen(cells[-1], state, styles, codes)
+        codes.append("\x1b[K")
 
 
 def _blank_tail(cells: Sequence[ScreenCell]) -> int:
@@ -173,7 +173,7 @@ def _blank_tail(cells: Sequence[ScreenCell]) -> int:
 
 
 def _emit_stretch(
-    run: Run, start: int, end: int, state: TerminalState, styles: StyleTable, out: list[str]
+    run: Run, start: int, end: int, state: TerminalState, styles: StyleTable, codes: list[str]
 ) -> int:
     """Write cells of one style from `start` on; return where the next stretch begins."""
     cells = run.cells
@@ -181,8 +181,8 @@ def _emit_stretch(
     if start and _joins(cells, start):
         state.x = None
     if state.x != run.x + start:
-        out.append(move_cursor(run.x + start, run.y, state))
-    _set_pen(first, state, styles, out)
+        codes.append(move_cursor(run.x + start, run.y, state))
+    _set_pen(first, state, styles, codes)
     erases = first.link is None and styles.is_plain_blank(
         first.style_id, fills_background=state.fills_background
     )
@@ -203,7 +203,7 @@ def _emit_stretch(
                     break
                 # Erasing does not move the cursor; the next stretch does.
                 blanks = _blanks(cells, position, end)
-                out.append(f"\x1b[{blanks}X")
+                codes.append(f"\x1b[{blanks}X")
                 return position + blanks
         elif text and _joins(cells, position):
             break
@@ -214,10 +214,10 @@ def _emit_stretch(
         position += 1
         if len(grapheme) > 1:
             # Terminals disagree about how far a cluster moves the cursor.
-            out.append("".join(text))
+            codes.append("".join(text))
             state.x = None
             return position if width == 1 else min(position + 1, end)
-    out.append("".join(text))
+    codes.append("".join(text))
     # With line wrap off the cursor stays in the last column, with it on it is between two rows.
     state.x = run.x + position if run.x + position < state.width else None
     return position
@@ -253,21 +253,21 @@ def _blanks(cells: Sequence[ScreenCell], start: int, end: int) -> int:
     return position - start
 
 
-def _set_pen(cell: ScreenCell, state: TerminalState, styles: StyleTable, out: list[str]) -> None:
+def _set_pen(cell: ScreenCell, state: TerminalState, styles: StyleTable, codes: list[str]) -> None:
     if state.style_id != cell.style_id:
-        out.append(styles.transition(state.style_id, cell.style_id))
+        codes.append(styles.transition(state.style_id, cell.style_id))
         state.style_id = cell.style_id
     link = cell.link if cell.link is not None and cell.link.isprintable() else None
     if link != state.link:
-        _set_link(link, state, out)
+        _set_link(link, state, codes)
 
 
-def _set_link(link: str | None, state: TerminalState, out: list[str]) -> None:
+def _set_link(link: str | None, state: TerminalState, codes: list[str]) -> None:
     if link is not None:
         # Equal ids join the pieces of a link that is wrapped or painted in parts.
-        out.append(f"\x1b]8;id={_link_id(link)};{link}\x1b\\")
+        codes.append(f"\x1b]8;id={_link_id(link)};{link}\x1b\\")
     elif state.link is not None:
-        out.append("\x1b]8;;\x1b\\")
+        codes.append("\x1b]8;;\x1b\\")
     state.link = link
 
 

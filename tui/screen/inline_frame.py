@@ -62,7 +62,7 @@ class InlineFrame(CellFrame):
         self._content = content
         self._reflows = reflows
         self._terminal_size = terminal_size
-        self._shown: list[Row] = []
+        self._visible_rows: list[Row] = []
         """The rows that the terminal shows on the normal screen."""
         self._shown_width = 0
         self._is_resized = False
@@ -74,7 +74,7 @@ class InlineFrame(CellFrame):
 
     def _begin(self) -> None:
         """Note that nothing is shown, and the cursor is where the first row will be."""
-        self._shown = []
+        self._visible_rows = []
         self._terminal = TerminalState(
             self.back.width, x=0, y=0, rows=1, fills_background=self._terminal.fills_background
         )
@@ -86,16 +86,19 @@ class InlineFrame(CellFrame):
         super().forget_terminal()
         if not self.is_alternate:
             self._terminal.y = row
-            self._shown = [[UNKNOWN] * len(shown) for shown in self._shown]
+            self._visible_rows = [[UNKNOWN] * len(old_row) for old_row in self._visible_rows]
 
     def resize(self, size: Size) -> bool:
         """Take a size; False when it is the same."""
-        before = self._terminal
+        old_state = self._terminal
         if not super().resize(size):
             return False
         if not self.is_alternate:
-            before.width, before.fills_background = size.width, self._terminal.fills_background
-            self._terminal = before
+            old_state.width, old_state.fills_background = (
+                size.width,
+                self._terminal.fills_background,
+            )
+            self._terminal = old_state
             self._is_resized = True
         return True
 
@@ -148,35 +151,35 @@ class InlineFrame(CellFrame):
         self._begin()
         return NORMAL_SCREEN
 
-    def _show(self, finished: Sequence[Strip], live: Sequence[Row]) -> str:
+    def _show(self, finished_rows: Sequence[Strip], live: Sequence[Row]) -> str:
         """Show rows from the first one on; those that are finished stay above from now on."""
         data = self._erase() if self._is_resized else ""
         state, width = self._terminal, self.back.width
-        rows = [*self._paint(finished), *live]
+        rows = [*self._paint(finished_rows), *live]
         for y, row in enumerate(rows):
             data += self._change_row(y, row)
-        if len(rows) < len(self._shown):
+        if len(rows) < len(self._visible_rows):
             data += self._erase_from(len(rows))
-        self._shown = [row.copy() for row in live]
+        self._visible_rows = [row.copy() for row in live]
         self._shown_width = width
         assert state.y is not None
         assert state.rows is not None
-        state.y -= len(finished)
-        state.rows -= len(finished)
+        state.y -= len(finished_rows)
+        state.rows -= len(finished_rows)
         return data
 
     def _change_row(self, y: int, row: Row) -> str:
-        before = self._shown[y] if y < len(self._shown) else None
-        if before == row:
+        old_row = self._visible_rows[y] if y < len(self._visible_rows) else None
+        if old_row == row:
             return ""
         data = ""
-        if before is None:
-            before = [UNKNOWN] * len(row)
-        elif self._used_cells(before) > self._used_cells(row):
+        if old_row is None:
+            old_row = [UNKNOWN] * len(row)
+        elif self._used_cells(old_row) > self._used_cells(row):
             # Erased to its end alone a row stays as long for tmux, and wraps in a narrower window.
             data = self._with_plain_pen(y) + _ERASE_ROW
-            before = [UNKNOWN] * len(row)
-        runs = tuple(row_runs(y, before, row))
+            old_row = [UNKNOWN] * len(row)
+        runs = tuple(row_runs(y, old_row, row))
         return data + emit_escape_codes(Diff(None, runs), self._terminal, self.styles)
 
     def _paint(self, strips: Sequence[Strip]) -> list[Row]:
@@ -202,8 +205,8 @@ class InlineFrame(CellFrame):
         above = self._terminal.y or 0
         width = self.back.width
         if self._reflows and self._is_resized and 0 < width < self._shown_width:
-            used = [self._used_cells(row) for row in self._shown[:above]]
-            above = sum(max(1, -(-cells // width)) for cells in used)
+            widths = [self._used_cells(row) for row in self._visible_rows[:above]]
+            above = sum(max(1, -(-cells // width)) for cells in widths)
             above += (self._terminal.x or 0) // width
         self._is_resized = False
         self._begin()
@@ -215,10 +218,10 @@ class InlineFrame(CellFrame):
 
     def _used_cells(self, row: Row) -> int:
         """Return how long a row is without the blanks at its end."""
-        used = len(row)
-        while used and self._is_blank(row[used - 1]):
-            used -= 1
-        return used
+        count = len(row)
+        while count and self._is_blank(row[count - 1]):
+            count -= 1
+        return count
 
     def _is_blank(self, cell: ScreenCell) -> bool:
         return (

@@ -39,7 +39,7 @@ class TerminalOutput:
         self._on_lost = on_lost
         self._clock = clock
         self._queue: deque[bytes] = deque()
-        self._changed = threading.Condition()
+        self._condition = threading.Condition()
         self._thread: threading.Thread | None = None
         self._is_writing = False
         self._is_closed = False
@@ -56,7 +56,7 @@ class TerminalOutput:
         data = text.encode("utf-8", "replace")
         if not data or self._is_lost or self._is_closed:
             return
-        with self._changed:
+        with self._condition:
             if not self.is_busy:
                 data = self._write_directly(data)
             if not data or self._is_lost:
@@ -67,11 +67,11 @@ class TerminalOutput:
                     target=self._run, name="terminal-output", daemon=True
                 )
                 self._thread.start()
-            self._changed.notify_all()
+            self._condition.notify_all()
 
     def call_when_drained(self, callback: Callable[[], None]) -> None:
         """Call once when nothing is left to write, from the writing thread; at once if so now."""
-        with self._changed:
+        with self._condition:
             if self.is_busy and not self._is_lost:
                 self._on_drained = callback
                 return
@@ -79,10 +79,10 @@ class TerminalOutput:
 
     def close(self, timeout_s: float = 1.0) -> None:
         """Wait for what is queued, but not longer than this, and stop."""
-        with self._changed:
+        with self._condition:
             self._is_closed = True
             self._on_drained = None
-            self._changed.notify_all()
+            self._condition.notify_all()
         if self._thread is not None:
             self._thread.join(timeout_s)
         direct, self._direct_fileno = self._direct_fileno, None
@@ -115,9 +115,9 @@ class TerminalOutput:
 
     def _run(self) -> None:
         while True:
-            with self._changed:
+            with self._condition:
                 while not self._queue and not self._is_closed:
-                    self._changed.wait()
+                    self._condition.wait()
                 if not self._queue or self._is_lost:
                     return
                 data = b"".join(self._queue)
@@ -125,7 +125,7 @@ class TerminalOutput:
                 self._is_writing = True
             self._write_all(data)
             callback = None
-            with self._changed:
+            with self._condition:
                 self._is_writing = False
                 if not self._queue or self._is_lost:
                     callback, self._on_drained = self._on_drained, None

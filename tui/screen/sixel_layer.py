@@ -37,8 +37,8 @@ class SixelLayer:
 
     def __init__(self) -> None:
         self._sixels: dict[int, Sixel] = {}
-        self._shown: frozenset[Spot] = frozenset()
-        self._wanted: frozenset[Spot] = frozenset()
+        self._visible_spots: frozenset[Spot] = frozenset()
+        self._target_spots: frozenset[Spot] = frozenset()
         self._styles: StyleTable | None = None
         self._numbers: dict[int, int] = {}
         """Of the images by the styles of their cells; -1 for other styles."""
@@ -49,7 +49,7 @@ class SixelLayer:
 
     def forget_terminal(self) -> None:
         """Draw every image with the next frame."""
-        self._shown = frozenset()
+        self._visible_spots = frozenset()
 
     def clear_moved(self, front: ScreenBuffer, back: ScreenBuffer, styles: StyleTable) -> None:
         """Have cells written again, in a frame to come, where an image is no longer."""
@@ -57,8 +57,8 @@ class SixelLayer:
             return
         if styles is not self._styles:
             self._styles, self._numbers = styles, {}
-        self._wanted = self._spots(back)
-        for spot in self._shown - self._wanted:
+        self._target_spots = self._spots(back)
+        for spot in self._visible_spots - self._target_spots:
             sixel = self._sixels[spot.number]
             for row in front.rows[spot.y : spot.y + sixel.rows]:
                 end = min(spot.x + sixel.columns, len(row))
@@ -68,31 +68,31 @@ class SixelLayer:
         """Return what draws the images that are new or were written over; call it last."""
         if not self._sixels:
             return ""
-        out: list[str] = []
-        for spot in sorted(self._wanted, key=lambda spot: (spot.y, spot.x)):
+        codes: list[str] = []
+        for spot in sorted(self._target_spots, key=lambda spot: (spot.y, spot.x)):
             sixel = self._sixels[spot.number]
-            if spot in self._shown and not _touches(diff, spot, sixel):
+            if spot in self._visible_spots and not _touches(diff, spot, sixel):
                 continue
-            out += (move_cursor(spot.x, spot.y, state), sixel.sequence)
+            codes += (move_cursor(spot.x, spot.y, state), sixel.sequence)
             state.x = state.y = None
-        self._shown = self._wanted
-        return "".join(out)
+        self._visible_spots = self._target_spots
+        return "".join(codes)
 
     def _spots(self, back: ScreenBuffer) -> frozenset[Spot]:
         """Return the images that are wholly in view."""
-        found: list[Spot] = []
+        spots: list[Spot] = []
         open_at: tuple[int, int, int] | None = None
         """Number, column and first row of the image whose rows are being counted."""
         for y, row in enumerate(back.rows):
-            here = self._in_row(row)
-            if here is None or open_at is None or open_at[:2] != here:
-                open_at = (*here, y) if here is not None else None
+            place = self._in_row(row)
+            if place is None or open_at is None or open_at[:2] != place:
+                open_at = (*place, y) if place is not None else None
             if open_at is not None:
                 number, x, top = open_at
                 if y - top + 1 == self._sixels[number].rows:
-                    found.append(Spot(number, top, x))
+                    spots.append(Spot(number, top, x))
                     open_at = None
-        return frozenset(found)
+        return frozenset(spots)
 
     def _in_row(self, row: Row) -> tuple[int, int] | None:
         """Return the number and the column of an image whose cells are in a row."""

@@ -88,36 +88,36 @@ class StyleTable:
         pen = self._pens[style_id]
         return pen.attributes <= _INVISIBLE_ON_BLANKS and (fills_background or not pen.background)
 
-    def transition(self, before: int | None, after: int) -> str:
+    def transition(self, old_id: int | None, new_id: int) -> str:
         """Return the shortest code that changes the pen; None before means an unknown pen."""
-        if before == after:
+        if old_id == new_id:
             return ""
-        if before is None:
-            return _sgr(["0", *_parameters(self._pens[after])])
-        key = (before, after)
+        if old_id is None:
+            return _sgr(["0", *_parameters(self._pens[new_id])])
+        key = (old_id, new_id)
         code = self._transitions.get(key)
         if code is None:
             if len(self._transitions) > _STYLE_LIMIT:
                 self._transitions.clear()
-            code = self._transitions[key] = _transition(self._pens[before], self._pens[after])
+            code = self._transitions[key] = _transition(self._pens[old_id], self._pens[new_id])
         return code
 
 
-def _transition(before: Pen, after: Pen) -> str:
+def _transition(old: Pen, new: Pen) -> str:
     changes: list[str] = []
-    remaining = set(before.attributes)
+    remaining = set(old.attributes)
     for off_code, codes in _OFF_CODES:
-        if (before.attributes - after.attributes).intersection(codes):
+        if (old.attributes - new.attributes).intersection(codes):
             changes.append(str(off_code))
             remaining.difference_update(codes)
-    changes.extend(str(code) for code in sorted(after.attributes - remaining))
-    if after.foreground != before.foreground:
-        changes.append(after.foreground or "39")
-    if after.background != before.background:
-        changes.append(after.background or "49")
+    changes.extend(str(code) for code in sorted(new.attributes - remaining))
+    if new.foreground != old.foreground:
+        changes.append(new.foreground or "39")
+    if new.background != old.background:
+        changes.append(new.background or "49")
     if not changes:
         return ""
-    fresh = _parameters(after)
+    fresh = _parameters(new)
     from_scratch = _sgr(["0", *fresh] if fresh else [])
     return min(_sgr(changes), from_scratch, key=len)
 

@@ -123,6 +123,6 @@ def _split(text: str) -> list[Cluster]:
         if width > 0:
             clusters.append((grapheme[:CLUSTER_LIMIT], width))
         elif clusters:
-            before, before_width = clusters[-1]
-            clusters[-1] = ((before + grapheme)[:CLUSTER_LIMIT], before_width)
+            last_grapheme, before_width = clusters[-1]
+            clusters[-1] = ((last_grapheme + grapheme)[:CLUSTER_LIMIT], before_width)
     return clusters

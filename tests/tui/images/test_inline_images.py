@@ -222,9 +222,9 @@ async def test_a_sixel_is_drawn_where_its_cells_are_and_again_when_they_move(
         await send(pilot, "go")
         await settled(pilot)
         layer: SixelLayer = app.sixels
-        while not layer._shown:
+        while not layer._visible_spots:
             await pilot.pause()
-        (spot,) = layer._shown
+        (spot,) = layer._visible_spots
         head = next(y for y, row in enumerate(screen_rows(app)) if "60×40 PNG" in row)
         assert (spot.y, spot.x) == (head + 1, 3)
         cells, state = app._cells, app._cells._terminal
