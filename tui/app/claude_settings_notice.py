@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from permissions.base.files.plain_file import read_plain
+from tui.text.count_text import count_text
 
 if TYPE_CHECKING:
     # This is part of the screen, and all of that is read behind the first frame.
@@ -147,8 +148,8 @@ def _files(settings: Settings, home: Path) -> Iterator[str]:
             if str(origin.file) == name and _has_effect(key) and key not in _COUNTED
         )
         facts = [
-            *([_count_text(rules, "rule")] if rules else []),
-            *([_count_text(handlers, "hook")] if handlers else []),
+            *([count_text(rules, "rule")] if rules else []),
+            *([count_text(handlers, "hook")] if handlers else []),
             *keys,
         ]
         if facts:
@@ -169,17 +170,13 @@ def _commands(commands: Sequence[Command]) -> Iterator[str]:
         1 for command in commands if command.meta.file and DIRECTORY in command.meta.file.parts
     )
     if count:
-        yield _count_text(count, "command")
+        yield count_text(count, "command")
 
 
 def _agents(agents: Sequence[AgentDefinition]) -> Iterator[str]:
     count = sum(1 for one in agents if one.path is not None and DIRECTORY in one.path.parts)
     if count:
         yield "1 kind of agent" if count == 1 else f"{count} kinds of agents"
-
-
-def _count_text(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _short(path: Path, settings: Settings, home: Path) -> str:

@@ -155,8 +155,8 @@ def _label_rows(
     if column and choice.detail and not choice.code:
         gap: Run = (" " * (column - runs_width(runs)), TEXT)
         first, *others = wrap(more, width - column)
-        under: Run = (" " * column, TEXT)
-        rows = [Row((*runs, gap, *first.runs)), *indent_rows(others, (under,), (under,))]
+        margin: Run = (" " * column, TEXT)
+        rows = [Row((*runs, gap, *first.runs)), *indent_rows(others, (margin,), (margin,))]
         label_rows = 1
     elif more and runs_width(runs) + runs_width(more) + 2 <= width:
         rows = wrap([*runs, ("  ", TEXT), *more], width)

@@ -154,7 +154,7 @@ class TextBuffer:
 
     def word_left(self) -> None:
         """To the start of this or the previous word."""
-        self._move(_word_start(self.text, self.cursor))
+        self._move(_scan(self.text, self.cursor, -1, str.isalnum))
 
     def word_right(self) -> None:
         """Behind this or the next word."""
@@ -313,10 +313,6 @@ class TextBuffer:
             self._kills.append(cut)
             del self._kills[:-_KILLS]
         self._splice(start, end, "", "kill")
-
-
-def _word_start(text: str, cursor: int) -> int:
-    return _scan(text, cursor, -1, str.isalnum)
 
 
 def _word_end(text: str, cursor: int) -> int:

@@ -16,6 +16,7 @@ from tui.panels.list_panel import Item, ListPanel, Pick
 from tui.panels.server_sign_in import sign_in
 from tui.panels.text_panel import TextPanel
 from tui.ports.command_screen import CommandScreen
+from tui.text.count_text import count_text
 from tui.text.safe_text import shown_line
 from tui.text.styled_rows import MUTED, TEXT, Ink, Row, indent_rows
 from tui.text.wrap import wrap
@@ -176,7 +177,9 @@ def _actions(screen: CommandScreen, live: LiveServers, view: ServerView) -> list
     if live.changes.open_changes(name):
         actions.append(("See what changed", lambda: _accept(screen, live, name)))
     if view.tools:
-        actions.append((f"Show {_count(len(view.tools), 'tool')}", lambda: _tools(screen, view)))
+        actions.append(
+            (f"Show {count_text(len(view.tools), 'tool')}", lambda: _tools(screen, view))
+        )
     if view.can_sign_in and view.state is not ServerState.DISABLED:
         label = "Sign in again" if view.is_signed_in else "Sign in"
         actions.append((label, lambda: sign_in(screen, live, name)))
@@ -229,11 +232,11 @@ async def _try(screen: CommandScreen, work: Awaitable[None]) -> None:
 def _item(live: LiveServers, view: ServerView) -> Item:
     parts = [_WORDS[view.state]]
     if view.state is ServerState.CONNECTED:
-        parts = [_count(len(view.tools), "tool"), f"{live.tools.tokens(view.name):,} tokens"]
+        parts = [count_text(len(view.tools), "tool"), f"{live.tools.tokens(view.name):,} tokens"]
         if view.offer.withheld:
             parts.append(f"{len(view.offer.withheld)} withheld")
         parts += [
-            _count(len(entries), word)
+            count_text(len(entries), word)
             for entries, word in (
                 (view.offer.resources, "resource"),
                 (view.offer.prompts, "prompt"),
@@ -273,7 +276,7 @@ def _server_rows(live: LiveServers, view: ServerView, width: int) -> list[Row]:
     if view.tools:
         how = f", {waiting} found by search" if waiting else ", all loaded"
         suffix = how if live.tools.has_begun else ""
-        texts.append(f"{_count(len(view.tools), 'tool')}{suffix}")
+        texts.append(f"{count_text(len(view.tools), 'tool')}{suffix}")
     texts.extend(view.offer.problems[:3])
     texts.extend(view.detail.splitlines()[-5:])
     return [line for text in texts for line in _muted_rows(text, width)]
@@ -281,7 +284,3 @@ def _server_rows(live: LiveServers, view: ServerView, width: int) -> list[Row]:
 
 def _muted_rows(text: str, width: int) -> list[Row]:
     return indent_rows(wrap([(shown_line(text), MUTED)], width - 4), _PAD, _PAD)
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"

@@ -17,10 +17,11 @@ from permissions.rules.rule_set import RuleSet
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel, paragraph_rows
 from tui.panels.new_rule import add_rule, place_of
-from tui.panels.recent_calls import ago, show_recent
+from tui.panels.recent_calls import show_recent
 from tui.ports.command_screen import CommandScreen
 from tui.text.safe_text import shown_line
 from tui.text.styled_rows import Row
+from tui.text.time_ago import time_ago
 
 _NAMED: Final = 3
 _HINT: Final = "a add · e edit · m move · del · u undo · tab history · / search · esc"
@@ -131,7 +132,7 @@ def _item(line: RuleRow, short: Shorten, *, is_idle: bool = False) -> Item:
 def _usage_text(line: RuleRow) -> str:
     if not line.hits or line.last_used is None:
         return "never used"
-    return f"used {line.hits}×, {ago(line.last_used)}"
+    return f"used {line.hits}×, {time_ago(line.last_used)}"
 
 
 def _preview(rules: Sequence[Rule], rule_set: RuleSet) -> Callable[[int, int], list[Row]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 from permissions.decision import Behavior, Decision
@@ -22,6 +21,7 @@ from tui.panels.text_panel import TextPanel
 from tui.ports.command_screen import CommandScreen
 from tui.text.safe_text import shown_line
 from tui.text.styled_rows import BLANK, TEXT, Row
+from tui.text.time_ago import time_ago
 
 _DENIED_HINT: Final = "enter or r allow once · tab all decisions · esc close"
 _DECIDED_HINT: Final = "enter why · tab rules · / search · esc close"
@@ -32,15 +32,6 @@ async def show_recent(screen: CommandScreen, gate: PermissionGate, short: Shorte
     return await _retry_denied(screen, gate, short) and await _explain_any(screen, gate, short)
 
 
-def ago(moment: datetime) -> str:
-    """Return how long ago something was, in one unit."""
-    seconds = max(0, int((datetime.now(UTC) - moment).total_seconds()))
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {unit} ago"
-    return "just now"
-
-
 async def _retry_denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
     """Let a denied call through once, where the user wants that and may."""
     selected_index = 0
@@ -49,7 +40,7 @@ async def _retry_denied(screen: CommandScreen, gate: PermissionGate, short: Shor
         panel = ListPanel(
             "Permissions · recently denied",
             [
-                Item(denial.call, f"{ago(denial.time)} · {_decider(denial.decision, short)}")
+                Item(denial.call, f"{time_ago(denial.time)} · {_decider(denial.decision, short)}")
                 for denial in denials
             ],
             selected_index=selected_index,
@@ -121,7 +112,7 @@ def _explain_call(
 
 def _decided_item(call: RecentCall, short: Shorten) -> Item:
     decision = call.decision
-    detail = f"{ago(call.time)} · {_decider(decision, short)}"
+    detail = f"{time_ago(call.time)} · {_decider(decision, short)}"
     return Item(f"{decision.behavior:<5} {call.call}", detail)
 
 

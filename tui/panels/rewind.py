@@ -15,6 +15,7 @@ from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
 from tui.ports.command_screen import CommandScreen
 from tui.ports.conversation import ConversationPort
+from tui.text.count_text import count_text
 from tui.text.safe_text import shown_line
 from tui.text.styled_rows import MUTED, Row, row
 from tui.text.wrap import clip
@@ -44,7 +45,10 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     ]
     if undo is not None:
         items.append(
-            Item("Undo the last restore", f"{_count_text(len(undo.changes))} will change again")
+            Item(
+                "Undo the last restore",
+                f"{count_text(len(undo.changes), 'file')} will change again",
+            )
         )
     panel = ListPanel(
         "Rewind",
@@ -132,7 +136,7 @@ async def _restore(
 
 def _report(screen: CommandScreen, result: RestoreResult, how: str) -> None:
     if result.done_changes or result.failures:
-        screen.notice(f"{_count_text(len(result.done_changes))} {how}")
+        screen.notice(f"{count_text(len(result.done_changes), 'file')} {how}")
     for change, reason in result.failures:
         screen.notice(f"{change.path} could not be restored: {reason}", "warning")
 
@@ -156,13 +160,13 @@ async def _ask_what(screen: CommandScreen, point: RewindPoint, preview: Preview 
         lines = [_change(screen, change.path, change.action) for change in changes]
         hidden = len(lines) - MAX_SHOWN
         if hidden > 0:
-            lines = [*lines[:MAX_SHOWN], f"and {_count_text(hidden)} more"]
+            lines = [*lines[:MAX_SHOWN], f"and {count_text(hidden, 'file')} more"]
         lines += [f"not restored: {text}" for text in (preview.not_covered[:3] if preview else ())]
         return [row(*clip([("   " + shown_line(line), MUTED)], width - 1)) for line in lines]
 
     name = _line(point)[:_NAME_CHARS]
     count = (
-        f"{_count_text(len(changes))} will be restored:"
+        f"{count_text(len(changes), 'file')} will be restored:"
         if changes
         else "No files were changed since."
     )
@@ -175,10 +179,6 @@ async def _ask_what(screen: CommandScreen, point: RewindPoint, preview: Preview 
     )
     pick = await screen.show_dialog(panel)
     return choices[pick.index][0] if pick is not None else ""
-
-
-def _count_text(count: int) -> str:
-    return f"{count} file" if count == 1 else f"{count} files"
 
 
 def _change(screen: CommandScreen, path: object, action: str) -> str:

@@ -71,9 +71,7 @@ def edit_text(command: list[str], text: str, name: str, env: Mapping[str, str]) 
             file = Path(directory) / (Path(name).name or "text")
             file.touch(mode=0o600)
             file.write_text(text, "utf-8", "surrogateescape")
-            status = run_in_foreground([*command, str(file)], env)
-            if status != 0:
-                raise EditorFailed(f"{command[0]} {_status_text(status)}; nothing was changed")
+            edit_file(command, file, env)
             return file.read_text("utf-8", "replace")
     except UnicodeEncodeError as error:
         raise EditorFailed(

@@ -31,6 +31,7 @@ from agent.events import (
 from agent.tools.decline_text import DECLINED, comment_in
 from permissions.base.text.sanitize import Sanitizer, sanitize
 from permissions.explain.explain_decision import decider_name, reason_text
+from tui.text.count_text import count_text
 from tui.text.safe_text import shown_display, shown_line
 from tui.transcript.diff.diff_view import diff_texts
 from tui.transcript.results.result_size import is_sized, result_size
@@ -188,17 +189,13 @@ def _result(event: ToolResult, size: str, *, was_asked: bool) -> Iterator[str]:
     if isinstance(display, DiffDisplay) and was_asked:
         lines = lines[:1]
     if event.outcome == "ok" and not lines:
-        yield f"{who}result: {size or _count_text(len(event.text.splitlines()), 'line')}"
+        yield f"{who}result: {size or count_text(len(event.text.splitlines()), 'line')}"
     if isinstance(display, CommandDisplay):
         # Its status, and the end of its output, where the result usually is.
         status = lines[: display.exit_code is not None]
         yield from (*status, *limit_lines(lines[len(status) :], from_end=True))
     else:
         yield from limit_lines(lines)
-
-
-def _count_text(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def limit_lines(lines: Sequence[str], *, from_end: bool = False) -> Iterator[str]:
@@ -233,7 +230,7 @@ def display_lines(display: Display) -> list[str]:
 def _change(display: DiffDisplay) -> Iterator[str]:
     diff = diff_texts(display.old, display.new, 0)
     what = "new file" if display.is_new else "change"
-    line_count = _count_text(diff.added_count, "line")
+    line_count = count_text(diff.added_count, "line")
     yield f"{what}: {display.path}, {line_count} added, {diff.removed_count} removed"
     for hunk in diff.hunks:
         for line in hunk:

@@ -30,6 +30,7 @@ from permissions.lint.lint import LintType, LintWarning, lint
 from permissions.mode import Mode
 from permissions.rules.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
 from tui.command_line.subcommands.whole_texts import WholeTexts
+from tui.text.count_text import count_text
 
 if TYPE_CHECKING:
     from agent.settings.file import SettingsWarning
@@ -127,7 +128,7 @@ def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
         for warning in (*unread, *lint_warnings):
             click.echo(reveal(_describe_warning(warning, short)))
         many = len(unread) + len(lint_warnings)
-        click.echo(f"{_count_text(len(texts), 'rule')}, {_count_text(many, 'finding')}")
+        click.echo(f"{count_text(len(texts), 'rule')}, {count_text(many, 'finding')}")
     return 1 if unread or lint_warnings else 0
 
 
@@ -388,10 +389,6 @@ def _unread(warning: SettingsWarning) -> LintWarning:
         str(warning.file) if warning.file is not None else None,
         warning.line,
     )
-
-
-def _count_text(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _describe_warning(warning: LintWarning, short: Shorten) -> str:

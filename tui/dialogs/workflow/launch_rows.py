@@ -56,8 +56,8 @@ def _facts(display: WorkflowDisplay) -> list[tuple[str, str, Ink]]:
     facts.append(("Agents", _agents(display), Ink(Role.WARNING) if is_many else TEXT))
     facts.append(("Cost", _cost(display), TEXT))
     mode = parse_mode(display.mode)
-    shown = mode_name(mode) if mode is not None else display.mode
-    facts.append(("Mode", f"{shown}; no agent may do more", TEXT))
+    name = mode_name(mode) if mode is not None else display.mode
+    facts.append(("Mode", f"{name}; no agent may do more", TEXT))
     return facts
 
 
