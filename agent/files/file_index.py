@@ -102,7 +102,7 @@ class FileIndex:
                 stop=self._stop,
                 collect_ms=COLLECT_MS,
                 recursive=True,
-                skipped=_SKIPPED,
+                excluded_names=_SKIPPED,
             ):
                 await self._load()
                 on_change()

@@ -33,20 +33,20 @@ async def file_changes(
     stop: asyncio.Event,
     collect_ms: int,
     recursive: bool,
-    skipped: Collection[str] = (),
+    excluded_names: Collection[str] = (),
 ) -> AsyncIterator[Changes | None]:
     """Yield what changed until `stop` is set; None: something did that cannot be named.
 
     Args:
         watch_filter: says which changes are yielded.
         collect_ms: how long after a change others are collected with it.
-        skipped: names of directories whose contents are not watched.
+        excluded_names: names of directories whose contents are not watched.
 
     Raises:
         OSError: the directories cannot be watched.
     """
     watch = notified_changes if sys.platform == "linux" else polled_changes
-    async for changes in watch(paths, stop, collect_ms, recursive, skipped):
+    async for changes in watch(paths, stop, collect_ms, recursive, excluded_names):
         if changes is not None and watch_filter is not None:
             changes = {each for each in changes if watch_filter(*each)}
         if changes is None or changes:
@@ -58,26 +58,26 @@ async def notified_changes(
     stop: asyncio.Event,
     collect_ms: int,
     recursive: bool,
-    skipped: Collection[str],
+    excluded_names: Collection[str],
 ) -> AsyncIterator[Changes | None]:
     """Yield what the kernel reports."""
     # Nothing is watched before the first frame.
     from permissions.base.files.inotify import DirectoryNotices
 
     async def read_below() -> Changes:
-        added: Changes = set()
+        additions: Changes = set()
         while notices.has_unread:
             for _ in range(_READ_AT_ONCE):
                 if notices.has_unread:
-                    added |= notices.read_below()
+                    additions |= notices.read_below()
             await asyncio.sleep(0)
-        return added
+        return additions
 
     loop = asyncio.get_running_loop()
-    notices = DirectoryNotices(recursive=recursive, skipped=skipped)
+    notices = DirectoryNotices(recursive=recursive, excluded_names=excluded_names)
     ready = asyncio.Event()
-    stopped = asyncio.ensure_future(stop.wait())
-    stopped.add_done_callback(lambda _: ready.set())
+    stop_task = asyncio.ensure_future(stop.wait())
+    stop_task.add_done_callback(lambda _: ready.set())
 
     def wake() -> None:
         loop.remove_reader(notices.descriptor)
@@ -90,16 +90,16 @@ async def notified_changes(
         while True:
             loop.add_reader(notices.descriptor, wake)
             await ready.wait()
-            await asyncio.wait({stopped}, timeout=collect_ms / 1000)
+            await asyncio.wait({stop_task}, timeout=collect_ms / 1000)
             if stop.is_set():
                 return
             ready.clear()
             changes = notices.read()
-            below = await read_below()
-            yield changes if changes is None else changes | below
+            additions = await read_below()
+            yield changes if changes is None else changes | additions
     finally:
         loop.remove_reader(notices.descriptor)
-        stopped.cancel()
+        stop_task.cancel()
         # In a thread: it takes the kernel some 20 ms.
         threading.Thread(target=notices.close, daemon=True).start()
 
@@ -109,7 +109,7 @@ async def polled_changes(
     stop: asyncio.Event,
     collect_ms: int,
     recursive: bool,
-    skipped: Collection[str],
+    excluded_names: Collection[str],
     *,
     pause_s: float = PAUSE_S,
 ) -> AsyncIterator[Changes | None]:
@@ -132,7 +132,7 @@ async def polled_changes(
                 yield {
                     (_KINDS[change], path)
                     for change, path in changes
-                    if not any(name in skipped for name in Path(path).parts)
+                    if not any(name in excluded_names for name in Path(path).parts)
                 }
             return
         except ExceptionGroup as group:

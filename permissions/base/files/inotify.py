@@ -69,14 +69,14 @@ def read_notices(descriptor: int) -> Iterator[InotifyEvent]:
 class DirectoryNotices:
     """Directories, all that is below each if wanted, and what changes in them."""
 
-    def __init__(self, *, recursive: bool, skipped: Collection[str] = ()) -> None:
-        """Watch nothing yet; `skipped` are names of directories that are not watched below others.
+    def __init__(self, *, recursive: bool, excluded_names: Collection[str] = ()) -> None:
+        """Watch nothing yet; `excluded_names` are directories that are not watched below others.
 
         Raises:
             OSError: users may have few.
         """
         self._recursive = recursive
-        self._skipped = skipped
+        self._excluded_names = excluded_names
         self._paths: dict[int, set[str]] = {}
         """By watch: a directory may have been named in several ways."""
         self._unread: deque[str] = deque()
@@ -140,15 +140,15 @@ class DirectoryNotices:
         return "modified", path
 
     def _add_below(self, path: str, name: str) -> None:
-        if name not in self._skipped:
+        if name not in self._excluded_names:
             with _that_may_be_gone():
                 self.add(path)
 
     def _forget(self, path: str) -> None:
         """Take the paths of a directory that was moved away or removed off the watches."""
-        below = path + os.sep
+        prefix = path + os.sep
         for paths in self._paths.values():
-            paths -= {each for each in paths if each == path or each.startswith(below)}
+            paths -= {each for each in paths if each == path or each.startswith(prefix)}
 
 
 def _that_may_be_gone() -> contextlib.AbstractContextManager[None]:

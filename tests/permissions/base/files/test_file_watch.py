@@ -117,7 +117,7 @@ async def test_a_system_that_allows_no_watching_is_an_os_error(tmp_path: Path) -
 
 
 def watched(*paths: Path, skipped: tuple[str, ...] = ()) -> DirectoryNotices:
-    notices = DirectoryNotices(recursive=True, skipped=skipped)
+    notices = DirectoryNotices(recursive=True, excluded_names=skipped)
     for path in paths:
         notices.add(str(path))
     while notices.has_unread:
