@@ -78,20 +78,20 @@ class AgentBase(Generic[TContext]):
 
     async def get_mcp_tools(self, run_context: RunContextWrapper[TContext]) -> list[RawItem]:
         """Return the tools of the agent's MCP servers."""
-        found: list[RawItem] = []
+        tools: list[RawItem] = []
         for server in self.mcp_servers:
             for tool in await server.list_tools(run_context, self):
-                found.append(_mcp_tool(server, tool))
-        return found
+                tools.append(_mcp_tool(server, tool))
+        return tools
 
     async def get_all_tools(self, run_context: RunContextWrapper[TContext]) -> list[RawItem]:
         """Return the tools that are enabled now, those of MCP servers first."""
-        served = await self.get_mcp_tools(run_context)
+        mcp_tools = await self.get_mcp_tools(run_context)
         answers = await asyncio.gather(
             *(_is_enabled(tool, run_context, self) for tool in self.tools)
         )
-        own = [tool for tool, on in zip(self.tools, answers, strict=True) if on]
-        return [*served, *own]
+        own = [tool for tool, is_on in zip(self.tools, answers, strict=True) if is_on]
+        return [*mcp_tools, *own]
 
 
 @dataclass
@@ -182,9 +182,9 @@ class Agent(AgentBase[TContext]):
                 "a boolean",
             ),
         }
-        for name, (value, is_fine, wanted) in kinds.items():
+        for name, (value, is_fine, type_name) in kinds.items():
             if not is_fine:
-                raise TypeError(f"Agent {name} must be {wanted}, got {type(value).__name__}")
+                raise TypeError(f"Agent {name} must be {type_name}, got {type(value).__name__}")
 
     def clone(self, **kwargs: RawItem) -> Agent[TContext]:
         """Return a copy with some fields changed; lists that are not given are shared."""
@@ -196,16 +196,16 @@ class Agent(AgentBase[TContext]):
         Raises:
             TypeError: the function does not take context and agent.
         """
-        given = self.instructions
-        if given is None or isinstance(given, str):
-            return given
-        names = list(inspect.signature(given).parameters)
+        instructions = self.instructions
+        if instructions is None or isinstance(instructions, str):
+            return instructions
+        names = list(inspect.signature(instructions).parameters)
         if len(names) != 2:
             raise TypeError(
                 "'instructions' callable must accept exactly 2 arguments (context, agent), "
                 f"but got {len(names)}: {names}"
             )
-        return await resolve_value(given(run_context, self))
+        return await resolve_value(instructions(run_context, self))
 
     async def get_prompt(self, run_context: RunContextWrapper[TContext]) -> RawItem:
         """Return the prompt that the endpoint stores, if there is one."""
@@ -256,8 +256,8 @@ class Agent(AgentBase[TContext]):
 
         async def invoke(context: CallContext, arguments: str) -> RawItem:
             try:
-                given = await tool_input.read(name, arguments)
-                return await run_agent_tool(self, given, context, options)
+                agent_input = await tool_input.read(name, arguments)
+                return await run_agent_tool(self, agent_input, context, options)
             except Exception as error:
                 # Code of the caller may raise anything: the model is given a text of it.
                 if failure_error_function is None:
@@ -278,8 +278,8 @@ class Agent(AgentBase[TContext]):
 
 async def enabled_handoffs(agent: Agent, context: RunContextWrapper) -> list[Handoff]:
     """Return the handoffs of an agent that are enabled now; agents among them become handoffs."""
-    found = [each if isinstance(each, Handoff) else handoff(each) for each in agent.handoffs]
-    return [each for each in found if await _is_enabled(each, context, agent)]
+    handoffs = [each if isinstance(each, Handoff) else handoff(each) for each in agent.handoffs]
+    return [each for each in handoffs if await _is_enabled(each, context, agent)]
 
 
 async def _is_enabled(what: RawItem, context: RunContextWrapper, agent: RawItem) -> bool:

@@ -63,7 +63,7 @@ class AgentToolInput:
         params = self._adapter.dump_python(value, mode="json")
         if self._is_text:
             return str(params["input"])
-        given: str | list[InputItem] = await resolve_value(
+        agent_input: str | list[InputItem] = await resolve_value(
             self._builder(
                 {
                     "params": params,
@@ -72,7 +72,7 @@ class AgentToolInput:
                 }
             )
         )
-        return given
+        return agent_input
 
 
 def _is_supported(parameters: RawItem) -> bool:
@@ -80,12 +80,12 @@ def _is_supported(parameters: RawItem) -> bool:
     return is_type and (dataclasses.is_dataclass(parameters) or issubclass(parameters, BaseModel))
 
 
-def _as_text(given: AgentToolArguments) -> str:
-    parts = [_HEAD, json.dumps(given["params"], indent=2, ensure_ascii=False)]
-    if given["json_schema"] is not None:
-        parts += ["Its JSON schema:", json.dumps(given["json_schema"], indent=2)]
-    elif given["summary"] is not None:
-        parts.append(given["summary"])
+def _as_text(arguments: AgentToolArguments) -> str:
+    parts = [_HEAD, json.dumps(arguments["params"], indent=2, ensure_ascii=False)]
+    if arguments["json_schema"] is not None:
+        parts += ["Its JSON schema:", json.dumps(arguments["json_schema"], indent=2)]
+    elif arguments["summary"] is not None:
+        parts.append(arguments["summary"])
     return "\n".join(parts)
 
 

@@ -114,8 +114,8 @@ def input_guardrail(
 ) -> InputGuardrail | Callable[[GuardrailFunction], InputGuardrail]:
     """Make a guardrail of a function; a decorator with or without parentheses."""
 
-    def make(given: GuardrailFunction) -> InputGuardrail:
-        return InputGuardrail(given, name or given.__name__, run_in_parallel)
+    def make(function: GuardrailFunction) -> InputGuardrail:
+        return InputGuardrail(function, name or function.__name__, run_in_parallel)
 
     return make if func is None else make(func)
 
@@ -138,8 +138,8 @@ def output_guardrail(
 ) -> OutputGuardrail | Callable[[GuardrailFunction], OutputGuardrail]:
     """Make a guardrail of a function; a decorator with or without parentheses."""
 
-    def make(given: GuardrailFunction) -> OutputGuardrail:
-        return OutputGuardrail(given, name or given.__name__)
+    def make(function: GuardrailFunction) -> OutputGuardrail:
+        return OutputGuardrail(function, name or function.__name__)
 
     return make if func is None else make(func)
 

@@ -64,12 +64,12 @@ def remove_all_tools(data: HandoffInputData) -> HandoffInputData:
     history = data.input_history
     if isinstance(history, tuple):
         history = tuple(each for each in history if each.get("type") not in _SUMMARY_ONLY)
-    given = data.input_items
+    input_items = data.input_items
     return data.clone(
         input_history=history,
         pre_handoff_items=_without_tools(data.pre_handoff_items),
         new_items=_without_tools(data.new_items),
-        input_items=_without_tools(given) if given is not None else None,
+        input_items=_without_tools(input_items) if input_items is not None else None,
     )
 
 
@@ -150,20 +150,20 @@ def _line(item: InputItem) -> str:
         name = item.get("name")
         who = f"{role} ({name})" if isinstance(name, str) and name else role
         return f"{who}: {content or ''}"
-    shown = {key: value for key, value in item.items() if key != "provider_data"}
+    fields = {key: value for key, value in item.items() if key != "provider_data"}
     try:
-        return json.dumps(shown, ensure_ascii=False, default=str)
+        return json.dumps(fields, ensure_ascii=False, default=str)
     except (TypeError, ValueError):
         # Odd keys, or an object that contains itself: the next agent is given what there is.
-        return str(shown)
+        return str(fields)
 
 
 def _flatten(items: list[InputItem]) -> list[InputItem]:
     """Return the items with summaries of earlier handoffs taken apart again."""
     flat: list[InputItem] = []
     for item in items:
-        nested = _taken_apart(item)
-        flat.extend([item] if nested is None else nested)
+        inner_items = _taken_apart(item)
+        flat.extend([item] if inner_items is None else inner_items)
     return flat
 
 
@@ -178,7 +178,7 @@ def _taken_apart(item: InputItem) -> list[InputItem] | None:
     if not rest.startswith(start) or not rest.endswith(end):
         return None
     records = _records(rest[len(start) : -len(end)])
-    return [found for each in records if (found := _item(each)) is not None]
+    return [inner_item for each in records if (inner_item := _item(each)) is not None]
 
 
 def _records(body: str) -> list[str]:
@@ -199,9 +199,9 @@ def _records(body: str) -> list[str]:
 
 def _item(record: str) -> InputItem | None:
     text = re.sub(r"^\d+\.\s*", "", record.strip())
-    found = _object(text)
-    if found is not None:
-        return found
+    data = _object(text)
+    if data is not None:
+        return data
     who, colon, content = text.partition(":")
     role, name = _role_and_name(who.strip())
     if not colon and role not in _ROLES:
@@ -209,17 +209,17 @@ def _item(record: str) -> InputItem | None:
     if not who.strip():
         return None
     content = content.strip()
-    if role not in _ROLES and (typed := _object(content)) is not None:
-        return {**typed, "type": role}
-    named: InputItem = {"name": name} if name else {}
-    return {"role": role, **named, "content": content}
+    if role not in _ROLES and (fields := _object(content)) is not None:
+        return {**fields, "type": role}
+    name_field: InputItem = {"name": name} if name else {}
+    return {"role": role, **name_field, "content": content}
 
 
 def _role_and_name(text: str) -> tuple[str, str | None]:
-    found = re.fullmatch(r"(.*)\((.+)\)", text, re.DOTALL)
-    if found is None or not found[2].strip():
+    match = re.fullmatch(r"(.*)\((.+)\)", text, re.DOTALL)
+    if match is None or not match[2].strip():
         return text or "developer", None
-    return found[1].strip() or "developer", found[2].strip()
+    return match[1].strip() or "developer", match[2].strip()
 
 
 def _object(text: str) -> dict[str, RawItem] | None:

@@ -58,11 +58,11 @@ def _sphinx(lines: list[str]) -> DocstringFields:
     current: str | None = None
     has_fields = False
     for line in lines:
-        found = _SPHINX.match(line)
-        if found is not None:
+        match = _SPHINX.match(line)
+        if match is not None:
             has_fields = True
-            current = found[1]
-            arguments[current] = found[2]
+            current = match[1]
+            arguments[current] = match[2]
         elif line.startswith(":"):
             has_fields, current = True, None
         elif current is not None and line.startswith(" "):
@@ -90,10 +90,10 @@ def _google(lines: list[str]) -> DocstringFields:
         elif section in _ARGUMENT_SECTIONS and line.strip():
             depth = len(line) - len(line.lstrip())
             indent = indent or depth
-            found = _GOOGLE_ARGUMENT.match(line.strip())
-            if found is not None and depth <= indent:
-                current = found[1]
-                arguments[current] = found[2]
+            match = _GOOGLE_ARGUMENT.match(line.strip())
+            if match is not None and depth <= indent:
+                current = match[1]
+                arguments[current] = match[2]
             elif current is not None:
                 arguments[current] = f"{arguments[current]}\n{line.strip()}".strip()
     return _fields(description, arguments)
@@ -113,9 +113,9 @@ def _numpy(lines: list[str]) -> DocstringFields:
         elif section is None:
             description.append(line)
         elif section == "Parameters" and line.strip():
-            found = _NUMPY_ARGUMENT.match(line)
-            if found is not None and not line.startswith(" "):
-                current = found[1]
+            match = _NUMPY_ARGUMENT.match(line)
+            if match is not None and not line.startswith(" "):
+                current = match[1]
                 arguments[current] = ""
             elif current is not None:
                 arguments[current] = f"{arguments[current]}\n{line.strip()}".strip()

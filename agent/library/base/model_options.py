@@ -48,14 +48,14 @@ class ModelOptions:
         """Return these settings with those of `override` that are set; `extra_args` are merged."""
         if override is None:
             return self
-        over = model_options(override)
+        options = model_options(override)
         changes = {
             each.name: value
-            for each in fields(over)
-            if (value := getattr(over, each.name)) is not None
+            for each in fields(options)
+            if (value := getattr(options, each.name)) is not None
         }
-        if self.extra_args is not None or over.extra_args is not None:
-            changes["extra_args"] = {**(self.extra_args or {}), **(over.extra_args or {})}
+        if self.extra_args is not None or options.extra_args is not None:
+            changes["extra_args"] = {**(self.extra_args or {}), **(options.extra_args or {})}
         return dataclasses.replace(self, **changes)
 
     def to_json_dict(self) -> dict[str, RawItem]:
@@ -71,8 +71,8 @@ def model_options(value: ModelOptions | Mapping[str, RawItem]) -> ModelOptions:
     """
     if isinstance(value, ModelOptions):
         return value
-    known = {each.name for each in fields(ModelOptions)}
-    unknown = sorted(set(value) - known)
+    names = {each.name for each in fields(ModelOptions)}
+    unknown = sorted(set(value) - names)
     if unknown:
         raise UserError(f"Unknown model settings: {', '.join(unknown)}")
     return ModelOptions(**value)

@@ -50,9 +50,9 @@ def read(item: RawItem, name: str, default: RawItem = None) -> RawItem:
 
 def item_type(item: RawItem) -> str:
     """Return the item's type; an item with a role alone is a message."""
-    found = read(item, "type")
-    if isinstance(found, str):
-        return found
+    kind = read(item, "type")
+    if isinstance(kind, str):
+        return kind
     return "message" if read(item, "role") is not None else ""
 
 

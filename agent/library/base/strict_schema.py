@@ -89,9 +89,9 @@ class _Strict:
     def _resolve(self, reference: str) -> _Schema:
         if not reference.startswith("#/"):
             raise ValueError(f"Unexpected $ref format {reference!r}; does not start with #/")
-        found: RawItem = self._root
+        node: RawItem = self._root
         for key in reference[2:].split("/"):
-            found = found[key.replace("~1", "/").replace("~0", "~")]
-        if not isinstance(found, dict):
+            node = node[key.replace("~1", "/").replace("~0", "~")]
+        if not isinstance(node, dict):
             raise TypeError(f"{reference} is not a schema")
-        return found
+        return node

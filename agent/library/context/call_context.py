@@ -48,7 +48,7 @@ class CallContext(RunContextWrapper[TContext]):
         run_config: RawItem = None,
     ) -> CallContext[TContext]:
         """Return the context of a call in a run."""
-        shared = {each.name: getattr(context, each.name) for each in fields(RunContextWrapper)}
+        values = {each.name: getattr(context, each.name) for each in fields(RunContextWrapper)}
         name = tool_name or read(tool_call, "name") or _missing("tool_name")
         arguments = tool_arguments
         if arguments is None:
@@ -56,7 +56,7 @@ class CallContext(RunContextWrapper[TContext]):
         if arguments is None:
             arguments = _missing("tool_arguments")
         return cls(
-            **shared,
+            **values,
             tool_name=name,
             tool_call_id=tool_call_id,
             tool_arguments=arguments,

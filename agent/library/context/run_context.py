@@ -30,16 +30,16 @@ class ApprovalRecord:
 
     def of_call(self, call_id: str) -> bool | None:
         """Return the decision about this one call; None where there is none."""
-        for decided, answer in ((self.rejected, False), (self.approved, True)):
-            if isinstance(decided, list) and call_id in decided:
+        for decision, answer in ((self.rejected, False), (self.approved, True)):
+            if isinstance(decision, list) and call_id in decision:
                 return answer
         return None
 
     def status(self, call_id: str) -> bool | None:
         """Return the decision about a call; None where there is none."""
-        decided = self.of_call(call_id)
-        if decided is not None:
-            return decided
+        decision = self.of_call(call_id)
+        if decision is not None:
+            return decision
         if self.rejected is True:
             return False
         return True if self.approved is True else None
@@ -101,10 +101,10 @@ class RunContextWrapper(Generic[TContext]):
         if status is None:
             # Calls that an MCP server runs are stored by server and name: by the name alone, a
             # decision about this one call counts, and none about all calls.
-            served = (
+            records = (
                 each for key, each in self._approvals.items() if key.endswith(f"/{tool_name}")
             )
-            answers = (each.of_call(call_id) for each in served)
+            answers = (each.of_call(call_id) for each in records)
             status = next((each for each in answers if each is not None), None)
         return status
 

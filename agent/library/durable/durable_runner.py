@@ -196,10 +196,10 @@ class DurableRunner:
         from dbos import SetWorkflowID
 
         assert self._workflow is not None, "use DurableRunner with `async with`"
-        given = {"agent": agent.name, "input": as_json(input), "max_turns": max_turns}
+        options = {"agent": agent.name, "input": as_json(input), "max_turns": max_turns}
         if await self._dbos.get_workflow_status_async(run_id) is None:
             with SetWorkflowID(run_id):
-                await self._dbos.start_workflow_async(self._workflow, json.dumps(given))
+                await self._dbos.start_workflow_async(self._workflow, json.dumps(options))
         return DurableRun(self, run_id)
 
     def get(self, run_id: str) -> DurableRun:
@@ -218,8 +218,8 @@ class DurableRunner:
         if status is None:
             raise UserError(f"There is no run {run_id!r}.")
         if status.status == "SUCCESS":
-            found: Mapping[str, RawItem] = json.loads(status.output or "{}")
-            return found
+            outcome: Mapping[str, RawItem] = json.loads(status.output or "{}")
+            return outcome
         if status.status in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"):
             raise UserError(f"The run {run_id!r} ended as {status.status}: {status.error}")
         return None
@@ -274,8 +274,8 @@ class DurableRunner:
             }
         )
 
-        async def work(given: str) -> str:
-            return await self._work(given)
+        async def work(options_json: str) -> str:
+            return await self._work(options_json)
 
         self._workflow = self._dbos.workflow(name=WORKFLOW)(work)
         self._dbos.launch()
@@ -287,14 +287,14 @@ class DurableRunner:
         dead = [f"owner-{number}" for number in self._locks.take_dead()]
         if not dead:
             return
-        left = await self._dbos.list_workflows_async(executor_id=dead, status=["PENDING"])
-        for each in left:
+        workflows = await self._dbos.list_workflows_async(executor_id=dead, status=["PENDING"])
+        for each in workflows:
             await self._dbos.resume_workflow_async(each.workflow_id)
 
-    async def _work(self, given: str) -> str:
+    async def _work(self, options_json: str) -> str:
         """Run, wait for approvals, run on: the workflow."""
         use_steps(_DurableSteps(self._dbos))
-        options = json.loads(given)
+        options = json.loads(options_json)
         agent = self._agents.get(options["agent"])
         if agent is None:
             raise UserError(f"DurableRunner was not given the agent {options['agent']!r}.")
@@ -338,12 +338,12 @@ class DurableRunner:
     async def _state(self, data: Mapping[str, RawItem]) -> RunState:
         agent = self._agents.get(data["starting_agent"])
         if agent is None:
-            known = {
+            agents = {
                 name: each
                 for one in self._agents.values()
                 for name, each in agents_by_name(one).items()
             }
-            agent = known.get(data["starting_agent"])
+            agent = agents.get(data["starting_agent"])
         if agent is None:
             raise UserError(f"DurableRunner was not given the agent {data['starting_agent']!r}.")
         return await RunState.from_json(agent, data, context_override=self._context)

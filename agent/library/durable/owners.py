@@ -14,7 +14,7 @@ class OwnerLocks:
         """Take the first free number; `directory` is made if need be."""
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
-        self._held: dict[int, int] = {}
+        self._descriptors: dict[int, int] = {}
         number = 0
         while not self._take(number):
             number += 1
@@ -23,14 +23,16 @@ class OwnerLocks:
 
     def take_dead(self) -> list[int]:
         """Take the numbers of processes that have ended, and return them."""
-        known = sorted(int(path.stem) for path in self._directory.glob("*.lock"))
-        return [number for number in known if number not in self._held and self._take(number)]
+        numbers = sorted(int(path.stem) for path in self._directory.glob("*.lock"))
+        return [
+            number for number in numbers if number not in self._descriptors and self._take(number)
+        ]
 
     def release(self) -> None:
         """Give all numbers back."""
-        for descriptor in self._held.values():
+        for descriptor in self._descriptors.values():
             os.close(descriptor)
-        self._held.clear()
+        self._descriptors.clear()
 
     def _take(self, number: int) -> bool:
         path = self._directory / f"{number}.lock"
@@ -40,5 +42,5 @@ class OwnerLocks:
         except OSError:
             os.close(descriptor)
             return False
-        self._held[number] = descriptor
+        self._descriptors[number] = descriptor
         return True

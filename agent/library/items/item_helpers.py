@@ -156,14 +156,14 @@ def _to_structured(value: RawItem) -> _Structured | None:
     if not isinstance(value, dict) or value.get("type") not in _STRUCTURED:
         return None
     kind = _STRUCTURED[value["type"]]
-    known = {each.name for each in fields(kind)}
+    names = {each.name for each in fields(kind)}
     try:
-        made: _Structured = kind(**{key: each for key, each in value.items() if key in known})
+        output: _Structured = kind(**{key: each for key, each in value.items() if key in names})
     except (TypeError, ValueError):
         return None
-    return made
+    return output
 
 
 def _content(value: _Structured) -> InputItem:
-    given = {key: each for key, each in asdict(value).items() if each is not None}
-    return {**given, "type": f"input_{value.type}"}
+    values = {key: each for key, each in asdict(value).items() if each is not None}
+    return {**values, "type": f"input_{value.type}"}

@@ -197,9 +197,9 @@ class ToolApprovalItem(_OfCall):
     def arguments(self) -> str | None:
         """The arguments of the call, as text."""
         for name in ("arguments", "params", "input"):
-            found = read(self.raw_item, name)
-            if found is not None:
-                return found if isinstance(found, str) else json.dumps(found)
+            arguments = read(self.raw_item, name)
+            if arguments is not None:
+                return arguments if isinstance(arguments, str) else json.dumps(arguments)
         return None
 
     def to_input_item(self) -> InputItem:
@@ -240,5 +240,5 @@ def _to_input(item: InputItem) -> InputItem:
 
 
 def _call_id(item: RawItem) -> str | None:
-    found = read(item, "call_id") or read(item, "id")
-    return str(found) if found is not None else None
+    call_id = read(item, "call_id") or read(item, "id")
+    return str(call_id) if call_id is not None else None

@@ -67,8 +67,8 @@ def _message(item: InputItem) -> tuple[Role, list[Block]]:
     if role == "assistant":
         return "assistant", blocks
     if role in ("system", "developer"):
-        told = "".join(str(block.get("text", "")) for block in blocks)
-        return "user", [text_block(f"<system-note>\n{told}\n</system-note>")]
+        note = "".join(str(block.get("text", "")) for block in blocks)
+        return "user", [text_block(f"<system-note>\n{note}\n</system-note>")]
     return "user", blocks
 
 
@@ -219,11 +219,11 @@ def _reasoning(block: Block) -> DictItem:
 
 def run_usage(usage: Usage) -> RunUsage:
     """Return the tokens of one request; those of the cache are part of the input here."""
-    written = usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
+    cache_writes = usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
     return RunUsage(
         requests=1,
         input_tokens=usage.prompt_tokens,
-        input_tokens_details=InputTokensDetails(usage.cache_read_tokens, written),
+        input_tokens_details=InputTokensDetails(usage.cache_read_tokens, cache_writes),
         output_tokens=usage.output_tokens,
         output_tokens_details=OutputTokensDetails(usage.thinking_tokens),
         total_tokens=usage.prompt_tokens + usage.output_tokens,

@@ -126,9 +126,9 @@ class SeamModel(Model):
         schema: AgentOutputSchemaBase | None,
     ) -> ModelRequest:
         """Return the request that the arguments of `get_response` make; tools before handoffs."""
-        known = await self.client.capabilities(self.name)
+        capabilities = await self.client.capabilities(self.name)
         # Input and answer share the window: of a small one the answer may not claim most.
-        usual = int(known.context_window * ANSWER_SHARE)
+        usual = int(capabilities.context_window * ANSWER_SHARE)
         wire = tuple(_wire_tool(each) for each in tools)
         effort = read(options.reasoning, "effort")
         sampling = {
@@ -141,7 +141,7 @@ class SeamModel(Model):
             system=(text_block(system),) if system else (),
             tools=wire,
             messages=messages_of(input_list(input)),
-            max_tokens=min(options.max_tokens or usual, known.max_output_tokens),
+            max_tokens=min(options.max_tokens or usual, capabilities.max_output_tokens),
             effort=_EFFORTS.get(str(effort)) if effort is not None else None,
             # Endpoints take no sampling parameters from a model that thinks.
             thinking=not sampling and effort not in ("none", "minimal"),
@@ -154,12 +154,12 @@ class SeamModel(Model):
         self,
         request: ModelRequest,
         tracing: ModelTracing,
-        given: str | list[InputItem],
+        model_input: str | list[InputItem],
         deltas: asyncio.Queue[DictItem | None] | None,
     ) -> ModelResponse:
         config = {"max_tokens": request.max_tokens, **request.extra_body}
-        disabled = tracing.is_disabled()
-        with generation_span(disabled=disabled, model=self.name, model_config=config) as span:
+        is_disabled = tracing.is_disabled()
+        with generation_span(disabled=is_disabled, model=self.name, model_config=config) as span:
             try:
                 response = await self._answer(request, deltas)
             except ModelError as error:
@@ -168,7 +168,7 @@ class SeamModel(Model):
             data = vars(span.span_data)
             data["usage"] = usage_to_json(response.usage)
             if tracing.include_data():
-                data["input"] = input_list(given)
+                data["input"] = input_list(model_input)
                 data["output"] = [as_json(each) for each in response.output]
             return response
 

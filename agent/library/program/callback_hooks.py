@@ -19,8 +19,8 @@ def callback_hooks(functions: Mapping[str, Sequence[HookFunction]]) -> list[Hand
     A `PreToolUse` function that raises, or does not return an answer, blocks the call.
     """
     specs: list[HandlerSpec] = []
-    for event, listed in functions.items():
-        for function in listed:
+    for event, event_functions in functions.items():
+        for function in event_functions:
             name = getattr(function, "__qualname__", repr(function))
             specs.append(
                 HandlerSpec(

@@ -130,9 +130,9 @@ class StreamedCodingRun:
 
     async def stream_events(self) -> AsyncIterator[AgentEvent]:
         """Yield every event of the run; `Terminal` is the last."""
-        async with _conversation(self._config) as assembled:
-            conversation = assembled.conversation
-            before = len(conversation.view.messages)
+        async with _conversation(self._config) as assembly:
+            conversation = assembly.conversation
+            old_count = len(conversation.view.messages)
             answer = AnswerText()
             terminal: Terminal | None = None
             async for event in conversation.run(Prompt(self._prompt)):
@@ -145,7 +145,7 @@ class StreamedCodingRun:
             self.result = CodingResult(
                 final_output=answer.text,
                 messages=conversation.view.messages,
-                new_messages=conversation.view.messages[before:],
+                new_messages=conversation.view.messages[old_count:],
                 reason=terminal.reason,
                 turns=terminal.turns,
                 usage=conversation.status.usage,
@@ -213,12 +213,12 @@ async def _conversation(config: CodingConfig) -> AsyncIterator[Assembled]:
     settings = settings_for(options, environment)
     setup = config.setup or _setup(config, environment)
     dialog: Contender | None = _Approver(config.approve) if config.approve is not None else None
-    assembled = await assemble(options, environment, settings, setup, UserPorts(dialog=dialog))
+    assembly = await assemble(options, environment, settings, setup, UserPorts(dialog=dialog))
     try:
-        assembled.hook_runner.register(callback_hooks(config.hooks))
-        yield assembled
+        assembly.hook_runner.register(callback_hooks(config.hooks))
+        yield assembly
     finally:
-        await assembled.conversation.aclose()
+        await assembly.conversation.aclose()
 
 
 def _options(config: CodingConfig) -> RunOptions:
@@ -241,10 +241,10 @@ def _options(config: CodingConfig) -> RunOptions:
 
 
 def _setup(config: CodingConfig, environment: Environment) -> ModelSetup:
-    found = resolve_model(env=environment.env, flag_model=config.model)
-    if isinstance(found, Unconfigured):
-        raise UsageError(found.reason)
-    return found
+    setup = resolve_model(env=environment.env, flag_model=config.model)
+    if isinstance(setup, Unconfigured):
+        raise UsageError(setup.reason)
+    return setup
 
 
 class _Approver:

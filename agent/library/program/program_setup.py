@@ -47,7 +47,7 @@ def choose_model(setup: ProgramSetup, name: str | None) -> ModelSetup:
         UsageError: no model is configured.
     """
     values = setup.settings.values
-    found = resolve_model(
+    model = resolve_model(
         env={**setup.settings.env, **setup.environment.env},
         settings=ModelSettings(
             base_url=values.baseUrl,
@@ -57,9 +57,9 @@ def choose_model(setup: ProgramSetup, name: str | None) -> ModelSetup:
         ),
         flag_model=name,
     )
-    if isinstance(found, Unconfigured):
-        raise UsageError(found.reason)
-    return found
+    if isinstance(model, Unconfigured):
+        raise UsageError(model.reason)
+    return model
 
 
 def open_client(setup: ProgramSetup, model: ModelSetup) -> ModelRouter:

@@ -59,10 +59,10 @@ _NO_OBJECTION: Final = {Reason.MODE_DEFAULT, Reason.UNKNOWN_TOOL}
 class CallStopped(BaseException):
     """Ends a call without a result. Not an `Exception`: those become results for the model."""
 
-    def __init__(self, found: RawItem) -> None:
-        """`found` takes the place of the output."""
+    def __init__(self, answer: RawItem) -> None:
+        """`answer` takes the place of the output."""
         super().__init__()
-        self.found = found
+        self.answer = answer
 
 
 class StandardGate:
@@ -159,13 +159,13 @@ class _CallerPermissions(PermissionGate):
         self._decide = decide
 
     def evaluation(self, request: PermissionRequest, *, cwd: Path | None = None) -> Evaluation:
-        found = super().evaluation(request, cwd=cwd)
-        decision = found.decision
+        evaluation = super().evaluation(request, cwd=cwd)
+        decision = evaluation.decision
         has_rule = any(entry.rule for entry in decision.trace if entry.step is TraceStep.ASK)
         is_objection = has_rule or decision.ask_reasons - _NO_OBJECTION
         if decision.behavior is not Behavior.ASK or is_objection:
-            return found
-        return replace(found, decision=replace(decision, behavior=Behavior.ALLOW))
+            return evaluation
+        return replace(evaluation, decision=replace(decision, behavior=Behavior.ALLOW))
 
     async def resolve(
         self,
@@ -179,9 +179,9 @@ class _CallerPermissions(PermissionGate):
         answer = await self._hook_answers.decide(request, pending)
         if answer is not None:
             return answer
-        found = await self._decide(pending.message)
-        if found is not None:
-            raise CallStopped(found)
+        stop = await self._decide(pending.message)
+        if stop is not None:
+            raise CallStopped(stop)
         return user_decision(Behavior.ALLOW)
 
 
@@ -192,8 +192,8 @@ class _Given(BaseModel):
 
 
 def _tool(name: str, work: Work) -> AnyTool:
-    async def run(given: _Given, _context: ToolContext) -> ToolOutcome:
-        return await work(given.values)
+    async def run(arguments: _Given, _context: ToolContext) -> ToolOutcome:
+        return await work(arguments.values)
 
     tool = build_tool(name="tool", description="", input_model=_Given, run=run)
     return replace(tool, name=name, parse=lambda raw: _Given.model_construct(values=dict(raw)))

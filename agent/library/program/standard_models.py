@@ -34,15 +34,15 @@ class StandardModels:
         Raises:
             UserError: no model of that name can be reached.
         """
-        wanted: RawItem = self._model or agent.model
-        if wanted is not None and not isinstance(wanted, str):
-            model: Model = wanted
+        choice: RawItem = self._model or agent.model
+        if choice is not None and not isinstance(choice, str):
+            model: Model = choice
             return model
         if self._provider is not None:
-            return self._provider.get_model(wanted)
-        if wanted not in self._models:
-            self._models[wanted] = self._open(wanted)
-        return self._models[wanted]
+            return self._provider.get_model(choice)
+        if choice not in self._models:
+            self._models[choice] = self._open(choice)
+        return self._models[choice]
 
     def _open(self, name: str | None) -> Model:
         self._setup = self._setup or read_setup()

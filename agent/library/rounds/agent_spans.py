@@ -12,9 +12,9 @@ from agent.library.tracing.run_spans import TraceSpan, agent_span
 class AgentSpans:
     """The span that is open, if any."""
 
-    def __init__(self, *, disabled: bool) -> None:
-        """`disabled`: nothing is traced."""
-        self._disabled = disabled
+    def __init__(self, *, is_disabled: bool) -> None:
+        """`is_disabled`: nothing is traced."""
+        self._is_disabled = is_disabled
         self._span: TraceSpan | None = None
         self._agent: Agent | None = None
 
@@ -27,7 +27,7 @@ class AgentSpans:
         self._agent = agent
         self._span = agent_span(
             agent.name,
-            disabled=self._disabled,
+            disabled=self._is_disabled,
             handoffs=[],
             tools=[],
             output_type=schema.name() if schema is not None else "str",

@@ -37,8 +37,8 @@ def last_text(items: list[RunItem]) -> str | None:
     return ItemHelpers.extract_text(messages[-1].raw_item) if messages else None
 
 
-def message_output(agent: Agent, items: list[RunItem], begun: str = "") -> RawItem:
-    """Return the final output of a turn without calls; `begun` stands before the last message.
+def message_output(agent: Agent, items: list[RunItem], text_before: str = "") -> RawItem:
+    """Return the final output of a turn without calls; `text_before` precedes the last message.
 
     Raises:
         ModelRefusalError: the model refused.
@@ -51,7 +51,7 @@ def message_output(agent: Agent, items: list[RunItem], begun: str = "") -> RawIt
     refusal = ItemHelpers.extract_refusal(last) if last is not None else None
     if refusal is not None and text is None:
         raise ModelRefusalError(refusal)
-    text = begun + (text or "") if begun else text
+    text = text_before + (text or "") if text_before else text
     schema = output_schema_of(agent.output_type)
     if schema is None or schema.is_plain_text():
         return text or ""
@@ -75,9 +75,9 @@ async def tools_output(
         return ToolsToFinalOutputResult(True, _to_output_type(agent, results[0].output))
     if isinstance(behavior, dict):
         names = behavior.get("stop_at_tool_names", [])
-        found = next((each for each in results if each.tool.name in names), None)
-        output = _to_output_type(agent, found.output) if found is not None else None
-        return ToolsToFinalOutputResult(found is not None, output)
+        first_match = next((each for each in results if each.tool.name in names), None)
+        output = _to_output_type(agent, first_match.output) if first_match is not None else None
+        return ToolsToFinalOutputResult(first_match is not None, output)
     if callable(behavior):
         answer = await resolve_value(behavior(scope.context, results))
         if isinstance(answer, ToolsToFinalOutputResult):

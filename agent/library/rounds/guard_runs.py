@@ -42,10 +42,10 @@ async def run_input_guardrails(
             scope.is_tripped = scope.is_tripped or result.output.tripwire_triggered
             return result
 
-    found = scope.state.input_guardrail_results
-    tripped = await _first_tripwire([ask(each) for each in guardrails], found)
-    if tripped is not None:
-        raise InputGuardrailTripwireTriggered(tripped)
+    results = scope.state.input_guardrail_results
+    tripwire = await _first_tripwire([ask(each) for each in guardrails], results)
+    if tripwire is not None:
+        raise InputGuardrailTripwireTriggered(tripwire)
 
 
 async def run_output_guardrails(scope: RunScope, agent: Agent, output: RawItem) -> None:
@@ -62,10 +62,10 @@ async def run_output_guardrails(scope: RunScope, agent: Agent, output: RawItem) 
             span.span_data.__dict__["triggered"] = result.output.tripwire_triggered
             return result
 
-    found = scope.state.output_guardrail_results
-    tripped = await _first_tripwire([ask(each) for each in guardrails], found)
-    if tripped is not None:
-        raise OutputGuardrailTripwireTriggered(tripped)
+    results = scope.state.output_guardrail_results
+    tripwire = await _first_tripwire([ask(each) for each in guardrails], results)
+    if tripwire is not None:
+        raise OutputGuardrailTripwireTriggered(tripwire)
 
 
 async def _first_tripwire(

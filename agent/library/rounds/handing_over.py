@@ -43,11 +43,11 @@ async def hand_over(scope: RunScope, agent: Agent, runs: list[HandoffRun]) -> Ha
     ]
     with handoff_span(agent.name, disabled=scope.config.tracing_disabled) as span:
         if len(runs) > 1:
-            requested = [run.handoff.agent_name for run in runs]
+            names = [run.handoff.agent_name for run in runs]
             span.set_error(
                 {
                     "message": "Multiple handoffs requested",
-                    "data": {"requested_agents": requested},
+                    "data": {"requested_agents": names},
                 }
             )
         target = await first.handoff.on_invoke_handoff(
@@ -77,9 +77,9 @@ async def filter_history(
         UserError: a filter does not return what it has to.
     """
     config, state = scope.config, scope.state
-    wanted = run.handoff.input_filter or config.handoff_input_filter
+    input_filter = run.handoff.input_filter or config.handoff_input_filter
     nests = run.handoff.nest_handoff_history
-    if wanted is None and not (config.nest_handoff_history if nests is None else nests):
+    if input_filter is None and not (config.nest_handoff_history if nests is None else nests):
         return turn
     original = state.original_input
     data = HandoffInputData(
@@ -88,17 +88,17 @@ async def filter_history(
         new_items=tuple(turn),
         run_context=scope.context,
     )
-    if wanted is None:
+    if input_filter is None:
         data = nest_handoff_history(data, history_mapper=config.handoff_history_mapper)
     else:
-        if not callable(wanted):
-            raise UserError(f"Invalid input filter: {wanted}")
-        data = await resolve_value(wanted(data))
+        if not callable(input_filter):
+            raise UserError(f"Invalid input filter: {input_filter}")
+        data = await resolve_value(input_filter(data))
         if not isinstance(data, HandoffInputData):
             raise UserError(f"Invalid input filter result: {data}")
     history = data.input_history
     state.original_input = copy.deepcopy(history) if isinstance(history, str) else list(history)
-    given = data.new_items if data.input_items is None else data.input_items
-    state.generated_items = [*data.pre_handoff_items, *given]
-    state.compacted = None
+    model_items = data.new_items if data.input_items is None else data.input_items
+    state.generated_items = [*data.pre_handoff_items, *model_items]
+    state.compaction = None
     return list(data.new_items)

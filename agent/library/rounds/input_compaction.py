@@ -37,21 +37,21 @@ def model_input(scope: RunScope) -> list[InputItem]:
     """Return what the model is given of a run: all of it, or what a compaction made of it."""
     state = scope.state
     items = [*input_list(state.original_input), *items_as_input(state.generated_items)]
-    if state.compacted is None:
+    if state.compaction is None:
         return items
-    count, shorter = state.compacted
+    count, shorter = state.compaction
     return [*shorter, *items[count:]]
 
 
 class InputCompaction:
     """The compactions of one run."""
 
-    def __init__(self, scope: RunScope, after: Callable[[], None]) -> None:
-        """`after` is called behind each: hooks add then what a summary cannot know."""
+    def __init__(self, scope: RunScope, on_compaction: Callable[[], None]) -> None:
+        """`on_compaction` is called behind each: hooks add then what a summary cannot know."""
         self._scope = scope
-        self._after = after
+        self._on_compaction = on_compaction
         self._fitting: _Fitting | None = None
-        self._measured: tuple[RawItem, int] = (None, 0)
+        self._last_measure: tuple[RawItem, int] = (None, 0)
 
     async def before_call(self, model: SeamModel, request: ModelRequest) -> bool:
         """Compact where a request would nearly fill the window; return whether that was done.
@@ -62,7 +62,7 @@ class InputCompaction:
         if self._fitting is None or self._fitting.model is not model:
             self._fitting = await _fitting(self._scope, model, request)
         self._fitting.request = request
-        agent, tokens = self._measured
+        agent, tokens = self._last_measure
         tokens = tokens if agent is self._scope.state.current_agent else 0
         return await self._compact(self._fitting, tokens, is_refused=False)
 
@@ -74,29 +74,29 @@ class InputCompaction:
         """Take the endpoint's count of what the history is now."""
         usage = response.usage
         tokens = usage.input_tokens + usage.output_tokens if usage.requests == 1 else 0
-        self._measured = (self._scope.state.current_agent, tokens)
+        self._last_measure = (self._scope.state.current_agent, tokens)
 
-    async def _compact(self, fitting: _Fitting, measured: int, *, is_refused: bool) -> bool:
+    async def _compact(self, fitting: _Fitting, history_tokens: int, *, is_refused: bool) -> bool:
         # Reserved each time: whether it runs may depend on what the endpoint says of itself.
         step = self._scope.steps.reserve("compaction")
-        if not is_refused and not fitting.is_nearly_full(measured):
+        if not is_refused and not fitting.is_nearly_full(history_tokens):
             return False
         scope = self._scope
         messages = messages_of(model_input(scope))
 
         async def work() -> RawItem:
-            items = await fitting.shorter(messages, measured, is_refused=is_refused)
+            items = await fitting.shorter(messages, history_tokens, is_refused=is_refused)
             return {"items": items, "usage": usage_to_json(fitting.take_usage())}
 
-        found = await step.run(work)
-        scope.context.usage.add(usage_of(found["usage"]))
-        if found["items"] is None:
+        result = await step.run(work)
+        scope.context.usage.add(usage_of(result["usage"]))
+        if result["items"] is None:
             return False
-        self._measured = (None, 0)
+        self._last_measure = (None, 0)
         state = scope.state
         whole = [*input_list(state.original_input), *items_as_input(state.generated_items)]
-        state.compacted = (len(whole), found["items"])
-        self._after()
+        state.compaction = (len(whole), result["items"])
+        self._on_compaction()
         return True
 
 
@@ -131,19 +131,19 @@ class _Fitting:
             )
         )
 
-    def is_nearly_full(self, measured: int) -> bool:
-        size = next_request_tokens(self.request.messages, measured, self._prefix_tokens())
+    def is_nearly_full(self, history_tokens: int) -> bool:
+        size = next_request_tokens(self.request.messages, history_tokens, self._prefix_tokens())
         return self._budget.pressure(size) is not Pressure.NONE
 
     async def shorter(
-        self, messages: tuple[Message, ...], measured: int, *, is_refused: bool
+        self, messages: tuple[Message, ...], history_tokens: int, *, is_refused: bool
     ) -> list[InputItem] | None:
         """Return a shorter history; None where there is none."""
         signal = AbortController().signal
         if is_refused:
             step = await self._manager.after_overflow(messages, signal)
         else:
-            step = await self._manager.before_request(messages, measured, signal)
+            step = await self._manager.before_request(messages, history_tokens, signal)
         if step is None:
             return None
         for text in step.notices:
@@ -175,9 +175,11 @@ class _Fitting:
 
 
 async def _fitting(scope: RunScope, model: SeamModel, request: ModelRequest) -> _Fitting:
-    known = await model.client.capabilities(model.name)
+    capabilities = await model.client.capabilities(model.name)
     gate = scope.gate
     assert gate is not None, "a run has a gate"
-    wanted = gate.settings.values.autoCompactWindow
-    budget = ContextBudget(known.context_window, known.max_output_tokens, wanted)
+    compact_window = gate.settings.values.autoCompactWindow
+    budget = ContextBudget(
+        capabilities.context_window, capabilities.max_output_tokens, compact_window
+    )
     return _Fitting(scope, model, request, budget)

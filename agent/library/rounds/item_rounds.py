@@ -85,7 +85,7 @@ class ItemRounds:
         self._tools = TurnTools([], [])
         self._items: list[RunItem] = []
         """Those of the last answer."""
-        self._begun = ""
+        self._text_before = ""
         """What parts of the answer that the output limit cut have said."""
 
     async def begin(self) -> LoopState | None:
@@ -108,7 +108,7 @@ class ItemRounds:
             await self._endings.end_at_limit()
             return None
         run.current_turn += 1
-        self._begun = ""
+        self._text_before = ""
         self._spans.enter(run.current_agent)
         return state
 
@@ -116,12 +116,12 @@ class ItemRounds:
         """Await a step; in the first turn the guardrails on the input stand beside it."""
         run = self._state
         if run.current_turn == 1 and not run.input_guardrail_results:
-            found = await self._run_guarded(lambda: self._run_traced(state, step))
+            next_state = await self._run_guarded(lambda: self._run_traced(state, step))
         else:
-            found = await self._run_traced(state, step)
-        if self._after_turn is not None and (found is None or not _continues_turn(found)):
+            next_state = await self._run_traced(state, step)
+        if self._after_turn is not None and (next_state is None or not _continues_turn(next_state)):
             await self._after_turn()
-        return found
+        return next_state
 
     async def ask(self, state: LoopState) -> ReadResponse | Failed:
         """Return the next answer; its items are part of the run then."""
@@ -137,27 +137,27 @@ class ItemRounds:
         if not _continues_turn(state):
             run.turn_start = len(run.generated_items)
         may_be_unknown = scope.config.tool_not_found_behavior == "return_error_to_model"
-        found = read_response(agent, response, self._tools, may_be_unknown=may_be_unknown)
-        self._items = found.items
-        scope.announce_items(found.items)
-        self._endings.add(found.items)
-        if found.used_tools:
+        answer = read_response(agent, response, self._tools, may_be_unknown=may_be_unknown)
+        self._items = answer.items
+        scope.announce_items(answer.items)
+        self._endings.add(answer.items)
+        if answer.used_tools:
             run.used_tools.add(agent.name)
         if scope.is_tripped and self._guards is not None:
             await asyncio.shield(self._guards)
-        return found
+        return answer
 
     async def run_calls(self, state: LoopState, answer: ReadResponse) -> LoopState | None:
         """Run tools and handoffs; stop where one of them has to be approved."""
         run, scope = self._state, self._scope
         agent = run.current_agent
-        answered = self._outputs_by_call()
-        waiting = [each for each in answer.tool_runs if each.call_id not in answered]
+        outputs_by_call = self._outputs_by_call()
+        waiting = [each for each in answer.tool_runs if each.call_id not in outputs_by_call]
         outcome = await run_tools(scope, agent, waiting)
         unknown = [
             await unknown_call_output(scope, agent, each)
             for each in answer.unknown_calls
-            if read(each, "call_id") not in answered
+            if read(each, "call_id") not in outputs_by_call
         ]
         outputs = [*outcome.items, *unknown]
         self._endings.add(outputs)
@@ -183,7 +183,7 @@ class ItemRounds:
         if answer.stop_reason == "max_tokens":
             _LOG.warning("the answer of %s hit the output limit again", agent.name)
         try:
-            output = message_output(agent, answer.items, self._begun)
+            output = message_output(agent, answer.items, self._text_before)
         except Unfinished:
             await save_turn(scope)
             return state.advance("next_turn")
@@ -195,7 +195,7 @@ class ItemRounds:
             is_ours = isinstance(scope.find_model(agent), SeamModel)
             if is_ours and state.corrections < MAX_CORRECTIONS:
                 self._events.admit(agent, [correction(str(error))])
-                self._begun = ""
+                self._text_before = ""
                 return state.advance("answer_correction", detail=str(error)[:200])
             await self._endings.by_handler(agent, "invalid_final_output", error)
             return None
@@ -215,7 +215,7 @@ class ItemRounds:
 
     async def remark(self, text: str) -> None:
         """Have the model continue its answer where it was cut."""
-        self._begun += last_text(self._items) or ""
+        self._text_before += last_text(self._items) or ""
         self._events.admit(self._state.current_agent, [text])
 
     # -- pieces -----------------------------------------------------------------------------
@@ -227,12 +227,12 @@ class ItemRounds:
         self._spans.enter(agent)
         self._tools = await turn_tools(scope, agent)
         self._spans.describe(self._tools)
-        found = read_response(agent, run.model_responses[-1], self._tools, may_be_unknown=True)
+        answer = read_response(agent, run.model_responses[-1], self._tools, may_be_unknown=True)
         run.is_interrupted = False
         run.interruptions = []
-        if found.used_tools:
+        if answer.used_tools:
             run.used_tools.add(agent.name)
-        return await self.run_calls(LoopState(), found)
+        return await self.run_calls(LoopState(), answer)
 
     async def _run_traced(self, state: LoopState, step: Step) -> LoopState | None:
         run, scope = self._state, self._scope
@@ -240,8 +240,8 @@ class ItemRounds:
         self._tools = await turn_tools(scope, agent)
         self._spans.describe(self._tools)
         self._events.before_request()
-        disabled = scope.config.tracing_disabled
-        with run_span("turn", disabled=disabled, turn=run.current_turn, agent_name=agent.name):
+        is_disabled = scope.config.tracing_disabled
+        with run_span("turn", disabled=is_disabled, turn=run.current_turn, agent_name=agent.name):
             return await step(state)
 
     async def _run_guarded(
@@ -249,15 +249,15 @@ class ItemRounds:
     ) -> LoopState | None:
         """Await a step with the guardrails on the input before and beside it."""
         run, scope = self._state, self._scope
-        agent, given = run.current_agent, run.original_input
+        agent, run_input = run.current_agent, run.original_input
         guardrails = [*agent.input_guardrails, *(scope.config.input_guardrails or [])]
         first = [each for each in guardrails if not each.run_in_parallel]
-        beside = [each for each in guardrails if each.run_in_parallel]
-        await run_input_guardrails(scope, agent, first, given)
-        if not beside:
+        parallel = [each for each in guardrails if each.run_in_parallel]
+        await run_input_guardrails(scope, agent, first, run_input)
+        if not parallel:
             return await step()
         turn = asyncio.ensure_future(step())
-        guards = asyncio.ensure_future(run_input_guardrails(scope, agent, beside, given))
+        guards = asyncio.ensure_future(run_input_guardrails(scope, agent, parallel, run_input))
         self._guards = guards
         try:
             await asyncio.wait({guards, turn}, return_when=asyncio.FIRST_EXCEPTION)
@@ -277,34 +277,34 @@ class ItemRounds:
             starts.append(agent.hooks.on_start(scope.hook_context(), agent))
         await asyncio.gather(*starts)
 
-    async def _hand_over(self, agent: Agent, found: ReadResponse) -> None:
+    async def _hand_over(self, agent: Agent, answer: ReadResponse) -> None:
         run, scope = self._state, self._scope
-        done = await hand_over(scope, agent, found.handoff_runs)
-        self._endings.add(done.new_items)
-        scope.announce_items(done.new_items)
+        handover = await hand_over(scope, agent, answer.handoff_runs)
+        self._endings.add(handover.new_items)
+        scope.announce_items(handover.new_items)
         earlier = run.generated_items[: run.turn_start]
         turn = run.generated_items[run.turn_start :]
-        kept = await filter_history(scope, found.handoff_runs[0], earlier, turn)
+        session_items = await filter_history(scope, answer.handoff_runs[0], earlier, turn)
         if len(turn) <= len(run.session_items):
-            run.session_items[len(run.session_items) - len(turn) :] = kept
+            run.session_items[len(run.session_items) - len(turn) :] = session_items
         await save_turn(scope)
-        run.current_agent = done.agent
+        run.current_agent = handover.agent
         run.has_started_agent = False
-        scope.announce(AgentUpdatedStreamEvent(done.agent))
+        scope.announce(AgentUpdatedStreamEvent(handover.agent))
 
     async def _after_tools(
         self, state: LoopState, agent: Agent, runs: list[ToolRun]
     ) -> LoopState | None:
         """End with what tools returned, those that ran before an interruption included."""
-        answered = self._outputs_by_call()
+        outputs = self._outputs_by_call()
         results = [
-            FunctionToolResult(run.tool, answered[run.call_id].output, answered[run.call_id])
+            FunctionToolResult(run.tool, outputs[run.call_id].output, outputs[run.call_id])
             for run in runs
-            if run.call_id in answered
+            if run.call_id in outputs
         ]
-        found = await tools_output(self._scope, agent, results)
-        if found.is_final_output:
-            return await self._endings.end(state, agent, found.final_output)
+        output = await tools_output(self._scope, agent, results)
+        if output.is_final_output:
+            return await self._endings.end(state, agent, output.final_output)
         await save_turn(self._scope)
         return state.advance("next_turn")
 

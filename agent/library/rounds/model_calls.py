@@ -82,17 +82,15 @@ async def call_model(
         options = dataclasses.replace(options, tool_choice=None)
 
     async def make_request() -> _Request:
-        filtered = await _filter_input(
-            scope, agent, ModelInputData(model_input(scope), instructions)
-        )
-        return _Request(filtered.instructions, filtered.input, options, tools, prompt)
+        data = await _filter_input(scope, agent, ModelInputData(model_input(scope), instructions))
+        return _Request(data.instructions, data.input, options, tools, prompt)
 
     request = await make_request()
     model = scope.find_model(agent)
     if isinstance(model, SeamModel):
         schema = output_schema_of(agent.output_type)
-        wanted = [*tools.tools, *tools.handoffs]
-        size = await model.request(request.instructions, request.input, options, wanted, schema)
+        tool_list = [*tools.tools, *tools.handoffs]
+        size = await model.request(request.instructions, request.input, options, tool_list, schema)
         if await compaction.before_call(model, size):
             request = await make_request()
     await scope.hooks.on_llm_start(scope.context, agent, request.instructions, request.input)
@@ -112,12 +110,12 @@ async def _filter_input(scope: RunScope, agent: Agent, data: ModelInputData) -> 
     function = scope.config.call_model_input_filter
     if function is None:
         return data
-    given = CallModelData(
+    call_data = CallModelData(
         ModelInputData(list(data.input), data.instructions), agent, scope.context.context
     )
     try:
-        found = await resolve_value(function(given))
-        if not isinstance(found, ModelInputData):
+        result = await resolve_value(function(call_data))
+        if not isinstance(result, ModelInputData):
             raise UserError("call_model_input_filter must return a ModelInputData instance")
     except Exception as error:
         span = get_current_span()
@@ -126,7 +124,7 @@ async def _filter_input(scope: RunScope, agent: Agent, data: ModelInputData) -> 
             text = str(error) if is_open else "Error details are redacted."
             span.set_error({"message": "Error in call_model_input_filter", "data": {"error": text}})
         raise
-    return ModelInputData(without_doubles(found.input), found.instructions)
+    return ModelInputData(without_doubles(result.input), result.instructions)
 
 
 def without_doubles(items: list[InputItem]) -> list[InputItem]:
@@ -134,16 +132,16 @@ def without_doubles(items: list[InputItem]) -> list[InputItem]:
 
     It takes the place of the first one, but an output that of the last: its call stays before it.
     """
-    kept: dict[object, InputItem] = {}
+    by_key: dict[object, InputItem] = {}
     for index, item in enumerate(items):
         identity = item.get("call_id") or item.get("id")
         kind = item_type(item)
         is_own = identity is None or identity == HANDLER_MESSAGE_ID
         key = index if is_own else (kind, identity)
         if kind.endswith("_output"):
-            kept.pop(key, None)
-        kept[key] = item
-    return list(kept.values())
+            by_key.pop(key, None)
+        by_key[key] = item
+    return list(by_key.values())
 
 
 async def _within(
@@ -178,11 +176,11 @@ async def _answer(scope: RunScope, model: Model, agent: Agent, request: _Request
             # Recorded like an answer: a run that is taken up makes room at the same place.
             return {"too_long": [error.kind, str(error), error.status]}
 
-    found = await step.run(work)
-    if "too_long" in found:
-        kind, message, status = found["too_long"]
+    answer = await step.run(work)
+    if "too_long" in answer:
+        kind, message, status = answer["too_long"]
         raise ModelError(kind, message, status=status)
-    return read_model_response(found)
+    return read_model_response(answer)
 
 
 def _arguments(scope: RunScope, agent: Agent, request: _Request) -> dict[str, RawItem]:
@@ -214,19 +212,19 @@ def _tracing(scope: RunScope) -> ModelTracing:
 async def _stream(scope: RunScope, model: Model, call: dict[str, RawItem]) -> ModelResponse:
     """Pass the events on, and return the answer that the last one carries."""
     final: RawItem = None
-    done: list[RawItem] = []
+    items: list[RawItem] = []
     async for event in model.stream_response(**call):
         kind = item_type(event)
         if kind in _ENDS:
             final = read(event, "response")
         elif kind == "response.output_item.done":
-            done.append(read(event, "item"))
+            items.append(read(event, "item"))
         scope.announce(RawResponsesStreamEvent(event))
     if final is None:
         raise ModelBehaviorError("Model did not produce a final response!")
     usage = read(final, "usage")
     return ModelResponse(
-        output=list(read(final, "output") or done),
+        output=list(read(final, "output") or items),
         usage=usage_of(usage),
         response_id=read(final, "id"),
         request_id=read(final, "_request_id"),

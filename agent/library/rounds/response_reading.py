@@ -91,43 +91,43 @@ def read_response(
     Raises:
         ModelBehaviorError: it calls a tool that there is not, and `may_be_unknown` is not set.
     """
-    found = ReadResponse(stop_reason=response.stop_reason)
+    result = ReadResponse(stop_reason=response.stop_reason)
     for output in response.output:
         kind = item_type(output)
         if kind == "function_call":
-            _call(found, agent, output, tools, may_be_unknown=may_be_unknown)
+            _call(result, agent, output, tools, may_be_unknown=may_be_unknown)
         elif kind in _PLAIN:
-            found.items.append(_PLAIN[kind](agent, output))
+            result.items.append(_PLAIN[kind](agent, output))
         elif kind.endswith("_call"):
-            found.items.append(ToolCallItem(agent, output))
-            found.used_tools = True
+            result.items.append(ToolCallItem(agent, output))
+            result.used_tools = True
         else:
             _LOG.warning("an output item of unknown type %r is left out", kind)
-    return found
+    return result
 
 
 def _call(
-    found: ReadResponse, agent: Agent, call: RawItem, tools: TurnTools, *, may_be_unknown: bool
+    result: ReadResponse, agent: Agent, call: RawItem, tools: TurnTools, *, may_be_unknown: bool
 ) -> None:
     name = read(call, "name")
     handoff = next((each for each in tools.handoffs if each.tool_name == name), None)
     if handoff is not None:
-        found.items.append(HandoffCallItem(agent, call))
-        found.handoff_runs.append(HandoffRun(call, handoff))
+        result.items.append(HandoffCallItem(agent, call))
+        result.handoff_runs.append(HandoffRun(call, handoff))
         return
     tool = find_tool(name, tools)
-    found.used_tools = True
+    result.used_tools = True
     if tool is None:
         if not may_be_unknown:
             raise ModelBehaviorError(f"Tool {name} not found in agent {agent.name}")
-        found.items.append(ToolCallItem(agent, call))
-        found.unknown_calls.append(call)
+        result.items.append(ToolCallItem(agent, call))
+        result.unknown_calls.append(call)
         return
-    found.items.append(ToolCallItem(agent, call, tool.description or None))
-    found.tool_runs.append(ToolRun(call, tool))
+    result.items.append(ToolCallItem(agent, call, tool.description or None))
+    result.tool_runs.append(ToolRun(call, tool))
 
 
 def find_tool(name: str, tools: TurnTools) -> FunctionTool | None:
     """Return the function tool of a name; the last one where several have it."""
-    known = [each for each in tools.tools if isinstance(each, FunctionTool) and each.name == name]
-    return known[-1] if known else None
+    matches = [each for each in tools.tools if isinstance(each, FunctionTool) and each.name == name]
+    return matches[-1] if matches else None

@@ -61,15 +61,15 @@ class RunEndings:
         Raises:
             AgentsException: the error, where there is no handler or it gives nothing.
         """
-        found = await handle_error(self._scope, kind, error)
-        if found is None:
+        result = await handle_error(self._scope, kind, error)
+        if result is None:
             raise error
         message: list[RunItem] = []
-        if found.include_in_history:
-            message.append(handler_message(agent, found.final_output))
+        if result.include_in_history:
+            message.append(handler_message(agent, result.final_output))
         else:
-            await self._fire_end(agent, found.final_output)
-        await self._store(agent, found.final_output, message)
+            await self._fire_end(agent, result.final_output)
+        await self._store(agent, result.final_output, message)
 
     async def _fire_end(self, agent: Agent, output: RawItem) -> None:
         scope = self._scope

@@ -78,8 +78,8 @@ class RunHookEvents:
         if texts and has_begun:
             self.admit(scope.state.current_agent, texts)
         elif texts:
-            given = input_list(scope.state.original_input)
-            scope.state.original_input = [*map(_input, texts), *given]
+            items = input_list(scope.state.original_input)
+            scope.state.original_input = [*map(_input, texts), *items]
 
     async def _submit(self) -> list[str]:
         prompt = _prompt(self._scope.state.original_input)
@@ -177,9 +177,9 @@ def _input(text: str) -> InputItem:
     return {"role": "user", "content": text}
 
 
-def _prompt(given: str | list[InputItem]) -> str:
+def _prompt(run_input: str | list[InputItem]) -> str:
     """Return the text of the last message of the user; empty where there is none."""
-    for item in reversed(input_list(given)):
+    for item in reversed(input_list(run_input)):
         if item_type(item) == "message" and item.get("role") == "user":
             content = item.get("content")
             if isinstance(content, str):

@@ -24,17 +24,17 @@ async def input_with_session(scope: RunScope) -> None:
     history = await (session.get_items() if limit is None else session.get_items(limit=limit))
     history = _drop_unpaired([as_input(each) for each in history])
     new = input_list(state.original_input)
-    merged, added = [*history, *new], new
+    items, new_items = [*history, *new], new
     function = scope.config.session_input_callback
     if function is not None:
-        known = {id(each) for each in history}
-        merged = await resolve_value(function(list(history), list(new)))
-        if not isinstance(merged, list):
+        history_ids = {id(each) for each in history}
+        items = await resolve_value(function(list(history), list(new)))
+        if not isinstance(items, list):
             raise UserError("session_input_callback must return a list of input items.")
-        added = _find_added(merged, history, known)
-    state.original_input = merged
-    if added:
-        await session.add_items(added)
+        new_items = _find_added(items, history, history_ids)
+    state.original_input = items
+    if new_items:
+        await session.add_items(new_items)
 
 
 def _drop_unpaired(items: list[InputItem]) -> list[InputItem]:
@@ -49,21 +49,21 @@ def _drop_unpaired(items: list[InputItem]) -> list[InputItem]:
 
 
 def _find_added(
-    merged: list[InputItem], history: list[InputItem], known: set[int]
+    items: list[InputItem], history: list[InputItem], history_ids: set[int]
 ) -> list[InputItem]:
     """Return what of a merged list was not in the history, each item of it as often as it is."""
-    left = [each for each in history if not any(each is kept for kept in merged)]
-    added: list[InputItem] = []
-    for item in merged:
-        if id(item) in known:
+    removable = [each for each in history if not any(each is item for item in items)]
+    new_items: list[InputItem] = []
+    for item in items:
+        if id(item) in history_ids:
             continue
-        if item in left:
-            left.remove(item)
+        if item in removable:
+            removable.remove(item)
             continue
         if item in history:
             continue
-        added.append(item)
-    return added
+        new_items.append(item)
+    return new_items
 
 
 async def save_turn(scope: RunScope) -> None:
@@ -71,7 +71,9 @@ async def save_turn(scope: RunScope) -> None:
     state = scope.state
     items = state.session_items[state.saved_count :]
     if scope.session is not None:
-        given = [each.to_input_item() for each in items if not isinstance(each, ToolApprovalItem)]
-        if given:
-            await scope.session.add_items(given)
+        new_items = [
+            each.to_input_item() for each in items if not isinstance(each, ToolApprovalItem)
+        ]
+        if new_items:
+            await scope.session.add_items(new_items)
     state.saved_count = len(state.session_items)

@@ -88,18 +88,18 @@ async def _run_all(scope: RunScope, calls: list[_CallRun]) -> ToolRunsOutcome:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-    failed = [task for task in tasks if task.cancelled() or task.exception() is not None]
-    for task in sorted(failed, key=lambda each: each.cancelled()):
+    failures = [task for task in tasks if task.cancelled() or task.exception() is not None]
+    for task in sorted(failures, key=lambda each: each.cancelled()):
         task.result()
     outcome = ToolRunsOutcome()
     for task in tasks:
-        found = task.result()
-        if isinstance(found, ToolApprovalItem):
-            outcome.interruptions.append(found)
-        elif found.interruptions:
-            outcome.interruptions.extend(found.interruptions)
+        result = task.result()
+        if isinstance(result, ToolApprovalItem):
+            outcome.interruptions.append(result)
+        elif result.interruptions:
+            outcome.interruptions.extend(result.interruptions)
         else:
-            outcome.results.append(found)
+            outcome.results.append(result)
     return outcome
 
 
@@ -150,14 +150,14 @@ class _CallRun:
                 raise
 
     async def _run_permitted(self, span: TraceSpan) -> FunctionToolResult | ToolApprovalItem:
-        asked = await self._approval()
-        if isinstance(asked, ToolApprovalItem):
-            return asked
-        if isinstance(asked, str):
-            return self._result(asked)
-        rejected = await self._input_guardrails()
-        if rejected is not None:
-            return self._result(rejected)
+        approval = await self._approval()
+        if isinstance(approval, ToolApprovalItem):
+            return approval
+        if isinstance(approval, str):
+            return self._result(approval)
+        rejection = await self._input_guardrails()
+        if rejection is not None:
+            return self._result(rejection)
         return await self._run_gated(span)
 
     async def _approval(self) -> ToolApprovalItem | str | None:
@@ -165,8 +165,10 @@ class _CallRun:
         needs = self._tool.needs_approval
         if callable(needs):
             try:
-                given = parse_arguments(self._tool.name, self._context.tool_arguments)
-                needs = await resolve_value(needs(self._context, given, self._context.tool_call_id))
+                arguments = parse_arguments(self._tool.name, self._context.tool_arguments)
+                needs = await resolve_value(
+                    needs(self._context, arguments, self._context.tool_call_id)
+                )
             except ModelBehaviorError:
                 needs = True
         return await self._check_approval() if needs else None
@@ -181,19 +183,21 @@ class _CallRun:
             return item
         if status:
             return None
-        told = self._scope.context.get_rejection_message(
+        rejection = self._scope.context.get_rejection_message(
             self._tool.name, call_id, existing_pending=item
         )
-        return told if told is not None else await rejection_text(self._scope, self._context)
+        return (
+            rejection if rejection is not None else await rejection_text(self._scope, self._context)
+        )
 
     async def _run_gated(self, span: TraceSpan) -> FunctionToolResult | ToolApprovalItem:
         """Run the call as the program runs its own; an ask is an approval like any other."""
-        given = self._call_arguments()
+        call_arguments = self._call_arguments()
         ran: list[RawItem] = []
         errors: list[Exception] = []
 
         async def work(arguments: Mapping[str, RawItem]) -> ToolOutcome:
-            if arguments != given:
+            if arguments != call_arguments:
                 self._context.tool_arguments = json.dumps(dict(arguments))
             try:
                 output = await self._invoke(span)
@@ -205,14 +209,16 @@ class _CallRun:
                 raise ToolError(self._context.failure)
             return ToolOutcome(str(output))
 
-        use = ToolUse(self._context.tool_call_id, self._tool.rule_name or self._tool.name, given)
+        use = ToolUse(
+            self._context.tool_call_id, self._tool.rule_name or self._tool.name, call_arguments
+        )
         gate = self._scope.gate
         assert gate is not None, "a run has a gate"
         try:
             outcome = await gate.run(use, work, self._check_approval)
         except CallStopped as stopped:
-            found: FunctionToolResult | ToolApprovalItem | str = stopped.found
-            return self._result(found) if isinstance(found, str) else found
+            answer: FunctionToolResult | ToolApprovalItem | str = stopped.answer
+            return self._result(answer) if isinstance(answer, str) else answer
         if errors:
             raise errors[0]
         return self._result(self._as_hooks_left_it(outcome, *ran))
@@ -248,9 +254,9 @@ class _CallRun:
             starts.append(own.on_tool_start(self._context, self._agent, self._tool))
         await asyncio.gather(*starts)
         output = await self._output()
-        nested = self._scope.context.nested_states.get(self._context.tool_call_id)
-        if nested is not None:
-            interruptions = nested["interruptions"]
+        inner_state = self._scope.context.nested_states.get(self._context.tool_call_id)
+        if inner_state is not None:
+            interruptions = inner_state["interruptions"]
             raise CallStopped(FunctionToolResult(self._tool, None, None, interruptions))
         output = await self._output_guardrails(output)
         ends = [hooks.on_tool_end(self._context, self._agent, self._tool, output)]
@@ -274,12 +280,12 @@ class _CallRun:
     def _as_hooks_left_it(self, outcome: CallOutcome, output: RawItem = "") -> RawItem:
         """Return the output, or a text where hooks changed it or the call did not run."""
         text, failure = str(outcome.response), self._context.failure
-        given = sanitize(str(output) if failure is None else failure)
-        if failure is not None and text.startswith(given):
+        own_text = sanitize(str(output) if failure is None else failure)
+        if failure is not None and text.startswith(own_text):
             # Hooks are given the error, the model what the caller made of it.
-            text, given = f"{output}{text.removeprefix(given)}", str(output)
+            text, own_text = f"{output}{text.removeprefix(own_text)}", str(output)
         notes = outcome.additional_context
-        return "\n\n".join([text, *notes]) if notes or text != given else output
+        return "\n\n".join([text, *notes]) if notes or text != own_text else output
 
     def _call_arguments(self) -> dict[str, RawItem]:
         """Return the arguments for rules and hooks; none where the model wrote no JSON object."""

@@ -36,14 +36,14 @@ class AgentToolRuns:
         options: dict[str, RawItem],
     ) -> RawItem:
         """Run an agent for one call of a tool; a state that waited for approvals is taken up."""
-        stored = context.nested_states.pop(context.tool_call_id, None)
-        given: RunInput = input
-        if stored is not None:
-            state = stored["state"]
+        old_run = context.nested_states.pop(context.tool_call_id, None)
+        run_input: RunInput = input
+        if old_run is not None:
+            state = old_run["state"]
             if not isinstance(state, RunState):
                 state = await RunState.from_json(agent, state)
             state.context.restore_approvals(context.approvals_to_json())
-            given = state
+            run_input = state
         run_options: dict[str, RawItem] = {
             "context": _nested_context(context),
             "run_config": options["run_config"] or context.run_config,
@@ -52,16 +52,18 @@ class AgentToolRuns:
             "max_turns": options["max_turns"] or DEFAULT_MAX_TURNS,
         }
         if options["on_stream"] is None:
-            result: RunResultBase = await self._run(agent, given, **run_options)
+            result: RunResultBase = await self._run(agent, run_input, **run_options)
         else:
-            result = await self._stream(agent, given, context, options["on_stream"], run_options)
+            result = await self._stream(
+                agent, run_input, context, options["on_stream"], run_options
+            )
         interruptions = getattr(result, "interruptions", [])
         if interruptions:
-            nested = (
+            inner_state = (
                 result.to_state() if isinstance(result, RunResult | RunResultStreaming) else None
             )
             context.nested_states[context.tool_call_id] = {
-                "state": nested,
+                "state": inner_state,
                 "interruptions": interruptions,
             }
             return None
@@ -73,12 +75,12 @@ class AgentToolRuns:
     async def _stream(
         self,
         agent: Agent,
-        given: RunInput,
+        run_input: RunInput,
         context: CallContext,
         on_stream: RawItem,
         options: dict[str, RawItem],
     ) -> RunResultStreaming:
-        result = self._run_streamed(agent, given, **options)
+        result = self._run_streamed(agent, run_input, **options)
         async for event in result.stream_events():
             payload = AgentToolStreamEvent(
                 event=event, agent=result.current_agent, tool_call=context.tool_call

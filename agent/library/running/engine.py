@@ -26,7 +26,7 @@ class RunEngine:
     ) -> None:
         """`is_stopping` says before each turn whether to end; `after_turn` is awaited."""
         self._scope = scope
-        self._spans = AgentSpans(disabled=scope.config.tracing_disabled)
+        self._spans = AgentSpans(is_disabled=scope.config.tracing_disabled)
         self._events = RunHookEvents(scope)
         self._rounds = ItemRounds(
             scope, self._events, self._spans, is_stopping=is_stopping, after_turn=after_turn

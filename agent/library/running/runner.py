@@ -231,17 +231,17 @@ def _hooks(hooks: RunHooks | None) -> RunHooks:
 
 def _gate(config: RunConfig) -> RawItem:
     async def gate() -> StandardGate:
-        given: StandardGate | None = config.permissions
-        return given if given is not None else await standard_gate()
+        permissions: StandardGate | None = config.permissions
+        return permissions if permissions is not None else await standard_gate()
 
     return gate
 
 
 def _trace(config: RunConfig) -> RunTrace | contextlib.AbstractContextManager[RunTrace | None]:
     """Return the trace of a run; a run inside of one is part of that."""
-    known = get_current_trace()
-    if known is not None:
-        return contextlib.nullcontext(known)
+    current = get_current_trace()
+    if current is not None:
+        return contextlib.nullcontext(current)
     return trace(
         config.workflow_name,
         config.trace_id,

@@ -20,10 +20,10 @@ class SessionSettings:
 
     def resolve(self, override: SessionSettings | Mapping[str, RawItem] | None) -> SessionSettings:
         """Return these settings with those of `override` that are set."""
-        over = session_settings(override)
-        if over is None or over.limit is None:
+        settings = session_settings(override)
+        if settings is None or settings.limit is None:
             return self
-        return dataclasses.replace(self, limit=over.limit)
+        return dataclasses.replace(self, limit=settings.limit)
 
 
 def session_settings(

@@ -88,14 +88,14 @@ class SQLiteSession(SessionABC):
                 "WHERE session_id = ? ORDER BY id DESC",
                 (self.session_id,),
             )
-            found: list[InputItem] = []
+            items: list[InputItem] = []
             for (text,) in rows:
                 item = _item(text)
                 if item is not None:
-                    found.append(item)
-                if limit is not None and len(found) == limit:
+                    items.append(item)
+                if limit is not None and len(items) == limit:
                     break
-        return found[::-1]
+        return items[::-1]
 
     def _add(self, items: list[InputItem]) -> None:
         with self._lock:

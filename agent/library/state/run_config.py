@@ -68,8 +68,8 @@ ToolErrorFormatter = Callable[[ToolErrorFormatterArgs], MaybeAwaitable[str | Non
 
 
 def _include_sensitive_data() -> bool:
-    given = os.environ.get("OPENAI_AGENTS_TRACE_INCLUDE_SENSITIVE_DATA", "true")
-    return given.strip().lower() in ("1", "true", "yes", "on")
+    value = os.environ.get("OPENAI_AGENTS_TRACE_INCLUDE_SENSITIVE_DATA", "true")
+    return value.strip().lower() in ("1", "true", "yes", "on")
 
 
 @dataclass

@@ -37,7 +37,7 @@ class RunProgress:
         """What the model is given of this run."""
         self.session_items: list[RunItem] = []
         """All that this run made, for results and sessions."""
-        self.compacted: tuple[int, list[InputItem]] | None = None
+        self.compaction: tuple[int, list[InputItem]] | None = None
         """How many items of input and run were compacted, and what the model is given for them."""
         self.turn_start = 0
         """Where in the model's items the last turn begins."""

@@ -92,9 +92,9 @@ class RunResultBase(ABC):
     def _text(self) -> str:
         output = self.final_output
         text = output.model_dump_json(indent=2) if isinstance(output, BaseModel) else str(output)
-        indented = "\n".join(f"    {line}" for line in text.splitlines())
+        body = "\n".join(f"    {line}" for line in text.splitlines())
         return (
-            f"- Final output ({type(output).__name__}):\n{indented}\n"
+            f"- Final output ({type(output).__name__}):\n{body}\n"
             f"- {len(self.new_items)} new item(s)\n"
             f"- {len(self.raw_responses)} raw response(s)\n"
             f"- {len(self.input_guardrail_results)} input guardrail result(s)\n"
@@ -103,8 +103,10 @@ class RunResultBase(ABC):
         )
 
 
-def _weak(agent: RawItem, known: Callable[[], RawItem] | None) -> Callable[[], RawItem] | None:
-    return weakref.ref(agent) if agent is not None else known
+def _weak(
+    agent: RawItem, old_reference: Callable[[], RawItem] | None
+) -> Callable[[], RawItem] | None:
+    return weakref.ref(agent) if agent is not None else old_reference
 
 
 def _strong(reference: Callable[[], RawItem] | None) -> RawItem:
@@ -252,13 +254,13 @@ class RunResultStreaming(RunResultBase):
         if self._active_stream_consumers == 0:
             return
         self._wake.clear()
-        joined = asyncio.ensure_future(self._event_queue.join())
-        left = asyncio.ensure_future(self._wake.wait())
+        all_read = asyncio.ensure_future(self._event_queue.join())
+        reader_end = asyncio.ensure_future(self._wake.wait())
         try:
-            await asyncio.wait({joined, left}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({all_read, reader_end}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            joined.cancel()
-            left.cancel()
+            all_read.cancel()
+            reader_end.cancel()
 
     async def stream_events(self) -> AsyncIterator[StreamEvent]:
         """Yield events until the run has ended.

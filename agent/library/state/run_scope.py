@@ -64,5 +64,5 @@ class RunScope:
 
     def hook_context(self) -> AgentHookContext:
         """Return the context as hooks of agents get it."""
-        shared = {each.name: getattr(self.context, each.name) for each in fields(RunContextWrapper)}
-        return AgentHookContext(**shared)
+        values = {each.name: getattr(self.context, each.name) for each in fields(RunContextWrapper)}
+        return AgentHookContext(**values)

@@ -62,7 +62,7 @@ def state_to_json(
         "generated_items": [_item_json(each) for each in state.generated_items],
         "session_items": [_item_json(each) for each in state.session_items],
         "shared_items": _shared_positions(state),
-        "compacted": as_json(state.compacted),
+        "compacted": as_json(state.compaction),
         "turn_start": state.turn_start,
         "saved_count": state.saved_count,
         "model_responses": [response_json(each) for each in state.model_responses],
@@ -151,7 +151,7 @@ def read_state(
     state.used_tools = set(data["used_tools"])
     if data.get("compacted") is not None:
         count, items = data["compacted"]
-        state.compacted = (count, items)
+        state.compaction = (count, items)
     state.session_items = [_item(each, agents) for each in data["session_items"]]
     state.generated_items = [
         state.session_items[index] if index is not None else _item(each, agents)
@@ -175,18 +175,18 @@ def agents_by_name(initial: Agent) -> dict[str, Agent]:
     Raises:
         UserError: two of them have one name.
     """
-    found: dict[str, Agent] = {}
+    by_name: dict[str, Agent] = {}
     waiting = [initial]
     while waiting:
         agent = waiting.pop(0)
-        known = found.setdefault(agent.name, agent)
-        if known is not agent:
+        first = by_name.setdefault(agent.name, agent)
+        if first is not agent:
             raise UserError(f"Two agents are named {agent.name!r}; a state needs unique names.")
         for each in agent.handoffs:
             target = each.target if isinstance(each, Handoff) else each
-            if isinstance(target, Agent) and target is not found.get(target.name):
+            if isinstance(target, Agent) and target is not by_name.get(target.name):
                 waiting.append(target)
-    return found
+    return by_name
 
 
 def _find_agent(agents: Mapping[str, Agent], name: str) -> Agent:
@@ -230,9 +230,9 @@ def _item(data: Mapping[str, RawItem], agents: Mapping[str, Agent]) -> RunItem:
 
 
 def _guardrail(data: Mapping[str, RawItem], agent: Agent) -> InputGuardrailResult:
-    known = {each.get_name(): each for each in agent.input_guardrails}
+    by_name = {each.get_name(): each for each in agent.input_guardrails}
     name = data["name"]
-    guardrail = known.get(name) or InputGuardrail(_no_longer_there, name)
+    guardrail = by_name.get(name) or InputGuardrail(_no_longer_there, name)
     output = GuardrailFunctionOutput(data["output_info"], data["tripwire_triggered"])
     return InputGuardrailResult(guardrail, output)
 

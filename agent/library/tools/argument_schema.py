@@ -62,12 +62,12 @@ class FuncSchema:
                     positional.append(value)
         return positional, keywords
 
-    def _check_keywords(self, given: dict[str, RawItem]) -> None:
-        reserved = {n for n, each in self.signature.parameters.items() if each.kind in _BY_NAME}
-        doubled = sorted(reserved & set(given))
-        if doubled:
+    def _check_keywords(self, keywords: dict[str, RawItem]) -> None:
+        names = {n for n, each in self.signature.parameters.items() if each.kind in _BY_NAME}
+        clashes = sorted(names & set(keywords))
+        if clashes:
             raise ModelBehaviorError(
-                f"Invalid arguments for tool {self.name}: {', '.join(map(repr, doubled))} given "
+                f"Invalid arguments for tool {self.name}: {', '.join(map(repr, clashes))} given "
                 "both as a named parameter and as an extra keyword."
             )
 
@@ -86,12 +86,12 @@ def function_schema(
         UserError: the signature has no such schema.
     """
     text = inspect.getdoc(func) if use_docstring_info else None
-    told = read_docstring(text, docstring_style)
+    docstring = read_docstring(text, docstring_style)
     hints = get_type_hints(func, include_extras=True)
     signature = inspect.signature(func)
     parameters = list(signature.parameters.values())
     takes_context = bool(parameters) and _is_context(hints.get(parameters[0].name))
-    offered = parameters[1:] if takes_context else parameters
+    model_parameters = parameters[1:] if takes_context else parameters
     for parameter in parameters[1:]:
         if _is_context(hints.get(parameter.name)):
             raise UserError(
@@ -99,7 +99,7 @@ def function_schema(
                 f"{func.__name__}"
             )
     config = ConfigDict()
-    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in offered):
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in model_parameters):
         if strict_json_schema:
             raise UserError(
                 f"Variadic keyword parameters of {func.__name__} cannot use a strict schema. "
@@ -107,15 +107,15 @@ def function_schema(
             )
         config["extra"] = "forbid"
     fields: dict[str, RawItem] = {
-        each.name: _field(func.__name__, each, hints.get(each.name, RawItem), told)
-        for each in offered
+        each.name: _field(func.__name__, each, hints.get(each.name, RawItem), docstring)
+        for each in model_parameters
     }
     name = name_override or func.__name__
     model = create_model(f"{name}_args", __config__=config, **fields)
     schema = model.model_json_schema()
     return FuncSchema(
         name=name,
-        description=description_override or told.description,
+        description=description_override or docstring.description,
         params_pydantic_model=model,
         params_json_schema=ensure_strict_json_schema(schema) if strict_json_schema else schema,
         signature=signature,
@@ -130,10 +130,10 @@ def _is_context(annotation: RawItem) -> bool:
 
 
 def _field(
-    function: str, parameter: inspect.Parameter, annotation: RawItem, told: DocstringFields
+    function: str, parameter: inspect.Parameter, annotation: RawItem, docstring: DocstringFields
 ) -> tuple[RawItem, RawItem]:
     plain, extras = without_extras(annotation)
-    description = told.arguments.get(parameter.name) or next(
+    description = docstring.arguments.get(parameter.name) or next(
         (each for each in extras if isinstance(each, str)), None
     )
     if parameter.kind in _VARIADIC:
@@ -150,10 +150,9 @@ def _field(
             info = FieldInfo.merge_field_infos(info, default=default)
         return plain, info
     if isinstance(default, FieldInfo):
-        merged = FieldInfo.merge_field_infos(
+        return plain, FieldInfo.merge_field_infos(
             default, description=description or default.description
         )
-        return plain, merged
     if default is inspect.Parameter.empty:
         return plain, Field(description=description)
     return plain, Field(default=default, description=description)

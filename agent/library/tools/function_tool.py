@@ -275,8 +275,8 @@ class _Invocation:
             positional.insert(0, context)
         if self.is_async:
             return await self._function(*positional, **keywords)
-        returned = await asyncio.to_thread(self._function, *positional, **keywords)
-        return await resolve_value(returned)
+        result = await asyncio.to_thread(self._function, *positional, **keywords)
+        return await resolve_value(result)
 
 
 async def tool_failure_text(
@@ -294,7 +294,7 @@ async def tool_failure_text(
         return text
     if not isinstance(context, CallContext):
         return text
-    replaced = await resolve_value(
+    run_text = await resolve_value(
         formatter(
             ToolErrorFormatterArgs(
                 kind="tool_exception",
@@ -307,7 +307,7 @@ async def tool_failure_text(
             )
         )
     )
-    return replaced if isinstance(replaced, str) else text
+    return run_text if isinstance(run_text, str) else text
 
 
 @dataclass(frozen=True)

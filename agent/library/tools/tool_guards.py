@@ -122,7 +122,7 @@ def tool_input_guardrail(
 ) -> ToolInputGuardrail | Callable[[GuardFunction[ToolInputGuardrailData]], ToolInputGuardrail]:
     """Make a guardrail of a function; a decorator with or without parentheses."""
     if func is None:
-        return lambda given: ToolInputGuardrail(given, name or given.__name__)
+        return lambda function: ToolInputGuardrail(function, name or function.__name__)
     return ToolInputGuardrail(func, name or func.__name__)
 
 
@@ -141,5 +141,5 @@ def tool_output_guardrail(
 ) -> ToolOutputGuardrail | Callable[[GuardFunction[ToolOutputGuardrailData]], ToolOutputGuardrail]:
     """Make a guardrail of a function; a decorator with or without parentheses."""
     if func is None:
-        return lambda given: ToolOutputGuardrail(given, name or given.__name__)
+        return lambda function: ToolOutputGuardrail(function, name or function.__name__)
     return ToolOutputGuardrail(func, name or func.__name__)

@@ -49,9 +49,9 @@ class SpanBridge:
 
     def on_span_end(self, span: TraceSpan) -> None:
         """End a span."""
-        started = self._open.pop(span.span_id, None)
-        if started is not None and span.span_data.type in _KINDS:
-            started.end("error" if span.error else "ok")
+        open_span = self._open.pop(span.span_id, None)
+        if open_span is not None and span.span_data.type in _KINDS:
+            open_span.end("error" if span.error else "ok")
 
     def shutdown(self) -> None:
         """Nothing is held back."""

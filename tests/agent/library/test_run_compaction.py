@@ -78,7 +78,7 @@ async def test_a_summary_takes_the_place_of_what_was_said(serve: Serve) -> None:
     assert fired == [("SessionStart", "startup"), ("PreCompact", None), ("SessionStart", "compact")]
     assert result.context_wrapper.usage.requests == 2
     state = await RunState.from_string(Agent("A"), result.to_state().to_string())
-    assert state.compacted == result.to_state().compacted
+    assert state.compaction == result.to_state().compaction
 
 
 async def test_a_session_of_the_program_goes_on_from_the_summary(serve: Serve) -> None:
