@@ -58,7 +58,7 @@ def advisor_tool(consultation: Consultation) -> Tool[AdvisorInput]:
             "cost_usd": advice.cost_usd,
         }
         return ToolOutcome(
-            advice.text, advice.is_error, display=TextDisplay(text), structured=report
+            advice.text, advice.is_error, display=TextDisplay(text), tool_response=report
         )
 
     return build_tool(

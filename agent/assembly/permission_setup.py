@@ -137,7 +137,7 @@ def _session_hosts(
         ask.decide_host if ask is not None else None,
         grants.store,
         start.warn,
-        granted=start.session_grants.hosts,
+        granted_hosts=start.session_grants.hosts,
         on_grant=session_grants.add_host,
     )
 

@@ -89,7 +89,7 @@ async def run(url: str, scenario: SuiteScenario, home: Path) -> int:
         transport="http",
         scope="user",
         is_foreign=False,
-        written={},
+        entry={},
         digest="",
         url=url,
         oauth=oauth,
@@ -126,8 +126,8 @@ async def _call_all(servers: McpServers, scenario: SuiteScenario, browser: Follo
             except McpError as error:
                 print(f"{name}: {error}", file=sys.stderr)
             await servers.settle(timeout_s=SETTLE_S)
-            before, sign_ins = sign_ins, await _sign_in(servers, browser, sign_ins)
-            if before == sign_ins:
+            old_count, sign_ins = sign_ins, await _sign_in(servers, browser, sign_ins)
+            if old_count == sign_ins:
                 break
     return 0
 
@@ -145,9 +145,9 @@ def planned_calls(
     scenario: SuiteScenario, tools: tuple[RemoteTool, ...]
 ) -> list[tuple[str, Mapping[str, object]]]:
     """Return the calls that a scenario needs: those it names, else each tool once."""
-    named = scenario.context.get("toolCalls")
-    if isinstance(named, list):
-        return [(str(call["name"]), call.get("arguments") or {}) for call in named]
+    calls = scenario.context.get("toolCalls")
+    if isinstance(calls, list):
+        return [(str(call["name"]), call.get("arguments") or {}) for call in calls]
     arguments = dict(ARGUMENTS)
     for tool in tools:
         if tool.name == SCHEMA_TOOL:

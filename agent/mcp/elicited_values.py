@@ -9,13 +9,13 @@ from agent.mcp.server_offer import Json
 FormValue = str | int | float | bool | list[str] | None
 
 
-def complete_values(schema: Json, given: Mapping[str, FormValue]) -> dict[str, FormValue]:
+def complete_values(schema: Json, values: Mapping[str, FormValue]) -> dict[str, FormValue]:
     """Return the values of the fields that the schema has; a missing one gets its default."""
     properties = schema.get("properties")
-    found: dict[str, FormValue] = {}
-    for name, described in properties.items() if isinstance(properties, dict) else ():
-        if name in given:
-            found[name] = given[name]
-        elif isinstance(described, dict) and "default" in described:
-            found[name] = described["default"]
-    return found
+    complete: dict[str, FormValue] = {}
+    for name, field in properties.items() if isinstance(properties, dict) else ():
+        if name in values:
+            complete[name] = values[name]
+        elif isinstance(field, dict) and "default" in field:
+            complete[name] = field["default"]
+    return complete

@@ -177,7 +177,7 @@ class McpServers:
         tool: str,
         arguments: Mapping[str, object],
         *,
-        on_progress: OnProgress = lambda _done, _total, _message: None,
+        on_progress: OnProgress = lambda _amount, _total, _message: None,
     ) -> CallResult:
         """Call a tool by the name that the server knows. A cancelled call is cancelled at the
         server.
@@ -217,11 +217,11 @@ class McpServers:
 
     async def roots_changed(self) -> None:
         """Tell connected servers that the working directories are others now."""
-        connected = [
+        owners = [
             owner for owner in self._owners.values() if owner.view.state is ServerState.CONNECTED
         ]
         await asyncio.gather(
-            *(owner.ask(lambda session: session.roots_changed()) for owner in connected),
+            *(owner.ask(lambda session: session.roots_changed()) for owner in owners),
             return_exceptions=True,
         )
 

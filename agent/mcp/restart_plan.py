@@ -36,19 +36,21 @@ class RestartPlan:
         self.attempt = 0
         self._was_connected = True
 
-    def next_wait_s(self, failed: McpError | None) -> float | None:
+    def next_wait_s(self, failure: McpError | None) -> float | None:
         """Return how long to wait before the next attempt; None is to give up.
 
         Args:
             failed: Why no connection was made; None where one was lost.
         """
-        if failed is None and self._is_local:
+        if failure is None and self._is_local:
             now = time.monotonic()
             if len(self._restarts) == RESTARTS and now - self._restarts[0] < RESTARTS_WITHIN_S:
                 return None
             self._restarts.append(now)
             return 0.0
-        if failed is not None and not (isinstance(failed, ConnectFailed) and failed.is_transient):
+        if failure is not None and not (
+            isinstance(failure, ConnectFailed) and failure.is_transient
+        ):
             return None
         self.attempt += 1
         if self.attempt >= (TRIES if self._was_connected else FIRST_TRIES):

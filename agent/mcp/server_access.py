@@ -104,8 +104,8 @@ class ServerAccess:
         """Whether there are tokens for it."""
         if not self.can_sign_in:
             return False
-        known = await asyncio.to_thread(self._world.tokens.read, self.definition.url)
-        return known.tokens is not None
+        entry = await asyncio.to_thread(self._world.tokens.read, self.definition.url)
+        return entry.tokens is not None
 
     async def receiver(self) -> LoopbackReceiver:
         """Return what waits for the browser, listening on the port that it has to have.
@@ -129,8 +129,8 @@ class ServerAccess:
         return receiver
 
     async def _known_port(self) -> int:
-        known = await asyncio.to_thread(self._world.tokens.read, self.definition.url)
-        uris = known.client.get("redirect_uris") if known.client is not None else None
+        entry = await asyncio.to_thread(self._world.tokens.read, self.definition.url)
+        uris = entry.client.get("redirect_uris") if entry.client is not None else None
         return (urlsplit(str(uris[0])).port or 0) if isinstance(uris, list) and uris else 0
 
     async def sign_out(self) -> None:
@@ -146,8 +146,8 @@ class ServerAccess:
         self,
         stack: AsyncExitStack,
         *,
-        lost: Callable[[], None],
-        changed: Callable[[ListName], None],
+        on_loss: Callable[[], None],
+        on_change: Callable[[ListName], None],
         waiting: Callable[[int], None],
     ) -> ServerSession:
         """Connect; what is opened is closed with the stack. Raises whatever goes wrong."""
@@ -166,7 +166,7 @@ class ServerAccess:
                 self.definition,
                 reach,
                 self._world.ports,
-                SessionListeners(lost, changed, waiting),
+                SessionListeners(on_loss, on_change, waiting),
                 mode=self._mode(),
                 version=self._world.version,
             )
@@ -179,8 +179,8 @@ class ServerAccess:
 
         definition, world = self.definition, self._world
         traffic = self._traffic = TrafficLog()
-        helped = await helper_headers(definition, world.env, world.launch_dir)
-        headers = {**definition.headers, **helped}
+        helper = await helper_headers(definition, world.env, world.launch_dir)
+        headers = {**definition.headers, **helper}
         if not self.can_sign_in:
             return RemoteAccess(headers, traffic)
         asks = self.attempt is not None or self.asks_anew or await self.is_signed_in()
@@ -194,8 +194,8 @@ class ServerAccess:
         from agent.mcp.transport.web_socket import WebSocketChannel
 
         definition, world = self.definition, self._world
-        helped = await helper_headers(definition, world.env, world.launch_dir)
-        return await WebSocketChannel.connect(definition.url, {**definition.headers, **helped})
+        helper = await helper_headers(definition, world.env, world.launch_dir)
+        return await WebSocketChannel.connect(definition.url, {**definition.headers, **helper})
 
     async def note_auth(self, *, is_wanted: bool) -> None:
         """Note whether the server wants a sign-in, for the next start."""
@@ -236,24 +236,24 @@ class ServerAccess:
             return ConnectFailed(str(read), is_transient=True)
         program = self._program
         is_late = isinstance(error, TimeoutError)
-        if program is not None and not is_late and (ended := program.exit_text):
-            return ConnectFailed(ended)
+        if program is not None and not is_late and (exit_text := program.exit_text):
+            return ConnectFailed(exit_text)
         return read
 
     def filter_offer(self, offer: ServerOffer, tools: tuple[RemoteTool, ...]) -> ServerOffer:
         """Return the offer with these tools: without those that are switched off, and with those
         apart that the user has to accept first."""
         definition = self.definition
-        wanted = tuple(
+        enabled_tools = tuple(
             tool
             for tool in tools
             if tool.name not in definition.disabled_tools
             and (definition.enabled_tools is None or tool.name in definition.enabled_tools)
         )
-        withheld = set(self._world.ports.withhold(definition, wanted, offer.instructions))
+        withheld = set(self._world.ports.withhold(definition, enabled_tools, offer.instructions))
         return ServerOffer(
-            tools=tuple(tool for tool in wanted if tool.name not in withheld),
-            withheld=tuple(tool for tool in wanted if tool.name in withheld),
+            tools=tuple(tool for tool in enabled_tools if tool.name not in withheld),
+            withheld=tuple(tool for tool in enabled_tools if tool.name in withheld),
             problems=offer.problems,
             prompts=offer.prompts,
             resources=offer.resources,

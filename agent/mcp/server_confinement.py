@@ -23,7 +23,7 @@ def server_confinement(
     """
 
     async def confine_launch(definition: ServerDefinition, program: Launch) -> Launch:
-        if not (definition.is_foreign or definition.written.get("sandbox") is True):
+        if not (definition.is_foreign or definition.entry.get("sandbox") is True):
             return program
         plugin = definition.plugin
         request = RunRequest(

@@ -47,7 +47,7 @@ class RemoteArgument(Struct, frozen=True):
 
     name: str
     description: str = ""
-    required: bool = False
+    is_required: bool = False
 
 
 class RemotePrompt(Struct, frozen=True, kw_only=True):
@@ -94,6 +94,6 @@ class CallResult(Struct, frozen=True):
     """What a tool returned; blocks are content as in the protocol."""
 
     content: tuple[Json, ...]
-    structured: object = None
+    structured_content: object = None
     is_error: bool = False
     meta: Json = field(default_factory=dict)

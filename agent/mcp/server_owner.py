@@ -47,7 +47,7 @@ class ServerOwner:
         self._wake = asyncio.Event()
         self._stale: set[ListName] = set()
         self._is_lost = self._is_signed_in = False
-        self._settled = asyncio.Event()
+        self._settled_event = asyncio.Event()
         self._calls = asyncio.Semaphore(MAX_CALLS)
         self._writing = asyncio.Lock()
         self._clocks: set[CallClock] = set()
@@ -75,7 +75,7 @@ class ServerOwner:
 
     async def wait_until_settled(self) -> None:
         """Return once it is no longer being connected."""
-        await self._settled.wait()
+        await self._settled_event.wait()
 
     def show(self, state: ServerState, reason: str) -> None:
         """Show it in a state without a connection."""
@@ -92,7 +92,7 @@ class ServerOwner:
             ServerUnavailable: there is none.
         """
         if self.view.state is ServerState.PENDING:
-            await self._settled.wait()
+            await self._settled_event.wait()
         if self._session is None:
             raise ServerUnavailable(unavailable_text(self.view))
         return self._session
@@ -102,7 +102,7 @@ class ServerOwner:
         name: str,
         arguments: Mapping[str, object],
         *,
-        on_progress: OnProgress = lambda _done, _total, _message: None,
+        on_progress: OnProgress = lambda _amount, _total, _message: None,
         is_alone: bool,
     ) -> CallResult:
         """Call a tool. A cancelled call is cancelled at the server; the connection stays.
@@ -115,9 +115,9 @@ class ServerOwner:
         """
 
         async def call_once(clock: CallClock) -> CallResult:
-            def progress(done: float, total: float | None, message: str | None) -> None:
+            def progress(amount: float, total: float | None, message: str | None) -> None:
                 clock.touch()
-                on_progress(done, total, message)
+                on_progress(amount, total, message)
 
             session = await self.session()
             return await session.call_tool(name, arguments, progress)
@@ -165,17 +165,17 @@ class ServerOwner:
     async def _own(self) -> None:
         while True:
             self._is_lost = False
-            failed = await self._connect_once()
-            if isinstance(failed, NeedsSignIn):
+            failure = await self._connect_once()
+            if isinstance(failure, NeedsSignIn):
                 await self.access.note_auth(is_wanted=True)
                 self._is_signed_in = False
-                self._set(ServerState.NEEDS_AUTH, str(failed))
+                self._set(ServerState.NEEDS_AUTH, str(failure))
                 return
-            wait_s = self._restarts.next_wait_s(failed)
+            wait_s = self._restarts.next_wait_s(failure)
             if wait_s is None:
-                self._set(ServerState.FAILED, str(failed or "the connection was lost"))
+                self._set(ServerState.FAILED, str(failure or "the connection was lost"))
                 return
-            self._set(ServerState.PENDING, str(failed or "the connection was lost"))
+            self._set(ServerState.PENDING, str(failure or "the connection was lost"))
             await asyncio.sleep(wait_s)
 
     async def _connect_once(self) -> McpError | None:
@@ -185,7 +185,7 @@ class ServerOwner:
             async with AsyncExitStack() as stack:
                 async with self.access.turn(), asyncio.timeout(self.access.connect_s):
                     session = await self.access.open(
-                        stack, lost=self._lose, changed=self._wake_owner, waiting=self._waiting
+                        stack, on_loss=self._lose, on_change=self._wake_owner, waiting=self._waiting
                     )
                     offer = await self._offer(session)
                 if self.access.can_sign_in:
@@ -244,8 +244,8 @@ class ServerOwner:
             try:
                 match name:
                     case "tools":
-                        tools, dropped = await session.list_tools()
-                        problems.extend(dropped)
+                        tools, tool_problems = await session.list_tools()
+                        problems.extend(tool_problems)
                         offer = self.access.filter_offer(offer, tools)
                     case "prompts":
                         offer = replace(offer, prompts=await session.list_prompts())
@@ -291,9 +291,9 @@ class ServerOwner:
             is_signed_in=self._is_signed_in,
         )
         if state is ServerState.PENDING:
-            self._settled.clear()
+            self._settled_event.clear()
         else:
-            self._settled.set()
+            self._settled_event.set()
         self._on_change(self.view)
 
 

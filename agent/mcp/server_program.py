@@ -23,18 +23,18 @@ def server_program(
     Args:
         env: What commands of this program inherit; a server gets little of it.
     """
-    inherited = {
+    own_env = {
         name: value
         for name, value in env.items()
         if definition.inherits_env or name in _INHERITED or name.startswith("LC_")
     }
-    told = {
+    variables = {
         "CLAUDECODE": "1",
         "CLAUDE_PROJECT_DIR": str(launch_dir),
         "AGENT_TUI_PROJECT_DIR": str(launch_dir),
     }
     return Launch(
         argv=(definition.command, *definition.args),
-        env={**inherited, **told, **definition.env},
+        env={**own_env, **variables, **definition.env},
         cwd=definition.cwd or launch_dir,
     )

@@ -57,7 +57,7 @@ def plan_mounts(policy: SandboxPolicy) -> dict[str, MountKind]:
 def mount_arguments(
     policy: SandboxPolicy,
     mounts: Mapping[str, MountKind],
-    opened: Mapping[str, int],
+    descriptors: Mapping[str, int],
     *,
     hides_processes: bool = True,
 ) -> list[str]:
@@ -74,7 +74,7 @@ def mount_arguments(
         *(() if policy.unix_sockets else ("--tmpfs", "/run")),
     ]
     for path in sorted(mounts, key=len):
-        arguments += _mount(path, mounts[path], opened)
+        arguments += _mount(path, mounts[path], descriptors)
     # Only now: what lies deeper needed a place to be mounted on.
     for path, kind in mounts.items():
         if kind is MountKind.MASK and os.path.isdir(path):
@@ -90,18 +90,18 @@ def mount_arguments(
 def _proc(is_own: bool) -> list[str]:
     if not is_own:
         return ["--ro-bind", "/proc", "/proc"]
-    guarded = [part for path in _PROC_READ_ONLY for part in ("--ro-bind-try", path, path)]
-    return ["--proc", "/proc", *guarded]
+    mounts = [part for path in _PROC_READ_ONLY for part in ("--ro-bind-try", path, path)]
+    return ["--proc", "/proc", *mounts]
 
 
-def _mount(path: str, kind: MountKind, opened: Mapping[str, int]) -> tuple[str, ...]:
+def _mount(path: str, kind: MountKind, descriptors: Mapping[str, int]) -> tuple[str, ...]:
     match kind:
         case MountKind.WRITABLE:
-            return ("--bind-fd", str(opened[path]), path)
+            return ("--bind-fd", str(descriptors[path]), path)
         case MountKind.READ_ONLY:
             return ("--ro-bind", path, path)
         case MountKind.EMPTY:
             # By descriptor: a link that a command puts in its place is not followed.
-            return ("--ro-bind-fd", str(opened[path]), path)
+            return ("--ro-bind-fd", str(descriptors[path]), path)
         case MountKind.MASK:
             return ("--tmpfs", path) if os.path.isdir(path) else ("--ro-bind", "/dev/null", path)

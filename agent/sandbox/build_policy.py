@@ -67,11 +67,11 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         raise PolicyError("the session has no temporary directory")
     temp_dir = os.path.realpath(context.scratch_dir)
     scope = _canonical((context.launch_dir, *context.additional_dirs, *request.write_dirs))
-    configured = request.settings_lists
-    if _may_write(request) and "/" in (*scope, *_canonical(configured.allow_write)):
+    lists = request.settings_lists
+    if _may_write(request) and "/" in (*scope, *_canonical(lists.allow_write)):
         raise PolicyError("the working directory is /, which cannot be opened for writing alone")
     is_shared = request.confinement is Confinement.PROJECT_FILES
-    roots = _canonical((*scope, *configured.allow_write)) if _may_write(request) else ()
+    roots = _canonical((*scope, *lists.allow_write)) if _may_write(request) else ()
     caches = (
         shared_caches(context.home, request.env, temp_dir)
         if is_shared
@@ -80,13 +80,13 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     opens_all = request.unix_sockets and _may_write(request)
     cwd = os.path.realpath(request.cwd)
     credentials = (*credential_paths(context.home), *_own(context))
-    readable = _canonical((*configured.allow_read, *request.visible))
+    readable = _canonical((*lists.allow_read, *request.visible))
     secret = () if is_shared else tuple([path for path in credentials if path not in readable])
     by_rules = denied_files(context, scope) if request.masks_denied else ()
-    denied = (*_canonical(configured.deny_read), *by_rules)
-    kept = (*credentials, *_canonical(configured.deny_write), *denied_files(context, roots, "Edit"))
-    found = {root: request.search.find(root, cwd) for root in roots}
-    names = {root: one.names for root, one in found.items()}
+    denied_paths = (*_canonical(lists.deny_read), *by_rules)
+    read_only = (*credentials, *_canonical(lists.deny_write), *denied_files(context, roots, "Edit"))
+    names_by_root = {root: request.search.find(root, cwd) for root in roots}
+    names = {root: one.names for root, one in names_by_root.items()}
     mounts = protected_mounts(roots, cwd, context.protected_files, names=names)
     return SandboxPolicy(
         confinement=request.confinement,
@@ -95,18 +95,21 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         write_roots=_unique((*roots, *mounts.writable)),
         caches=caches.directories,
         pinned_directories=tuple(
-            {**dict.fromkeys(mounts.pinned_directories), **pins_around(roots, (*denied, *kept))}
+            {
+                **dict.fromkeys(mounts.pinned_directories),
+                **pins_around(roots, (*denied_paths, *read_only)),
+            }
         ),
-        read_only=_unique((*mounts.read_only, *_inside(kept, roots))),
+        read_only=_unique((*mounts.read_only, *_inside(read_only, roots))),
         repositories=_unique(mounts.repositories),
         missing_directories=_unique(mounts.missing_directories),
-        watched_names=_unique((*mounts.watched_names, *_missing(configured.deny_write, roots))),
-        found_names=found,
+        watched_names=_unique((*mounts.watched_names, *_missing(lists.deny_write, roots))),
+        found_names=names_by_root,
         links=tuple(mounts.links),
         contents=tuple(mounts.contents),
         secret=secret,
-        denied_paths=_unique(denied),
-        visible=_visible(request, scope, secret, denied, cwd),
+        denied_paths=_unique(denied_paths),
+        visible=_visible(request, scope, secret, denied_paths, cwd),
         network=_network(request),
         unix_sockets=is_shared or (opens_all and context.sandbox.runs_inside),
         daemons=()
@@ -132,8 +135,8 @@ def _environment(request: PolicyRequest, temp_dir: str, caches: PackageCaches) -
         return ours
     # Programs inside cannot write a repository's configuration, and a checkout must not stop in
     # the middle of noting what it tracks.
-    given = with_git_values(request.env, [("branch.autoSetupMerge", "false")])
-    git = {name: value for name, value in given.items() if name.startswith("GIT_CONFIG_")}
+    git_env = with_git_values(request.env, [("branch.autoSetupMerge", "false")])
+    git = {name: value for name, value in git_env.items() if name.startswith("GIT_CONFIG_")}
     return {**git, **ours}
 
 
@@ -141,12 +144,12 @@ def _visible(
     request: PolicyRequest,
     scope: tuple[str, ...],
     secret: tuple[str, ...],
-    denied: tuple[str, ...],
+    denied_paths: tuple[str, ...],
     cwd: str,
 ) -> tuple[str, ...]:
     """Return what must be mounted again where a parent of it is masked or replaced."""
     context = request.context
-    wanted: list[str | Path] = [
+    paths: list[str | Path] = [
         *scope,
         cwd,
         context.home,
@@ -156,11 +159,11 @@ def _visible(
         *_program_directories(request.env),
     ]
     if request.confinement is Confinement.PROJECT_FILES:
-        wanted.append(request.env.get("SSH_AUTH_SOCK", ""))
-    wanted = [one for one in wanted if str(one)]
-    below = _inside(_canonical(wanted), (*OVERLAID, *secret))
-    masked = beginnings(denied)
-    return tuple([path for path in below if not f"{path}/".startswith(masked)])
+        paths.append(request.env.get("SSH_AUTH_SOCK", ""))
+    paths = [one for one in paths if str(one)]
+    hidden_paths = _inside(_canonical(paths), (*OVERLAID, *secret))
+    masked_prefixes = beginnings(denied_paths)
+    return tuple([path for path in hidden_paths if not f"{path}/".startswith(masked_prefixes)])
 
 
 def _program_directories(env: Mapping[str, str]) -> list[str]:
@@ -187,8 +190,8 @@ def _canonical(paths: Iterable[str | Path]) -> tuple[str, ...]:
 
 def _missing(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
     """Return the paths in directories that may be written where nothing is yet."""
-    resolved = (os.path.realpath(path) for path in paths if not os.path.lexists(path))
-    return _inside(resolved, roots)
+    real_paths = (os.path.realpath(path) for path in paths if not os.path.lexists(path))
+    return _inside(real_paths, roots)
 
 
 def _inside(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:

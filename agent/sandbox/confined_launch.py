@@ -61,7 +61,7 @@ class SandboxRun:
         self,
         policy: SandboxPolicy,
         placeholders: Placeholders,
-        held: Sequence[str],
+        placeholder_paths: Sequence[str],
         descriptors: Sequence[int],
         quarantine: Path,
         *,
@@ -69,16 +69,16 @@ class SandboxRun:
     ) -> None:
         """Only `confined_launch` calls this."""
         self.policy = policy
-        self.planted: Callable[[SandboxPolicy], Iterable[str]] = lambda _: ()
+        self.find_planted: Callable[[SandboxPolicy], Iterable[str]] = lambda _: ()
         """Returns further paths that must not be there after the run."""
         self.network: CallAccess | None = None
         """Its way to the network; released at its end."""
         self._is_wrapped = is_wrapped
         self._placeholders = placeholders
-        self._held = tuple(held)
+        self._placeholder_paths = tuple(placeholder_paths)
         self._descriptors = list(descriptors)
         self._quarantine = quarantine
-        self._moved: dict[str, str] = {}
+        self._quarantine_places: dict[str, str] = {}
         self._tripwire: Tripwire | None = None
 
     @property
@@ -96,10 +96,10 @@ class SandboxRun:
                 self._tripwire = Tripwire(names, pid, lambda: self._mend(names))
 
     def _mend(self, names: Sequence[str]) -> bool:
-        watched = frozenset(names)
-        moved = move_planted(self.policy.only(watched), self._quarantine)
-        self._moved |= moved
-        return bool(moved)
+        name_set = frozenset(names)
+        places = move_planted(self.policy.only(name_set), self._quarantine)
+        self._quarantine_places |= places
+        return bool(places)
 
     def release_start(self) -> None:
         """Close the descriptors that only the start needed."""
@@ -112,26 +112,26 @@ class SandboxRun:
         if self._tripwire is not None:
             self._tripwire.close()
             self._tripwire = None
-        held, self._held = self._held, ()
-        self._placeholders.release(held)
+        paths, self._placeholder_paths = self._placeholder_paths, ()
+        self._placeholders.release(paths)
         if self.network is not None:
             self.network.close()
-        planted = self.planted(self.policy)
-        self._moved |= move_planted(self.policy, self._quarantine, planted)
+        planted_paths = self.find_planted(self.policy)
+        self._quarantine_places |= move_planted(self.policy, self._quarantine, planted_paths)
 
-    def refusals(self, output: str, *, failed: bool = True) -> tuple[Refusal, ...]:
+    def refusals(self, output: str, *, has_failed: bool = True) -> tuple[Refusal, ...]:
         """Return what the program was refused, to be asked for after its end."""
-        planted = [
+        writes = [
             Refusal(RefusalKind.WRITE, path, PROTECTED, place)
-            for path, place in self._moved.items()
+            for path, place in self._quarantine_places.items()
         ]
         hosts = () if self.network is None else self.network.refused_hosts()
         connections = [
             Refusal(RefusalKind.CONNECT, host, reason) for host, reason in dict(hosts).items()
         ]
         stops = find_git_stops(output)
-        found = find_refusals(self.policy, output) if failed and not stops else ()
-        return (*planted, *connections, *stops, *found)
+        others = find_refusals(self.policy, output) if has_failed and not stops else ()
+        return (*writes, *connections, *stops, *others)
 
 
 def _leads_git(path: str) -> bool:
@@ -181,7 +181,7 @@ def _in_bubblewrap(
     network: CallAccess | None,
 ) -> Launch:
     try:
-        held = placeholders.acquire(
+        placeholder_paths = placeholders.acquire(
             policy.missing_directories, filter(may_be_placeholder, policy.read_only)
         )
     except OSError as error:
@@ -190,13 +190,13 @@ def _in_bubblewrap(
         ) from error
     descriptors: list[int] = []
     try:
-        planned = plan_mounts(policy)
-        opened = {}
-        for path in [one for one, kind in planned.items() if kind in OPENED]:
-            opened[path] = open_anything(path)
-            descriptors.append(opened[path])
+        mounts_by_path = plan_mounts(policy)
+        by_path = {}
+        for path in [one for one, kind in mounts_by_path.items() if kind in OPENED]:
+            by_path[path] = open_anything(path)
+            descriptors.append(by_path[path])
         arguments = mount_arguments(
-            policy, planned, opened, hides_processes=available.hides_processes
+            policy, mounts_by_path, by_path, hides_processes=available.hides_processes
         )
         git, script = git_mounts(policy, program.env.get("PATH", ""))
         if git:
@@ -212,18 +212,20 @@ def _in_bubblewrap(
     except OSError as error:
         for descriptor in descriptors:
             os.close(descriptor)
-        placeholders.release(held)
-        at = f"{error.filename}: " if error.filename else ""
-        raise CannotConfine(f"the sandbox cannot be set up: {at}{error.strerror}") from error
-    run = SandboxRun(policy, placeholders, held, descriptors, quarantine, is_wrapped=True)
+        placeholders.release(placeholder_paths)
+        path = f"{error.filename}: " if error.filename else ""
+        raise CannotConfine(f"the sandbox cannot be set up: {path}{error.strerror}") from error
+    run = SandboxRun(
+        policy, placeholders, placeholder_paths, descriptors, quarantine, is_wrapped=True
+    )
     run.network = network
     join, namespaces = ((), ()) if network is None else (network.join_argv, network.descriptors)
     argv = (
         *(*join, available.program, "--args", str(mounts), "--seccomp", str(seccomp), "--"),
         *program.argv,
     )
-    passed = (*program.pass_fds, *namespaces, *descriptors)
-    return replace(program, argv=argv, pass_fds=passed, confined_run=run)
+    pass_fds = (*program.pass_fds, *namespaces, *descriptors)
+    return replace(program, argv=argv, pass_fds=pass_fds, confined_run=run)
 
 
 def _memory_file(content: bytes) -> int:

@@ -36,5 +36,5 @@ _OF_THE_SYSTEM: Final = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/su
 def credential_paths(home: Path) -> tuple[str, ...]:
     """Return the canonical paths of those that exist."""
     candidates = [*[os.path.join(home, name) for name in _IN_HOME], *_OF_THE_SYSTEM]
-    found = [os.path.realpath(path) for path in candidates if os.path.exists(path)]
-    return tuple(dict.fromkeys(found))
+    real_paths = [os.path.realpath(path) for path in candidates if os.path.exists(path)]
+    return tuple(dict.fromkeys(real_paths))

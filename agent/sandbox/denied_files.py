@@ -60,8 +60,8 @@ def denied_files(
                 searches.setdefault(search.directory, []).append(search)
             elif os.path.lexists(literal):
                 results[os.path.realpath(literal)] = None
-    for directory, wanted in searches.items():
-        results.update(dict.fromkeys(_walk(directory, wanted)))
+    for directory, directory_searches in searches.items():
+        results.update(dict.fromkeys(_walk(directory, directory_searches)))
     return tuple(results)
 
 
@@ -94,15 +94,15 @@ def _literal_path(search: _Search) -> str | None:
 
 
 def _walk(directory: str, searches: Sequence[_Search]) -> Iterator[str]:
-    seen = 0
+    count = 0
     pending = [directory]
     while pending:
         try:
             entries = list(os.scandir(pending.pop()))
         except OSError:
             continue
-        seen += len(entries)
-        if seen > MAX_ENTRIES:
+        count += len(entries)
+        if count > MAX_ENTRIES:
             raise TooManyFiles(
                 f"deny rules with wildcards would have to be compared with more than "
                 f"{MAX_ENTRIES:,} files in {directory}"

@@ -16,8 +16,8 @@ _SYSTEM: Final = (
 """Fixed places: never looked up in `PATH`, which may lead into a project."""
 
 
-def find_bubblewrap(named: str | None = None) -> str | None:
-    """Return the path of `bwrap`, or None; `named` is the administrator's choice."""
-    packaged = str(Path(sysconfig.get_path("scripts")) / "bwrap")
-    candidates = (named,) if named else (*_SYSTEM, packaged)
+def find_bubblewrap(choice: str | None = None) -> str | None:
+    """Return the path of `bwrap`, or None; `choice` is the administrator's choice."""
+    package_path = str(Path(sysconfig.get_path("scripts")) / "bwrap")
+    candidates = (choice,) if choice else (*_SYSTEM, package_path)
     return next((path for path in candidates if path and os.access(path, os.X_OK)), None)

@@ -41,13 +41,13 @@ def held_by_landlock(
             and all that is protected in them.
         unix_sockets: Whether Unix sockets stay, and with them the daemons behind them.
     """
-    kept = () if git_writes else (*policy.read_only, *policy.repositories)
+    closed_paths = () if git_writes else (*policy.read_only, *policy.repositories)
     return replace(
         policy,
         network=Network.NO_SOCKETS,
         unix_sockets=unix_sockets,
-        read_only=tuple(dict.fromkeys(kept)),
-        closed_directories=tuple(_directories_to(kept, policy.write_roots)),
+        read_only=tuple(dict.fromkeys(closed_paths)),
+        closed_directories=tuple(_directories_to(closed_paths, policy.write_roots)),
         watched_names=(*policy.watched_names, *policy.missing_directories),
         missing_directories=(),
         pinned_directories=(),
@@ -71,11 +71,11 @@ def landlock_arguments(policy: SandboxPolicy) -> list[str]:
 
 def _directories_to(paths: Iterable[str], roots: Iterable[str]) -> dict[str, None]:
     """Return the directories from the roots down to each path, in order."""
-    found: dict[str, None] = {}
+    directories: dict[str, None] = {}
     for path in paths:
         for root in (one for one in roots if path != one and is_below(path, one)):
             parent = os.path.dirname(path)
             while is_below(parent, root):
-                found[parent] = None
+                directories[parent] = None
                 parent = os.path.dirname(parent)
-    return found
+    return directories

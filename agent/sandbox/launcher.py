@@ -60,12 +60,12 @@ def open_path(path: str) -> int:
     return directory
 
 
-def parts(descriptor: int, path: str, kept: "list[str]") -> "Iterator[int]":
+def parts(descriptor: int, path: str, closed_paths: "list[str]") -> "Iterator[int]":
     """Yield descriptors of a path, or of what is in it where something below is not to be opened.
 
     Each is closed by the caller.
     """
-    inside = [one for one in kept if one == path or one.startswith(f"{path}/")]
+    inside = [one for one in closed_paths if one == path or one.startswith(f"{path}/")]
     if not inside:
         yield descriptor
         return
@@ -75,8 +75,8 @@ def parts(descriptor: int, path: str, kept: "list[str]") -> "Iterator[int]":
         os.close(listing)
         for name in names:
             with contextlib.suppress(FileNotFoundError):
-                below = os.open(name, OPEN, dir_fd=descriptor)
-                yield from parts(below, f"{path}/{name}", inside)
+                child = os.open(name, OPEN, dir_fd=descriptor)
+                yield from parts(child, f"{path}/{name}", inside)
     os.close(descriptor)
 
 
@@ -95,20 +95,20 @@ def restrict_files(specification: "dict[str, list[str]]") -> None:
     version = landlock_version()
     if version == 0:
         raise OSError("Landlock is missing")
-    rights = sum(right for since, right in RIGHTS if version >= since)
-    scoped = SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS if version >= 6 else 0
-    size = next(size for since, size in SIZES if version >= since)
-    attributes = struct.pack("=QQQ", rights, 0, scoped)[:size]
+    rights = sum(right for first_version, right in RIGHTS if version >= first_version)
+    scopes = SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS if version >= 6 else 0
+    size = next(size for first_version, size in SIZES if version >= first_version)
+    attributes = struct.pack("=QQQ", rights, 0, scopes)[:size]
     ruleset = system_call(
         CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)
     )
     reading = EXECUTE | READ_FILE | READ_DIRECTORY
     root = [(os.open("/", OPEN), reading)]
-    for descriptor, allowed in chain(root, ((one, rights) for one in writable(specification))):
+    for descriptor, path_rights in chain(root, ((one, rights) for one in writable(specification))):
         mode = os.fstat(descriptor).st_mode
         if not stat.S_ISLNK(mode):
-            allowed &= rights if stat.S_ISDIR(mode) else OF_FILES
-            rule = struct.pack("=Qi", allowed & rights, descriptor)
+            path_rights &= rights if stat.S_ISDIR(mode) else OF_FILES
+            rule = struct.pack("=Qi", path_rights & rights, descriptor)
             system_call(ADD_RULE, ruleset, ctypes.c_int(1), rule, ctypes.c_uint32(0))
         os.close(descriptor)
     _libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)

@@ -45,41 +45,41 @@ class Placeholders:
         """
         with self._lock, exclusive(self._directory / "placeholders"):
             others = self._of_others()
-            shared = [
+            shared_paths = [
                 path
                 for path in present
                 if path in self._users or path in others or not os.path.lexists(path)
             ]
-            wanted = tuple(dict.fromkeys((*paths, *shared)))
-            missing = [path for path in wanted if path not in self._users]
+            all_paths = tuple(dict.fromkeys((*paths, *shared_paths)))
+            missing = [path for path in all_paths if path not in self._users]
             self._write_record([*self._inodes, *missing])
-            acquired: list[str] = []
+            done_paths: list[str] = []
             try:
-                for path in wanted:
+                for path in all_paths:
                     self._acquire(path, others)
-                    acquired.append(path)
+                    done_paths.append(path)
             except OSError:
-                self._release(acquired, others)
+                self._release(done_paths, others)
                 raise
             if not self._inodes.keys() >= set(missing):
                 self._write_record(list(self._inodes))
-        return wanted
+        return all_paths
 
     def release(self, paths: Iterable[str]) -> None:
         """Remove those that no other command needs. Raises nothing."""
-        with self._lock, contextlib.ExitStack() as held:
+        with self._lock, contextlib.ExitStack() as stack:
             with contextlib.suppress(OSError):
-                held.enter_context(exclusive(self._directory / "placeholders"))
+                stack.enter_context(exclusive(self._directory / "placeholders"))
             self._release(paths, self._of_others())
 
     def _of_others(self) -> frozenset[str]:
         """Return the placeholders that others use: other processes, and conversations of this."""
-        found: set[str] = set()
+        paths: set[str] = set()
         for record in self._directory.glob("placeholders-*.txt"):
             if record != self._record and _is_in_use(record):
                 with contextlib.suppress(OSError):
-                    found.update(os.fsdecode(record.read_bytes()).splitlines())
-        return frozenset(found)
+                    paths.update(os.fsdecode(record.read_bytes()).splitlines())
+        return frozenset(paths)
 
     def _acquire(self, path: str, others: frozenset[str]) -> None:
         if path in self._users:

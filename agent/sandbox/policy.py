@@ -97,13 +97,13 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
             return "a deny rule"
         if is_below(path, self.temp_dir):
             return None
-        protected = (
+        protected_paths = (
             *self.read_only,
             *self.missing_directories,
             *self.watched_names,
             *(path for path, _ in self.contents),
         )
-        if path in self.pinned_directories or _is_below_one(path, protected):
+        if path in self.pinned_directories or _is_below_one(path, protected_paths):
             return PROTECTED
         if os.path.dirname(path) in self.closed_directories:
             return CLOSED
@@ -118,8 +118,8 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
         if _is_below_one(path, self.denied_paths):
             return "a deny rule"
         # As mounts do: what is named deeper decides.
-        shown = _deepest(path, (self.temp_dir, *self.visible))
-        return "a secret" if _deepest(path, self.secret) > shown else None
+        visible_depth = _deepest(path, (self.temp_dir, *self.visible))
+        return "a secret" if _deepest(path, self.secret) > visible_depth else None
 
 
 def _deepest(path: str, directories: Iterable[str]) -> int:

@@ -80,8 +80,8 @@ def probe(bwrap: str | None = None) -> Availability:
     return replace(full, reason=f"{full.reason}; Landlock is missing or switched off")
 
 
-def _bubblewrap(named: str | None) -> Availability:
-    program = find_bubblewrap(named)
+def _bubblewrap(choice: str | None) -> Availability:
+    program = find_bubblewrap(choice)
     if program is None:
         return Availability(
             SandboxLevel.NONE,
@@ -98,7 +98,7 @@ def _bubblewrap(named: str | None) -> Availability:
         failure = _failure(full)
     if failure is None:
         return full
-    reason, fix = next((known for text, known in _REASONS if text in failure), (failure, ""))
+    reason, fix = next((hint for text, hint in _REASONS if text in failure), (failure, ""))
     return Availability(SandboxLevel.NONE, Backend.NONE, "", f"bubblewrap fails: {reason}", fix)
 
 
@@ -140,16 +140,16 @@ def _run(available: Availability, directory: Path) -> str | None:
     program = Launch(("/bin/sh", "-c", _SCRIPT, "sh", str(outside)), {"PATH": os.defpath})
     try:
         launch = confined_launch(program, policy, available, Placeholders(run_dir), run_dir)
-        ended = run_blocking(launch, timeout_s=TIMEOUT_S)
+        result = run_blocking(launch, timeout_s=TIMEOUT_S)
     except CannotStart as error:
         return str(error)
-    return _judge_result(ended)
+    return _judge_result(result)
 
 
-def _judge_result(ended: ProcessResult) -> str | None:
-    if ended.timed_out:
+def _judge_result(result: ProcessResult) -> str | None:
+    if result.timed_out:
         return f"a program in it did not end in {TIMEOUT_S:g} s"
-    printed = ended.stdout.decode(errors="replace").strip()
-    if ended.exit_code == 0 and printed == _HELD:
+    output = result.stdout.decode(errors="replace").strip()
+    if result.exit_code == 0 and output == _HELD:
         return None
-    return ended.stderr.decode(errors="replace").strip() or printed or "no reason given"
+    return result.stderr.decode(errors="replace").strip() or output or "no reason given"

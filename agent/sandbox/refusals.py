@@ -86,17 +86,17 @@ class Refusal(Struct, frozen=True):
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form of `sandbox run`."""
-        moved = {"moved_to": self.moved_to} if self.moved_to else {}
-        return {"kind": str(self.kind), "target": self.target, "rule": self.rule, **moved}
+        place = {"moved_to": self.moved_to} if self.moved_to else {}
+        return {"kind": str(self.kind), "target": self.target, "rule": self.rule, **place}
 
 
 def find_refusals(policy: SandboxPolicy, output: str) -> tuple[Refusal, ...]:
     """Return what the policy refused, as far as the output of a failed program names it."""
-    found: dict[tuple[RefusalKind, str], Refusal] = {}
+    by_target: dict[tuple[RefusalKind, str], Refusal] = {}
     for line in output[-_TAIL_CHARS:].splitlines():
         for refusal in (*_of_files(policy, line), *_of_network(policy, line)):
-            found.setdefault((refusal.kind, refusal.target), refusal)
-    return tuple(found.values())[:_MAX_REFUSALS]
+            by_target.setdefault((refusal.kind, refusal.target), refusal)
+    return tuple(by_target.values())[:_MAX_REFUSALS]
 
 
 def find_git_stops(output: str) -> tuple[Refusal, ...]:
@@ -113,8 +113,8 @@ def _of_files(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
     if message is None:
         return
     is_certain = _CERTAIN.search(line) is not None
-    before, after = line[: message.start()], line[message.end() :]
-    for path in (*_paths(policy, before), *_paths(policy, after)):
+    text_before, text_after = line[: message.start()], line[message.end() :]
+    for path in (*_paths(policy, text_before), *_paths(policy, text_after)):
         read_rule, write_rule = policy.read_refusal(path), policy.write_refusal(path)
         if read_rule is not None:
             yield Refusal(RefusalKind.READ, path, read_rule)
@@ -138,39 +138,39 @@ def _is_by_landlock(policy: SandboxPolicy, path: str) -> bool:
 
 def _paths(policy: SandboxPolicy, text: str) -> Iterator[str]:
     """Yield absolute paths that a text may name: those in quotes first, then the last first."""
-    quoted = [match[1] for match in _QUOTED.finditer(text)]
-    if not quoted:
+    candidates = [match[1] for match in _QUOTED.finditer(text)]
+    if not candidates:
         # The form of most programs: `program: path: message`.
-        quoted = _LAST_FIELD.findall(text)
+        candidates = _LAST_FIELD.findall(text)
     plain = [match[0] for match in _PLAIN.finditer(text)]
-    for written in (*quoted, *reversed(plain)):
-        path = os.path.normpath(os.path.join(policy.cwd, written))
-        if written in quoted or "/" in written or written[0] == "." or os.path.lexists(path):
+    for name in (*candidates, *reversed(plain)):
+        path = os.path.normpath(os.path.join(policy.cwd, name))
+        if name in candidates or "/" in name or name[0] == "." or os.path.lexists(path):
             yield path
 
 
 def _of_network(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
     has_sockets = policy.network is not Network.NO_SOCKETS
     if policy.network is Network.OFF or not has_sockets:
-        named = _UNREACHABLE.search(line)
-        if named is not None:
-            host = next(group for group in named.groups() if group)
+        match = _UNREACHABLE.search(line)
+        if match is not None:
+            host = next(group for group in match.groups() if group)
             yield Refusal(RefusalKind.CONNECT, host.rstrip("."), NO_NETWORK)
         elif _NO_NETWORK.search(line) or not (has_sockets or _NO_FAMILY.search(line) is None):
             yield Refusal(RefusalKind.CONNECT, "", NO_NETWORK)
     yield from _of_daemons(policy, line)
     message = None if policy.unix_sockets else _NO_SOCKET.search(line)
     if message is not None:
-        named = _SOCKET_PATH.search(line) or _SOCKET_NAME.search(line)
-        if named is not None or (message["family"] and has_sockets):
-            target = named[0] if named is not None else ""
+        match = _SOCKET_PATH.search(line) or _SOCKET_NAME.search(line)
+        if match is not None or (message["family"] and has_sockets):
+            target = match[0] if match is not None else ""
             yield Refusal(RefusalKind.SOCKET, target, "no Unix sockets")
 
 
 def _of_daemons(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
-    named = _SOCKET_PATH.search(line) if policy.daemons and "connect" in line.lower() else None
-    if named is not None and os.path.realpath(named[0]) in policy.daemons:
-        yield Refusal(RefusalKind.SOCKET, named[0], "a daemon that runs what it is sent")
+    match = _SOCKET_PATH.search(line) if policy.daemons and "connect" in line.lower() else None
+    if match is not None and os.path.realpath(match[0]) in policy.daemons:
+        yield Refusal(RefusalKind.SOCKET, match[0], "a daemon that runs what it is sent")
 
 
 class RefusedCall(Struct, frozen=True):

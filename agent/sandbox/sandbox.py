@@ -81,7 +81,7 @@ class Sandbox:
         decides about hosts."""
         self.settings = settings
         """Returns what settings say about the sandbox now."""
-        self.refused = RefusalLog()
+        self.refusal_log = RefusalLog()
         self._context = context
         self._placeholders = Placeholders(state_dir)
         self._quarantine = state_dir / "quarantine"
@@ -105,8 +105,8 @@ class Sandbox:
         Raises:
             CannotConfine: no policy can hold here.
         """
-        context, configured = self._context(), self.settings()
-        named = readable_names(request.command, request.confinement, context)
+        context, settings = self._context(), self.settings()
+        names = readable_names(request.command, request.confinement, context)
         try:
             policy = build_policy(
                 PolicyRequest(
@@ -115,15 +115,15 @@ class Sandbox:
                     cwd=program.cwd or context.launch_dir,
                     env=program.env,
                     write_dirs=request.write_dirs,
-                    visible=(*request.visible, *named, os.path.dirname(program.argv[0])),
+                    visible=(*request.visible, *names, os.path.dirname(program.argv[0])),
                     masks_denied=request.masks_denied,
                     network=request.network,
                     search=self._names,
-                    settings_lists=path_lists(configured, context, request.confinement)
+                    settings_lists=path_lists(settings, context, request.confinement)
                     if request.masks_denied
                     else PathLists(),
-                    unix_sockets=configured.all_unix_sockets,
-                    sockets=configured.unix_sockets,
+                    unix_sockets=settings.all_unix_sockets,
+                    sockets=settings.unix_sockets,
                 )
             )
         except (PolicyError, TooManyFiles, TooManyMatches) as error:
@@ -132,8 +132,8 @@ class Sandbox:
             return policy
         return held_by_landlock(
             policy,
-            git_writes=configured.landlock_git_writes,
-            unix_sockets=configured.all_unix_sockets,
+            git_writes=settings.landlock_git_writes,
+            unix_sockets=settings.all_unix_sockets,
         )
 
     def hidden_from_search(self, directory: Path) -> tuple[str, ...]:
@@ -142,10 +142,12 @@ class Sandbox:
             return ()
         request = RunRequest(Confinement.READ_ONLY, masks_denied=False)
         policy = self.policy(request, Launch(("/",), {}, directory))
-        searched = os.path.realpath(directory)
-        around = policy.secret if policy.read_refusal(searched) else ()
-        inside = [one for one in policy.secret if is_below(one, searched)]
-        return tuple(dict.fromkeys((*(one for one in around if is_below(searched, one)), *inside)))
+        real_path = os.path.realpath(directory)
+        parents = policy.secret if policy.read_refusal(real_path) else ()
+        inside = [one for one in policy.secret if is_below(one, real_path)]
+        return tuple(
+            dict.fromkeys((*(one for one in parents if is_below(real_path, one)), *inside))
+        )
 
     def launch(
         self, program: Launch, request: RunRequest, access: SessionAccess | None = None
@@ -163,8 +165,8 @@ class Sandbox:
                 f"(level {self.level}: {self.available.reason})"
             )
         policy = self.policy(request, program)
-        denied = self.settings().denied_variables
-        env = {name: value for name, value in program.env.items() if name not in denied}
+        denied_variables = self.settings().denied_variables
+        env = {name: value for name, value in program.env.items() if name not in denied_variables}
         launch = confined_launch(
             replace(program, env=env),
             policy,
@@ -176,17 +178,17 @@ class Sandbox:
         if policy.write_roots and isinstance(launch.confined_run, SandboxRun):
             confine = self.confine_where_held(RunRequest(Confinement.READ_ONLY, masks_denied=False))
             reading = ReadingPrograms(program.env, self._context().project_root, confine)
-            launch.confined_run.planted = lambda made: (
-                *self._names_made(made),
-                *self._submodules.find_planted(made, reading),
+            launch.confined_run.find_planted = lambda run_policy: (
+                *self._names_made(run_policy),
+                *self._submodules.find_planted(run_policy, reading),
             )
         return launch
 
     def _names_made(self, policy: SandboxPolicy) -> list[str]:
         return [
             path
-            for root, before in policy.found_names.items()
-            for path in self._names.find(root, policy.cwd).made_since(before)
+            for root, previous in policy.found_names.items()
+            for path in self._names.find(root, policy.cwd).made_since(previous)
         ]
 
     async def launch_call(self, program: Launch, request: RunRequest, call: NetworkCall) -> Launch:
@@ -236,7 +238,7 @@ class Sandbox:
         def confine(program: Launch) -> Launch:
             if not can_hold(self.level, request.confinement):
                 return program
-            named = tuple(word for word in program.argv[1:] if word.startswith("/"))
-            return self.launch(program, replace(request, visible=(*request.visible, *named)))
+            paths = tuple(word for word in program.argv[1:] if word.startswith("/"))
+            return self.launch(program, replace(request, visible=(*request.visible, *paths)))
 
         return confine

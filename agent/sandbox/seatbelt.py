@@ -49,12 +49,12 @@ def seatbelt_arguments(policy: SandboxPolicy) -> list[str]:
     add("(deny file-read* %)", policy.secret)
     add("(allow file-read* %)", policy.visible)
     add("(allow file-write* %)", (*policy.write_roots, *policy.caches))
-    protected = (
+    protected_paths = (
         *policy.read_only,
         *policy.missing_directories,
         *policy.watched_names,
     )
-    add("(deny file-write* %)", protected)
+    add("(deny file-write* %)", protected_paths)
     for path in policy.pinned_directories:
         name = f"PATH_{len(parameters)}"
         parameters[name] = path

@@ -120,7 +120,7 @@ def leader_tools(leader: TeamLeader, tasks: TaskTools, kinds: WorkerKinds) -> tu
         text = f"{entry.agent_id} has begun ({entry.executor}). Its report will reach you."
         return ToolOutcome(
             " ".join((text, *problems)),
-            structured={"agentId": entry.agent_id, "status": "async_launched"},
+            tool_response={"agentId": entry.agent_id, "status": "async_launched"},
         )
 
     async def send(call: SendInput, _context: ToolContext) -> ToolOutcome:

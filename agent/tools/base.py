@@ -75,9 +75,9 @@ class ToolOutcome(Struct, frozen=True):
     is_error: bool = False
     display: Display | None = None
     """For the user; None shows the text."""
-    structured: Mapping[str, object] | None = None
+    tool_response: Mapping[str, object] | None = None
     """`tool_response` of hooks, in the shape hooks know for this tool."""
-    refused: tuple[Refusal, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     """What the sandbox refused and a user may allow."""
     ends_turn: bool = False
     """Whether the model is not asked again: the user stopped it."""
@@ -184,13 +184,13 @@ def build_tool(
         Callable[[InputT, Mapping[str, object], ToolContext], Mapping[str, object]] | None
     ) = None,
     input_schema: Mapping[str, Any] | None = None,
-    ignored: frozenset[str] = frozenset(),
+    ignored_names: frozenset[str] = frozenset(),
 ) -> Tool[InputT]:
     """Build a tool whose every undeclared flag is the strictest one (pattern "Fail-Closed
     Defaults").
 
     `input_model` is a record, `dict` for any input (with its own schema), or a pydantic model
-    where a library brings one; `ignored` are
+    where a library brings one; `ignored_names` are
     parameters that models know from elsewhere.
 
     Raises:
@@ -203,7 +203,7 @@ def build_tool(
         name=name,
         description=description,
         input_schema=schema,
-        parse=_parser(input_model, ignored),
+        parse=_parser(input_model, ignored_names),
         run=run,
         validate=validate,
         concurrency=concurrency,
@@ -223,10 +223,10 @@ def build_tool(
     )
 
 
-def _parser(model: Any, ignored: frozenset[str]) -> Callable[[Mapping[str, object]], Any]:
+def _parser(model: Any, ignored_names: frozenset[str]) -> Callable[[Mapping[str, object]], Any]:
     def read(raw: Mapping[str, object]) -> object:
-        if ignored:
-            raw = {name: value for name, value in raw.items() if name not in ignored}
+        if ignored_names:
+            raw = {name: value for name, value in raw.items() if name not in ignored_names}
         record, problems = read_record(model, raw, is_lax=True)
         if problems:
             raise InputError(problems)
@@ -269,6 +269,6 @@ def _without_references(model: Any) -> dict[str, Any]:
             if names_fields or key != "title"
         }
 
-    resolved = resolve(schema)
-    assert isinstance(resolved, dict)
-    return resolved
+    whole = resolve(schema)
+    assert isinstance(whole, dict)
+    return whole

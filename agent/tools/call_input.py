@@ -29,26 +29,26 @@ async def read_input(call: RunningCall, raw: Mapping[str, object]) -> Ready:
             f"(it starts with {sample!r}). Send the call again with valid JSON.",
         )
     try:
-        parsed = tool.parse(raw)
+        parsed_input = tool.parse(raw)
     except InputError as error:
         raise Refused("invalid", _schema_error(tool.name, error)) from error
-    call.identifier = _identify(call, tool, parsed)
+    call.identifier = _identify(call, tool, parsed_input)
     if tool.requires_user_interaction and not call.ports.services.can_ask(tool.name):
         raise Refused(
             "invalid",
             f"{tool.name} needs an answer from the user, and no user can be asked in this run. "
             "Decide yourself and say which assumption you made.",
         )
-    problem = await _guard(tool.validate(parsed, call.context), tool.name)
+    problem = await _guard(tool.validate(parsed_input, call.context), tool.name)
     if problem is not None:
         raise Refused("invalid", problem)
-    seen = tool.permission_input(parsed, raw, call.context)
-    return Ready(tool, parsed, raw, seen)
+    visible_input = tool.permission_input(parsed_input, raw, call.context)
+    return Ready(tool, parsed_input, raw, visible_input)
 
 
-def _identify(call: RunningCall, tool: AnyTool, parsed: object) -> str:
+def _identify(call: RunningCall, tool: AnyTool, parsed_input: object) -> str:
     try:
-        line = tool.identifier(parsed, call.ports.services.launch_dir)
+        line = tool.identifier(parsed_input, call.ports.services.launch_dir)
     except (ValueError, OSError, AttributeError):
         line = tool.name
     # Nothing is dropped: beside the question, the card must not show another command.

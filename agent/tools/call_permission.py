@@ -105,14 +105,14 @@ async def _resolve_ask(
         decision = await _ask(call, ready, evaluation, decision)
         if decision.behavior is not Behavior.ALLOW or decision.updated_input is None:
             return ready, evaluation, decision
-        given, proposed = decision, ready.visible_input
+        answer, old_input = decision, ready.visible_input
         ready = await read_input(call, decision.updated_input)
-        if given.source in USERS:
-            call.user_change = change_note(proposed, ready.visible_input)
+        if answer.source in USERS:
+            call.user_change = change_note(old_input, ready.visible_input)
         else:
-            await _report_rewrite(call, given.message, proposed, ready)
+            await _report_rewrite(call, answer.message, old_input, ready)
         evaluation = _evaluate(call, ready)
-        decision = _stands(given, evaluation)
+        decision = _stands(answer, evaluation)
         if decision.behavior is Behavior.ASK:
             continue
         # The line about the answer holds the input as it was; this one as it runs.
@@ -125,15 +125,17 @@ async def _resolve_ask(
     raise Refused("denied", "The input was changed too often; the call was not run.")
 
 
-def _stands(given: Decision, evaluation: Evaluation) -> Decision:
+def _stands(answer: Decision, evaluation: Evaluation) -> Decision:
     """Return what holds after an answer that changed the input: never softer than the new
     check."""
-    again = evaluation.decision
-    if again.behavior is Behavior.ASK and (again.is_mode_default_ask or given.source in USERS):
+    new_decision = evaluation.decision
+    if new_decision.behavior is Behavior.ASK and (
+        new_decision.is_mode_default_ask or answer.source in USERS
+    ):
         # The user saw the input they wrote; a hook's or classifier's yes covers the mode's
         # ask.
-        return apply_answer(replace(given, updated_input=None, confinement=None), evaluation)
-    return again
+        return apply_answer(replace(answer, updated_input=None, confinement=None), evaluation)
+    return new_decision
 
 
 def _evaluate(call: RunningCall, ready: Ready) -> Evaluation:
@@ -165,15 +167,15 @@ async def _apply_pre_hook(
             ends_turn=True,
             stop_reason=hook.stop_reason or "a PreToolUse hook stopped the turn",
         )
-    proposed = ready.visible_input
+    old_input = ready.visible_input
     if hook.updated_input is not None and hook.decision not in {"deny", "block"}:
         ready = await read_input(call, hook.updated_input)
     # While the hook ran, rules and files may have changed.
     evaluation = _evaluate(call, ready)
     decision = evaluation.decision
-    if ready.visible_input != proposed:
+    if ready.visible_input != old_input:
         decision = after_rewrite(decision, hook.rewritten_by)
-        await _report_rewrite(call, hook.rewritten_by, proposed, ready)
+        await _report_rewrite(call, hook.rewritten_by, old_input, ready)
     decision = call.ports.gate.after_pre_tool_use(
         evaluation, decision, hook.decision, hook.reason or "", hook.decided_by
     )
@@ -181,11 +183,11 @@ async def _apply_pre_hook(
 
 
 async def _report_rewrite(
-    call: RunningCall, who: str, proposed: Mapping[str, object], ready: Ready
+    call: RunningCall, who: str, old_input: Mapping[str, object], ready: Ready
 ) -> None:
     """Show the user that something else runs than what the model asked for."""
-    fields = [key for key in proposed if proposed[key] != ready.visible_input.get(key)]
-    was = "; ".join(f"{key} was {_short(str(proposed[key]))}" for key in fields)
+    fields = [key for key in old_input if old_input[key] != ready.visible_input.get(key)]
+    was = "; ".join(f"{key} was {_short(str(old_input[key]))}" for key in fields)
     await call.events.emit(
         Notice(
             call.events.turn_id,

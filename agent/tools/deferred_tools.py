@@ -18,49 +18,49 @@ class DeferredTools:
     def __init__(self, registry: ToolRegistry) -> None:
         """Nothing is loaded at first."""
         self._registry = registry
-        self._loaded: dict[str, None] = {}
+        self._loaded_names: dict[str, None] = {}
 
     @property
     def loaded_names(self) -> tuple[str, ...]:
         """Names of tools the model has asked for, in the order in which it did."""
-        return tuple(self._loaded)
+        return tuple(self._loaded_names)
 
     def definitions(self) -> tuple[dict[str, object], ...]:
         """Return loaded tools as the Messages API takes them, in the order of loading."""
-        found = (self._registry.get(name) for name in self._loaded)
-        return tuple(tool.to_wire() for tool in found if tool is not None)
+        tools = (self._registry.get(name) for name in self._loaded_names)
+        return tuple(tool.to_wire() for tool in tools if tool is not None)
 
     def waiting(self) -> tuple[str, ...]:
         """Return names of tools that are not sent yet, in order."""
         return tuple(
             tool.name
             for tool in self._registry.all()
-            if tool.should_defer and not tool.always_load and tool.name not in self._loaded
+            if tool.should_defer and not tool.always_load and tool.name not in self._loaded_names
         )
 
     def search(self, query: str, limit: int) -> tuple[tuple[str, str], ...]:
         """Return `(name, description)` of deferred tools that fit, best first."""
         words = set(_WORD.findall(query.lower()))
-        scored: list[tuple[int, int, str, str]] = []
+        entries: list[tuple[int, int, str, str]] = []
         for place, tool in enumerate(self._registry.all()):
             if not tool.should_defer or tool.always_load:
                 continue
             score = _score(words, tool.name, tool.description)
             if score:
-                scored.append((-score, place, tool.name, tool.description))
-        return tuple((name, text) for _, _, name, text in sorted(scored)[:limit])
+                entries.append((-score, place, tool.name, tool.description))
+        return tuple((name, text) for _, _, name, text in sorted(entries)[:limit])
 
     def load(self, names: Sequence[str]) -> tuple[Mapping[str, object], ...]:
         """Make tools available from the next request on; unknown names are left out."""
-        found: list[Mapping[str, object]] = []
+        definitions: list[Mapping[str, object]] = []
         for name in names:
             tool = self._registry.get(name)
             if tool is None:
                 continue
-            found.append(tool.to_wire())
+            definitions.append(tool.to_wire())
             if tool.should_defer and not tool.always_load:
-                self._loaded[tool.name] = None
-        return tuple(found)
+                self._loaded_names[tool.name] = None
+        return tuple(definitions)
 
 
 def _score(words: set[str], name: str, description: str) -> int:

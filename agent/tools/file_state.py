@@ -19,28 +19,28 @@ class FileState:
     and an edit within the clock's resolution is still noticed.
     """
 
-    __slots__ = ("_seen",)
+    __slots__ = ("_digests",)
 
     def __init__(self) -> None:
         """Start with nothing read."""
-        self._seen: dict[str, str] = {}
+        self._digests: dict[str, str] = {}
 
     def record(self, path: Path, content_digest: str) -> None:
         """Remember that the agent knows the file with this content."""
-        self._seen[os.path.realpath(path)] = content_digest
+        self._digests[os.path.realpath(path)] = content_digest
 
     def known_hash(self, path: Path) -> str | None:
         """Return the hash the agent knows, or None for a file it has not read."""
-        return self._seen.get(os.path.realpath(path))
+        return self._digests.get(os.path.realpath(path))
 
     def forget(self, path: Path) -> None:
         """Ask for a fresh read before the next edit."""
-        self._seen.pop(os.path.realpath(path), None)
+        self._digests.pop(os.path.realpath(path), None)
 
     def clear(self) -> None:
         """Forget everything; used when the conversation no longer holds what was read."""
-        self._seen.clear()
+        self._digests.clear()
 
     def paths(self) -> tuple[Path, ...]:
         """Return the canonical paths known, oldest first."""
-        return tuple(Path(path) for path in self._seen)
+        return tuple(Path(path) for path in self._digests)

@@ -34,9 +34,9 @@ async def bound_result(outcome: ToolOutcome, tool: AnyTool, context: ToolContext
         text = await _limit_text(outcome.content, tool, context)
         return outcome if text is outcome.content else replace(outcome, content=text)
     texts = [str(block.get("text", "")) for block in outcome.content if _is_text(block)]
-    joined = "\n".join(texts)
-    preview = await _limit_text(joined, tool, context)
-    if preview is joined:
+    whole = "\n".join(texts)
+    preview = await _limit_text(whole, tool, context)
+    if preview is whole:
         return outcome
     others = tuple(block for block in outcome.content if not _is_text(block))
     return replace(outcome, content=(text_block(preview), *others))

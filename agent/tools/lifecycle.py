@@ -83,21 +83,21 @@ async def _lifecycle(call: RunningCall) -> CallOutcome:
     except Refused as refused:
         return await _to_outcome(call, refused, 0.0)
     call.visible_input = ready.visible_input
-    started = time.monotonic()
+    start_s = time.monotonic()
     try:
         outcome = await _execute(call, ready)
     except Refused as refused:
-        elapsed_s = time.monotonic() - started
+        elapsed_s = time.monotonic() - start_s
         await _after_failure(call, ready, refused, elapsed_s)
         return await _to_outcome(call, refused, elapsed_s)
-    return await _finish(call, ready, outcome, time.monotonic() - started)
+    return await _finish(call, ready, outcome, time.monotonic() - start_s)
 
 
 async def _refuse_repeated(call: RunningCall) -> None:
     """Raise Refused for a call that keeps failing, unless the user wants it run again."""
     ports = call.ports
-    shown = call.identifier or reveal(call.use.name)[:100]
-    text = await ports.failures.refusal(call.use, shown, ports.services.user, call.abort)
+    identifier = call.identifier or reveal(call.use.name)[:100]
+    text = await ports.failures.refusal(call.use, identifier, ports.services.user, call.abort)
     if text is not None:
         call.is_repeated = True
         raise Refused("failed", text)
@@ -153,7 +153,7 @@ async def _file_watch(call: RunningCall, ready: Ready) -> AsyncIterator[None]:
 async def _after_failure(
     call: RunningCall,
     ready: Ready,
-    refused: Refused,
+    failure: Refused,
     elapsed_s: float,
     *,
     hook_text: str | None = None,
@@ -161,16 +161,16 @@ async def _after_failure(
     hook = await call.ports.hooks.post_tool_use_failure(
         call.use,
         ready.visible_input,
-        refused.text if hook_text is None else hook_text,
-        is_interrupt=refused.outcome == "interrupted",
+        failure.text if hook_text is None else hook_text,
+        is_interrupt=failure.outcome == "interrupted",
         duration_ms=int(elapsed_s * 1000),
-        abort=AbortController().signal if refused.outcome == "interrupted" else call.abort,
+        abort=AbortController().signal if failure.outcome == "interrupted" else call.abort,
     )
     if hook is None:
         return
     call.collect_after_run(hook, "PostToolUseFailure")
     if hook.decision == "block" and hook.reason:
-        refused.text += f"\n\n{hook.reason}"
+        failure.text += f"\n\n{hook.reason}"
 
 
 async def _finish(
@@ -198,7 +198,7 @@ async def _finish(
         elapsed_s,
         display=outcome.display,
         name=ready.tool.name,
-        refused="; ".join(map(refusal_line, outcome.refused)),
+        refusal_text="; ".join(map(refusal_line, outcome.refusals)),
     )
     block = tool_result_block(call.use.id, content, is_error=outcome.is_error)
     return _call_outcome(call, block, kind, text, ready.tool.name)
@@ -209,19 +209,19 @@ async def _after_error(
 ) -> ToolOutcome:
     """Fire PostToolUseFailure and return the result with what its hooks add."""
     text = _as_text(outcome.content)
-    refused = Refused("failed", text)
-    await _after_failure(call, ready, refused, elapsed_s, hook_text=_for_hooks(outcome, text))
-    return outcome if refused.text == text else replace(outcome, content=refused.text)
+    failure = Refused("failed", text)
+    await _after_failure(call, ready, failure, elapsed_s, hook_text=_for_hooks(outcome, text))
+    return outcome if failure.text == text else replace(outcome, content=failure.text)
 
 
 async def _after_success(
     call: RunningCall, ready: Ready, outcome: ToolOutcome, elapsed_s: float
 ) -> ToolOutcome:
     """Fire PostToolUse and return the result as its hooks leave it."""
-    structured = outcome.structured
-    if call.user_change and structured is not None and "userModified" in structured:
-        outcome = replace(outcome, structured={**structured, "userModified": True})
-    response = _as_text(outcome.content) if structured is None else outcome.structured
+    tool_response = outcome.tool_response
+    if call.user_change and tool_response is not None and "userModified" in tool_response:
+        outcome = replace(outcome, tool_response={**tool_response, "userModified": True})
+    response = _as_text(outcome.content) if tool_response is None else outcome.tool_response
     hook = await call.ports.hooks.post_tool_use(
         call.use, ready.visible_input, response, int(elapsed_s * 1000), call.abort
     )
@@ -248,7 +248,7 @@ def _call_outcome(
 
 def _for_hooks(outcome: ToolOutcome, text: str) -> str:
     """Return a failure as hooks read it: for a command, `Exit code N` comes first."""
-    code = (outcome.structured or {}).get("exitCode")
+    code = (outcome.tool_response or {}).get("exitCode")
     if code is None:
         return text
     status = re.compile(rf"Exit code {code}(?: \(.*\))?\.")
@@ -279,13 +279,13 @@ async def _emit_dispatch(call: RunningCall, name: str) -> None:
     )
 
 
-async def _to_outcome(call: RunningCall, refused: Refused, elapsed_s: float) -> CallOutcome:
-    text = sanitize(refused.text)
-    await _result(call, refused.outcome, text, elapsed_s)
-    if refused.ends_turn:
-        call.ends_turn, call.stop_reason = True, refused.stop_reason
+async def _to_outcome(call: RunningCall, refusal: Refused, elapsed_s: float) -> CallOutcome:
+    text = sanitize(refusal.text)
+    await _result(call, refusal.outcome, text, elapsed_s)
+    if refusal.ends_turn:
+        call.ends_turn, call.stop_reason = True, refusal.stop_reason
     block = tool_result_block(call.use.id, text, is_error=True)
-    return _call_outcome(call, block, refused.outcome, text, call.use.name)
+    return _call_outcome(call, block, refusal.outcome, text, call.use.name)
 
 
 async def _result(
@@ -296,7 +296,7 @@ async def _result(
     *,
     display: Display | None = None,
     name: str | None = None,
-    refused: str = "",
+    refusal_text: str = "",
 ) -> None:
     call.display, call.elapsed_s = display, elapsed_s
     await call.live.flush()
@@ -311,7 +311,7 @@ async def _result(
             outcome,
             identifier=call.identifier,
             display=display,
-            refusal_text=refused,
+            refusal_text=refusal_text,
             agent_id=call.events.agent_id,
         )
     )

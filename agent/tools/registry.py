@@ -118,13 +118,13 @@ class ToolRegistry:
             copy._tools.setdefault(tool.name, tool)
         return copy
 
-    def to_wire(self, loaded: Collection[str] = ()) -> tuple[dict[str, object], ...]:
+    def to_wire(self, loaded_names: Collection[str] = ()) -> tuple[dict[str, object], ...]:
         """Return the tools as the Messages API takes them, in order.
 
-        Deferred ones are left out, unless they are in `loaded` or always loaded.
+        Deferred ones are left out, unless they are in `loaded_names` or always loaded.
         """
         return tuple(
             tool.to_wire()
             for tool in self._tools.values()
-            if not tool.should_defer or tool.always_load or tool.name in loaded
+            if not tool.should_defer or tool.always_load or tool.name in loaded_names
         )

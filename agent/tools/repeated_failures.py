@@ -41,11 +41,11 @@ class RepeatedFailures:
             self._counts[key] = self._counts.get(key, 0) + 1
 
     async def refusal(
-        self, use: ToolUse, shown: str, user: AskUser | None, abort: AbortSignal
+        self, use: ToolUse, identifier: str, user: AskUser | None, abort: AbortSignal
     ) -> str | None:
         """Return why a call is not to be run, for the model; None where it may run.
 
-        `shown` is the call in one line, for the user's question.
+        `identifier` is the call in one line, for the user's question.
         """
         count = self._counts.get(_key(use), 0)
         if count < FAILURES_BEFORE_QUESTION:
@@ -53,7 +53,7 @@ class RepeatedFailures:
         if user is None:
             return _REFUSAL.format(count=count)
         question = Question(
-            f"The same call has failed {count} times: {shown}\nRun it again?",
+            f"The same call has failed {count} times: {identifier}\nRun it again?",
             "Repeated",
             (QuestionOption(AGAIN), QuestionOption(DIFFERENTLY)),
         )

@@ -23,8 +23,8 @@ def replaced_content(replacement: object) -> str | tuple[Block, ...]:
             return content
         case {"filenames": [*names]}:
             return _lines(names)
-        case {"content": [*blocks]} | [*blocks] if blocks and (found := _blocks(blocks)):
-            return found
+        case {"content": [*blocks]} | [*blocks] if blocks and (text_blocks := _blocks(blocks)):
+            return text_blocks
         case _:
             return json.dumps(replacement, ensure_ascii=False, default=str)
 

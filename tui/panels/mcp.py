@@ -104,7 +104,7 @@ class _ServerList:
     def _preview(self, index: int, width: int) -> Sequence[Row]:
         if index < len(self._views):
             return _server_rows(self._live, self._views[index], width)
-        warning = self._live.configured.bad[index - len(self._views)].warning()
+        warning = self._live.configuration.bad[index - len(self._views)].warning()
         return _muted_rows(str(warning), width)
 
 
@@ -169,9 +169,9 @@ async def _await_change(live: LiveServers, old_view: ServerView) -> None:
 
 def _actions(screen: CommandScreen, live: LiveServers, view: ServerView) -> list[Action]:
     name = view.name
-    server = live.configured.get(name)
+    server = live.configuration.get(name)
     actions: list[Action] = []
-    waiting = next((w for w in live.configured.waiting if w.definition.name == name), None)
+    waiting = next((w for w in live.configuration.waiting if w.definition.name == name), None)
     if waiting is not None:
         actions.append(("Start it, or reject it", lambda: _approve(screen, live, waiting)))
     if live.changes.open_changes(name):
@@ -202,7 +202,7 @@ async def _nothing() -> None:
 async def _approve(screen: CommandScreen, live: LiveServers, waiting: ConfiguredServer) -> None:
     answer = await screen.show_dialog(server_approval(waiting))
     if answer is not None:
-        await live.answer(waiting, approved=answer == "approved")
+        await live.answer(waiting, is_approved=answer == "approved")
 
 
 async def _accept(screen: CommandScreen, live: LiveServers, name: str) -> None:
@@ -252,7 +252,7 @@ def _item(live: LiveServers, view: ServerView) -> Item:
 def _bad_items(live: LiveServers) -> list[Item]:
     return [
         Item(f"✘ {shown_line(bad.name)}", shown_line(bad.mistake.message), group="not usable")
-        for bad in live.configured.bad
+        for bad in live.configuration.bad
     ]
 
 

@@ -110,7 +110,7 @@ def _items(context: CommandContext) -> list[Item]:
         items += _hosts(context.sandbox)
     items += [
         Item(refusal_line(refusal), call.command, group="Recently refused")
-        for call in context.sandbox.refused.latest()
+        for call in context.sandbox.refusal_log.latest()
         for refusal in call.refusals
     ]
     return items

@@ -22,7 +22,8 @@ def prompt_commands(servers: McpServers) -> tuple[PromptCommand, ...]:
                 name=full_name(prompt.server, prompt.name),
                 description=prompt.description or prompt.title or prompt.name,
                 argument_hint=" ".join(
-                    f"<{one.name}>" if one.required else f"[{one.name}]" for one in prompt.arguments
+                    f"<{one.name}>" if one.is_required else f"[{one.name}]"
+                    for one in prompt.arguments
                 ),
                 source=CommandSource.SERVER,
             ),
@@ -62,7 +63,7 @@ def named_arguments(prompt: RemotePrompt, text: str) -> dict[str, str]:
     if names and len(words) > len(names):
         words = [*words[: len(names) - 1], " ".join(words[len(names) - 1 :])]
     values = dict(zip(names, words, strict=False))
-    missing = [one.name for one in prompt.arguments if one.required and one.name not in values]
+    missing = [one.name for one in prompt.arguments if one.is_required and one.name not in values]
     if missing:
         raise CommandError(f"{', '.join(missing)} is missing")
     return values

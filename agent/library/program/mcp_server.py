@@ -159,8 +159,8 @@ def _definition(name: str, transport: Transport, **fields: RawItem) -> ServerDef
         transport=transport,
         scope="dynamic",
         is_foreign=False,
-        written={},
+        entry={},
         digest="",
-        confined=False,
+        is_confined=False,
         **fields,
     )

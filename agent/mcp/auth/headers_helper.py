@@ -33,17 +33,17 @@ async def helper_headers(
     if definition.is_foreign:
         # Somebody else wrote the command: it gets none of the user's credentials.
         env = {name: value for name, value in env.items() if not _CREDENTIAL.search(name)}
-    told = {
+    variables = {
         **(definition.plugin.variables if definition.plugin is not None else {}),
         "CLAUDE_CODE_MCP_SERVER_NAME": definition.name,
         "CLAUDE_CODE_MCP_SERVER_URL": definition.url,
         "CLAUDE_PROJECT_DIR": str(launch_dir),
     }
     try:
-        printed = await ask_command(
-            command, {}, cwd=launch_dir, env={**env, **told}, timeout_s=TIMEOUT_S
+        output = await ask_command(
+            command, {}, cwd=launch_dir, env={**env, **variables}, timeout_s=TIMEOUT_S
         )
-        headers = json.loads(printed)
+        headers = json.loads(output)
     except CommandFailed as error:
         raise ConnectFailed(f"its headersHelper {error}") from error
     except ValueError as error:

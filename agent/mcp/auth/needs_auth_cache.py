@@ -30,19 +30,19 @@ class NeedsAuthCache:
 
     def note(self, url: str) -> None:
         """Note that a server wants a sign-in. Raises OSError."""
-        self._change(lambda known: known.update({url: self._clock()}))
+        self._change(lambda times: times.update({url: self._clock()}))
 
     def forget(self, url: str) -> None:
         """Ask the server again next time. Raises OSError."""
         if url in self._read():
-            self._change(lambda known: known.pop(url, None))
+            self._change(lambda times: times.pop(url, None))
 
     def _change(self, change: Callable[[dict[str, float]], object]) -> None:
         with exclusive(self._path):
             now = self._clock()
-            known = {u: at for u, at in self._read().items() if 0 <= now - at < FRESH_S}
-            change(known)
-            write_private(self._path, msgspec.json.encode(known), sync=False)
+            times = {u: time_s for u, time_s in self._read().items() if 0 <= now - time_s < FRESH_S}
+            change(times)
+            write_private(self._path, msgspec.json.encode(times), sync=False)
 
     def _read(self) -> dict[str, float]:
         try:

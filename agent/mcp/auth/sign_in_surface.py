@@ -59,8 +59,8 @@ class SignInAttempt:
             waiting.append(self._receiver.receive())
         tasks = [asyncio.ensure_future(one) for one in waiting]
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            return read_return(done.pop().result())
+            finished_tasks, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            return read_return(finished_tasks.pop().result())
         finally:
             for task in tasks:
                 task.cancel()

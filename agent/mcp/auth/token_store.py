@@ -57,12 +57,12 @@ class TokenStore:
         """Replace a server's entry by what a function makes of it, and return that."""
         with exclusive(self._path):
             file = self._read()
-            changed = change(file.servers.get(url, SignIn()))
-            file.servers[url] = changed
-            if changed == SignIn():
+            entry = change(file.servers.get(url, SignIn()))
+            file.servers[url] = entry
+            if entry == SignIn():
                 del file.servers[url]
             write_private(self._path, msgspec.json.encode(file))
-        return changed
+        return entry
 
     def set_client(self, url: str, client_id: str, secret: str) -> None:
         """Store who we are to a server's authorization server, where that was arranged."""
@@ -72,11 +72,11 @@ class TokenStore:
             "token_endpoint_auth_method": "client_secret_basic",
         }
         # What another client was given is of no use to this one.
-        self.change(url, lambda known: replace(known, client=client, tokens=None, expires_at=None))
+        self.change(url, lambda entry: replace(entry, client=client, tokens=None, expires_at=None))
 
     def sign_out(self, url: str) -> None:
         """Forget the tokens of a server; who we are to it stays known."""
-        self.change(url, lambda known: replace(known, tokens=None, expires_at=None))
+        self.change(url, lambda entry: replace(entry, tokens=None, expires_at=None))
 
     @contextmanager
     def refreshing(self, url: str) -> Iterator[None]:

@@ -100,30 +100,30 @@ def _list_resources(servers: McpServers, server: str | None) -> str:
     """Return the resources, one JSON object a line."""
     views = [view for view in servers.views() if server is None or view.name == server]
     if not views:
-        known = ", ".join(view.name for view in servers.views()) or "none"
-        raise ToolError(f"There is no MCP server named {server}. Servers: {known}.")
-    found: list[RemoteResource] = [one for view in views for one in view.offer.resources]
+        names = ", ".join(view.name for view in servers.views()) or "none"
+        raise ToolError(f"There is no MCP server named {server}. Servers: {names}.")
+    resources: list[RemoteResource] = [one for view in views for one in view.offer.resources]
     notes = [
         f"{view.name} is not connected ({view.state})."
         for view in views
         if view.state not in {ServerState.CONNECTED, ServerState.DISABLED}
     ]
-    lines = [json.dumps(_to_json(one), ensure_ascii=False) for one in found[:MAX_LISTED]]
-    if len(found) > MAX_LISTED:
-        notes.append(f"{len(found) - MAX_LISTED} more are not listed.")
+    lines = [json.dumps(_to_json(one), ensure_ascii=False) for one in resources[:MAX_LISTED]]
+    if len(resources) > MAX_LISTED:
+        notes.append(f"{len(resources) - MAX_LISTED} more are not listed.")
     return "\n".join([*lines, *notes]) or "There are no resources."
 
 
 def _to_json(one: RemoteResource) -> dict[str, object]:
     address = "uriTemplate" if one.is_template else "uri"
-    shown: dict[str, object] = {
+    fields: dict[str, object] = {
         "server": one.server,
         address: one.uri,
         "name": one.title or one.name,
         "description": one.description,
         "mimeType": one.mime_type,
     }
-    return {key: value for key, value in shown.items() if value}
+    return {key: value for key, value in fields.items() if value}
 
 
 def _block(part: ResourceContent) -> Json:

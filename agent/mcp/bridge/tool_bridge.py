@@ -83,8 +83,8 @@ class ToolBridge:
         schema, note = flatten(remote.input_schema)
         is_reading = remote.hints.read_only is True
         is_trusted = view.definition.trusts_annotations
-        raised = remote.meta.get(_RAISED)
-        max_chars = min(raised, MAX_RAISED_CHARS) if isinstance(raised, int) else 0
+        own_limit = remote.meta.get(_RAISED)
+        max_chars = min(own_limit, MAX_RAISED_CHARS) if isinstance(own_limit, int) else 0
         room = max(self._max_chars, max_chars)
         is_always = view.definition.always_load or remote.meta.get(_ALWAYS) is True
 
@@ -120,9 +120,9 @@ class ToolBridge:
     async def _call(
         self, remote: RemoteTool, tool_input: RemoteInput, context: ToolContext
     ) -> ToolOutcome:
-        def progress(done: float, total: float | None, message: str | None) -> None:
+        def progress(amount: float, total: float | None, message: str | None) -> None:
             of = f"/{total:g}" if total else ""
-            context.progress(f"{done:g}{of} {message or ''}".rstrip() + "\n")
+            context.progress(f"{amount:g}{of} {message or ''}".rstrip() + "\n")
 
         try:
             result = await self._servers.call_tool(

@@ -50,13 +50,13 @@ def outcome_of(result: CallResult, files: ResultFiles) -> ToolOutcome:
     blocks: list[Block] = []
     for one in result.content:
         blocks += _blocks(one, files)
-    structured = result.structured
-    if structured is not None and not _says(blocks, structured):
-        blocks.append(text_block(json.dumps(structured, ensure_ascii=False)))
+    value = result.structured_content
+    if value is not None and not _says(blocks, value):
+        blocks.append(text_block(json.dumps(value, ensure_ascii=False)))
     if all(block["type"] == "text" for block in blocks):
         text = "\n".join(str(block["text"]) for block in blocks)
-        return ToolOutcome(text, is_error=result.is_error, structured=_object(structured))
-    return ToolOutcome(tuple(blocks), is_error=result.is_error, structured=_object(structured))
+        return ToolOutcome(text, is_error=result.is_error, tool_response=_object(value))
+    return ToolOutcome(tuple(blocks), is_error=result.is_error, tool_response=_object(value))
 
 
 def _blocks(block: Json, files: ResultFiles) -> list[Block]:
@@ -106,12 +106,12 @@ def _bytes(text: object) -> bytes:
         return b""
 
 
-def _says(blocks: list[Block], structured: object) -> bool:
+def _says(blocks: list[Block], value: object) -> bool:
     """Whether a text block is the structured result already, as the protocol advises."""
     for block in blocks:
         if block["type"] == "text":
             try:
-                if json.loads(block["text"]) == structured:
+                if json.loads(block["text"]) == value:
                     return True
             except (ValueError, RecursionError):
                 continue

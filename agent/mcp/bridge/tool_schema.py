@@ -28,15 +28,15 @@ def flatten(schema: Json) -> tuple[dict[str, object], str]:
     Raises:
         UnusableSchema: it is nested too deeply or too large.
     """
-    resolved = _Resolver(schema).resolve(schema, (), 0)
-    assert isinstance(resolved, dict)
-    merged, note = _one_object(resolved)
-    merged["type"] = "object"
-    if not isinstance(merged.get("properties"), dict):
-        merged["properties"] = {}
-    if len(json.dumps(merged)) > MAX_SCHEMA_CHARS:
+    root = _Resolver(schema).resolve(schema, (), 0)
+    assert isinstance(root, dict)
+    whole, note = _one_object(root)
+    whole["type"] = "object"
+    if not isinstance(whole.get("properties"), dict):
+        whole["properties"] = {}
+    if len(json.dumps(whole)) > MAX_SCHEMA_CHARS:
         raise UnusableSchema(f"its schema has more than {MAX_SCHEMA_CHARS:,} characters")
-    return merged, note
+    return whole, note
 
 
 class _Resolver:
@@ -44,11 +44,11 @@ class _Resolver:
 
     def __init__(self, root: Json) -> None:
         self._root = root
-        self._left = MAX_NODES
+        self._remaining = MAX_NODES
 
     def resolve(self, node: object, path: tuple[str, ...], depth: int) -> object:
-        self._left -= 1
-        if depth > MAX_DEPTH or self._left < 0:
+        self._remaining -= 1
+        if depth > MAX_DEPTH or self._remaining < 0:
             raise UnusableSchema("its schema is nested too deeply or too large")
         if isinstance(node, list):
             return [self.resolve(item, path, depth + 1) for item in node]
@@ -78,28 +78,28 @@ class _Resolver:
 def _target(root: Json, reference: str) -> Json | None:
     if not reference.startswith("#"):
         return None
-    found: object = root
+    node: object = root
     for part in reference.lstrip("#").strip("/").split("/") if reference != "#" else ():
         name = part.replace("~1", "/").replace("~0", "~")
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return found if isinstance(found, Mapping) else None
+        node = node.get(name) if isinstance(node, Mapping) else None
+    return node if isinstance(node, Mapping) else None
 
 
 def _one_object(schema: dict[str, object]) -> tuple[dict[str, object], str]:
-    merged = {key: value for key, value in schema.items() if key not in {*_GROUPS, "allOf"}}
+    whole = {key: value for key, value in schema.items() if key not in {*_GROUPS, "allOf"}}
     notes: list[str] = []
     for part in _objects(schema.get("allOf")):
         inner, note = _one_object(part)
-        _merge(merged, inner, is_required=True)
+        _merge(whole, inner, is_required=True)
         notes += [note] if note else []
     for word, how in _GROUPS.items():
         groups = _objects(schema.get(word))
         for part in groups:
-            _merge(merged, _one_object(part)[0], is_required=False)
+            _merge(whole, _one_object(part)[0], is_required=False)
         if names := [_fields(part) for part in groups if _fields(part)]:
-            listed = "; ".join(", ".join(group) for group in names)
-            notes.append(f"Give {how} of these groups of fields: {listed}.")
-    return merged, " ".join(notes)
+            group_list = "; ".join(", ".join(group) for group in names)
+            notes.append(f"Give {how} of these groups of fields: {group_list}.")
+    return whole, " ".join(notes)
 
 
 def _objects(value: object) -> list[dict[str, object]]:
@@ -107,21 +107,21 @@ def _objects(value: object) -> list[dict[str, object]]:
 
 
 def _fields(schema: dict[str, object]) -> list[str]:
-    required = schema.get("required")
-    if isinstance(required, list) and required:
-        return [str(name) for name in required]
+    required_names = schema.get("required")
+    if isinstance(required_names, list) and required_names:
+        return [str(name) for name in required_names]
     properties = schema.get("properties")
     return list(properties) if isinstance(properties, dict) else []
 
 
-def _merge(into: dict[str, object], part: dict[str, object], *, is_required: bool) -> None:
-    properties = into.get("properties")
+def _merge(whole: dict[str, object], part: dict[str, object], *, is_required: bool) -> None:
+    properties = whole.get("properties")
     fields = dict(properties) if isinstance(properties, dict) else {}
     more = part.get("properties")
-    for name, described in more.items() if isinstance(more, dict) else ():
-        fields.setdefault(name, described)
-    into["properties"] = fields
-    required, wanted = into.get("required"), part.get("required")
-    if is_required and isinstance(wanted, list):
-        known = list(required) if isinstance(required, list) else []
-        into["required"] = list(dict.fromkeys([*known, *wanted]))
+    for name, field in more.items() if isinstance(more, dict) else ():
+        fields.setdefault(name, field)
+    whole["properties"] = fields
+    old_names, more_names = whole.get("required"), part.get("required")
+    if is_required and isinstance(more_names, list):
+        names = list(old_names) if isinstance(old_names, list) else []
+        whole["required"] = list(dict.fromkeys([*names, *more_names]))

@@ -29,6 +29,6 @@ def servers_of_claude(home: Path, project_root: Path) -> tuple[McpEntries, McpEn
     return _entries(local, path), _entries(root.get("mcpServers"), path)
 
 
-def _entries(listed: JsonNode | None, path: Path) -> McpEntries:
+def _entries(node: JsonNode | None, path: Path) -> McpEntries:
     # In this file the user alone writes: its servers are the user's, for every project or for one.
-    return read_entries(listed, path, RuleSource.USER) if listed is not None else McpEntries()
+    return read_entries(node, path, RuleSource.USER) if node is not None else McpEntries()

@@ -100,10 +100,10 @@ class _Candidate(Struct, frozen=True):
 def configured_servers(settings: Settings, sources: ServerSources) -> ConfiguredServers:
     """Read what the settings do not contain, and judge every server. Raises nothing."""
     managed_file = sources.policy_dir / "managed-mcp.json"
-    managed = read_mcp_file(managed_file, RuleSource.POLICY)
+    policy_entries = read_mcp_file(managed_file, RuleSource.POLICY)
     is_exclusive = managed_file.exists()
-    candidates = [_Candidate(text) for text in managed.servers]
-    others = [managed]
+    candidates = [_Candidate(text) for text in policy_entries.servers]
+    others = [policy_entries]
     bad = settings.bad_mcp_servers
     if is_exclusive:
         bad = ()
@@ -122,10 +122,10 @@ def configured_servers(settings: Settings, sources: ServerSources) -> Configured
     consents = ConsentStore(settings.agent_home).of(settings.project_root)
     judge = _Judge(settings, consents, server_policy(settings.mcp_lists))
     reads = [(one.text, _read(one, settings, sources)) for one in candidates]
-    judged = [judge.judge(text, read.definition) for text, read in reads]
+    servers = [judge.judge(text, read.definition) for text, read in reads]
     return ConfiguredServers(
-        tuple(_without_same_endpoints(_one_per_name(judged))),
-        tuple(one for one in judged if one.standing == "needs_approval"),
+        tuple(_without_same_endpoints(_one_per_name(servers))),
+        tuple(one for one in servers if one.standing == "needs_approval"),
         (*bad, *(one for entries in others for one in entries.bad)),
         (*(w for one in others for w in one.all_warnings), *_warnings(reads)),
         is_exclusive,
@@ -139,15 +139,15 @@ def judged_servers(
     is_exclusive = (sources.policy_dir / "managed-mcp.json").exists()
     consents = ConsentStore(settings.agent_home).of(settings.project_root)
     judge = _Judge(settings, consents, server_policy(settings.mcp_lists))
-    found: list[ConfiguredServer] = []
+    servers: list[ConfiguredServer] = []
     for text in texts:
         one = judge.judge(text, _read(_Candidate(text), settings, sources).definition)
         if is_exclusive and text.source is not RuleSource.POLICY:
             one = replace(one, standing="blocked", reason="a managed file lists those allowed")
         elif sources.strict and text.source not in (RuleSource.CLI, RuleSource.POLICY):
             one = replace(one, standing="blocked", reason="only --mcp-config names servers here")
-        found.append(one)
-    return tuple(found)
+        servers.append(one)
+    return tuple(servers)
 
 
 def _plugins(settings: Settings, sources: ServerSources) -> list[PluginServers]:
@@ -235,12 +235,12 @@ class _Judge:
         return self._settings.trust.by_flag
 
 
-def _one_per_name(judged: Iterable[ConfiguredServer]) -> list[ConfiguredServer]:
+def _one_per_name(servers: Iterable[ConfiguredServer]) -> list[ConfiguredServer]:
     """Keep the first of each name; one that waits does not take the name of one that may start."""
     by_name: dict[str, ConfiguredServer] = {}
-    for one in judged:
-        known = by_name.get(one.definition.name)
-        if known is None or (known.standing in _WAITS and one.standing not in _WAITS):
+    for one in servers:
+        first = by_name.get(one.definition.name)
+        if first is None or (first.standing in _WAITS and one.standing not in _WAITS):
             by_name[one.definition.name] = one
     return list(by_name.values())
 
@@ -248,13 +248,13 @@ def _one_per_name(judged: Iterable[ConfiguredServer]) -> list[ConfiguredServer]:
 def _without_same_endpoints(servers: Iterable[ConfiguredServer]) -> Iterator[ConfiguredServer]:
     """Of servers of several scopes at one address only the first starts: its tools would be there
     twice. Two of one scope differ on purpose, as in their headers."""
-    seen: dict[str, ServerDefinition] = {}
+    by_endpoint: dict[str, ServerDefinition] = {}
     for one in servers:
         definition = one.definition
         if one.standing != "may_start" or definition.is_local:
             yield one
             continue
-        first = seen.setdefault(_endpoint(definition.url), definition)
+        first = by_endpoint.setdefault(_endpoint(definition.url), definition)
         if first.scope == definition.scope:
             yield one
         else:

@@ -56,7 +56,7 @@ class ConsentStore:
 
     def answer(self, root: Path, definition: ServerDefinition, answer: ConsentAnswer) -> None:
         """Store an answer about this definition. Raises OSError."""
-        consent = ServerConsent(definition.digest, answer, dict(definition.written))
+        consent = ServerConsent(definition.digest, answer, dict(definition.entry))
 
         def change(old: ProjectConsents) -> ProjectConsents:
             return replace(old, servers={**old.servers, definition.name: consent})
@@ -86,9 +86,9 @@ class ConsentStore:
 
     def _change(self, root: Path, change: Callable[[ProjectConsents], ProjectConsents]) -> None:
         with exclusive(self._path):
-            stored = self._read()
-            old = stored.projects.get(str(root), ProjectConsents())
-            projects = {**stored.projects, str(root): change(old)}
+            file = self._read()
+            old = file.projects.get(str(root), ProjectConsents())
+            projects = {**file.projects, str(root): change(old)}
             data = msgspec.to_builtins(_Stored(projects))
             write_private(self._path, json.dumps(data, indent=2).encode())
 
@@ -101,17 +101,17 @@ class ConsentStore:
 
 def is_approved(consents: ProjectConsents, definition: ServerDefinition) -> bool | None:
     """Return the answer about exactly this definition; None where there is none."""
-    known = consents.servers.get(definition.name)
-    if known is None or known.digest != definition.digest:
+    consent = consents.servers.get(definition.name)
+    if consent is None or consent.digest != definition.digest:
         return None
-    return known.answer == "approved"
+    return consent.answer == "approved"
 
 
 def earlier_entry(
     consents: ProjectConsents, definition: ServerDefinition
 ) -> Mapping[str, object] | None:
     """Return the approved entry that this one replaced, or None where there was none."""
-    known = consents.servers.get(definition.name)
-    if known is None or known.digest == definition.digest or known.answer != "approved":
+    consent = consents.servers.get(definition.name)
+    if consent is None or consent.digest == definition.digest or consent.answer != "approved":
         return None
-    return known.written
+    return consent.written

@@ -26,12 +26,12 @@ class EntryVariables:
         """Return a table with the variables of its values replaced."""
         return {name: self.text(value) for name, value in table.items()}
 
-    def _value(self, found: re.Match[str]) -> str:
-        name, default = found[1], found[2]
+    def _value(self, match: re.Match[str]) -> str:
+        name, default = match[1], match[2]
         value = self._env.get(name)
         if default is not None:
             return value or default
         if value is None:
             self.missing[name] = None
-            return found[0]
+            return match[0]
         return value

@@ -36,15 +36,15 @@ def plugin_servers(root: Path, data_home: Path) -> PluginServers:
     """
     root = root.resolve()
     manifest = _parse_file(root / MANIFEST)
-    named = manifest.get("name") if isinstance(manifest, JsonNode) else None
-    name = str(named.value) if named is not None and named.value else root.name
+    name_node = manifest.get("name") if isinstance(manifest, JsonNode) else None
+    name = str(name_node.value) if name_node is not None and name_node.value else root.name
     place = PluginPlace(name, root, data_home / name)
-    found = list(_all(root, manifest))
-    servers = [server for one in found for server in one.servers]
+    all_entries = list(_all(root, manifest))
+    servers = [server for one in all_entries for server in one.servers]
     entries = McpEntries(
         tuple(replace(one, name=f"plugin:{name}:{one.name}") for one in servers),
-        tuple(bad for one in found for bad in one.bad),
-        tuple(warning for one in found for warning in one.warnings),
+        tuple(bad for one in all_entries for bad in one.bad),
+        tuple(warning for one in all_entries for warning in one.warnings),
     )
     return PluginServers(place, entries)
 
@@ -56,23 +56,23 @@ def _all(root: Path, manifest: JsonNode | McpEntries | None) -> Iterator[McpEntr
     if isinstance(manifest, McpEntries):
         yield manifest
         return
-    declared = manifest.get("mcpServers") if manifest is not None else None
-    for node in _list_parts(declared):
+    servers_node = manifest.get("mcpServers") if manifest is not None else None
+    for node in _list_parts(servers_node):
         if isinstance(node.value, str):
             yield _of_named_file(root, node, node.value)
         else:
             yield _entries(node, root / MANIFEST)
 
 
-def _list_parts(declared: JsonNode | None) -> Iterator[JsonNode]:
+def _list_parts(node: JsonNode | None) -> Iterator[JsonNode]:
     """Yield each part of `mcpServers` in a manifest: servers, the name of a file, or several."""
-    if declared is None:
+    if node is None:
         return
-    if not isinstance(declared.value, list):
-        yield declared
+    if not isinstance(node.value, list):
+        yield node
         return
-    for place in range(len(declared.value)):
-        part = declared.get(place)
+    for place in range(len(node.value)):
+        part = node.get(place)
         assert part is not None
         yield part
 
@@ -83,10 +83,10 @@ def _of_named_file(root: Path, node: JsonNode, name: str) -> McpEntries:
         return _warning(f"{name} is not in the plugin", root / MANIFEST, node.line)
     if path == root / FILE:
         return McpEntries()
-    found = _parse_file(path)
-    if found is None:
+    content = _parse_file(path)
+    if content is None:
         return _warning(f"{name} does not exist", root / MANIFEST, node.line)
-    return _entries_of_file(found, path)
+    return _entries_of_file(content, path)
 
 
 def _parse_file(path: Path) -> JsonNode | McpEntries | None:
@@ -98,25 +98,25 @@ def _parse_file(path: Path) -> JsonNode | McpEntries | None:
         return _warning(f"cannot be read: {reason}", path, None)
     if text is None:
         return None
-    parsed = parse(text)
-    if parsed.error is not None or parsed.root is None:
-        reason = parsed.error.message if parsed.error is not None else "it is empty"
-        line = parsed.error.line if parsed.error is not None else 1
+    document = parse(text)
+    if document.error is not None or document.root is None:
+        reason = document.error.message if document.error is not None else "it is empty"
+        line = document.error.line if document.error is not None else 1
         return _warning(f"not valid JSON: {reason}; its servers are ignored", path, line)
-    return parsed.root
+    return document.root
 
 
-def _entries_of_file(found: JsonNode | McpEntries, path: Path) -> McpEntries:
-    if isinstance(found, McpEntries):
-        return found
+def _entries_of_file(content: JsonNode | McpEntries, path: Path) -> McpEntries:
+    if isinstance(content, McpEntries):
+        return content
     # In plugins both forms are usual: servers by name, and these below `mcpServers`.
-    return _entries(found.get("mcpServers") or found, path)
+    return _entries(content.get("mcpServers") or content, path)
 
 
-def _entries(listed: JsonNode, path: Path) -> McpEntries:
-    if not isinstance(listed.value, dict):
-        return _warning('expected {"mcpServers": {…}}', path, listed.line)
-    return read_entries(listed, path, RuleSource.CLI)
+def _entries(node: JsonNode, path: Path) -> McpEntries:
+    if not isinstance(node.value, dict):
+        return _warning('expected {"mcpServers": {…}}', path, node.line)
+    return read_entries(node, path, RuleSource.CLI)
 
 
 def _warning(message: str, path: Path, line: int | None) -> McpEntries:

@@ -32,16 +32,16 @@ class RuleDigests:
     def bind(self, tool: str, digest: str) -> None:
         """Note that a rule about a tool is for this definition of its server. Raises OSError."""
         with exclusive(self._path):
-            known = self._read().tools
-            if digest not in known.get(tool, ()):
-                tools = {**known, tool: [*known.get(tool, ()), digest]}
+            digests = self._read().tools
+            if digest not in digests.get(tool, ()):
+                tools = {**digests, tool: [*digests.get(tool, ()), digest]}
                 data = msgspec.to_builtins(_Stored(tools))
                 write_private(self._path, json.dumps(data).encode())
 
     def foreign(self, digest: str, tools: list[str]) -> list[str]:
         """Return those of the tools whose rules were stored for other definitions alone."""
-        known = self._read().tools
-        return [tool for tool in tools if tool in known and digest not in known[tool]]
+        digests = self._read().tools
+        return [tool for tool in tools if tool in digests and digest not in digests[tool]]
 
     def _read(self) -> _Stored:
         try:

@@ -52,7 +52,7 @@ class ServerDefinition(Struct, frozen=True, kw_only=True):
     scope: ServerScope
     is_foreign: bool
     """Somebody other than the user may have written it: a repository, a plugin."""
-    written: Mapping[str, object]
+    entry: Mapping[str, object]
     """The entry as in its file, `${VAR}` included: this is shown, and accepted by the user."""
     digest: str
     """Of name and entry as written, and of the directory of its plugin."""
@@ -69,7 +69,7 @@ class ServerDefinition(Struct, frozen=True, kw_only=True):
     oauth: OAuthSettings | None = None
     always_load: bool = False
     """Its tools are sent with every request."""
-    required: bool = False
+    is_required: bool = False
     """A run without a screen fails where it cannot be reached."""
     enabled_tools: tuple[str, ...] | None = None
     """None is all of them."""
@@ -77,7 +77,7 @@ class ServerDefinition(Struct, frozen=True, kw_only=True):
     trusts_annotations: bool = False
     """What the server calls reading runs without asking."""
     inherits_env: bool = False
-    confined: bool = True
+    is_confined: bool = True
     protocol: Era | None = None
     plugin: PluginPlace | None = None
     file: Path | None = None
@@ -89,8 +89,8 @@ class ServerDefinition(Struct, frozen=True, kw_only=True):
         return self.transport in LOCAL_TRANSPORTS
 
 
-def digest_of(name: str, written: Mapping[str, object], plugin: PluginPlace | None = None) -> str:
+def digest_of(name: str, entry: Mapping[str, object], plugin: PluginPlace | None = None) -> str:
     """Return the digest that an acceptance is bound to: sha256 of canonical JSON, in hex."""
-    whole = [name, written] if plugin is None else [name, written, str(plugin.root)]
+    whole = [name, entry] if plugin is None else [name, entry, str(plugin.root)]
     text = json.dumps(whole, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -17,28 +17,30 @@ from permissions.rule import RuleSource
 class ServerPolicy(Struct, frozen=True):
     """All lists of one start, joined."""
 
-    allowed: tuple[McpMatchSection, ...] | None
-    denied: tuple[McpMatchSection, ...]
+    allow_entries: tuple[McpMatchSection, ...] | None
+    deny_entries: tuple[McpMatchSection, ...]
 
     def refusal(self, definition: ServerDefinition) -> str | None:
         """Return why a server must not be used, or None where it may."""
-        if any(_fits(entry, definition) for entry in self.denied):
+        if any(_fits(entry, definition) for entry in self.deny_entries):
             return "denied by deniedMcpServers"
-        if self.allowed is not None and not _is_allowed(self.allowed, definition):
+        if self.allow_entries is not None and not _is_allowed(self.allow_entries, definition):
             return "not in allowedMcpServers"
         return None
 
 
 def server_policy(lists: Iterable[McpServerLists]) -> ServerPolicy:
     """Join the lists of all files: denials add up, and so do allowed ones that count."""
-    found = tuple(lists)
-    managed_only = any(one.is_managed_only for one in found)
-    counted = [one for one in found if not managed_only or one.source is RuleSource.POLICY]
-    given = [one.allow_list for one in counted if one.allow_list is not None]
-    allowed = tuple(entry for entries in given for entry in entries) if given else None
-    if managed_only and allowed is None:
-        allowed = ()
-    return ServerPolicy(allowed, tuple(entry for one in found for entry in one.deny_list))
+    all_lists = tuple(lists)
+    managed_only = any(one.is_managed_only for one in all_lists)
+    valid_lists = [one for one in all_lists if not managed_only or one.source is RuleSource.POLICY]
+    allow_lists = [one.allow_list for one in valid_lists if one.allow_list is not None]
+    allow_entries = (
+        tuple(entry for entries in allow_lists for entry in entries) if allow_lists else None
+    )
+    if managed_only and allow_entries is None:
+        allow_entries = ()
+    return ServerPolicy(allow_entries, tuple(entry for one in all_lists for entry in one.deny_list))
 
 
 def _is_allowed(entries: Sequence[McpMatchSection], definition: ServerDefinition) -> bool:

@@ -16,31 +16,31 @@ _QUERY_VALUE: Final = re.compile(r"=[^&]+")
 
 def shown_entry(definition: ServerDefinition) -> dict[str, object]:
     """Return the entry with `${VAR}` as written, and values that may be secret replaced."""
-    shown: dict[str, object] = {}
-    for key, value in definition.written.items():
+    fields: dict[str, object] = {}
+    for key, value in definition.entry.items():
         if key in ("headers", "env") and isinstance(value, Mapping):
-            shown[key] = {str(name): _hidden(str(one)) for name, one in value.items()}
+            fields[key] = {str(name): _hidden(str(one)) for name, one in value.items()}
         elif key == "url":
-            shown[key] = _url(str(value))
+            fields[key] = _url(str(value))
         elif key in ("command", "headersHelper"):
-            shown[key] = Redactor().text(str(value))
+            fields[key] = Redactor().text(str(value))
         elif key == "args" and isinstance(value, list):
-            shown[key] = [Redactor().text(str(one)) for one in value]
+            fields[key] = [Redactor().text(str(one)) for one in value]
         else:
-            shown[key] = value
-    return shown
+            fields[key] = value
+    return fields
 
 
 def shown_address(definition: ServerDefinition) -> str:
     """Return what is started or contacted, on one line."""
-    shown = shown_entry(definition)
+    entry = shown_entry(definition)
     if definition.transport == "sdk":
         return "inside the calling program"
     if definition.transport != "stdio":
-        return str(shown.get("url", ""))
-    args = shown.get("args")
+        return str(entry.get("url", ""))
+    args = entry.get("args")
     words = args if isinstance(args, list) else []
-    return " ".join([str(shown.get("command", "")), *map(str, words)])
+    return " ".join([str(entry.get("command", "")), *map(str, words)])
 
 
 def _hidden(value: str) -> str:

@@ -66,21 +66,21 @@ class ToolPins:
         A tool that is gone is not a change. Raises nothing: where pins cannot be stored, everything
         is as new at the next start.
         """
-        offered = pinned_texts(tools, instructions)
-        known = self._read().servers.get(definition.digest)
-        if known is None:
-            self._store(definition, offered)
+        texts = pinned_texts(tools, instructions)
+        old_pins = self._read().servers.get(definition.digest)
+        if old_pins is None:
+            self._store(definition, texts)
             return ()
         return tuple(
-            ToolChange(name, known.pins.get(name), text)
-            for name, text in offered.items()
-            if known.pins.get(name) != text
+            ToolChange(name, old_pins.pins.get(name), text)
+            for name, text in texts.items()
+            if old_pins.pins.get(name) != text
         )
 
     def accept(self, definition: ServerDefinition, changes: Sequence[ToolChange]) -> None:
         """Accept changes. Raises OSError."""
-        known = self._read().servers.get(definition.digest, _ServerPins())
-        self._write(definition, known.pins | {change.name: change.now for change in changes})
+        old_pins = self._read().servers.get(definition.digest, _ServerPins())
+        self._write(definition, old_pins.pins | {change.name: change.now for change in changes})
 
     def _store(self, definition: ServerDefinition, pins: Mapping[str, str]) -> None:
         try:
@@ -105,8 +105,8 @@ def pinned_texts(tools: Sequence[PinnedTool], instructions: str) -> dict[str, st
     """Return what is pinned, by the name of the tool; of equal names the first."""
     texts: dict[str, str] = {}
     for tool in tools:
-        pinned = {key: tool.definition[key] for key in _PINNED if key in tool.definition}
-        texts.setdefault(tool.name, _canonical(pinned))
+        fields = {key: tool.definition[key] for key in _PINNED if key in tool.definition}
+        texts.setdefault(tool.name, _canonical(fields))
     if instructions:
         texts[INSTRUCTIONS] = instructions
     return texts

@@ -78,8 +78,8 @@ class AgentServers:
     async def refusals(self, texts: Sequence[McpServerText]) -> tuple[str, ...]:
         """Ask the user about these servers; return why some are not started, a sentence each."""
         async with self._one_at_a_time:
-            judged = await self._live.judge_servers(texts)
-        return tuple(filter(None, map(self._refusal, judged)))
+            servers = await self._live.judge_servers(texts)
+        return tuple(filter(None, map(self._refusal, servers)))
 
     def _refusal(self, server: ConfiguredServer) -> str:
         """Return why a server is not started, as a sentence; empty where it is."""
@@ -92,7 +92,7 @@ class AgentServers:
 
     def _is_taken(self, definition: ServerDefinition) -> bool:
         view = self._live.servers.view(definition.name)
-        if self._live.configured.get(definition.name) is not None:
+        if self._live.configuration.get(definition.name) is not None:
             return True
         return view is not None and view.definition.digest != definition.digest
 
@@ -101,5 +101,5 @@ class AgentServers:
             self._users[name] -= 1
             if not self._users[name]:
                 self._live.apart.discard(name)
-            if not self._users[name] and self._live.configured.get(name) is None:
+            if not self._users[name] and self._live.configuration.get(name) is None:
                 await self._live.servers.remove(name)

@@ -37,8 +37,8 @@ class CallerChannel:
         try:
             answer = await self._ask(self._name, message)
         except AgentError as error:
-            failed = {"code": -32603, "message": str(error)}
-            answer = {"jsonrpc": "2.0", "id": message.get("id"), "error": failed}
+            failure = {"code": -32603, "message": str(error)}
+            answer = {"jsonrpc": "2.0", "id": message.get("id"), "error": failure}
         if answer is None:
             await self._answers.put(None)
         elif "id" in message:

@@ -39,7 +39,7 @@ class Elicitations:
             self._open[request.server] -= 1
 
     async def _answer_request(self, request: ElicitationRequest) -> ElicitationAnswer:
-        before = await self._fire(
+        first_outcome = await self._fire(
             Elicitation(
                 mcp_server_name=request.server,
                 message=request.message,
@@ -48,13 +48,13 @@ class Elicitations:
                 requested_schema=dict(request.schema) or None,
             )
         )
-        answer = _hook_answer(before)
+        answer = _hook_answer(first_outcome)
         if answer is None:
             if self._user is None:
                 return ElicitationAnswer("cancel")
             async with self._one_at_a_time:
                 answer = await self._user.elicit(request)
-        after = await self._fire(
+        last_outcome = await self._fire(
             ElicitationResult(
                 mcp_server_name=request.server,
                 action=answer.action,
@@ -62,7 +62,7 @@ class Elicitations:
                 content=dict(answer.content) if answer.content is not None else None,
             )
         )
-        return _hook_answer(after) or answer
+        return _hook_answer(last_outcome) or answer
 
 
 def _hook_answer(outcome: EventOutcome | None) -> ElicitationAnswer | None:

@@ -66,7 +66,7 @@ class LiveServers:
         self.tools = tools
         self.changes = changes
         self.rules = rules
-        self.configured = ConfiguredServers()
+        self.configuration = ConfiguredServers()
         self.apart: set[str] = set()
         """Names of servers whose tools only some agents have."""
         self._settings = settings
@@ -93,7 +93,7 @@ class LiveServers:
     async def begin(self) -> None:
         """Start what may start, in the background; then ask about the rest, one by one."""
         await self.follow_settings()
-        for server in self.configured.waiting if self._user is None else ():
+        for server in self.configuration.waiting if self._user is None else ():
             name, plugin = server.definition.name, server.definition.plugin
             owner = "the project" if plugin is None else "a plugin"
             text = f"MCP server {name} of {owner} is not started: it {server.reason}. "
@@ -102,25 +102,27 @@ class LiveServers:
     async def follow_settings(self) -> None:
         """Read what is configured now; start, end and show servers accordingly."""
         async with self._one_at_a_time:
-            found = await asyncio.to_thread(configured_servers, self._settings(), self._sources)
-            before, self.configured = self.configured, found
-            for warning in found.warnings:
-                if warning not in before.warnings:
+            configuration = await asyncio.to_thread(
+                configured_servers, self._settings(), self._sources
+            )
+            previous, self.configuration = self.configuration, configuration
+            for warning in configuration.warnings:
+                if warning not in previous.warnings:
                     self._notify(str(warning), "warning")
-            for old in before.servers:
-                if found.get(old.definition.name) is None:
+            for old in previous.servers:
+                if configuration.get(old.definition.name) is None:
                     await self._forget(old.definition.name)
-            for server in found.servers:
-                await self._apply(before.get(server.definition.name), server)
+            for server in configuration.servers:
+                await self._apply(previous.get(server.definition.name), server)
             for view in self.servers.views():
                 # The rules may have been read again.
                 self.rules.check(view)
         if self._user is not None and self._asking is None and self._to_ask():
             self._asking = asyncio.create_task(self._ask(self._user), name="MCP approvals")
 
-    async def _apply(self, before: ConfiguredServer | None, server: ConfiguredServer) -> None:
+    async def _apply(self, previous: ConfiguredServer | None, server: ConfiguredServer) -> None:
         definition = server.definition
-        if before is not None and _same(before, server):
+        if previous is not None and _same(previous, server):
             return
         if server.standing == "may_start":
             await self.servers.replace(definition)
@@ -141,7 +143,7 @@ class LiveServers:
         if timeout_s is not None:
             await self.servers.settle(timeout_s=timeout_s)
             return
-        always = [one.name for one in self.configured.startable if one.always_load]
+        always = [one.name for one in self.configuration.startable if one.always_load]
         if always:
             await self.servers.settle(always, timeout_s=ALWAYS_LOAD_WAIT_S)
 
@@ -153,7 +155,7 @@ class LiveServers:
         """
         views = self.servers.views()
         for view in views:
-            if view.definition.required and view.state is not ServerState.CONNECTED:
+            if view.definition.is_required and view.state is not ServerState.CONNECTED:
                 raise ServerRequired(
                     f"The MCP server {view.name} is required and not connected: {view.reason}"
                 )
@@ -162,7 +164,7 @@ class LiveServers:
             tools=tuple(name for view in views for name in self.tools.names(view.name)),
             errors=tuple(
                 {"name": bad.name, "type": bad.mistake.kind, "message": str(bad.warning())}
-                for bad in self.configured.bad
+                for bad in self.configuration.bad
             ),
         )
 
@@ -181,7 +183,9 @@ class LiveServers:
     # -- consent --------------------------------------------------------------------------------
 
     def _to_ask(self) -> list[ConfiguredServer]:
-        return [one for one in self.configured.waiting if one.definition.digest not in self._open]
+        return [
+            one for one in self.configuration.waiting if one.definition.digest not in self._open
+        ]
 
     async def _ask(self, user: McpUser) -> None:
         try:
@@ -190,7 +194,7 @@ class LiveServers:
                 if answer is None:
                     self._open.add(servers[0].definition.digest)
                 else:
-                    await self.answer(servers[0], approved=answer == "approved")
+                    await self.answer(servers[0], is_approved=answer == "approved")
         finally:
             self._asking = None
 
@@ -200,25 +204,25 @@ class LiveServers:
         def judge() -> tuple[ConfiguredServer, ...]:
             return judged_servers(texts, self._settings(), self._sources)
 
-        found = await asyncio.to_thread(judge)
+        servers = await asyncio.to_thread(judge)
         to_ask = [
             one
-            for one in found
+            for one in servers
             if one.standing == "needs_approval" and one.definition.digest not in self._open
         ]
         if self._user is None or not to_ask:
-            return found
+            return servers
         for server in to_ask:
             answer = await self._user.approve_server(server)
             self._open.add(server.definition.digest)
             if answer is not None:
-                await self.answer(server, approved=answer == "approved")
+                await self.answer(server, is_approved=answer == "approved")
         return await asyncio.to_thread(judge)
 
-    async def answer(self, server: ConfiguredServer, *, approved: bool) -> None:
+    async def answer(self, server: ConfiguredServer, *, is_approved: bool) -> None:
         """Store the user's answer about a project's server; it takes effect at once."""
         root = self._settings().project_root
-        answer: ConsentAnswer = "approved" if approved else "rejected"
+        answer: ConsentAnswer = "approved" if is_approved else "rejected"
         await self._change(lambda store: store.answer(root, server.definition, answer))
         self._open.add(server.definition.digest)
 

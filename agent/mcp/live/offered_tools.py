@@ -46,7 +46,7 @@ class OfferedTools:
     def __init__(
         self,
         registry: ToolRegistry,
-        deferred: DeferredTools,
+        deferred_tools: DeferredTools,
         build: Callable[[ServerView], Sequence[AnyTool]],
         room_tokens: Callable[[], int],
         *,
@@ -58,7 +58,7 @@ class OfferedTools:
         """
         self.is_for_workers = is_for_workers
         self._registry = registry
-        self._deferred = deferred
+        self._deferred_tools = deferred_tools
         self._build = build
         self._room_tokens = room_tokens
         self._by_server: dict[str, tuple[AnyTool, ...]] = {}
@@ -72,25 +72,25 @@ class OfferedTools:
 
     def follow(self, view: ServerView) -> None:
         """Take the tools that a server offers now in place of those it offered."""
-        before = {tool.name for tool in self._by_server.get(view.name, ())}
-        offered: dict[str, AnyTool] = {}
-        for built in self._build(view):
-            tool = replace(built, should_defer=True, always_load=False)
-            if built.always_load:
+        old_names = {tool.name for tool in self._by_server.get(view.name, ())}
+        by_name: dict[str, AnyTool] = {}
+        for server_tool in self._build(view):
+            tool = replace(server_tool, should_defer=True, always_load=False)
+            if server_tool.always_load:
                 self._always.add(tool.name)
-            if tool.name in before:
+            if tool.name in old_names:
                 self._registry.replace(tool)
             elif self._registry.get(tool.name) is not None:
                 self.clashes.append(tool.name)
                 continue
             else:
                 self._registry.register(tool)
-            offered[tool.name] = tool
-        for name in before - offered.keys():
+            by_name[tool.name] = tool
+        for name in old_names - by_name.keys():
             self._registry.unregister(name)
-        self._by_server[view.name] = tuple(offered.values())
+        self._by_server[view.name] = tuple(by_name.values())
         if not self._can_search:
-            self._deferred.load(list(offered))
+            self._deferred_tools.load(list(by_name))
 
     def forget(self, server: str) -> None:
         """Take out the tools of a server that is gone."""
@@ -106,7 +106,9 @@ class OfferedTools:
             return
         tools = [tool for tools in self._by_server.values() for tool in tools]
         fits = sum(map(tool_tokens, tools)) <= self._room_tokens()
-        self._deferred.load([tool.name for tool in tools if fits or tool.name in self._always])
+        self._deferred_tools.load(
+            [tool.name for tool in tools if fits or tool.name in self._always]
+        )
 
     @property
     def has_resources(self) -> bool:
@@ -123,8 +125,8 @@ class OfferedTools:
 
     def waiting(self, server: str) -> tuple[str, ...]:
         """Return the names of a server's tools that the model has to search for."""
-        loaded = set(self._deferred.loaded_names)
-        return tuple(name for name in self.names(server) if name not in loaded)
+        loaded_names = set(self._deferred_tools.loaded_names)
+        return tuple(name for name in self.names(server) if name not in loaded_names)
 
 
 def tool_tokens(tool: AnyTool) -> int:

@@ -39,13 +39,13 @@ class RuleBinding:
         foreign = set(self._digests.foreign(view.definition.digest, names)) if names else set()
         gate = self._gate()
         texts = gate.context.rules.texts
-        kept = [
+        remaining = [
             one
             for one in texts
             if one.behavior is not RuleBehavior.ALLOW or one.text not in foreign
         ]
-        if len(kept) < len(texts):
-            gate.replace_context(gate.context.with_rules(RuleSet.build(kept)[0]))
+        if len(remaining) < len(texts):
+            gate.replace_context(gate.context.with_rules(RuleSet.build(remaining)[0]))
             self._notify(
                 f"MCP server {view.name} is not the one your rules were stored for: its tools "
                 "are asked about again",

@@ -37,69 +37,69 @@ class ServerNotes:
         self._views = views
         self._tools = tools
         self._withholds_instructions = withholds_instructions
-        self._told: dict[str, _Told] = {}
+        self._notes_by_name: dict[str, _Told] = {}
 
     def news(self) -> str | None:
         """Return what the model does not know yet; None where that is nothing."""
         lines: list[str] = []
         for view in self._views():
             now = self._state_of(view)
-            before = self._told.get(view.name)
-            if now != before and view.state is not ServerState.DISABLED:
-                lines.extend(self._lines(view, now, before))
-            elif view.state is ServerState.DISABLED and _was_there(before):
+            previous = self._notes_by_name.get(view.name)
+            if now != previous and view.state is not ServerState.DISABLED:
+                lines.extend(self._lines(view, now, previous))
+            elif view.state is ServerState.DISABLED and _was_there(previous):
                 lines.append(f"- {view.name}: turned off; its tools are gone")
-            self._told[view.name] = now
-        gone = self._told.keys() - {view.name for view in self._views()}
-        for name in sorted(gone):
-            if _was_there(self._told.pop(name)):
+            self._notes_by_name[view.name] = now
+        old_names = self._notes_by_name.keys() - {view.name for view in self._views()}
+        for name in sorted(old_names):
+            if _was_there(self._notes_by_name.pop(name)):
                 lines.append(f"- {name}: removed; its tools are gone")
         return "MCP servers:\n" + "\n".join(lines) if lines else None
 
     def _state_of(self, view: ServerView) -> _Told:
-        connected = view.state is ServerState.CONNECTED
+        is_connected = view.state is ServerState.CONNECTED
         return _Told(
             view.state,
-            "" if connected else view.reason,
-            self._tools.waiting(view.name) if connected else (),
-            self._instructions(view) if connected else "",
+            "" if is_connected else view.reason,
+            self._tools.waiting(view.name) if is_connected else (),
+            self._instructions(view) if is_connected else "",
         )
 
     def _instructions(self, view: ServerView) -> str:
         return "" if self._withholds_instructions(view.name) else view.offer.instructions
 
-    def _lines(self, view: ServerView, now: _Told, before: _Told | None) -> list[str]:
+    def _lines(self, view: ServerView, now: _Told, previous: _Told | None) -> list[str]:
         name = view.name
         match now.state:
             case ServerState.CONNECTED:
-                return self._connection_parts(view, now, before)
+                return self._connection_parts(view, now, previous)
             case ServerState.NEEDS_AUTH:
                 return [
                     f"- {name}: waits for the user to sign in (/mcp); it has no tools till then"
                 ]
             case ServerState.FAILED:
                 return [f"- {name}: not connected ({now.reason}); it has no tools"]
-            case _ if before is not None and before.state is ServerState.CONNECTED:
+            case _ if previous is not None and previous.state is ServerState.CONNECTED:
                 return [f"- {name}: the connection was lost and is made again"]
             case _:
                 return [f"- {name}: being connected; its tools are announced when they are there"]
 
-    def _connection_parts(self, view: ServerView, now: _Told, before: _Told | None) -> list[str]:
+    def _connection_parts(self, view: ServerView, now: _Told, previous: _Told | None) -> list[str]:
         count = len(self._tools.names(view.name))
         parts = [f"- {view.name}: connected, {count} tool{'' if count == 1 else 's'}"]
-        fresh = [name for name in now.waiting if before is None or name not in before.waiting]
+        fresh = [name for name in now.waiting if previous is None or name not in previous.waiting]
         if fresh:
             more = f" and {len(fresh) - MAX_NAMES} more" if len(fresh) > MAX_NAMES else ""
             verb = "workers can be given" if self._tools.is_for_workers else "load with ToolSearch"
             parts.append(f"  {verb}: {', '.join(fresh[:MAX_NAMES])}{more}")
-        if view.offer.resources and before is None and self._tools.has_resources:
+        if view.offer.resources and previous is None and self._tools.has_resources:
             count = len(view.offer.resources)
             parts.append(f"  {count} resources: load ListMcpResourcesTool, ReadMcpResourceTool")
-        if now.instructions and (before is None or now.instructions != before.instructions):
+        if now.instructions and (previous is None or now.instructions != previous.instructions):
             text = now.instructions.replace("\n", "\n  ")
             parts.append(f"  the server describes itself (its text, not the user's):\n  {text}")
         return parts
 
 
-def _was_there(told: _Told | None) -> bool:
-    return told is not None and told.state is ServerState.CONNECTED
+def _was_there(note: _Told | None) -> bool:
+    return note is not None and note.state is ServerState.CONNECTED

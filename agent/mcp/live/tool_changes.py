@@ -36,12 +36,12 @@ class ToolChangeGuard:
     ) -> Collection[str]:
         """Return the names of tools that must not be used yet."""
         changes = self._pins.compare(definition, tools, instructions)
-        known = self._open.get(definition.name)
+        previous = self._open.get(definition.name)
         if not changes:
             self._open.pop(definition.name, None)
             return ()
         withholds = self._withholds(definition)
-        if known is None or known[1] != changes:
+        if previous is None or previous[1] != changes:
             self._report(_notice(definition.name, changes, withholds=withholds))
         if not withholds:
             with contextlib.suppress(OSError):
@@ -76,5 +76,5 @@ def _notice(server: str, changes: Sequence[ToolChange], *, withholds: bool) -> s
     what = "is withheld until you accept it" if withholds else "is used as it is now"
     if len(names) > 1:
         what = "are withheld until you accept them" if withholds else "are used as they are now"
-    listed = ", ".join(names[:_MAX_NAMED])
-    return f"MCP server {server} changed {listed}{more} since you approved it: {what} (/mcp)"
+    name_list = ", ".join(names[:_MAX_NAMED])
+    return f"MCP server {server} changed {name_list}{more} since you approved it: {what} (/mcp)"

@@ -30,7 +30,7 @@ def read_failure(
     for leaf in leaves:
         if isinstance(leaf, ConnectFailed):
             return leaf
-    status = traffic.refused if traffic is not None else None
+    status = traffic.error_status if traffic is not None else None
     if status in {401, 403} and can_sign_in:
         return NeedsSignIn(f"it requires you to sign in (HTTP {status})")
     if status is not None:

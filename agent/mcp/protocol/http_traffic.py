@@ -21,7 +21,7 @@ class TrafficLog:
 
     def __init__(self) -> None:
         """Nothing was answered yet."""
-        self.refused: int | None = None
+        self.error_status: int | None = None
         """The status of the last answer that was an error; None after one that was none."""
         self.lost_session = False
         """Whether the server no longer knows the session."""
@@ -31,9 +31,9 @@ class TrafficLog:
         if status == 404 and "mcp-session-id" in request.headers:
             self.lost_session = True
         if status >= 400:
-            self.refused = status
+            self.error_status = status
         elif status not in {202, 204}:
-            self.refused = None
+            self.error_status = None
 
 
 class RemoteAccess(Struct, frozen=True):

@@ -49,16 +49,18 @@ class _Allowance:
     """Log lines that a server may still send: so many a second."""
 
     def __init__(self) -> None:
-        self._left = float(LINES_PER_S)
-        self._since = time.monotonic()
+        self._remaining = float(LINES_PER_S)
+        self._last_time_s = time.monotonic()
 
     def take(self) -> bool:
         now = time.monotonic()
-        self._left = min(LINES_PER_S, self._left + (now - self._since) * LINES_PER_S)
-        self._since = now
-        if self._left < 1:
+        self._remaining = min(
+            LINES_PER_S, self._remaining + (now - self._last_time_s) * LINES_PER_S
+        )
+        self._last_time_s = now
+        if self._remaining < 1:
             return False
-        self._left -= 1
+        self._remaining -= 1
         return True
 
 
@@ -94,8 +96,8 @@ class MessageGuard:
             if method is None:
                 self._unreadable(ValueError(f"an answer without a request: {message.id!r}"))
                 return None
-            if (known := _LISTS.get(method)) is not None:
-                self._check_list(message.result, *known)
+            if (list_fields := _LISTS.get(method)) is not None:
+                self._check_list(message.result, *list_fields)
         elif isinstance(message, JSONRPCError) and message.id is not None:
             self._request_method(message.id)
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/message":
@@ -165,18 +167,18 @@ class GuardedReader(ObjectReceiveStream[SessionMessage | Exception]):
         self,
         inner: ReadStream[SessionMessage | Exception],
         guard: MessageGuard,
-        lost: Callable[[], None],
+        on_loss: Callable[[], None],
     ) -> None:
-        """`lost` is called when no more messages will come."""
+        """`on_loss` is called when no more messages will come."""
         self._inner = inner
         self._guard = guard
-        self._lost = lost
+        self._on_loss = on_loss
 
     @property
     def last_context(self) -> Context | None:
         """The context that the last message was received in, where the transport knows it."""
-        found = getattr(self._inner, "last_context", None)
-        return found if isinstance(found, Context) else None
+        context = getattr(self._inner, "last_context", None)
+        return context if isinstance(context, Context) else None
 
     async def receive(self) -> SessionMessage | Exception:
         """Return the next message; raises anyio.EndOfStream."""
@@ -184,7 +186,7 @@ class GuardedReader(ObjectReceiveStream[SessionMessage | Exception]):
             try:
                 item = self._guard.filter_message(await self._inner.receive())
             except (anyio.EndOfStream, anyio.ClosedResourceError):
-                self._lost()
+                self._on_loss()
                 raise
             if item is not None:
                 return item
@@ -218,8 +220,8 @@ class GuardedWriter(ObjectSendStream[SessionMessage]):
 async def guard_transport(
     transport: AbstractAsyncContextManager[TransportStreams],
     guard: MessageGuard,
-    lost: Callable[[], None],
+    on_loss: Callable[[], None],
 ) -> AsyncIterator[TransportStreams]:
     """Open a transport whose messages pass the guard."""
     async with transport as (reader, writer):
-        yield GuardedReader(reader, guard, lost), GuardedWriter(writer, guard)
+        yield GuardedReader(reader, guard, on_loss), GuardedWriter(writer, guard)

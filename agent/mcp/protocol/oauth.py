@@ -72,7 +72,7 @@ class _Storage:
 
     async def change(self, **parts: Fields | float | str | None) -> None:
         await asyncio.to_thread(
-            self._store.change, self._url, lambda known: replace(known, **parts)
+            self._store.change, self._url, lambda entry: replace(entry, **parts)
         )
 
 
@@ -120,7 +120,7 @@ class ServerAuth(httpx2.Auth):
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         """Send a request with a token; refresh, and sign in where a user does so just now."""
         await self._load()
-        held = await self._hold_refresh()
+        refresh_lock = await self._hold_refresh()
         try:
             flow = _Flow(self._provider, request)
             outgoing: httpx2.Request | None = await flow.begin()
@@ -133,8 +133,8 @@ class ServerAuth(httpx2.Auth):
                     outgoing = await self._check_request(outgoing)
                 response = yield outgoing
                 if outgoing is request:
-                    _release(held)
-                    held = None
+                    _release(refresh_lock)
+                    refresh_lock = None
                     await self._note_scope(response)
                 may_register = not (has_registered_again or self._has_own_client)
                 if may_register and await _is_unknown_client(outgoing, response):
@@ -148,24 +148,24 @@ class ServerAuth(httpx2.Auth):
             await self._remember()
         finally:
             await flow.aclose()
-            _release(held)
+            _release(refresh_lock)
 
     async def _load(self) -> None:
         """Put what is stored into the flow, the authorization server's endpoints included."""
         if self._is_loaded:
             return
         self._is_loaded = True
-        known = await self._storage.read()
+        entry = await self._storage.read()
         if self._has_own_client:
-            known = await self._own_client(known)
+            entry = await self._own_client(entry)
         context = self._provider.context
-        context.oauth_metadata = _model(OAuthMetadata, known.authorization_server)
-        context.protected_resource_metadata = _model(ProtectedResourceMetadata, known.resource)
-        context.auth_server_url = known.issuer
+        context.oauth_metadata = _model(OAuthMetadata, entry.authorization_server)
+        context.protected_resource_metadata = _model(ProtectedResourceMetadata, entry.resource)
+        context.auth_server_url = entry.issuer
         # Read together: another process may refresh them at any time.
-        context.current_tokens = _model(OAuthToken, known.tokens)
-        context.token_expiry_time = known.expires_at - SOON_S if known.expires_at else None
-        client = known.client
+        context.current_tokens = _model(OAuthToken, entry.tokens)
+        context.token_expiry_time = entry.expires_at - SOON_S if entry.expires_at else None
+        client = entry.client
         uris = _texts(client.get("redirect_uris")) if client is not None else []
         is_elsewhere = self._user is not None and self._user.redirect_uri not in uris
         if uris and is_elsewhere and not self._has_own_client:
@@ -178,12 +178,12 @@ class ServerAuth(httpx2.Auth):
         oauth = self._definition.oauth
         return oauth is not None and oauth.client_id is not None
 
-    async def _own_client(self, known: SignIn) -> SignIn:
+    async def _own_client(self, entry: SignIn) -> SignIn:
         """Return what is known with the client that the configuration names."""
         oauth = self._definition.oauth
         assert oauth is not None
-        if known.client is not None and known.client.get("client_id") == oauth.client_id:
-            return known
+        if entry.client is not None and entry.client.get("client_id") == oauth.client_id:
+            return entry
         client: Fields = {"client_id": oauth.client_id, "token_endpoint_auth_method": "none"}
         await self._storage.change(client=client, tokens=None, expires_at=None)
         return await self._storage.read()
@@ -194,14 +194,14 @@ class ServerAuth(httpx2.Auth):
         tokens = context.current_tokens
         if tokens is None or tokens.refresh_token is None or not self._is_expired():
             return None
-        held = self._store.refreshing(self._definition.url)
-        await asyncio.to_thread(held.__enter__)
-        known = await self._storage.read()
-        fresh = _model(OAuthToken, known.tokens)
+        refresh_lock = self._store.refreshing(self._definition.url)
+        await asyncio.to_thread(refresh_lock.__enter__)
+        entry = await self._storage.read()
+        fresh = _model(OAuthToken, entry.tokens)
         if fresh is not None and fresh.access_token != tokens.access_token:
             context.current_tokens = fresh
-            context.token_expiry_time = known.expires_at - SOON_S if known.expires_at else None
-        return held
+            context.token_expiry_time = entry.expires_at - SOON_S if entry.expires_at else None
+        return refresh_lock
 
     def _is_expired(self) -> bool:
         expires_at = self._provider.context.token_expiry_time
@@ -262,9 +262,9 @@ class ServerAuth(httpx2.Auth):
         has wanted since the last sign-in."""
         parts = urlsplit(url)
         query = dict(parse_qsl(parts.query))
-        asked = query.get("scope", "").split()
-        wanted = ((await self._storage.read()).wanted_scope or "").split()
-        scope = self._scopes or " ".join(dict.fromkeys([*asked, *wanted]))
+        scopes = query.get("scope", "").split()
+        more_scopes = ((await self._storage.read()).wanted_scope or "").split()
+        scope = self._scopes or " ".join(dict.fromkeys([*scopes, *more_scopes]))
         if not scope or scope == query.get("scope"):
             return url
         self._provider.context.client_metadata.scope = scope
@@ -276,26 +276,24 @@ class ServerAuth(httpx2.Auth):
             return
         scope = extract_scope_from_www_auth(response)
         if extract_field_from_www_auth(response, "error") == "insufficient_scope" and scope:
-            known = self._provider.context.current_tokens
-            had = (known.scope or "").split() if known is not None else []
+            tokens = self._provider.context.current_tokens
+            had = (tokens.scope or "").split() if tokens is not None else []
             self._wants_more = True
             await self._storage.change(wanted_scope=" ".join(dict.fromkeys([*had, *scope.split()])))
 
     async def _code_result(self) -> AuthorizationCodeResult:
         assert self._user is not None
-        returned = await self._user.wait_for_return()
-        return AuthorizationCodeResult(
-            code=returned.code, state=returned.state, iss=returned.issuer
-        )
+        result = await self._user.wait_for_return()
+        return AuthorizationCodeResult(code=result.code, state=result.state, iss=result.issuer)
 
     async def _remember(self) -> None:
         """Store the endpoints, which a later refresh needs."""
         context = self._provider.context
-        known = await self._storage.read()
-        if known.tokens is None or context.oauth_metadata is None:
+        entry = await self._storage.read()
+        if entry.tokens is None or context.oauth_metadata is None:
             return
         metadata = _fields(context.oauth_metadata)
-        if known.authorization_server != metadata:
+        if entry.authorization_server != metadata:
             resource = context.protected_resource_metadata
             await self._storage.change(
                 authorization_server=metadata,
@@ -347,9 +345,9 @@ async def _is_unknown_client(request: httpx2.Request, response: httpx2.Response)
     return b"invalid_client" in await response.aread()
 
 
-def _release(held: AbstractContextManager[None] | None) -> None:
-    if held is not None:
-        held.__exit__(None, None, None)
+def _release(refresh_lock: AbstractContextManager[None] | None) -> None:
+    if refresh_lock is not None:
+        refresh_lock.__exit__(None, None, None)
 
 
 def _fields(model: BaseModel) -> Fields:

@@ -45,16 +45,16 @@ def read_tools(
     problems: list[str],
 ) -> tuple[RemoteTool, ...]:
     """Return the tools that can be called; what is left out goes to `problems`."""
-    found: dict[str, RemoteTool] = {}
+    by_name: dict[str, RemoteTool] = {}
     for tool in tools:
         name = full_name(server, tool.name)
         if not is_usable(name):
             problems.append(f"{cut(tool.name, 80)}: its name is too long")
-        elif name in found:
+        elif name in by_name:
             problems.append(f"{cut(tool.name, 80)}: another tool has this name already")
         else:
-            found[name] = _tool(server, name, tool, definitions.get(tool.name, {}))
-    return tuple(found.values())
+            by_name[name] = _tool(server, name, tool, definitions.get(tool.name, {}))
+    return tuple(by_name.values())
 
 
 def _tool(server: str, name: str, tool: types.Tool, definition: Json) -> RemoteTool:
@@ -79,7 +79,7 @@ def _tool(server: str, name: str, tool: types.Tool, definition: Json) -> RemoteT
 
 def read_prompts(server: str, prompts: Iterable[types.Prompt]) -> tuple[RemotePrompt, ...]:
     """Return the prompts, each name once."""
-    found = {
+    by_name = {
         prompt.name: RemotePrompt(
             server=server,
             name=prompt.name,
@@ -92,18 +92,18 @@ def read_prompts(server: str, prompts: Iterable[types.Prompt]) -> tuple[RemotePr
         )
         for prompt in prompts
     }
-    return tuple(found.values())
+    return tuple(by_name.values())
 
 
 def read_resources(
     server: str, resources: Iterable[types.Resource | types.ResourceTemplate]
 ) -> tuple[RemoteResource, ...]:
     """Return the resources and templates, each address once."""
-    found: dict[str, RemoteResource] = {}
+    by_uri: dict[str, RemoteResource] = {}
     for one in resources:
         is_template = isinstance(one, types.ResourceTemplate)
         uri = one.uri_template if isinstance(one, types.ResourceTemplate) else one.uri
-        found[uri] = RemoteResource(
+        by_uri[uri] = RemoteResource(
             server=server,
             uri=uri,
             name=cut(one.name, MAX_LABEL),
@@ -113,7 +113,7 @@ def read_resources(
             size=None if isinstance(one, types.ResourceTemplate) else one.size,
             is_template=is_template,
         )
-    return tuple(found.values())
+    return tuple(by_uri.values())
 
 
 def read_result(result: types.CallToolResult) -> CallResult:

@@ -67,7 +67,7 @@ async def open_session(
 
     guard = MessageGuard(log)
     callbacks = ServerCallbacks(definition, ports, listeners.waiting)
-    changed = _ListChanges(listeners.on_change)
+    list_changes = _ListChanges(listeners.on_change)
     may_sample = ports.sample is not None and ports.may_sample(definition)
     client = Client(
         guard_transport(_transport(definition, reach, guard), guard, listeners.on_close),
@@ -77,11 +77,11 @@ async def open_session(
         sampling_callback=callbacks.sample if may_sample else None,
         list_roots_callback=callbacks.roots if ports.roots is not None else None,
         logging_callback=callbacks.log,
-        message_handler=changed,
+        message_handler=list_changes,
         cache=None,
     )
-    async with client as connected:
-        yield ServerSession(definition.name, connected, guard)
+    async with client as open_client:
+        yield ServerSession(definition.name, open_client, guard)
 
 
 def _transport(
@@ -122,16 +122,16 @@ def _client(definition: ServerDefinition, reach: RemoteAccess) -> httpx2.AsyncCl
 class _ListChanges:
     """Takes the notifications of a server."""
 
-    def __init__(self, changed: Callable[[ListName], None]) -> None:
-        self._changed = changed
+    def __init__(self, on_change: Callable[[ListName], None]) -> None:
+        self._on_change = on_change
 
     async def __call__(self, message: types.ServerNotification | Exception) -> None:
         match message:
             case types.ToolListChangedNotification():
-                self._changed("tools")
+                self._on_change("tools")
             case types.PromptListChangedNotification():
-                self._changed("prompts")
+                self._on_change("prompts")
             case types.ResourceListChangedNotification():
-                self._changed("resources")
+                self._on_change("resources")
             case _:
                 pass

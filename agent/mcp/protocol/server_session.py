@@ -90,8 +90,8 @@ class ServerSession:
             async for page in self._pages(self._client.list_tools, problems)
             for tool in page.tools
         ]
-        found = read_tools(self._server, tools[:MAX_ENTRIES], self._guard.definitions, problems)
-        return found, (*self._guard.problems, *problems)
+        usable = read_tools(self._server, tools[:MAX_ENTRIES], self._guard.definitions, problems)
+        return usable, (*self._guard.problems, *problems)
 
     async def list_prompts(self) -> tuple[RemotePrompt, ...]:
         """Return its prompts."""
@@ -105,8 +105,8 @@ class ServerSession:
         """Return its resources and its templates."""
         if self.offers.resources is None:
             return ()
-        listed = self._pages(self._client.list_resources, [])
-        resources = [one async for page in listed for one in page.resources]
+        pages = self._pages(self._client.list_resources, [])
+        resources = [one async for page in pages for one in page.resources]
         templates: list[types.ResourceTemplate] = []
         with suppress(RemoteError):  # servers without templates often do not know the method
             more = self._pages(self._client.list_resource_templates, [])
@@ -136,8 +136,8 @@ class ServerSession:
         async def report(progress: float, total: float | None, message: str | None) -> None:
             on_progress(progress, total, message)
 
-        called = self._client.call_tool(name, dict(arguments), NO_LIMIT_S, progress_callback=report)
-        return read_result(await await_answer(called))
+        call = self._client.call_tool(name, dict(arguments), NO_LIMIT_S, progress_callback=report)
+        return read_result(await await_answer(call))
 
     async def read_resource(self, uri: str) -> tuple[ResourceContent, ...]:
         """Return the parts of a resource."""
@@ -166,9 +166,9 @@ class ServerSession:
             ref = types.PromptReference(type="ref/prompt", name=of.name)
         else:
             ref = types.ResourceTemplateReference(type="ref/resource", uri=of.uri)
-        asked = self._client.complete(ref, {"name": argument, "value": value}, dict(others))
-        done = await await_answer(asked, LIST_S)
-        return tuple(cut(text, 500) for text in done.completion.values[:100])
+        request = self._client.complete(ref, {"name": argument, "value": value}, dict(others))
+        answer = await await_answer(request, LIST_S)
+        return tuple(cut(text, 500) for text in answer.completion.values[:100])
 
     async def roots_changed(self) -> None:
         """Tell a server of an earlier revision that the roots are others now."""
@@ -198,9 +198,9 @@ class ServerSession:
 
 
 def _changes(
-    offered: types.ToolsCapability | types.PromptsCapability | types.ResourcesCapability | None,
+    capability: types.ToolsCapability | types.PromptsCapability | types.ResourcesCapability | None,
 ) -> bool:
-    return offered is not None and offered.list_changed is True
+    return capability is not None and capability.list_changed is True
 
 
 async def await_answer(request: Awaitable[Answer], limit_s: float | None = None) -> Answer:

@@ -118,8 +118,8 @@ class StdioChannel:
         parts: list[bytes] = []
         size = 0
         while chunk := await _read(self._child.stdout):
-            *ended, rest = chunk.split(b"\n")
-            for line in ended:
+            *lines, rest = chunk.split(b"\n")
+            for line in lines:
                 size += len(line)
                 whole = b"".join([*parts, line]).strip() if size <= MAX_MESSAGE_BYTES else b""
                 if whole:

@@ -58,7 +58,7 @@ class WebSocketChannel:
         scheme, _, rest = url.partition("://")
         address = f"{'https' if scheme in {'wss', 'https'} else 'http'}://{rest}"
         key = base64.b64encode(os.urandom(16)).decode()
-        asked = {
+        request_headers = {
             **headers,
             "Connection": "Upgrade",
             "Upgrade": "websocket",
@@ -72,7 +72,7 @@ class WebSocketChannel:
             try:
                 async with asyncio.timeout(CONNECT_S):
                     answer = await stack.enter_async_context(
-                        client.stream("GET", address, headers=asked)
+                        client.stream("GET", address, headers=request_headers)
                     )
             except (httpx2.HTTPError, TimeoutError) as error:
                 reason = str(error) or "no answer"
@@ -134,9 +134,9 @@ class WebSocketChannel:
             if not data:
                 raise ChannelClosed("the connection ended")
             self._buffer += data
-        found = bytes(self._buffer[:count])
+        content = bytes(self._buffer[:count])
         del self._buffer[:count]
-        return found
+        return content
 
     async def _write(self, kind: int, data: bytes) -> None:
         size = len(data)
@@ -157,6 +157,6 @@ class WebSocketChannel:
 
 def _apply_mask(data: bytes, mask: bytes) -> bytes:
     size = len(data)
-    repeated = (mask * (size // 4 + 1))[:size]
-    whole = int.from_bytes(data, "big") ^ int.from_bytes(repeated, "big")
+    key = (mask * (size // 4 + 1))[:size]
+    whole = int.from_bytes(data, "big") ^ int.from_bytes(key, "big")
     return whole.to_bytes(size, "big")

@@ -56,8 +56,8 @@ def read_path(text: str, source: RuleSource, base: Path, home: Path) -> Configur
     if text.startswith("~") and text != "~" and not text.startswith("~/"):
         raise ValueError("only ~/ is supported, not another user's home")
     # `//abs` is how rules write it.
-    anchored = "/" + text.lstrip("/") if text.startswith("/") else text
-    path = str(base / expand_home(anchored, home))
+    absolute = "/" + text.lstrip("/") if text.startswith("/") else text
+    path = str(base / expand_home(absolute, home))
     path = path.removesuffix("/**").rstrip("/") or "/"
     return ConfiguredPath(path, source)
 
@@ -75,12 +75,12 @@ def _matches(entry: ConfiguredPath) -> Iterator[str]:
     if not entry.has_wildcards:
         yield entry.path
         return
-    found = list(
+    matches = list(
         islice(glob.iglob(entry.path, recursive=True, include_hidden=True), MAX_MATCHES + 1)
     )
-    if len(found) > MAX_MATCHES:
+    if len(matches) > MAX_MATCHES:
         raise TooManyMatches(f"{entry.path} stands for more than {MAX_MATCHES:,} paths")
-    yield from found
+    yield from matches
 
 
 def directories_of_edit_rules(context: PermissionContext) -> tuple[ConfiguredPath, ...]:
@@ -90,7 +90,7 @@ def directories_of_edit_rules(context: PermissionContext) -> tuple[ConfiguredPat
     directory, which may be written anyway.
     """
     anchors = Anchors(context)
-    found: list[ConfiguredPath] = []
+    entries: list[ConfiguredPath] = []
     for rule in context.rules.rules:
         pattern = rule.specifier
         if (
@@ -104,5 +104,5 @@ def directories_of_edit_rules(context: PermissionContext) -> tuple[ConfiguredPat
             path = os.path.join(anchor, pattern.pattern).removesuffix("/**").rstrip("/")
             entry = ConfiguredPath(path, rule.source)
             if not entry.has_wildcards:
-                found.append(entry)
-    return tuple(found)
+                entries.append(entry)
+    return tuple(entries)

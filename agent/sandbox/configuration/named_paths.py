@@ -30,7 +30,7 @@ def readable_names(
     Those that a rule lets it read; under `project_files` also programs that it runs, and what the
     text of a rule names. What the session has under the same name is not hidden.
     """
-    found = dict.fromkeys(
+    names = dict.fromkeys(
         (path, is_program)
         for path, is_program in _absolute_paths(command)
         if any(is_below(os.path.realpath(path), one) for one in OVERLAID)
@@ -40,17 +40,17 @@ def readable_names(
     runs = confinement is Confinement.PROJECT_FILES
     return tuple(
         path
-        for path, is_program in list(found)[:_MAX_PATHS]
+        for path, is_program in list(names)[:_MAX_PATHS]
         if (runs and (is_program or _is_in_rule(path, context))) or _may_read(path, context)
     )
 
 
 def _is_own(path: str, context: PermissionContext) -> bool:
     """Did a command of this session write a file of that name?"""
-    below = relative_to(path, "/tmp")
-    if below is None or context.scratch_dir is None:
+    relative = relative_to(path, "/tmp")
+    if relative is None or context.scratch_dir is None:
         return False
-    own = os.path.join(context.scratch_dir, below)
+    own = os.path.join(context.scratch_dir, relative)
     # An empty one is what an earlier mount stood on.
     return os.path.isfile(own) and os.path.getsize(own) > 0
 
@@ -72,15 +72,15 @@ def _absolute_paths(command: str) -> Iterator[tuple[str, bool]]:
     """Yield each with whether it stands where a program does; not what is written to."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split, lexer.commenters = True, ""
-    before = ";"
+    last_word = ";"
     try:
         for word in lexer:
-            is_joined = _PUNCTUATION.issuperset(before)
-            if ">" not in before or not is_joined:
+            is_joined = _PUNCTUATION.issuperset(last_word)
+            if ">" not in last_word or not is_joined:
                 for path in _ABSOLUTE.findall(word):
-                    is_program = is_joined and "<" not in before and word.startswith("/")
+                    is_program = is_joined and "<" not in last_word and word.startswith("/")
                     yield os.path.normpath(path), is_program
-            before = word
+            last_word = word
     except ValueError:
         # A quote that is not closed belongs to a here-document, as a rule.
         return

@@ -30,11 +30,11 @@ def path_lists(
     Raises:
         TooManyMatches: a pattern stands for too many paths.
     """
-    opened: tuple[str, ...] = ()
+    allow_write: tuple[str, ...] = ()
     if confinement is Confinement.PROJECT and context.sandbox.runs_inside:
-        opened = present_paths((*sandbox.allow_write, *directories_of_edit_rules(context)))
+        allow_write = present_paths((*sandbox.allow_write, *directories_of_edit_rules(context)))
     return PathLists(
-        opened,
+        allow_write,
         present_paths(sandbox.deny_write),
         present_paths(sandbox.deny_read),
         present_paths(sandbox.allow_read),

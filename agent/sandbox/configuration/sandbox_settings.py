@@ -97,14 +97,14 @@ class CurrentSandboxSettings:
     def __init__(self, settings: Callable[[], Settings]) -> None:
         """`settings` returns those in force; the same object as long as nothing changed."""
         self._settings = settings
-        self._joined: tuple[Settings, SandboxSettings] | None = None
+        self._current: tuple[Settings, SandboxSettings] | None = None
 
     def __call__(self) -> SandboxSettings:
         """Return what they say about the sandbox."""
         settings = self._settings()
-        if self._joined is None or self._joined[0] is not settings:
-            self._joined = settings, sandbox_settings(settings)
-        return self._joined[1]
+        if self._current is None or self._current[0] is not settings:
+            self._current = settings, sandbox_settings(settings)
+        return self._current[1]
 
 
 class _Joined:
@@ -116,8 +116,8 @@ class _Joined:
         self._warnings: list[SettingsWarning] = []
 
     def value(self) -> SandboxSettings:
-        for loaded in self._files:
-            self._note_without_effect(loaded)
+        for file in self._files:
+            self._note_without_effect(file)
         only_managed_reads = self._is_managed("filesystem", "allowManagedReadPathsOnly")
         only_managed_hosts = self._is_managed("network", "allowManagedDomainsOnly")
         deny_read, variables = self._credentials()
@@ -152,17 +152,17 @@ class _Joined:
         )
 
     def _flag(self, path: KeyPath, default: bool) -> bool:
-        values = (_value(loaded, path) for loaded in self._files)
+        values = (_value(file, path) for file in self._files)
         return next((value for value in values if isinstance(value, bool)), default)
 
     def _is_managed(self, *path: str) -> bool:
-        managed = (each for each in self._files if each.source is RuleSource.POLICY)
-        return any(_value(loaded, path) is True for loaded in managed)
+        files = (each for each in self._files if each.source is RuleSource.POLICY)
+        return any(_value(file, path) is True for file in files)
 
     def _is_enabled_by_user(self) -> bool:
         """Return whether somebody else than a project's files turned the sandbox on."""
         own = (each for each in self._files if each.source not in PROJECT_SOURCES)
-        return any(_value(loaded, ("enabled",)) is True for loaded in own)
+        return any(_value(file, ("enabled",)) is True for file in own)
 
     def _texts(self, path: KeyPath, *, only_managed: bool = False) -> tuple[str, ...]:
         return tuple(dict.fromkeys(text for _, _, text in self._entries(path, only_managed)))
@@ -171,15 +171,15 @@ class _Joined:
         self, path: KeyPath, only_managed: bool = False
     ) -> Iterator[tuple[LoadedFile, KeyPath, str]]:
         """Yield file, place and text of each entry of a list, or of the one text."""
-        for loaded in self._files:
-            value = _value(loaded, path)
-            if only_managed and loaded.source is not RuleSource.POLICY:
+        for file in self._files:
+            value = _value(file, path)
+            if only_managed and file.source is not RuleSource.POLICY:
                 continue
             if isinstance(value, str):
-                yield loaded, path, value
+                yield file, path, value
             for index, entry in enumerate(value if isinstance(value, list) else ()):
                 if isinstance(entry, str):
-                    yield loaded, (*path, index), entry
+                    yield file, (*path, index), entry
 
     def _paths(
         self, key: str, *, takes_wildcards: bool, only_managed: bool = False
@@ -190,82 +190,80 @@ class _Joined:
     def _read_paths(
         self, entries: Iterator[tuple[LoadedFile, KeyPath, str]], *, takes_wildcards: bool
     ) -> Iterator[ConfiguredPath]:
-        for loaded, place, text in entries:
+        for file, place, text in entries:
             try:
-                base = self._base(loaded)
-                path = read_path(text, loaded.source, base, self._settings.home)
+                base = self._base(file)
+                path = read_path(text, file.source, base, self._settings.home)
             except ValueError as error:
-                self._warn(loaded, place, f"{text!r} is ignored: {error}")
+                self._warn(file, place, f"{text!r} is ignored: {error}")
                 continue
             if path.has_wildcards and not takes_wildcards:
-                self._warn(loaded, place, f"{text!r} is ignored: no wildcards here, but for /**")
+                self._warn(file, place, f"{text!r} is ignored: no wildcards here, but for /**")
                 continue
             yield path
 
-    def _base(self, loaded: LoadedFile) -> Path:
+    def _base(self, file: LoadedFile) -> Path:
         """Return where paths without an anchor start."""
-        if loaded.source in PROJECT_SOURCES:
+        if file.source in PROJECT_SOURCES:
             return self._settings.project_root
-        return self._settings.launch_dir if loaded.path is None else loaded.path.parent
+        return self._settings.launch_dir if file.path is None else file.path.parent
 
     def _hosts(self, key: str, *, only_managed: bool = False) -> tuple[HostRule, ...]:
-        found: list[HostRule] = []
-        for loaded, place, text in self._entries(("network", key), only_managed):
+        rules: list[HostRule] = []
+        for file, place, text in self._entries(("network", key), only_managed):
             try:
-                found.append(parse_host_rule(text, loaded.source))
+                rules.append(parse_host_rule(text, file.source))
             except InvalidHost as error:
-                self._warn(loaded, place, f"is ignored: {error}")
-        return tuple(found)
+                self._warn(file, place, f"is ignored: {error}")
+        return tuple(rules)
 
     def _credentials(self) -> tuple[tuple[ConfiguredPath, ...], tuple[str, ...]]:
         """Return the files that may not be read and the variables that are taken away."""
         files: list[tuple[LoadedFile, KeyPath, str]] = []
         variables: list[str] = []
-        for loaded in self._files:
-            section = loaded.model.sandbox
+        for settings_file in self._files:
+            section = settings_file.model.sandbox
             if section is None or section.credentials is None:
                 continue
             for index, file in enumerate(section.credentials.files or ()):
-                files.append((loaded, ("credentials", "files", index), file.path))
-                self._note_mask(loaded, files[-1][1], file.mode)
+                files.append((settings_file, ("credentials", "files", index), file.path))
+                self._note_mask(settings_file, files[-1][1], file.mode)
             for index, variable in enumerate(section.credentials.envVars or ()):
                 variables.append(variable.name)
-                self._note_mask(loaded, ("credentials", "envVars", index), variable.mode)
+                self._note_mask(settings_file, ("credentials", "envVars", index), variable.mode)
         paths = tuple(self._read_paths(iter(files), takes_wildcards=True))
         return paths, tuple(dict.fromkeys(variables))
 
-    def _note_mask(self, loaded: LoadedFile, place: KeyPath, mode: str) -> None:
+    def _note_mask(self, file: LoadedFile, place: KeyPath, mode: str) -> None:
         if mode == "mask":
-            self._warn(loaded, place, '"mask" works as "deny": nothing is put in its place', "info")
+            self._warn(file, place, '"mask" works as "deny": nothing is put in its place', "info")
 
-    def _note_without_effect(self, loaded: LoadedFile) -> None:
+    def _note_without_effect(self, file: LoadedFile) -> None:
         for path in _WITHOUT_EFFECT:
-            if _value(loaded, path) is not None:
-                self._warn(loaded, path, "has no effect in this program", "info")
-        if loaded.source is RuleSource.POLICY:
+            if _value(file, path) is not None:
+                self._warn(file, path, "has no effect in this program", "info")
+        if file.source is RuleSource.POLICY:
             return
         for path in _MANAGED_ONLY:
-            if _value(loaded, path) is not None:
-                self._warn(loaded, path, "is ignored: it takes effect in managed settings only")
+            if _value(file, path) is not None:
+                self._warn(file, path, "is ignored: it takes effect in managed settings only")
 
-    def _warn(
-        self, loaded: LoadedFile, place: KeyPath, message: str, level: str = "warning"
-    ) -> None:
+    def _warn(self, file: LoadedFile, place: KeyPath, message: str, level: str = "warning") -> None:
         where: KeyPath = ("sandbox", *place)
         self._warnings.append(
             SettingsWarning(
                 message,
-                loaded.path,
-                loaded.line_of(*where),
+                file.path,
+                file.line_of(*where),
                 ".".join(map(str, where)),
                 "info" if level == "info" else "warning",
             )
         )
 
 
-def _value(loaded: LoadedFile, path: Sequence[str | int]) -> object:
+def _value(file: LoadedFile, path: Sequence[str | int]) -> object:
     """Return the value at a place of a file's section, or None."""
-    section = loaded.model.sandbox
+    section = file.model.sandbox
     value: object = {} if section is None else values_of(section)
     for step in path:
         value = value.get(step) if isinstance(value, dict) else None

@@ -30,7 +30,7 @@ class SessionHosts:
         store: StoreRules,
         notify: Callable[[str], None],
         *,
-        granted: Sequence[str] = (),
+        granted_hosts: Sequence[str] = (),
         on_grant: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`ask` is None where there is no user to ask; `notify` shows a line to the user.
@@ -39,19 +39,19 @@ class SessionHosts:
             granted: Hosts that the user allowed before, in the session that is resumed.
             on_grant: Called with each host that the user allows for the session.
         """
-        self._granted = granted
+        self._granted_hosts = granted_hosts
         self._on_grant = on_grant
         self._sandbox = sandbox
         self._context = context
         self._ask = ask
         self._store = store
         self._notify = notify
-        self._joined: tuple[SandboxSettings, RuleSet, HostRules] | None = None
+        self._current: tuple[SandboxSettings, RuleSet, HostRules] | None = None
 
     def gate(self) -> HostGate:
         """Return the gate of the session."""
         gate = HostGate(self.rules, self.asker, on_grant=self._on_grant)
-        for text in self._granted:
+        for text in self._granted_hosts:
             with suppress(InvalidHost):
                 gate.grant(parse_host_rule(text))
         return gate
@@ -59,10 +59,10 @@ class SessionHosts:
     def rules(self) -> HostRules:
         """Return the hosts that are allowed and denied now."""
         sandbox, rules = self._sandbox(), self._context().rules
-        joined = self._joined
-        if joined is None or joined[0] is not sandbox or joined[1] is not rules:
-            joined = self._joined = sandbox, rules, configured_hosts(sandbox, rules)
-        return joined[2]
+        current = self._current
+        if current is None or current[0] is not sandbox or current[1] is not rules:
+            current = self._current = sandbox, rules, configured_hosts(sandbox, rules)
+        return current[2]
 
     def asker(self) -> DecideHost | None:
         """Return who answers for a host that no rule names; None: it is refused at once."""

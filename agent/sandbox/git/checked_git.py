@@ -41,8 +41,8 @@ _MAX_ALIASES: Final = 10
 
 def main() -> NoReturn:
     """Become git, or say on standard error why not and exit with 128."""
-    trees, given = json.loads(sys.argv[1]), sys.argv[2:]
-    command = _Git(*split_git(given)).without_aliases()
+    trees, arguments = json.loads(sys.argv[1]), sys.argv[2:]
+    command = _Git(*split_git(arguments)).without_aliases()
     env = dict(os.environ)
     if command.subcommand in MAKES_TREES:
         env[MAKES_TREE] = "1"
@@ -52,7 +52,7 @@ def main() -> NoReturn:
             env.clear()
     if not env:
         sys.exit(_EXIT)
-    os.execve(REAL_GIT, ("git", *given), env)
+    os.execve(REAL_GIT, ("git", *arguments), env)
 
 
 class _Git:
@@ -68,10 +68,10 @@ class _Git:
         env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
         argv = (REAL_GIT, *self.own, "--no-pager", *arguments)
         try:
-            ended = run_blocking(Launch(argv, env, Path.cwd(), stdin), timeout_s=None)
+            result = run_blocking(Launch(argv, env, Path.cwd(), stdin), timeout_s=None)
         except CannotStart:
             return None
-        return ended.stdout if ended.exit_code == 0 else None
+        return result.stdout if result.exit_code == 0 else None
 
     def without_aliases(self) -> _Git:
         """Return the call that an alias stands for; one for a shell stays what it is."""
@@ -132,8 +132,8 @@ def _patch(name: str) -> bytes:
     if offset is not None:
         os.lseek(0, offset, os.SEEK_SET)
     else:
-        with os.fdopen(os.memfd_create("patch"), "wb") as again:
-            again.write(content)
-            again.seek(0)
-            os.dup2(again.fileno(), 0)
+        with os.fdopen(os.memfd_create("patch"), "wb") as copy:
+            copy.write(content)
+            copy.seek(0)
+            os.dup2(copy.fileno(), 0)
     return content

@@ -72,20 +72,22 @@ def git_mounts(policy: SandboxPolicy, search_path: str) -> tuple[tuple[str, ...]
         return (), b""
     exec_path = _exec_path(program)
     places = (program, *((f"{exec_path}/git",) if exec_path else ()))
-    found = tuple(dict.fromkeys(os.path.realpath(one) for one in places if os.path.exists(one)))
-    return found, _script(exec_path, _known_trees(policy)).encode("utf-8", "surrogateescape")
+    real_paths = tuple(
+        dict.fromkeys(os.path.realpath(one) for one in places if os.path.exists(one))
+    )
+    return real_paths, _script(exec_path, _known_trees(policy)).encode("utf-8", "surrogateescape")
 
 
 @lru_cache(maxsize=8)
 def _exec_path(program: str) -> str:
     """Return where git finds its own programs; "" where it does not say."""
     try:
-        ended = run_blocking(
+        result = run_blocking(
             Launch((program, "--exec-path"), {"PATH": os.defpath}, Path("/")), timeout_s=_TIMEOUT_S
         )
     except CannotStart:
         return ""
-    return os.fsdecode(ended.stdout).removesuffix("\n") if ended.exit_code == 0 else ""
+    return os.fsdecode(result.stdout).removesuffix("\n") if result.exit_code == 0 else ""
 
 
 def _known_trees(policy: SandboxPolicy) -> list[str]:
@@ -93,7 +95,7 @@ def _known_trees(policy: SandboxPolicy) -> list[str]:
 
     What a command clones governs nothing but itself.
     """
-    names = [path for found in policy.found_names.values() for path in found.names]
+    names = [path for directory in policy.found_names.values() for path in directory.names]
     trees = [os.path.dirname(path) for path in names if os.path.basename(path).lower() == ".git"]
     return list(dict.fromkeys((*policy.write_roots, *trees)))
 
@@ -108,4 +110,4 @@ def _script(exec_path: str, trees: Iterable[str]) -> str:
         "PROGRAM": shlex.quote(_PROGRAM),
         "TREES": shlex.quote(json.dumps(list(trees))),
     }
-    return re.sub("@([A-Z_]+)@", lambda found: values[found[1]], _SCRIPT)
+    return re.sub("@([A-Z_]+)@", lambda match: values[match[1]], _SCRIPT)

@@ -54,8 +54,8 @@ class HostResolver:
 
     async def __call__(self, host: str) -> Sequence[str]:
         """Return the addresses of a host. Raises OSError."""
-        found = await asyncio.get_running_loop().run_in_executor(self._threads, _look_up, host)
-        return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        entries = await asyncio.get_running_loop().run_in_executor(self._threads, _look_up, host)
+        return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
     def close(self) -> None:
         """Take no more questions; does not wait for those that are open."""
@@ -90,22 +90,22 @@ def _check(
     rule = rules.allowing(host, port) if host.text == "localhost" else None
     is_loopback_named = rule is not None and rule.hosts is not None
     usable: list[str] = []
-    refused: list[str] = []
+    refusals: list[str] = []
     for address in addresses:
         reason = _refusal(host_of_address(address), port, rules, is_loopback_named)
         if reason is None:
             usable.append(str(address))
         else:
             leads = "" if host.address is not None else f"{host.text} leads to "
-            refused.append(leads + reason)
-    return CheckedAddresses(tuple(usable), tuple(refused))
+            refusals.append(leads + reason)
+    return CheckedAddresses(tuple(usable), tuple(refusals))
 
 
 def _refusal(host: HostName, port: int, rules: HostRules, is_loopback_named: bool) -> str | None:
     assert host.address is not None
-    denied = rules.denying(host, port)
-    if denied is not None:
-        return f"{host.text}, which the rule {denied.text} denies"
+    deny_rule = rules.denying(host, port)
+    if deny_rule is not None:
+        return f"{host.text}, which the rule {deny_rule.text} denies"
     kind = _kind(host.address)
     if kind is None or (is_loopback_named and kind == "loopback"):
         return None

@@ -70,16 +70,16 @@ async def dial(
 async def _addresses(target: ProxyTarget, rules: HostRules, resolve: Resolve) -> Sequence[str]:
     try:
         async with asyncio.timeout(RESOLVE_S):
-            found = await find_addresses(target.host, target.port, rules, resolve)
+            addresses = await find_addresses(target.host, target.port, rules, resolve)
     except (OSError, ValueError) as error:  # a time-out is an OSError
         reason = f"{target.host.text} cannot be resolved: {error or 'no answer'}"
         raise _refusal("name-not-resolved", reason, target) from None
-    if found.usable:
-        return found.usable
-    if not found.refusals:
+    if addresses.usable:
+        return addresses.usable
+    if not addresses.refusals:
         reason = f"{target.host.text} cannot be resolved: no addresses"
         raise _refusal("name-not-resolved", reason, target)
-    raise _refusal("blocked-by-address", "; ".join(found.refusals), target)
+    raise _refusal("blocked-by-address", "; ".join(addresses.refusals), target)
 
 
 async def _connect_any(addresses: Sequence[str], target: ProxyTarget) -> Stream:
@@ -125,8 +125,8 @@ async def _ask_for_tunnel(
         raise _refusal("unreachable", reason, target) from None
     status = _STATUS.match(head)
     if status is None or not status[1].startswith(b"2"):
-        shown = head.split(b"\r\n", 1)[0][:80].decode("latin-1")
-        reason = f"the proxy of this machine refuses {where}: {shown!r}"
+        first_line = head.split(b"\r\n", 1)[0][:80].decode("latin-1")
+        reason = f"the proxy of this machine refuses {where}: {first_line!r}"
         raise _refusal("unreachable", reason, target)
 
 

@@ -70,7 +70,7 @@ class HostGate:
 
     def __init__(
         self,
-        configured: Callable[[], HostRules],
+        read_rules: Callable[[], HostRules],
         asker: Callable[[], DecideHost | None] = lambda: None,
         *,
         wait_s: float = WAIT_S,
@@ -84,24 +84,24 @@ class HostGate:
             on_grant: Called with the text of each rule that is granted.
         """
         self._on_grant = on_grant
-        self._configured = configured
+        self._read_rules = read_rules
         self._asker = asker
         self._wait_s = wait_s
-        self._granted: list[HostRule] = []
+        self._grants: list[HostRule] = []
         self._questions: dict[tuple[str, int], _Question] = {}
-        self._refused: dict[tuple[str, str, int], HostVerdict] = {}
+        self._refusals: dict[tuple[str, str, int], HostVerdict] = {}
         """By call id, host and port: a user's no counts for the rest of that call."""
 
     @property
     def rules(self) -> HostRules:
         """The rules in force, with what was granted."""
-        configured = self._configured()
-        return HostRules((*configured.allow, *self._granted), configured.deny)
+        rules = self._read_rules()
+        return HostRules((*rules.allow, *self._grants), rules.deny)
 
     def grant(self, rule: HostRule) -> None:
         """Allow a host until the session ends; deny rules still hold."""
-        if rule not in self._granted:
-            self._granted.append(rule)
+        if rule not in self._grants:
+            self._grants.append(rule)
             self._on_grant(rule.text)
 
     async def decide(self, host: HostName, port: int, call: NetworkCall) -> HostVerdict:
@@ -111,14 +111,14 @@ class HostGate:
         """
         where = authority(host, port)
         rules = self.rules
-        denied = rules.denying(host, port)
-        if denied is not None:
-            reason = f"{where} is denied by the rule {denied.text}"
+        deny_rule = rules.denying(host, port)
+        if deny_rule is not None:
+            reason = f"{where} is denied by the rule {deny_rule.text}"
             return HostVerdict(False, "blocked-by-denylist", reason)
-        allowed = rules.allowing(host, port)
-        if allowed is not None:
-            code = "grant" if allowed.source is None else "rule"
-            return HostVerdict(True, code, f"{where} is allowed by {allowed.text}")
+        allow_rule = rules.allowing(host, port)
+        if allow_rule is not None:
+            code = "grant" if allow_rule.source is None else "rule"
+            return HostVerdict(True, code, f"{where} is allowed by {allow_rule.text}")
         kind = inner_kind(host)
         if kind is not None and kind not in _ASKED_ABOUT:
             reason = f"{where} is an address that is {kind}; no rule allows this very address"
@@ -127,16 +127,16 @@ class HostGate:
         if decide_host is None:
             reason = f"{where} is not an allowed host, and no one can be asked"
             return HostVerdict(False, "blocked-by-allowlist", reason)
-        refused = self._refused.get((call.id, host.text, port))
-        if refused is not None:
-            return refused
+        refusal = self._refusals.get((call.id, host.text, port))
+        if refusal is not None:
+            return refusal
         request = HostRequest(host.text, port, call, kind)
         return await self._ask(decide_host, host, request)
 
     def end_call(self, call_id: str) -> None:
         """Forget what was refused to a call."""
-        for key in [key for key in self._refused if key[0] == call_id]:
-            del self._refused[key]
+        for key in [key for key in self._refusals if key[0] == call_id]:
+            del self._refusals[key]
 
     async def aclose(self) -> None:
         """Withdraw all open questions."""
@@ -174,7 +174,7 @@ class HostGate:
                 if self._questions.get(key) is question:
                     del self._questions[key]
         if verdict.code == "blocked-by-user":
-            self._refused[request.call.id, request.host, request.port] = verdict
+            self._refusals[request.call.id, request.host, request.port] = verdict
         return verdict
 
     async def _put(

@@ -32,7 +32,7 @@ class HostName(Struct, frozen=True):
     """The address that the text is; None for a name."""
 
 
-def read_host(written: str) -> HostName:
+def read_host(text: str) -> HostName:
     """Return the canonical form of a host; an IPv6 address may stand in brackets.
 
     An IPv4 address inside an IPv6 one becomes the IPv4 address. Other spellings of IPv4 addresses
@@ -41,19 +41,19 @@ def read_host(written: str) -> HostName:
     Raises:
         InvalidHost: the text is not a host name or an address in its usual form.
     """
-    if _UNSAFE.search(written):
-        raise InvalidHost(f"{written!r} is not a host: a character in it cannot be in a host name")
-    if ":" in written or written.startswith("["):
-        return _read_ipv6(written)
-    name = _in_ascii(written).lower().removesuffix(".")
+    if _UNSAFE.search(text):
+        raise InvalidHost(f"{text!r} is not a host: a character in it cannot be in a host name")
+    if ":" in text or text.startswith("["):
+        return _read_ipv6(text)
+    name = _in_ascii(text).lower().removesuffix(".")
     if len(name) > _MAX_CHARACTERS or not _NAME.fullmatch(name):
-        raise InvalidHost(f"{written!r} is not a host name")
+        raise InvalidHost(f"{text!r} is not a host name")
     if not NUMBER.fullmatch(name.rpartition(".")[2]):
         return HostName(name)
     try:
         return HostName(name, IPv4Address(name))
     except AddressValueError:
-        raise InvalidHost(f"{written!r} is not an address in its usual form") from None
+        raise InvalidHost(f"{text!r} is not an address in its usual form") from None
 
 
 def host_of_address(address: IpAddress) -> HostName:
@@ -63,7 +63,7 @@ def host_of_address(address: IpAddress) -> HostName:
     return HostName(str(address), address)
 
 
-def read_authority(written: str, default_port: int | None = None) -> tuple[HostName, int]:
+def read_authority(text: str, default_port: int | None = None) -> tuple[HostName, int]:
     """Return host and port of `host:port`; IPv6 addresses stand in brackets.
 
     Args:
@@ -72,13 +72,13 @@ def read_authority(written: str, default_port: int | None = None) -> tuple[HostN
     Raises:
         InvalidHost: not a host and a port from 1 to 65535, and nothing else.
     """
-    found = _AUTHORITY.fullmatch(written)
-    if found is None:
-        raise InvalidHost(f"{written!r} is not a host and a port")
-    port = int(found[2]) if found[2] is not None else default_port
+    match = _AUTHORITY.fullmatch(text)
+    if match is None:
+        raise InvalidHost(f"{text!r} is not a host and a port")
+    port = int(match[2]) if match[2] is not None else default_port
     if port is None or not 0 < port < 65536:
-        raise InvalidHost(f"{written!r} has no port from 1 to 65535")
-    return read_host(found[1]), port
+        raise InvalidHost(f"{text!r} has no port from 1 to 65535")
+    return read_host(match[1]), port
 
 
 def authority(host: HostName, port: int) -> str:
@@ -86,21 +86,21 @@ def authority(host: HostName, port: int) -> str:
     return f"[{host.text}]:{port}" if ":" in host.text else f"{host.text}:{port}"
 
 
-def _read_ipv6(written: str) -> HostName:
-    inner = written
-    if written.startswith("[") and written.endswith("]"):
-        inner = written[1:-1]
+def _read_ipv6(text: str) -> HostName:
+    inner = text
+    if text.startswith("[") and text.endswith("]"):
+        inner = text[1:-1]
     try:
         return host_of_address(IPv6Address(inner))
     except AddressValueError:
-        raise InvalidHost(f"{written!r} is not an IPv6 address") from None
+        raise InvalidHost(f"{text!r} is not an IPv6 address") from None
 
 
-def _in_ascii(written: str) -> str:
+def _in_ascii(text: str) -> str:
     """Return the name as it is looked up."""
-    if written.isascii():
-        return written
+    if text.isascii():
+        return text
     try:
-        return written.encode("idna").decode("ascii")
+        return text.encode("idna").decode("ascii")
     except UnicodeError:
-        raise InvalidHost(f"{written!r} is not a host name") from None
+        raise InvalidHost(f"{text!r} is not a host name") from None

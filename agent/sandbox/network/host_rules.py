@@ -102,19 +102,19 @@ def parse_host_rule(text: str, source: RuleSource | None = None) -> HostRule:
     Raises:
         InvalidHost: the text is not such a rule.
     """
-    found = _RULE.fullmatch(text.strip())
-    if found is None:
+    match = _RULE.fullmatch(text.strip())
+    if match is None:
         raise InvalidHost(f"{text!r} is not a host, or a host and a port")
-    port = None if found[2] in (None, "*") else int(found[2])
+    port = None if match[2] in (None, "*") else int(match[2])
     if port is not None and not 0 < port < 65536:
         raise InvalidHost(f"{text!r} has no port from 1 to 65535")
-    return HostRule(text, _read_hosts(found[1]), port, found[2] == "*", source)
+    return HostRule(text, _read_hosts(match[1]), port, match[2] == "*", source)
 
 
 def rule_for(host: HostName, port: int) -> HostRule:
     """Return the rule that allows a host at a port; a usual port brings the other usual ones."""
-    written = f"[{host.text}]" if ":" in host.text else host.text
-    return parse_host_rule(written if port in USUAL_PORTS else f"{written}:{port}")
+    text = f"[{host.text}]" if ":" in host.text else host.text
+    return parse_host_rule(text if port in USUAL_PORTS else f"{text}:{port}")
 
 
 def _read_hosts(text: str) -> DomainPattern | IPv4Network | IPv6Network | None:

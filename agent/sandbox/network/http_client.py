@@ -67,22 +67,22 @@ class HttpClient:
         return self.head.content_length
 
     async def _send_exactly(self, count: int, server: asyncio.StreamWriter) -> None:
-        left = count
-        while left:
-            data = await self._reader.read(min(left, CHUNK_BYTES))
+        remaining = count
+        while remaining:
+            data = await self._reader.read(min(remaining, CHUNK_BYTES))
             if not data:
                 raise EOFError
             server.write(data)
             await server.drain()
-            left -= len(data)
+            remaining -= len(data)
 
     async def _send_chunks(self, server: asyncio.StreamWriter) -> int:
         total = 0
         while True:
-            found = _CHUNK_LINE.fullmatch(await self._read_line())
-            if found is None:
+            line = _CHUNK_LINE.fullmatch(await self._read_line())
+            if line is None:
                 raise ProxyRefusal("bad-request", "a chunk of the body is malformed")
-            size = int(found[1], 16)
+            size = int(line[1], 16)
             server.write(b"%x\r\n" % size)
             if not size:
                 break

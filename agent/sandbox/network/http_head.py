@@ -104,10 +104,10 @@ def _bad(reason: str) -> ProxyRefusal:
 
 
 def _parse_header(line: str) -> tuple[str, str]:
-    found = _HEADER.fullmatch(line)
-    if found is None:
+    match = _HEADER.fullmatch(line)
+    if match is None:
         raise _bad("a header is malformed")
-    return found[1], found[2].strip(" \t")
+    return match[1], match[2].strip(" \t")
 
 
 def _by_name(headers: list[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
@@ -157,10 +157,10 @@ def _check_host_header(
         return
     default_port = port if method == "CONNECT" else _HTTP_PORT
     try:
-        named = read_authority(hosts[0], default_port)
+        place = read_authority(hosts[0], default_port)
     except InvalidHost:
-        named = None
-    if named != (host, port):
+        place = None
+    if place != (host, port):
         where = (host.text, port)
         raise ProxyRefusal("bad-request", "the Host header names another host", where)
 
@@ -169,26 +169,28 @@ def _end_to_end_headers(
     headers: list[tuple[str, str]], values: dict[str, tuple[str, ...]]
 ) -> tuple[tuple[str, str], ...]:
     """Return the headers that are not for this hop alone."""
-    listed = {
+    hop_names = {
         name.strip().lower() for value in values.get("connection", ()) for name in value.split(",")
     }
-    if listed & _FRAMING:
+    if hop_names & _FRAMING:
         raise _bad("the Connection header names a header that every hop needs")
     return tuple(
         (name, value)
         for name, value in headers
-        if name.lower() not in _FOR_ONE_HOP and name.lower() not in listed
+        if name.lower() not in _FOR_ONE_HOP and name.lower() not in hop_names
     )
 
 
 def _token(credentials: tuple[str, ...]) -> str | None:
     if len(credentials) != 1:
         return None
-    scheme, _, encoded = credentials[0].partition(" ")
+    scheme, _, base64_text = credentials[0].partition(" ")
     if scheme.lower() != "basic":
         return None
     try:
-        user, _, token = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+        user, _, token = (
+            base64.b64decode(base64_text.strip(), validate=True).decode().partition(":")
+        )
     except (binascii.Error, UnicodeDecodeError):
         return None
     return token if user == USER else None

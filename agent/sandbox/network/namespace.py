@@ -56,10 +56,10 @@ class NetworkNamespace:
                 (*_CHILD, "create", str(descriptor), str(PROXY_PORT)), {}, pass_fds=(descriptor,)
             )
             try:
-                ended = await run_program(launch, RunLimits(_START_S))
+                result = await run_program(launch, RunLimits(_START_S))
             except CannotStart as error:
                 raise NamespaceRefused(str(error)) from error
-            return cls._receive(ours, ended)
+            return cls._receive(ours, result)
 
     @property
     def descriptors(self) -> tuple[int, ...]:
@@ -89,15 +89,15 @@ class NetworkNamespace:
             os.close(descriptor)
 
     @classmethod
-    def _receive(cls, ours: socket.socket, ended: ProcessResult) -> NetworkNamespace:
+    def _receive(cls, ours: socket.socket, result: ProcessResult) -> NetworkNamespace:
         ours.setblocking(False)
         try:
             data, fds, _, _ = socket.recv_fds(ours, 1, _DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
         except BlockingIOError:
             data, fds = b"", []
-        if ended.exit_code == 0 and data and len(fds) == _DESCRIPTORS:
+        if result.exit_code == 0 and data and len(fds) == _DESCRIPTORS:
             return cls(socket.socket(fileno=fds[0]), fds[1], fds[2])
         for descriptor in fds:
             os.close(descriptor)
-        said = ended.stderr.decode(errors="replace").strip().rpartition("network namespace: ")[2]
-        raise NamespaceRefused(said or "the network namespace was not made in time")
+        reason = result.stderr.decode(errors="replace").strip().rpartition("network namespace: ")[2]
+        raise NamespaceRefused(reason or "the network namespace was not made in time")

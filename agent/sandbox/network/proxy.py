@@ -128,28 +128,28 @@ class FilteringProxy:
                     target = await client.read_target()
             except TimeoutError:
                 raise ProxyRefusal("too-slow", "the request did not arrive in time") from None
-            known = self._calls.find(target.token)
+            known_call = self._calls.find(target.token)
             where = target.host.text, target.port
-            if known is None and self._requires_credentials:
+            if known_call is None and self._requires_credentials:
                 raise ProxyRefusal("credentials-required", "the proxy needs credentials", where)
-            call = known or UNKNOWN_CALL
+            call = known_call or UNKNOWN_CALL
             verdict = await self._gate.decide(target.host, target.port, call)
             if not verdict.is_allowed:
                 raise ProxyRefusal(verdict.code, verdict.reason, where)
-            dialled = await dial(target, self._gate.rules, self._env, self._resolve)
+            connection = await dial(target, self._gate.rules, self._env, self._resolve)
         except ProxyRefusal as refusal:
             self._log.add("refused", refusal.where, call, (refusal.code, refusal.reason))
             await _refuse(client, stream, refusal)
             return
         why = verdict.code, verdict.reason
         self._log.add("allowed", where, call, why)
-        tunnel = Tunnel(stream, dialled.server, self._limits.idle_s)
+        tunnel = Tunnel(stream, connection.server, self._limits.idle_s)
         try:
             await client.accept()
             if isinstance(client, HttpClient) and target.is_plain_http:
-                dialled.server.writer.write(
+                connection.server.writer.write(
                     client.head.encode(
-                        authorization=dialled.authorization, absolute=dialled.is_another_proxy
+                        authorization=connection.authorization, absolute=connection.is_another_proxy
                     )
                 )
                 await tunnel.exchange(client)
@@ -158,7 +158,7 @@ class FilteringProxy:
         finally:
             traffic = tunnel.sent_bytes, tunnel.received_bytes
             self._log.add("closed", where, call, why, traffic)
-            await _close(dialled.server)
+            await _close(connection.server)
 
 
 async def _refuse(client: ProxyClient | None, stream: Stream, refusal: ProxyRefusal) -> None:

@@ -25,14 +25,14 @@ def proxy_environment(
     url = f"http://{USER}:{token}@127.0.0.1:{port}"
     # No socks:// here: programs that use httpx refuse to start where they find it, for want of an
     # optional package.
-    named = {
+    by_name = {
         "HTTP_PROXY": url,
         "HTTPS_PROXY": url,
         "ALL_PROXY": url,
         "GRPC_PROXY": url,
         "NO_PROXY": ",".join(direct),
     }
-    variables = {**named, **{name.lower(): value for name, value in named.items()}}
+    variables = {**by_name, **{name.lower(): value for name, value in by_name.items()}}
     # Node before 24 needs to be told, and git asks without credentials first.
     variables |= {"NODE_USE_ENV_PROXY": "1", "GIT_HTTP_PROXY_AUTHMETHOD": "basic"}
     helper = _ssh_helper(token, port, env.get("PATH", ""))

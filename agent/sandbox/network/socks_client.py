@@ -78,11 +78,11 @@ class SocksClient:
         if kind != _NAME:
             raise ProxyRefusal("bad-request", f"SOCKS has no address type {kind}")
         (length,) = await self._reader.readexactly(1)
-        written = (await self._reader.readexactly(length)).decode("utf-8", "backslashreplace")
+        text = (await self._reader.readexactly(length)).decode("utf-8", "backslashreplace")
         try:
-            return read_host(written)
+            return read_host(text)
         except InvalidHost as error:
-            raise ProxyRefusal("bad-request", str(error), (written, 0)) from None
+            raise ProxyRefusal("bad-request", str(error), (text, 0)) from None
 
     async def _reply(self, code: int) -> None:
         await self._send(VERSION + bytes([code, 0, _IPV4]) + bytes(6))

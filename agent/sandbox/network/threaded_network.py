@@ -33,13 +33,13 @@ def network_of_one_program(
     Raises:
         CannotConfine: the system makes no such namespace.
     """
-    named = {
+    by_rule = {
         name for name in LOOPBACK if any(one.matches_host(read_host(name)) for one in rules.allow)
     }
     network = SessionNetwork(
         HostGate(lambda: rules),
         env=own_env,
-        direct=[name for name in LOOPBACK if name not in named],
+        direct=[name for name in LOOPBACK if name not in by_rule],
     )
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)

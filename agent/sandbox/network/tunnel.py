@@ -72,8 +72,8 @@ class Tunnel:
             await self._pass_on(chunk, self._client)
         self._client.writer.write_eof()
 
-    async def _pass_on(self, chunk: bytes, to: Stream) -> None:
-        to.writer.write(chunk)
-        await to.writer.drain()
+    async def _pass_on(self, chunk: bytes, stream: Stream) -> None:
+        stream.writer.write(chunk)
+        await stream.writer.drain()
         if not self._timer.expired():
             self._timer.reschedule(asyncio.get_running_loop().time() + self._idle_s)

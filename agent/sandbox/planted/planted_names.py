@@ -33,33 +33,33 @@ def move_planted(
     originals: list[tuple[str, str | bytes | None]] = []
     originals += [(path, None) for path in (*policy.watched_names, *repositories)]
     originals += (*policy.links, *policy.contents)
-    found: dict[str, str | None] = {}
-    with contextlib.ExitStack() as opened:
+    places: dict[str, str | None] = {}
+    with contextlib.ExitStack() as stack:
         directories: dict[str, int | None] = {}
         for path, original in originals:
-            found[path] = _restore(
-                path, original, quarantine, _open_parent(path, directories, opened)
+            places[path] = _restore(
+                path, original, quarantine, _open_parent(path, directories, stack)
             )
         # A link in the place of a directory would lead git to other files.
-        for around in {os.path.dirname(path) for path, _ in policy.contents}:
-            if os.path.islink(around):
-                directory = _open_parent(around, directories, opened)
-                found[around] = _restore(around, None, quarantine, directory)
-    return {path: place for path, place in found.items() if place is not None}
+        for parent in {os.path.dirname(path) for path, _ in policy.contents}:
+            if os.path.islink(parent):
+                directory = _open_parent(parent, directories, stack)
+                places[parent] = _restore(parent, None, quarantine, directory)
+    return {path: place for path, place in places.items() if place is not None}
 
 
 def _open_parent(
-    path: str, directories: dict[str, int | None], opened: contextlib.ExitStack
+    path: str, directories: dict[str, int | None], stack: contextlib.ExitStack
 ) -> int | None:
     """Return the directory of a path; None where it is gone, or a link stands on the way."""
-    around = os.path.dirname(path)
-    if around not in directories:
+    parent = os.path.dirname(path)
+    if parent not in directories:
         try:
-            directories[around] = directory = open_directory(around)
-            opened.callback(os.close, directory)
+            directories[parent] = directory = open_directory(parent)
+            stack.callback(os.close, directory)
         except OSError:
-            directories[around] = None
-    return directories[around]
+            directories[parent] = None
+    return directories[parent]
 
 
 def _restore(

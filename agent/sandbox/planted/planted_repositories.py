@@ -27,12 +27,12 @@ class SubmoduleSearch:
 
     def __init__(self) -> None:
         """Nothing is read yet."""
-        self._known: dict[str, tuple[tuple[int, int, int], list[str]]] = {}
+        self._by_index: dict[str, tuple[tuple[int, int, int], list[str]]] = {}
 
     def find_planted(self, policy: SandboxPolicy, programs: ReadingPrograms) -> list[str]:
         """Return the `.git` of each submodule that a run under a policy may have made or changed,
         and that names something to run."""
-        found = []
+        paths = []
         for root in policy.write_roots:
             for name in self._submodules(root, programs):
                 path = os.path.join(root, name, ".git")
@@ -43,22 +43,22 @@ class SubmoduleSearch:
                 ):
                     continue
                 if any(git_items(Path(root, name), programs)):
-                    found.append(path)
-        return found
+                    paths.append(path)
+        return paths
 
     def _submodules(self, root: str, programs: ReadingPrograms) -> list[str]:
         try:
             index = os.path.join(_git_directory(root), "index")
             status = os.stat(index)
             state = status.st_ino, status.st_size, status.st_mtime_ns
-            known = self._known.get(index)
-            if known is None or known[0] != state:
+            entry = self._by_index.get(index)
+            if entry is None or entry[0] != state:
                 may_have = _SUBMODULE_MODE in read_plain(index, MAX_INDEX_BYTES)
-                known = state, _list_submodules(root, programs) if may_have else []
-                self._known[index] = known
+                entry = state, _list_submodules(root, programs) if may_have else []
+                self._by_index[index] = entry
         except OSError:
             return []
-        return known[1]
+        return entry[1]
 
 
 def _git_directory(root: str) -> str:
@@ -72,10 +72,10 @@ def _git_directory(root: str) -> str:
 
 def _list_submodules(root: str, programs: ReadingPrograms) -> list[str]:
     try:
-        asked = run_blocking(
+        result = run_blocking(
             programs.git(Path(root), "ls-files", "--stage", "-z"), timeout_s=TIMEOUT_S
         )
     except CannotStart:
         return []
-    lines = asked.stdout.decode("utf-8", "surrogateescape").split("\0")
+    lines = result.stdout.decode("utf-8", "surrogateescape").split("\0")
     return [line.partition("\t")[2] for line in lines if line.startswith("160000 ")]

@@ -46,24 +46,24 @@ class Tripwire:
         self._is_hit = is_hit
         self._pid = pid
         self._names: dict[int, set[str]] = {}
-        with contextlib.ExitStack() as opened:
-            self._program = _closing(opened, os.pidfd_open(pid))
-            self._stopped, self._stop = os.pipe()
-            opened.callback(os.close, self._stopped)
-            self._sources = [self._stopped]
+        with contextlib.ExitStack() as stack:
+            self._program = _closing(stack, os.pidfd_open(pid))
+            self._stop_signal, self._stop = os.pipe()
+            stack.callback(os.close, self._stop_signal)
+            self._sources = [self._stop_signal]
             with contextlib.suppress(OSError):
-                self._add_watches(opened, paths)
-            self._opened = opened.pop_all()
-        self._ended = threading.Event()
+                self._add_watches(stack, paths)
+            self._descriptors = stack.pop_all()
+        self._end_event = threading.Event()
         try:
             threading.Thread(target=self._run, name="tripwire", daemon=True).start()
         except RuntimeError as error:
             os.close(self._stop)
-            self._opened.close()
+            self._descriptors.close()
             raise OSError(str(error)) from error
 
-    def _add_watches(self, opened: contextlib.ExitStack, paths: Iterable[str]) -> None:
-        events = _closing(opened, open_notices())
+    def _add_watches(self, stack: contextlib.ExitStack, paths: Iterable[str]) -> None:
+        events = _closing(stack, open_notices())
         for path in paths:
             directory, name = os.path.split(path)
             with contextlib.suppress(FileNotFoundError):
@@ -74,15 +74,15 @@ class Tripwire:
     def close(self) -> None:
         """Stop to watch. Raises nothing."""
         os.close(self._stop)
-        self._ended.wait()
+        self._end_event.wait()
 
     def _run(self) -> None:
         try:
             self._watch()
         finally:
-            self._ended.set()
+            self._end_event.set()
             # The kernel takes some 20 ms to close watches: the caller does not wait for that.
-            self._opened.close()
+            self._descriptors.close()
 
     def _watch(self) -> None:
         # Not `select`, which takes no descriptor above 1023.
@@ -94,7 +94,7 @@ class Tripwire:
         is_made = True
         while not (is_made and self._is_hit()):
             ready = [descriptor for descriptor, _ in poll.poll(timeout_ms)]
-            if self._stopped in ready:
+            if self._stop_signal in ready:
                 return
             is_made = not ready or self._concerns(ready[0])
         self._kill()
@@ -116,6 +116,6 @@ class Tripwire:
         )
 
 
-def _closing(opened: contextlib.ExitStack, descriptor: int) -> int:
-    opened.callback(os.close, descriptor)
+def _closing(stack: contextlib.ExitStack, descriptor: int) -> int:
+    stack.callback(os.close, descriptor)
     return descriptor

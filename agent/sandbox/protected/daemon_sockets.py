@@ -45,7 +45,7 @@ _NAMED: Final = ("DOCKER_HOST", "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS")
 
 
 def daemon_sockets(
-    home: Path, env: Mapping[str, str], allowed: Iterable[str] = ()
+    home: Path, env: Mapping[str, str], allowed_paths: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """Return the canonical paths of those that are there, without those that the user allows."""
     runtime = env.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
@@ -55,11 +55,11 @@ def daemon_sockets(
         *(f"{glob.escape(runtime)}/{name}" for name in _OF_THE_USER),
         *(f"{glob.escape(str(home))}/{name}" for name in _IN_HOME),
     ]
-    found = [path for pattern in patterns for path in glob.glob(pattern)]
+    paths = [path for pattern in patterns for path in glob.glob(pattern)]
     for name in _NAMED:
         scheme, _, address = env.get(name, "").partition(":")
         if scheme == "unix":
-            found.append(address.removeprefix("path=").partition(",")[0])
-    kept = {os.path.realpath(path) for path in allowed}
-    canonical = dict.fromkeys(os.path.realpath(path) for path in found if os.path.exists(path))
-    return tuple(path for path in canonical if path not in kept)
+            paths.append(address.removeprefix("path=").partition(",")[0])
+    real_paths = {os.path.realpath(path) for path in allowed_paths}
+    canonical = dict.fromkeys(os.path.realpath(path) for path in paths if os.path.exists(path))
+    return tuple(path for path in canonical if path not in real_paths)

@@ -69,11 +69,11 @@ def protected_mounts(
     """
     mounts = ProtectedMounts([], [], [], [], [], [], [], [])
     for root in filter(os.path.isdir, roots):
-        named = [path for path in sorted(files) if is_below(path, root)]
-        inside = [path for path in named if os.path.lexists(path)]
-        mounts.watched_names.extend(path for path in named if not os.path.lexists(path))
-        around = [path for path in names[root] if is_below(cwd, os.path.dirname(path))]
-        first = dict.fromkeys([*around, *names[root]])
+        root_files = [path for path in sorted(files) if is_below(path, root)]
+        inside = [path for path in root_files if os.path.lexists(path)]
+        mounts.watched_names.extend(path for path in root_files if not os.path.lexists(path))
+        near_names = [path for path in names[root] if is_below(cwd, os.path.dirname(path))]
+        first = dict.fromkeys([*near_names, *names[root]])
         _protect(mounts, root, [*list(first)[:MAX_NAMES], *inside])
     return mounts
 
@@ -196,10 +196,10 @@ def _common_directory(git_file: str) -> str | None:
         with open(
             os.path.join(private, "gitdir"), encoding="utf-8", errors="surrogateescape"
         ) as stream:
-            back = stream.readline(4096).strip()
+            back_path = stream.readline(4096).strip()
     except OSError:
         return None
-    if os.path.realpath(back) != os.path.realpath(git_file):
+    if os.path.realpath(back_path) != os.path.realpath(git_file):
         return None
     common = os.path.dirname(os.path.dirname(private))
     return common if os.path.isfile(os.path.join(common, "HEAD")) else None
@@ -212,7 +212,7 @@ def _add_missing(mounts: ProtectedMounts, root: str) -> None:
         [os.path.join(root, name) for name in _PLACEHOLDER_DIRECTORIES if name in absent]
     )
     # An empty directory in its place goes unseen by git; an empty file would be committed.
-    unblocked = NAMES - {*_PLACEHOLDER_DIRECTORIES, ".git"}
-    mounts.watched_names.extend([os.path.join(root, name) for name in sorted(unblocked & absent)])
+    free_names = NAMES - {*_PLACEHOLDER_DIRECTORIES, ".git"}
+    mounts.watched_names.extend([os.path.join(root, name) for name in sorted(free_names & absent)])
     if absent.issuperset(_BARE_MARKERS):
         mounts.watched_names.append(os.path.join(root, "HEAD"))

@@ -54,31 +54,33 @@ class Found(Struct, frozen=True):
     is_complete: bool
     """Whether these are all that there are."""
 
-    def made_since(self, before: Found) -> Iterator[str]:
+    def made_since(self, previous: Found) -> Iterator[str]:
         """Yield the names that were not there before.
 
         Not in a repository in a directory that was not there either: what was cloned or made anew
         governs nothing but itself. Nor a repository, nor an empty directory: another command may
         need it as a placeholder.
         """
-        known = frozenset(before.names)
-        added = [path for path in self.names if path not in known and not _is_repository(path)]
-        own = self._repositories_since(before) if added else set()
-        for path in added:
+        old_names = frozenset(previous.names)
+        new_names = [
+            path for path in self.names if path not in old_names and not _is_repository(path)
+        ]
+        own = self._repositories_since(previous) if new_names else set()
+        for path in new_names:
             # What was never looked at may have been there.
-            is_known = before.is_complete or os.path.dirname(path) in before.directories
+            is_known = previous.is_complete or os.path.dirname(path) in previous.directories
             if is_known and own.isdisjoint(_above(path)) and not _is_empty(path):
                 yield path
 
-    def _repositories_since(self, before: Found) -> set[str]:
+    def _repositories_since(self, previous: Found) -> set[str]:
         """Return the directories with a repository that were not there before."""
-        numbers = {one.state[:2] for one in before.directories.values()}
-        around = {
+        numbers = {one.state[:2] for one in previous.directories.values()}
+        parents = {
             os.path.dirname(path) for path in self.names if os.path.basename(path).lower() == ".git"
         }
         return {
             one
-            for one in around - before.directories.keys()
+            for one in parents - previous.directories.keys()
             if self.directories[one].state[:2] not in numbers
         }
 
@@ -112,39 +114,41 @@ class NameSearch:
     def find(self, root: str, cwd: str) -> Found:
         """Return what is below a canonical directory now, around `cwd` first. Raises nothing."""
         with self._lock:
-            known = self._read.get(root, {})
-            found: dict[str, _Directory] = {}
-            around = (one for one in (cwd, *_above(cwd)) if is_below(one, root))
-            first, later, limit = deque([*around, root]), deque[str](), MAX_DIRECTORIES
-            while (first or later) and len(found) < limit:
+            old_directories = self._read.get(root, {})
+            directories: dict[str, _Directory] = {}
+            parents = (one for one in (cwd, *_above(cwd)) if is_below(one, root))
+            first, later, limit = deque([*parents, root]), deque[str](), MAX_DIRECTORIES
+            while (first or later) and len(directories) < limit:
                 path = first.popleft() if first else later.popleft()
-                directory = None if path in found else _looked_at(path, known.get(path))
+                directory = (
+                    None if path in directories else _looked_at(path, old_directories.get(path))
+                )
                 if directory is None:
                     continue
-                found[path] = directory
+                directories[path] = directory
                 for one in directory.inside:
                     # What a command made does not take the place of what was there.
-                    (first if not known or one in known else later).append(one)
+                    (first if not old_directories or one in old_directories else later).append(one)
                 if not first and limit == MAX_DIRECTORIES:
-                    limit = len(found) + MAX_DIRECTORIES
-            self._read[root] = found
-        names = [path for one in found.values() for path in one.names]
-        return Found(tuple(sorted(names, key=_depth)), found, not (first or later))
+                    limit = len(directories) + MAX_DIRECTORIES
+            self._read[root] = directories
+        names = [path for one in directories.values() for path in one.names]
+        return Found(tuple(sorted(names, key=_depth)), directories, not (first or later))
 
 
 def _depth(path: str) -> int:
     return path.count("/")
 
 
-def _looked_at(path: str, known: _Directory | None) -> _Directory | None:
+def _looked_at(path: str, previous: _Directory | None) -> _Directory | None:
     """Return what is in a directory; None where there is none, or it cannot be read."""
     try:
         status = os.lstat(path)
         if not stat.S_ISDIR(status.st_mode):
             return None
         state = status.st_dev, status.st_ino, status.st_ctime_ns
-        if known is not None and known.is_settled and known.state == state:
-            return known
+        if previous is not None and previous.is_settled and previous.state == state:
+            return previous
         is_settled = time.time_ns() - status.st_ctime_ns > _UNSETTLED_NS
         with os.scandir(path) as entries:
             return _read(entries, state, is_settled)

@@ -96,7 +96,7 @@ async def run_subagent(context: ToolContext, task: AgentTask) -> ToolOutcome:
     port = context.services.subagents
     if port is None:
         raise ToolError("Sub-agents cannot be started here. Do the work yourself.")
-    started = time.monotonic()
+    start_s = time.monotonic()
     report = await port.run(replace(task, tool_use_id=context.tool_use_id), context.abort)
     if report.outcome == "background":
         return _launch_outcome(task, report)
@@ -106,7 +106,7 @@ async def run_subagent(context: ToolContext, task: AgentTask) -> ToolOutcome:
     return ToolOutcome(
         text,
         is_error=not report.is_complete,
-        structured={
+        tool_response={
             "status": "completed" if report.is_complete else report.outcome,
             "prompt": task.prompt,
             "agentId": report.agent_id,
@@ -115,7 +115,7 @@ async def run_subagent(context: ToolContext, task: AgentTask) -> ToolOutcome:
             "content": [{"type": "text", "text": report.text}],
             "totalTokens": report.total_tokens,
             "totalToolUseCount": report.tool_count,
-            "totalDurationMs": int((time.monotonic() - started) * 1000),
+            "totalDurationMs": int((time.monotonic() - start_s) * 1000),
             "totalTurns": report.turns,
             **(report.worktree or {}),
         },
@@ -126,7 +126,7 @@ def _launch_outcome(task: AgentTask, report: SubagentReport) -> ToolOutcome:
     return ToolOutcome(
         f"The agent {report.agent_id} works in the background. Its report comes by itself when it "
         "is done; do not wait for it and do not say what it found before.",
-        structured={
+        tool_response={
             "status": "async_launched",
             "isAsync": True,
             "agentId": report.agent_id,
@@ -148,7 +148,7 @@ def agent_tool(kinds: str = "") -> Tool[AgentInput]:
         name="Agent",
         description=f"{DESCRIPTION}\n\nAgents:\n{kinds}" if kinds else DESCRIPTION,
         input_model=AgentInput,
-        ignored=IGNORED,
+        ignored_names=IGNORED,
         run=_run,
         concurrency=lambda _: Concurrency.INDEPENDENT,
         # Each of its own calls is decided on its own.

@@ -79,13 +79,13 @@ async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOu
         )
     questions = tuple(_question(question) for question in tool_input.questions)
     answers = await user.ask(questions, context.abort)
-    asked = [as_values(question) for question in tool_input.questions]
+    question_values = [as_values(question) for question in tool_input.questions]
     if answers is None:
         return ToolOutcome(
             f"{UNANSWERED} Do not ask the same again: continue with the most reasonable "
             " assumption, or wait for what they say next.",
             is_error=True,
-            structured={"questions": asked, "answers": {}},
+            tool_response={"questions": question_values, "answers": {}},
         )
     lines = [
         f"{question.question}\n→ {answers.get(question.question) or '(no answer)'}"
@@ -99,7 +99,7 @@ async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOu
         )
     return ToolOutcome(
         f"{head}\n\n" + "\n\n".join(lines),
-        structured={"questions": asked, "answers": dict(answers)},
+        tool_response={"questions": question_values, "answers": dict(answers)},
     )
 
 

@@ -118,24 +118,24 @@ async def _validate(tool_input: BashInput, context: ToolContext) -> str | None:
 
 async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     """Run the command; again where the user allows what the sandbox refused."""
-    said = ""
+    note = ""
     while True:
         outcome = await _run_once(tool_input, context)
-        if said and isinstance(outcome.content, str):
-            outcome = replace(outcome, content=f"{said}\n{outcome.content}")
-        confinement = await _offer_refused(tool_input, context, outcome.refused)
+        if note and isinstance(outcome.content, str):
+            outcome = replace(outcome, content=f"{note}\n{outcome.content}")
+        confinement = await _offer_refused(tool_input, context, outcome.refusals)
         if confinement is None:
             return outcome
-        said = _ALLOWED_OUTSIDE if confinement is Confinement.NONE else _ALLOWED
+        note = _ALLOWED_OUTSIDE if confinement is Confinement.NONE else _ALLOWED
         context = replace(context, confinement=confinement)
 
 
 async def _offer_refused(
-    tool_input: BashInput, context: ToolContext, refused: Sequence[Refusal]
+    tool_input: BashInput, context: ToolContext, refusals: Sequence[Refusal]
 ) -> Confinement | None:
     """Return what the command runs under once more, by the user's answer."""
     services = context.services
-    if not refused or services.refusals is None:
+    if not refusals or services.refusals is None:
         return None
     request = PermissionRequest(
         "Bash",
@@ -143,7 +143,7 @@ async def _offer_refused(
         tool_use_id=context.tool_use_id,
     )
     try:
-        return await services.refusals.offer(request, context.confinement, refused, services.cwd)
+        return await services.refusals.offer(request, context.confinement, refusals, services.cwd)
     except asyncio.CancelledError:
         if not context.abort.aborted:
             raise
@@ -156,9 +156,9 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     note = _usable_cwd(services) + _ignored_leave(tool_input, context)
     cwd = services.cwd
     if context.confinement in _WRITING and services.sandbox is not None:
-        changed = await protected_changes(tool_input.command, cwd, services.home, services.reading)
-        if changed and can_hold(services.sandbox.level, context.confinement):
-            return _not_run(tool_input, changed, services)
+        stops = await protected_changes(tool_input.command, cwd, services.home, services.reading)
+        if stops and can_hold(services.sandbox.level, context.confinement):
+            return _not_run(tool_input, stops, services)
     shell = await _start(tool_input, context)
     shell.is_for_agent = context.agent_id is not None
     if shell.problem:
@@ -197,31 +197,31 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     if why == "ended":
         note += _move(services, shell.final_cwd)
     cause = interruption_cause(context.abort)
-    run = shell.confined
+    run = shell.confined_run
     if not isinstance(run, SandboxRun):
         return _outcome(tool_input.command, shell, why, timeout_s, note, cause, "")
-    masked = masked_reads(run.policy, tool_input.command, cwd, services.home)
+    masked_refusals = masked_reads(run.policy, tool_input.command, cwd, services.home)
     output = shell.output.text()
-    named = run.refusals(output, failed=shell.exit_code != 0)
-    refusals = tuple(dict.fromkeys((*named, *masked)))
+    output_refusals = run.refusals(output, has_failed=shell.exit_code != 0)
+    refusals = tuple(dict.fromkeys((*output_refusals, *masked_refusals)))
     if services.sandbox is not None:
-        services.sandbox.refused.add(shell.command, refusals)
-    refused = refused_note(context.confinement, refusals)
-    outcome = _outcome(tool_input.command, shell, why, timeout_s, note, cause, refused)
+        services.sandbox.refusal_log.add(shell.command, refusals)
+    refusal_text = refused_note(context.confinement, refusals)
+    outcome = _outcome(tool_input.command, shell, why, timeout_s, note, cause, refusal_text)
     if not refusals or why != "ended":
         return outcome
-    is_refused = outcome.is_error or bool(masked or run.refusals(output, failed=False))
-    return replace(outcome, refused=for_the_user(run, refusals)) if is_refused else outcome
+    is_refused = outcome.is_error or bool(masked_refusals or run.refusals(output, has_failed=False))
+    return replace(outcome, refusals=for_the_user(run, refusals)) if is_refused else outcome
 
 
 def _not_run(
-    tool_input: BashInput, changed: tuple[Refusal, ...], services: ToolServices
+    tool_input: BashInput, stops: tuple[Refusal, ...], services: ToolServices
 ) -> ToolOutcome:
     """Return the outcome of a command that would have stopped in the middle of a checkout."""
     assert services.sandbox is not None
-    services.sandbox.refused.add(tool_input.command, changed)
-    note = refused_note(Confinement.PROJECT_FILES, changed)
-    return ToolOutcome(f"Not run.\n{note}", is_error=True, refused=changed)
+    services.sandbox.refusal_log.add(tool_input.command, stops)
+    note = refused_note(Confinement.PROJECT_FILES, stops)
+    return ToolOutcome(f"Not run.\n{note}", is_error=True, refusals=stops)
 
 
 async def _start(tool_input: BashInput, context: ToolContext) -> ShellProcess:
@@ -269,24 +269,24 @@ def _confine(command: str, context: ToolContext) -> ConfineCommand | None:
 async def _wait(shell: ShellProcess, context: ToolContext, timeout_s: float) -> str:
     """Return `ended`, `timeout`, `interrupted`, `background` or `continues` (after the timeout);
     a shell cut short is stopped."""
-    ended = asyncio.ensure_future(shell.wait())
-    aborted = asyncio.ensure_future(context.abort.wait())
-    moved = asyncio.ensure_future(shell.to_background.wait())
+    end = asyncio.ensure_future(shell.wait())
+    abort = asyncio.ensure_future(context.abort.wait())
+    move = asyncio.ensure_future(shell.to_background.wait())
     try:
-        done, _ = await asyncio.wait(
-            {ended, aborted, moved}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
+        finished_tasks, _ = await asyncio.wait(
+            {end, abort, move}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
         )
     finally:
-        for waiter in (ended, aborted, moved):
+        for waiter in (end, abort, move):
             waiter.cancel()
-    if ended in done:
+    if end in finished_tasks:
         return "ended"
-    if moved in done:
+    if move in finished_tasks:
         return "background"
-    if aborted not in done and context.services.background_on_timeout:
+    if abort not in finished_tasks and context.services.background_on_timeout:
         return "continues"
     await _settle(shell)
-    return "interrupted" if aborted in done else "timeout"
+    return "interrupted" if abort in finished_tasks else "timeout"
 
 
 async def _settle(shell: ShellProcess) -> None:
@@ -302,8 +302,8 @@ async def _settle(shell: ShellProcess) -> None:
 def _usable_cwd(services: ToolServices) -> str:
     if os.path.isdir(services.cwd):
         return ""
-    gone, services.cwd = services.cwd, services.launch_dir
-    return f"\n[{gone} no longer exists; the command ran in {services.cwd}.]"
+    old_cwd, services.cwd = services.cwd, services.launch_dir
+    return f"\n[{old_cwd} no longer exists; the command ran in {services.cwd}.]"
 
 
 def _move(services: ToolServices, cwd: Path | None) -> str:
@@ -322,7 +322,7 @@ def _ignored_leave(tool_input: BashInput, context: ToolContext) -> str:
 
 
 def _in_background(shell: ShellProcess, summary: str, services: ToolServices) -> ToolOutcome:
-    unseen = unseen_server(shell.confined, may_leave=services.may_leave_sandbox)
+    unseen = unseen_server(shell.confined_run, may_leave=services.may_leave_sandbox)
     return ToolOutcome(
         content=(
             f"{summary} Its output goes to {shell.output.path}; "
@@ -332,7 +332,7 @@ def _in_background(shell: ShellProcess, summary: str, services: ToolServices) ->
         display=CommandDisplay(
             shell.command, "" if unseen is None else unseen.for_user, background_id=shell.id
         ),
-        structured={
+        tool_response={
             "stdout": "",
             "stderr": "",
             "interrupted": False,
@@ -349,7 +349,7 @@ def _outcome(
     timeout_s: float,
     note: str,
     cause: str,
-    refused: str,
+    refusal_text: str,
 ) -> ToolOutcome:
     output = shell.output.text()
     meaning = meaning_of(command, shell.exit_code)
@@ -364,8 +364,8 @@ def _outcome(
         case _:
             status = status_text(shell.exit_code, meaning)
     body = output.rstrip("\n")
-    parts = [part for part in (body, status, refused, note.strip("\n")) if part]
-    structured: dict[str, object] = {
+    parts = [part for part in (body, status, refusal_text, note.strip("\n")) if part]
+    tool_response: dict[str, object] = {
         # Both streams share one pipe, or their order would be lost.
         "stdout": output,
         "stderr": "",
@@ -374,20 +374,22 @@ def _outcome(
         "exitCode": shell.exit_code,
     }
     if meaning:
-        structured["returnCodeInterpretation"] = meaning
+        tool_response["returnCodeInterpretation"] = meaning
     if shell.output.has_file:
-        structured["persistedOutputPath"] = str(shell.output.path)
-    failed = why != "ended" or (shell.exit_code != 0 and not meaning)
+        tool_response["persistedOutputPath"] = str(shell.output.path)
+    has_failed = why != "ended" or (shell.exit_code != 0 and not meaning)
     return ToolOutcome(
         content="\n".join(parts) or "(no output)",
-        is_error=failed,
-        display=CommandDisplay(command, _with_refused(output, refused), shell.exit_code),
-        structured=structured,
+        is_error=has_failed,
+        display=CommandDisplay(command, _with_refused(output, refusal_text), shell.exit_code),
+        tool_response=tool_response,
     )
 
 
-def _with_refused(output: str, refused: str) -> str:
-    return f"{output.rstrip()}\n{without_tags(refused)}".lstrip("\n") if refused else output
+def _with_refused(output: str, refusal_text: str) -> str:
+    return (
+        f"{output.rstrip()}\n{without_tags(refusal_text)}".lstrip("\n") if refusal_text else output
+    )
 
 
 def _identifier(tool_input: BashInput, _root: Path) -> str:

@@ -51,8 +51,8 @@ def find_shell(shell_id: str, services: ToolServices) -> ShellProcess:
     """Return a background command by its id. Raises ToolError with the ids there are."""
     shell = services.shells.get(shell_id)
     if shell is None:
-        known = ", ".join(shell.id for shell in services.shells.all()) or "none"
-        raise ToolError(f"There is no background command {shell_id!r}. Known ids: {known}.")
+        ids = ", ".join(shell.id for shell in services.shells.all()) or "none"
+        raise ToolError(f"There is no background command {shell_id!r}. Known ids: {ids}.")
     return shell
 
 
@@ -69,25 +69,25 @@ async def _run(tool_input: BashOutputInput, context: ToolContext) -> ToolOutcome
     shell = find_shell(tool_input.bash_id, context.services)
     is_running = shell.is_running
     shell.read_available()
-    new, skipped = shell.output.take_new()
+    new, skip_count = shell.output.take_new()
     if tool_input.filter is not None:
         new = await matching_lines(tool_input.filter, new, context.services.reading)
     parts = []
-    if skipped:
-        parts.append(f"[… {skipped:,} characters before this are in {shell.output.path} …]")
+    if skip_count:
+        parts.append(f"[… {skip_count:,} characters before this are in {shell.output.path} …]")
     if new.strip("\n"):
         parts.append(new.rstrip("\n"))
     else:
         parts.append("(no new output)")
     parts.append(f"[{_state(shell, is_running)} All output: {shell.output.path}]")
-    if not is_running and isinstance(shell.confined, SandboxRun):
-        refused = shell.confined.refusals(shell.output.text(), failed=shell.exit_code != 0)
-        if refused:
-            parts.append(refused_note(shell.confined.policy.confinement, refused))
+    if not is_running and isinstance(shell.confined_run, SandboxRun):
+        refusals = shell.confined_run.refusals(shell.output.text(), has_failed=shell.exit_code != 0)
+        if refusals:
+            parts.append(refused_note(shell.confined_run.policy.confinement, refusals))
     return ToolOutcome(
         "\n".join(parts),
         display=CommandDisplay(shell.command, new, shell.exit_code, background_id=shell.id),
-        structured={
+        tool_response={
             "shellId": shell.id,
             "command": shell.command,
             "status": status_of(shell),

@@ -99,9 +99,9 @@ def _edit(tool_input: EditInput, context: ToolContext) -> _Edited:
     if objection:
         raise ToolError(objection)
     try:
-        before = decode(current.data)
+        original = decode(current.data)
         change = change_text(
-            before,
+            original,
             tool_input.old_string,
             tool_input.new_string,
             replace_all=tool_input.replace_all,
@@ -110,8 +110,8 @@ def _edit(tool_input: EditInput, context: ToolContext) -> _Edited:
         raise ToolError(f"{name} is not a text file: {error}.") from error
     except NoSuchText as error:
         raise ToolError(f"{name}: {error}") from error
-    data = _encode(before, change.text, name)
-    return _Edited(before, change.text, data, change.count, change.first_line, current)
+    data = _encode(original, change.text, name)
+    return _Edited(original, change.text, data, change.count, change.first_line, current)
 
 
 def _fill(content: str, current: CurrentFile | None, name: str) -> _Edited:
@@ -139,28 +139,28 @@ async def _run(tool_input: EditInput, context: ToolContext) -> ToolOutcome:
     path = absolute(tool_input.file_path, services)
     name = display_path(path, services.launch_dir)
     target = decided_path(path, context)
-    edited = await asyncio.to_thread(_edit, tool_input, context)
+    edit = await asyncio.to_thread(_edit, tool_input, context)
     if services.checkpoints is not None:
         await services.checkpoints.before_change(target, tool_use_id=context.tool_use_id)
     await asyncio.to_thread(
         replace_file,
         target,
-        edited.data,
-        expected_digest=edited.digest_before,
+        edit.data,
+        expected_digest=edit.digest_before,
         may_write=partial(services.scope.may_write, also=context.write_dirs),
     )
-    services.files.record(path, digest(edited.data))
-    times = "" if edited.count == 1 else f" in {edited.count} places"
-    notes = "; ".join(edited.original.notes())
-    links = "".join(f" ({note})" for note in link_notes(edited.current))
+    services.files.record(path, digest(edit.data))
+    times = "" if edit.count == 1 else f" in {edit.count} places"
+    notes = "; ".join(edit.original.notes())
+    links = "".join(f" ({note})" for note in link_notes(edit.current))
     return ToolOutcome(
         content=(
             f"Changed {name}{times}{f' ({notes}; kept)' if notes else ''}{links}. "
-            f"Around the {'first ' * (edited.count > 1)}change it now reads:\n"
-            f"{_snippet(edited, tool_input.new_string)}"
+            f"Around the {'first ' * (edit.count > 1)}change it now reads:\n"
+            f"{_snippet(edit, tool_input.new_string)}"
         ),
-        display=_diff(name, edited),
-        structured={
+        display=_diff(name, edit),
+        tool_response={
             "filePath": str(path),
             "oldString": tool_input.old_string,
             "newString": tool_input.new_string,
@@ -171,22 +171,22 @@ async def _run(tool_input: EditInput, context: ToolContext) -> ToolOutcome:
     )
 
 
-def _snippet(edited: _Edited, new: str) -> str:
-    lines = edited.new_text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-    first = max(0, edited.first_line - 1 - _SNIPPET_CONTEXT)
-    last = edited.first_line + new.count("\n") + _SNIPPET_CONTEXT
+def _snippet(edit: _Edited, new: str) -> str:
+    lines = edit.new_text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    first = max(0, edit.first_line - 1 - _SNIPPET_CONTEXT)
+    last = edit.first_line + new.count("\n") + _SNIPPET_CONTEXT
     shown_lines = lines[first : min(last, first + _SNIPPET_LINES)]
     return "\n".join(
         f"{number:6}\t{line[:_SNIPPET_CHARS]}" for number, line in enumerate(shown_lines, first + 1)
     )
 
 
-def _diff(name: str, edited: _Edited) -> Display:
+def _diff(name: str, edit: _Edited) -> Display:
     return file_diff(
         name,
-        edited.original.text.replace("\r\n", "\n"),
-        edited.new_text.replace("\r\n", "\n"),
-        is_new=edited.digest_before is None,
+        edit.original.text.replace("\r\n", "\n"),
+        edit.new_text.replace("\r\n", "\n"),
+        is_new=edit.digest_before is None,
     )
 
 

@@ -28,13 +28,13 @@ async def _run(_input: EnterPlanModeInput, context: ToolContext) -> ToolOutcome:
     if services.user is None:
         raise ToolError("There is no user to approve a plan. Continue without plan mode.")
     if services.mode.mode == "plan":
-        return ToolOutcome("Plan mode is already on.", structured={"message": "already on"})
+        return ToolOutcome("Plan mode is already on.", tool_response={"message": "already on"})
     services.mode.enter_plan_mode()
     message = (
         "Plan mode is on: writes and commands that change something are refused. "
         "Explore, then call ExitPlanMode with the plan."
     )
-    return ToolOutcome(message, structured={"message": message})
+    return ToolOutcome(message, tool_response={"message": message})
 
 
 def enter_plan_mode_tool() -> Tool[EnterPlanModeInput]:

@@ -56,14 +56,14 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
     else:
         raise ToolError("There is no user to approve the plan. Give it as your answer.")
     plan = answer.plan if answer.plan is not None else tool_input.plan
-    structured = {"plan": plan, "isAgent": False, "approved": answer.is_approved}
+    tool_response = {"plan": plan, "isAgent": False, "approved": answer.is_approved}
     display = PlanDisplay(plan)
     if answer.ends_turn:
         return ToolOutcome(
             DECLINED_AND_STOPPED,
             is_error=True,
             display=display,
-            structured=structured,
+            tool_response=tool_response,
             ends_turn=True,
         )
     if not answer.is_approved:
@@ -74,7 +74,7 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
             content,
             is_error=True,
             display=display,
-            structured=structured,
+            tool_response=tool_response,
         )
     services.mode.leave_plan_mode(answer.mode)
     comment = f"\nThey added:\n{answer.feedback}" if answer.feedback else ""
@@ -83,7 +83,7 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
     return ToolOutcome(
         f"The user approved the plan. Carry it out now (mode: {services.mode.mode}).{comment}",
         display=display,
-        structured=structured,
+        tool_response=tool_response,
     )
 
 

@@ -58,8 +58,8 @@ def _root(tool_input: GlobInput, services: ToolServices) -> tuple[Path, str]:
     if not pattern.startswith(("/", "~/")):
         return directory, pattern
     parts = Path(absolute(pattern, services)).parts
-    fixed = next((i for i, part in enumerate(parts) if _MAGIC & set(part)), len(parts) - 1)
-    return Path(*parts[:fixed]), "/".join(parts[fixed:])
+    fixed_count = next((i for i, part in enumerate(parts) if _MAGIC & set(part)), len(parts) - 1)
+    return Path(*parts[:fixed_count]), "/".join(parts[fixed_count:])
 
 
 async def _validate(tool_input: GlobInput, context: ToolContext) -> str | None:
@@ -82,35 +82,35 @@ def _permission_input(
 
 async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
     services = context.services
-    started = time.monotonic()
+    start_s = time.monotonic()
     directory, pattern = _root(tool_input, services)
     name = display_path(directory, services.launch_dir)
     if not os.path.isdir(directory):
         raise ToolError(
             f"{name} is not a folder." if os.path.exists(directory) else f"{name} does not exist."
         )
-    names, note, ignored = await _find_names(pattern, directory, services.reading)
-    found = await asyncio.to_thread(_newest_first, names, directory)
-    chosen, withheld = _permitted_files(found, services)
-    is_cut = len(chosen) + withheld < len(found)
+    names, note, is_ignored = await _find_names(pattern, directory, services.reading)
+    files = await asyncio.to_thread(_newest_first, names, directory)
+    chosen, withheld = _permitted_files(files, services)
+    is_cut = len(chosen) + withheld < len(files)
     lines = [display_path(path, services.launch_dir) for path in chosen]
     notes = [note] if note else []
-    if ignored:
+    if is_ignored:
         notes.append("all of these are ignored by .gitignore")
     if withheld:
         notes.append(f"left out by permission rules: {withheld} files")
     if is_cut:
-        notes.append(f"{MAX_FILES} of {len(found):,} files; use a narrower pattern to see others")
+        notes.append(f"{MAX_FILES} of {len(files):,} files; use a narrower pattern to see others")
     if hidden := await hidden_note(directory, services):
         notes.append(hidden)
     text = "\n".join(lines) or f"No file in {name} matches {printable(tool_input.pattern)}."
     return ToolOutcome(
         text + (f"\n\n[{'; '.join(notes)}]" if notes else ""),
-        structured={
+        tool_response={
             "filenames": [printable(str(path)) for path in chosen],
             "numFiles": len(lines),
             "truncated": is_cut or bool(note),
-            "durationMs": int((time.monotonic() - started) * 1000),
+            "durationMs": int((time.monotonic() - start_s) * 1000),
         },
     )
 
@@ -122,19 +122,19 @@ async def _find_names(
     names, note = await _matching(pattern, directory, programs)
     # A glob of rg brings back files that .gitignore leaves out.
     if names and not note:
-        listed = await _list_files([], directory, programs)
-        names, note = names & _names(listed), listed.note
+        all_files = await _list_files([], directory, programs)
+        names, note = names & _names(all_files), all_files.note
     if names or note:
         return names, note, False
     names, note = await _matching(pattern, directory, programs, "--no-ignore")
     return names, note, bool(names)
 
 
-def _permitted_files(found: list[Path], services: ToolServices) -> tuple[list[Path], int]:
+def _permitted_files(files: list[Path], services: ToolServices) -> tuple[list[Path], int]:
     """Return the first files that may be shown, and how many were passed over for them."""
     chosen: list[Path] = []
     withheld = 0
-    for path in found:
+    for path in files:
         if len(chosen) == MAX_FILES:
             break
         if services.may_search is None or services.may_search(path):
@@ -157,8 +157,8 @@ async def _matching(
     return _names(result), result.note
 
 
-def _escape_match(found: re.Match[str]) -> str:
-    return found[1] or f"\\{found[2]}"
+def _escape_match(match: re.Match[str]) -> str:
+    return match[1] or f"\\{match[2]}"
 
 
 async def _list_files(
@@ -173,9 +173,9 @@ def _glob(pattern: str) -> str:
     if pattern[:1] in ("#", "!"):
         pattern = f"\\{pattern}"
     if pattern[-1:].isspace():
-        before = pattern[:-1]
-        is_escaped = (len(before) - len(before.rstrip("\\"))) % 2
-        pattern = f"{before[: len(before) - is_escaped]}[{pattern[-1]}]"
+        head = pattern[:-1]
+        is_escaped = (len(head) - len(head.rstrip("\\"))) % 2
+        pattern = f"{head[: len(head) - is_escaped]}[{pattern[-1]}]"
     return pattern
 
 

@@ -78,15 +78,15 @@ class GrepInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     line_numbers: Annotated[
         bool, Meta(description="Show line numbers; only with mode content.")
     ] = field(default=True, name="-n")
-    after: Annotated[
+    lines_after: Annotated[
         int | None,
         Meta(ge=0, le=_MAX_CONTEXT, description="Lines after each match; mode content."),
     ] = field(default=None, name="-A")
-    before: Annotated[
+    lines_before: Annotated[
         int | None,
         Meta(ge=0, le=_MAX_CONTEXT, description="Lines before each match; mode content."),
     ] = field(default=None, name="-B")
-    around: Annotated[
+    context_lines: Annotated[
         int | None,
         Meta(
             ge=0,
@@ -173,9 +173,9 @@ def _options(tool_input: GrepInput) -> list[str]:
                 "--max-columns-preview",
             ]
             for flag, count in (
-                ("--after-context", tool_input.after),
-                ("--before-context", tool_input.before),
-                ("--context", tool_input.around),
+                ("--after-context", tool_input.lines_after),
+                ("--before-context", tool_input.lines_before),
+                ("--context", tool_input.context_lines),
             ):
                 if count:
                     options.append(f"{flag}={count}")
@@ -199,13 +199,13 @@ def _enough(tool_input: GrepInput) -> Callable[[bytes], bool]:
     if tool_input.output_mode == "files_with_matches" or limit is None:
         # Which files are newest is only known at the end.
         return lambda _: False
-    wanted = tool_input.offset + limit + 1
-    seen = 0
+    limit_lines = tool_input.offset + limit + 1
+    line_count = 0
 
     def enough(data: bytes) -> bool:
-        nonlocal seen
-        seen += data.count(b"\n")
-        return seen > wanted
+        nonlocal line_count
+        line_count += data.count(b"\n")
+        return line_count > limit_lines
 
     return enough
 
@@ -230,7 +230,7 @@ def _outcome(
         chosen = chosen[:limit]
     chosen = fitting_entries(chosen, MAX_CHARS)
     files = list(dict.fromkeys(entry.path for entry in chosen if entry.path is not None))
-    left = len(entries) - tool_input.offset - len(chosen)
+    remaining = len(entries) - tool_input.offset - len(chosen)
     notes = _notes(tool_input, len(entries), len(chosen), result)
     if withheld:
         notes.append(f"left out by permission rules: {withheld} files")
@@ -240,29 +240,31 @@ def _outcome(
     if b"binary file matches" in result.data and not entries:
         none = "A binary file matches; it has no lines to show."
     text = "\n".join(entry.text for entry in chosen) or none
-    structured = _structured_result(tool_input.output_mode, chosen, files)
+    tool_response = _structured_result(tool_input.output_mode, chosen, files)
     if tool_input.output_mode == "count" and chosen:
         count = sum(entry.count for entry in chosen)
         notes.insert(0, f"{count:,} matches in {len(files):,} files")
-    if left > 0:
-        structured |= {"appliedLimit": len(chosen), "appliedOffset": tool_input.offset}
-    return ToolOutcome(text + (f"\n\n[{'; '.join(notes)}]" if notes else ""), structured=structured)
+    if remaining > 0:
+        tool_response |= {"appliedLimit": len(chosen), "appliedOffset": tool_input.offset}
+    return ToolOutcome(
+        text + (f"\n\n[{'; '.join(notes)}]" if notes else ""), tool_response=tool_response
+    )
 
 
 def _structured_result(
     mode: str, chosen: list[SearchEntry], files: list[Path]
 ) -> dict[str, object]:
     """Return the result in the shape that hooks know."""
-    structured: dict[str, object] = {
+    values: dict[str, object] = {
         "mode": mode,
         "filenames": [printable(str(path)) for path in files],
         "numFiles": len(files),
     }
     if mode == "content":
-        structured |= {"content": "\n".join(e.text for e in chosen), "numLines": len(chosen)}
+        values |= {"content": "\n".join(e.text for e in chosen), "numLines": len(chosen)}
     elif mode == "count":
-        structured["numMatches"] = sum(entry.count for entry in chosen)
-    return structured
+        values["numMatches"] = sum(entry.count for entry in chosen)
+    return values
 
 
 def _identifier(tool_input: GrepInput, root: Path) -> str:

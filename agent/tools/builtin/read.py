@@ -150,7 +150,9 @@ def _outcome_of(
         return notebook_outcome(data, name, path, tool_input.offset, tool_input.limit)
     file = _decode_text(data, name)
     if not file.text:
-        return ToolOutcome(f"[{name} is empty.]", structured=_structured_result(path, "", 1, 0, 0))
+        return ToolOutcome(
+            f"[{name} is empty.]", tool_response=_structured_result(path, "", 1, 0, 0)
+        )
     max_chars = _max_chars(file.text[:MAX_CHARS], context)
     window = window_of(file.text, tool_input.offset, tool_input.limit, max_chars)
     return _text_outcome(window, file.notes(), path, name)
@@ -196,7 +198,7 @@ def _text_outcome(
     body = "\n".join(window.lines)
     return ToolOutcome(
         text,
-        structured=_structured_result(path, body, window.first, len(window.lines), window.total),
+        tool_response=_structured_result(path, body, window.first, len(window.lines), window.total),
     )
 
 
@@ -225,9 +227,9 @@ def _missing(path: Path, name: str, context: ToolContext) -> str:
         siblings = sorted(os.listdir(path.parent))
     except OSError:
         return f"{message} Nor does its folder. The current directory is {context.services.cwd}."
-    near = difflib.get_close_matches(path.name, siblings, n=3, cutoff=0.6)
-    if near:
-        names = ", ".join(display_path(n, path.parent) for n in near)
+    similar = difflib.get_close_matches(path.name, siblings, n=3, cutoff=0.6)
+    if similar:
+        names = ", ".join(display_path(n, path.parent) for n in similar)
         return f"{message} Similar names there: {names}."
     return message
 

@@ -66,19 +66,19 @@ def image_outcome(data: bytes, name: str) -> ToolOutcome:
             f"(at most {MAX_IMAGE_PIXELS} pixels a side and {MAX_IMAGE_BYTES:,} bytes). "
             "Make a smaller copy with a command and read that."
         )
-    encoded = base64.b64encode(data).decode("ascii")
+    base64_text = base64.b64encode(data).decode("ascii")
     line = f"{name}: {media_type.removeprefix('image/').upper()}, {width}×{height} pixels"
     return ToolOutcome(
         content=(
             text_block(line),
             {
                 "type": "image",
-                "source": {"type": "base64", "media_type": media_type, "data": encoded},
+                "source": {"type": "base64", "media_type": media_type, "data": base64_text},
             },
         ),
-        structured={
+        tool_response={
             "type": "image",
-            "file": {"base64": encoded, "type": media_type, "originalSize": len(data)},
+            "file": {"base64": base64_text, "type": media_type, "originalSize": len(data)},
         },
     )
 

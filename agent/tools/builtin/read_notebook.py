@@ -37,14 +37,14 @@ def notebook_outcome(
         ) from error
     language = _language(notebook)
     pictures: list[Block] = []
-    rendered = [
+    cell_texts = [
         _render(cell, number, language, pictures)
         for number, cell in enumerate(cells, 1)
         if isinstance(cell, dict)
     ]
-    if not rendered:
+    if not cell_texts:
         return ToolOutcome(f"[{name} is a notebook without cells.]")
-    window = window_of("\n\n".join(rendered), offset, limit)
+    window = window_of("\n\n".join(cell_texts), offset, limit)
     notes = (
         *window.notes(),
         f"{len(cells)} cells rendered; Edit works on the JSON of the file",
@@ -52,7 +52,7 @@ def notebook_outcome(
     text = f"{window.numbered_text()}\n\n[{name}: {'; '.join(notes)}]"
     return ToolOutcome(
         content=(text_block(text), *pictures) if pictures else text,
-        structured={"type": "notebook", "file": {"filePath": str(path), "cells": cells}},
+        tool_response={"type": "notebook", "file": {"filePath": str(path), "cells": cells}},
     )
 
 
@@ -94,9 +94,9 @@ def _output(output: dict[str, object], pictures: list[Block]) -> str:
     return f"# Output:\n{text}" if text else ""
 
 
-def _picture(encoded: str, pictures: list[Block]) -> str:
+def _picture(base64_text: str, pictures: list[Block]) -> str:
     try:
-        data = base64.b64decode(encoded)
+        data = base64.b64decode(base64_text)
     except (binascii.Error, ValueError):
         return "[damaged image]"
     media_type = image_type(data)

@@ -100,7 +100,7 @@ def _outcome(
     body = "\n\n".join(parts)
     return ToolOutcome(
         f"{body}\n\n[{name}: {'; '.join(notes)}]",
-        structured={
+        tool_response={
             "type": "pdf",
             "file": {"filePath": str(path), "originalSize": size, "pages": list(chosen)},
         },

@@ -32,7 +32,7 @@ async def _run(tool_input: SendMessageInput, context: ToolContext) -> ToolOutcom
     if port is None:
         raise ToolError("There are no other agents here.")
     text = await port.send(tool_input.to, tool_input.message)
-    return ToolOutcome(text, structured={"success": True, "message": text, "to": tool_input.to})
+    return ToolOutcome(text, tool_response={"success": True, "message": text, "to": tool_input.to})
 
 
 def _identifier(tool_input: SendMessageInput, _root: Path) -> str:

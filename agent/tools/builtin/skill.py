@@ -48,8 +48,8 @@ async def _validate(tool_input: SkillInput, context: ToolContext) -> str | None:
         return "There are no skills here."
     names = port.names()
     if name not in names:
-        known = ", ".join(names[:50]) or "none"
-        return f"There is no skill named {name!r} that you may use. Skills: {known}."
+        name_list = ", ".join(names[:50]) or "none"
+        return f"There is no skill named {name!r} that you may use. Skills: {name_list}."
     return None
 
 
@@ -72,9 +72,9 @@ async def _run(tool_input: SkillInput, context: ToolContext) -> ToolOutcome:
                 in_background=False,
             ),
         )
-        return replace(report, structured={"success": not report.is_error, "commandName": name})
+        return replace(report, tool_response={"success": not report.is_error, "commandName": name})
     head = text_block(f"The skill {name} says the following. Carry it out.")
-    return ToolOutcome((head, *skill.blocks), structured={"success": True, "commandName": name})
+    return ToolOutcome((head, *skill.blocks), tool_response={"success": True, "commandName": name})
 
 
 def _identifier(tool_input: SkillInput, _root: Path) -> str:

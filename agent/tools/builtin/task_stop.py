@@ -52,8 +52,8 @@ def _is_agent(task_id: str, context: ToolContext) -> bool:
 async def _run(tool_input: TaskStopInput, context: ToolContext) -> ToolOutcome:
     port = context.services.subagents
     if port is not None and port.has(tool_input.id):
-        ended = await port.stop(tool_input.id)
-        return ToolOutcome(ended, structured={"message": ended, "task_id": tool_input.id})
+        text = await port.stop(tool_input.id)
+        return ToolOutcome(text, tool_response={"message": text, "task_id": tool_input.id})
     shell = find_shell(tool_input.id, context.services)
     if shell.is_running:
         await shell.stop()
@@ -62,7 +62,7 @@ async def _run(tool_input: TaskStopInput, context: ToolContext) -> ToolOutcome:
         message = f"{shell.id} had already ended ({status_of(shell)})."
     return ToolOutcome(
         message,
-        structured={"message": message, "task_id": shell.id, "command": shell.command},
+        tool_response={"message": message, "task_id": shell.id, "command": shell.command},
     )
 
 

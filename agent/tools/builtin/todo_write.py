@@ -45,9 +45,9 @@ async def _run(tool_input: TodoWriteInput, context: ToolContext) -> ToolOutcome:
     services.todos = tuple(
         TodoItem(todo.content, todo.status, todo.activeForm) for todo in tool_input.todos
     )
-    done = sum(item.status == "completed" for item in services.todos)
+    done_count = sum(item.status == "completed" for item in services.todos)
     doing = [item.content for item in services.todos if item.status == "in_progress"]
-    parts = [f"The list now has {len(services.todos)} tasks, {done} completed."]
+    parts = [f"The list now has {len(services.todos)} tasks, {done_count} completed."]
     if len(doing) > 1:
         parts.append("More than one is in progress; work on one at a time.")
     elif doing:
@@ -55,7 +55,7 @@ async def _run(tool_input: TodoWriteInput, context: ToolContext) -> ToolOutcome:
     return ToolOutcome(
         " ".join(parts) if services.todos else "The list is empty now.",
         display=TodoDisplay(services.todos),
-        structured={
+        tool_response={
             "oldTodos": [_as_json(item) for item in old],
             "newTodos": [_as_json(item) for item in services.todos],
         },
@@ -67,8 +67,8 @@ def _as_json(item: TodoItem) -> dict[str, object]:
 
 
 def _identifier(tool_input: TodoWriteInput, _root: Path) -> str:
-    done = sum(todo.status == "completed" for todo in tool_input.todos)
-    return f"TodoWrite {done}/{len(tool_input.todos)} done"
+    done_count = sum(todo.status == "completed" for todo in tool_input.todos)
+    return f"TodoWrite {done_count}/{len(tool_input.todos)} done"
 
 
 def todo_write_tool() -> Tool[TodoWriteInput]:

@@ -35,20 +35,20 @@ async def _run(tool_input: ToolSearchInput, context: ToolContext) -> ToolOutcome
     if port is None:
         raise ToolError("Every tool is loaded already.")
     query = tool_input.query.strip()
-    selected = _selected_names(query)
-    if selected is not None:
-        names = selected[: tool_input.max_results]
+    selection = _selected_names(query)
+    if selection is not None:
+        names = selection[: tool_input.max_results]
     else:
         names = [name for name, _ in port.search(query, tool_input.max_results)]
-    loaded = port.load(names)
-    if not loaded:
+    tools = port.load(names)
+    if not tools:
         raise ToolError(f"No tool fits {query!r}. Try other words, or do without.")
-    missing = [name for name in names if name not in {str(tool["name"]) for tool in loaded}]
-    lines = [json.dumps(dict(tool), ensure_ascii=False) for tool in loaded]
+    missing = [name for name in names if name not in {str(tool["name"]) for tool in tools}]
+    lines = [json.dumps(dict(tool), ensure_ascii=False) for tool in tools]
     note = f"\nUnknown: {', '.join(missing)}." if missing else ""
     return ToolOutcome(
         "Loaded; you can call these now:\n" + "\n".join(lines) + note,
-        structured={"matches": [str(tool["name"]) for tool in loaded]},
+        tool_response={"matches": [str(tool["name"]) for tool in tools]},
     )
 
 

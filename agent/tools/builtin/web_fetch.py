@@ -75,14 +75,14 @@ async def _validate(tool_input: WebFetchInput, _context: ToolContext) -> str | N
 
 
 async def _answer(tool_input: WebFetchInput, context: ToolContext, judge: Judge) -> ToolOutcome:
-    started = time.monotonic()
+    start_s = time.monotonic()
     page = await fetch(tool_input.url, env=context.services.env, judge=judge)
     if page.redirect is not None:
         result = (
             f"The page redirects to another host and was not followed:\n{page.redirect}\n"
             "Call WebFetch again with that URL if it makes sense."
         )
-        return _outcome(result, page, started, is_error=False)
+        return _outcome(result, page, start_s, is_error=False)
     try:
         text = sanitize(await asyncio.to_thread(page_text, page))
     except NotReadable as error:
@@ -101,7 +101,7 @@ async def _answer(tool_input: WebFetchInput, context: ToolContext, judge: Judge)
         result = await _ask(tool_input.prompt, text, page, context, notes)
     if notes:
         result += f"\n\n[{'; '.join(notes)}]"
-    return _outcome(result, page, started, is_error=page.status >= 400)
+    return _outcome(result, page, start_s, is_error=page.status >= 400)
 
 
 async def _ask(question: str, text: str, page: Page, context: ToolContext, notes: list[str]) -> str:
@@ -129,16 +129,16 @@ def _raw(text: str, notes: list[str]) -> str:
     return text[:MAX_RAW_CHARS] or "(the page has no text)"
 
 
-def _outcome(result: str, page: Page, started: float, *, is_error: bool) -> ToolOutcome:
+def _outcome(result: str, page: Page, start_s: float, *, is_error: bool) -> ToolOutcome:
     return ToolOutcome(
         result,
         is_error=is_error,
-        structured={
+        tool_response={
             "bytes": len(page.body),
             "code": page.status,
             "codeText": page.reason,
             "result": result,
-            "durationMs": int((time.monotonic() - started) * 1000),
+            "durationMs": int((time.monotonic() - start_s) * 1000),
             "url": page.url,
         },
     )
@@ -153,8 +153,8 @@ def web_fetch_tool(judge: Judge | None = None) -> Tool[WebFetchInput]:
     the hosts that rules name."""
 
     async def run(tool_input: WebFetchInput, context: ToolContext) -> ToolOutcome:
-        named = partial(judge_public, named=context.services.named_hosts())
-        return await _answer(tool_input, context, judge or named)
+        judge_named = partial(judge_public, named_hosts=context.services.named_hosts())
+        return await _answer(tool_input, context, judge or judge_named)
 
     return build_tool(
         name="WebFetch",

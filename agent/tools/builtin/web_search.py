@@ -56,15 +56,15 @@ async def _run(tool_input: WebSearchInput, context: ToolContext) -> ToolOutcome:
         tuple(tool_input.blocked_domains or ()),
     )
     try:
-        found = await port.search(query, context.abort)
+        result = await port.search(query, context.abort)
     except ToolError:
         raise
     except AgentError as error:
         raise ToolError(f"The search failed: {error}") from error
-    listed = "\n\n".join(map(_hit_text, found.hits))
-    text = "\n\n".join(filter(None, (found.answer, listed))) or "Nothing was found."
-    links = [{"title": hit.title, "url": hit.url} for hit in found.hits]
-    return ToolOutcome(text, structured={"query": tool_input.query, "results": links})
+    hit_list = "\n\n".join(map(_hit_text, result.hits))
+    text = "\n\n".join(filter(None, (result.answer, hit_list))) or "Nothing was found."
+    links = [{"title": hit.title, "url": hit.url} for hit in result.hits]
+    return ToolOutcome(text, tool_response={"query": tool_input.query, "results": links})
 
 
 def _hit_text(hit: WebPageFound) -> str:

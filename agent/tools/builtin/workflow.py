@@ -97,8 +97,8 @@ class WorkflowInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 async def _validate(tool_input: WorkflowInput, context: ToolContext) -> str | None:
     call = tool_input.call()
-    given = [call.subtasks, call.script, call.name, call.path]
-    if sum(one is not None for one in given) != 1:
+    choices = [call.subtasks, call.script, call.name, call.path]
+    if sum(one is not None for one in choices) != 1:
         return "Give exactly one of subtasks, script, name and scriptPath."
     try:
         _port(context).identity(call)
@@ -108,15 +108,15 @@ async def _validate(tool_input: WorkflowInput, context: ToolContext) -> str | No
 
 
 async def _run(tool_input: WorkflowInput, context: ToolContext) -> ToolOutcome:
-    started = await _port(context).start(tool_input.call(), context.tool_use_id, context.abort)
+    start = await _port(context).start(tool_input.call(), context.tool_use_id, context.abort)
     return ToolOutcome(
-        started.text,
-        is_error=started.is_error,
-        structured={
-            "status": "async_launched" if started.is_running else "completed",
+        start.text,
+        is_error=start.is_error,
+        tool_response={
+            "status": "async_launched" if start.is_running else "completed",
             "taskType": "local_workflow",
-            "workflowName": started.name,
-            "runId": started.run_id,
+            "workflowName": start.name,
+            "runId": start.run_id,
         },
     )
 
@@ -124,13 +124,13 @@ async def _run(tool_input: WorkflowInput, context: ToolContext) -> ToolOutcome:
 def _permission_input(
     tool_input: WorkflowInput, raw: Mapping[str, object], context: ToolContext
 ) -> Mapping[str, object]:
-    sent = {key: value for key, value in raw.items() if key not in ADDED}
+    parameters = {key: value for key, value in raw.items() if key not in ADDED}
     try:
         port = _port(context)
-        named = {**sent, "workflow": port.identity(tool_input.call())}
+        values = {**parameters, "workflow": port.identity(tool_input.call())}
     except ToolError:
-        return sent
-    return {**named, "orchestration": True} if port.orchestrates else named
+        return parameters
+    return {**values, "orchestration": True} if port.orchestrates else values
 
 
 async def _preview(tool_input: WorkflowInput, context: ToolContext) -> Display:
@@ -157,7 +157,7 @@ def workflow_tool() -> Tool[WorkflowInput]:
         name="Workflow",
         description=DESCRIPTION,
         input_model=WorkflowInput,
-        ignored=IGNORED | ADDED,
+        ignored_names=IGNORED | ADDED,
         run=_run,
         validate=_validate,
         permission_input=_permission_input,

@@ -64,10 +64,10 @@ def unread_objection(path: Path, current: CurrentFile | None, context: ToolConte
     if current is None:
         return None
     name = display_path(path, context.services.launch_dir)
-    known = context.services.files.known_hash(path)
-    if known is None:
+    known_hash = context.services.files.known_hash(path)
+    if known_hash is None:
         return f"{name} exists and has not been read yet. Read it first, then change it."
-    if known != current.digest:
+    if known_hash != current.digest:
         return (
             f"{name} changed on disk since it was read (by the user, a formatter or a command). "
             "Read it again before changing it."
@@ -102,7 +102,7 @@ async def _run(tool_input: WriteInput, context: ToolContext) -> ToolOutcome:
     return ToolOutcome(
         content=f"{verb} {name}: {lines} line{'s' * (lines != 1)}, {len(data):,} bytes{note}.",
         display=file_diff(name, old, tool_input.content, is_new=current is None),
-        structured={
+        tool_response={
             "type": "update" if current else "create",
             "filePath": str(path),
             "content": tool_input.content,

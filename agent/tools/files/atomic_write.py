@@ -197,8 +197,8 @@ def _create(directory: int, temporary: bytes, name: bytes) -> None:
 
 
 def _copy_attributes(descriptor: int, current: CurrentFile, name: bytes, directory: int) -> None:
-    made = os.fstat(descriptor)
-    if (made.st_uid, made.st_gid) != (current.uid, current.gid):
+    status = os.fstat(descriptor)
+    if (status.st_uid, status.st_gid) != (current.uid, current.gid):
         # Only root may give files away; a shared project still works with the writer as owner.
         with contextlib.suppress(OSError):
             os.fchown(descriptor, current.uid, current.gid)
@@ -252,32 +252,32 @@ def _bytes(file: BinaryIO, path: Path) -> bytes:
 @contextlib.contextmanager
 def _open_directory(directory: Path) -> Iterator[int]:
     """Open a canonical directory step by step, refusing links; new ones are removed on failure."""
-    made: list[tuple[int, str]] = []
-    opened: list[int] = []
+    new_directories: list[tuple[int, str]] = []
+    descriptors: list[int] = []
     try:
         current = os.open("/", PASS_FLAGS)
-        opened.append(current)
+        descriptors.append(current)
         for part in directory.parts[1:]:
             try:
                 step = os.open(part, PASS_FLAGS, dir_fd=current)
             except FileNotFoundError:
                 os.mkdir(part, dir_fd=current)
-                made.append((current, part))
+                new_directories.append((current, part))
                 step = os.open(part, PASS_FLAGS, dir_fd=current)
-            opened.append(step)
+            descriptors.append(step)
             current = step
         # fsync needs a real descriptor; without the right to list the directory we do without it.
         with contextlib.suppress(PermissionError):
             current = os.open(".", _DIRECTORY | os.O_RDONLY, dir_fd=current)
-            opened.append(current)
+            descriptors.append(current)
         yield current
     except BaseException:
-        for parent, part in reversed(made):
+        for parent, part in reversed(new_directories):
             with contextlib.suppress(OSError):
                 os.rmdir(part, dir_fd=parent)
         raise
     finally:
-        for descriptor in reversed(opened):
+        for descriptor in reversed(descriptors):
             os.close(descriptor)
 
 

@@ -11,51 +11,51 @@ MAX_NOTE_LINES: Final = 200
 
 
 def edited_input(
-    tool: str, tool_input: Mapping[str, object], old: str, wanted: str
+    tool: str, tool_input: Mapping[str, object], old: str, new: str
 ) -> dict[str, object] | None:
-    """Return the input with which the file becomes `wanted`.
+    """Return the input with which the file becomes `new`.
 
     `old` is the file as it is; both texts have LF line endings. None where nothing would change, or
     for a tool whose input cannot express it.
     """
-    if old == wanted:
+    if old == new:
         return None
     match tool:
         case "Write":
-            return {**tool_input, "content": wanted}
+            return {**tool_input, "content": new}
         case "Edit":
-            return _edit_input(tool_input, old, wanted)
+            return _edit_input(tool_input, old, new)
         case _:
             return None
 
 
-def _edit_input(tool_input: Mapping[str, object], old: str, wanted: str) -> dict[str, object]:
+def _edit_input(tool_input: Mapping[str, object], old: str, new: str) -> dict[str, object]:
     piece = str(tool_input.get("old_string", "")).replace("\r\n", "\n")
     if piece == "":
-        return {**tool_input, "new_string": wanted}
+        return {**tool_input, "new_string": new}
     if old.count(piece) == 1:
         head, tail = old.split(piece)
-        is_inside = wanted.startswith(head) and wanted.endswith(tail)
-        if is_inside and len(wanted) >= len(head) + len(tail):
-            return {**tool_input, "new_string": wanted[len(head) : len(wanted) - len(tail)]}
+        is_inside = new.startswith(head) and new.endswith(tail)
+        if is_inside and len(new) >= len(head) + len(tail):
+            return {**tool_input, "new_string": new[len(head) : len(new) - len(tail)]}
     # The user went beyond the model's piece: the whole file is the piece.
-    return {**tool_input, "old_string": old, "new_string": wanted, "replace_all": False}
+    return {**tool_input, "old_string": old, "new_string": new, "replace_all": False}
 
 
-def change_note(proposed: Mapping[str, object], applied: Mapping[str, object]) -> str:
+def change_note(old_input: Mapping[str, object], new_input: Mapping[str, object]) -> str:
     """Return what the model gets when a user changed its input; empty when nothing changed.
 
     Texts are shown as a difference, other values as they are now.
     """
     parts: list[str] = []
-    for key in sorted({*proposed, *applied}):
-        before, after = proposed.get(key), applied.get(key)
-        if before == after:
+    for key in sorted({*old_input, *new_input}):
+        old, new = old_input.get(key), new_input.get(key)
+        if old == new:
             continue
-        if isinstance(before, str) and isinstance(after, str) and "\n" in before + after:
-            parts.append(f"{key}, from your proposal to what ran:\n{_difference(before, after)}")
+        if isinstance(old, str) and isinstance(new, str) and "\n" in old + new:
+            parts.append(f"{key}, from your proposal to what ran:\n{_difference(old, new)}")
         else:
-            parts.append(f"{key} is now: {after!r}" if key in applied else f"{key} was left out")
+            parts.append(f"{key} is now: {new!r}" if key in new_input else f"{key} was left out")
     if not parts:
         return ""
     return (
@@ -64,8 +64,8 @@ def change_note(proposed: Mapping[str, object], applied: Mapping[str, object]) -
     )
 
 
-def _difference(before: str, after: str) -> str:
-    lines = list(unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))[2:]
+def _difference(old: str, new: str) -> str:
+    lines = list(unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=2))[2:]
     hidden = len(lines) - MAX_NOTE_LINES
     if hidden > 0:
         lines = [*lines[:MAX_NOTE_LINES], f"[{hidden} more lines]"]

@@ -14,8 +14,8 @@ def file_diff(name: str, old: str, new: str, *, is_new: bool) -> Display:
     """Return the change as a diff, or as its size and start where it is too large for one."""
     if len(old) + len(new) <= MAX_DIFF_CHARS:
         return DiffDisplay(name, old, new, is_new=is_new)
-    before = "a new file" if is_new else f"{len(old):,} characters before"
+    old_size = "a new file" if is_new else f"{len(old):,} characters before"
     return TextDisplay(
-        f"{name}: too large to show as a diff ({before}, {len(new):,} after). "
+        f"{name}: too large to show as a diff ({old_size}, {len(new):,} after). "
         f"The new content starts with:\n{new[:2_000]}"
     )

@@ -41,42 +41,42 @@ def change_text(file: TextFile, old: str, new: str, *, replace_all: bool) -> Cha
         NoSuchText: there is no such text, or more than one and `replace_all` is false.
     """
     text = file.text
-    plain, wanted, substitute = (part.replace("\r\n", "\n") for part in (text, old, new))
-    starts = _occurrences(plain, wanted)
+    plain, target, substitute = (part.replace("\r\n", "\n") for part in (text, old, new))
+    starts = _occurrences(plain, target)
     if not starts:
-        raise NoSuchText(_explain_missing(plain, wanted))
+        raise NoSuchText(_explain_missing(plain, target))
     if len(starts) > 1 and not replace_all:
         raise NoSuchText(_explain_ambiguous(plain, starts))
     carriage_returns = _crlf_positions(text)
     pieces = []
-    done = 0
+    position = 0
     for start in starts:
         begin = start + bisect_left(carriage_returns, start)
-        plain_end = start + len(wanted)
+        plain_end = start + len(target)
         end = plain_end + bisect_left(carriage_returns, plain_end)
-        replaced = text[begin:end]
-        crlf = "\r\n" in replaced or ("\n" not in replaced and file.line_ending == "\r\n")
-        pieces += [text[done:begin], substitute.replace("\n", "\r\n") if crlf else substitute]
-        done = end
-    pieces.append(text[done:])
+        piece = text[begin:end]
+        crlf = "\r\n" in piece or ("\n" not in piece and file.line_ending == "\r\n")
+        pieces += [text[position:begin], substitute.replace("\n", "\r\n") if crlf else substitute]
+        position = end
+    pieces.append(text[position:])
     return Change("".join(pieces), len(starts), plain.count("\n", 0, starts[0]) + 1)
 
 
 def _explain_ambiguous(text: str, starts: list[int]) -> str:
     lines = [text.count("\n", 0, start) + 1 for start in islice(starts, 10)]
-    listed = ", ".join(map(str, lines)) + (", …" if len(starts) > 10 else "")
+    line_list = ", ".join(map(str, lines)) + (", …" if len(starts) > 10 else "")
     return (
-        f"old_string occurs {len(starts)} times (lines {listed}). Add surrounding lines until "
+        f"old_string occurs {len(starts)} times (lines {line_list}). Add surrounding lines until "
         "it is unique, or set replace_all to change every one."
     )
 
 
-def _occurrences(text: str, wanted: str) -> list[int]:
+def _occurrences(text: str, target: str) -> list[int]:
     starts = []
-    position = text.find(wanted)
+    position = text.find(target)
     while position >= 0:
         starts.append(position)
-        position = text.find(wanted, position + len(wanted))
+        position = text.find(target, position + len(target))
     return starts
 
 
@@ -90,11 +90,11 @@ def _crlf_positions(text: str) -> list[int]:
     return positions
 
 
-def _explain_missing(text: str, wanted: str) -> str:
+def _explain_missing(text: str, target: str) -> str:
     base = "old_string was not found in the file."
     if not text:
         return f"{base} The file is empty."
-    lines, sought = text.split("\n"), wanted.strip("\n").split("\n")
+    lines, sought = text.split("\n"), target.strip("\n").split("\n")
     if all(_looks_numbered(line) for line in sought if line.strip()):
         return (
             f"{base} It begins with line numbers: leave out the number and the tab that Read puts "
@@ -106,10 +106,10 @@ def _explain_missing(text: str, wanted: str) -> str:
             f"{base} Line {loose + 1} onward differs only in spaces, tabs or blank ends. "
             f"The file has:\n{_quote(lines, loose, len(sought))}"
         )
-    near = _nearest(lines, sought)
-    if near is None:
+    nearest = _nearest(lines, sought)
+    if nearest is None:
         return f"{base} Nothing in it is similar; read the file again."
-    return f"{base} The most similar lines of the file are:\n{_quote(lines, near, len(sought))}"
+    return f"{base} The most similar lines of the file are:\n{_quote(lines, nearest, len(sought))}"
 
 
 def _looks_numbered(line: str) -> bool:
@@ -118,12 +118,15 @@ def _looks_numbered(line: str) -> bool:
 
 
 def _same_but_spacing(lines: list[str], sought: list[str]) -> int | None:
-    squeezed = ["".join(line.split()) for line in lines]
-    wanted = ["".join(line.split()) for line in sought]
-    if not any(wanted):
+    plain_lines = ["".join(line.split()) for line in lines]
+    plain_target = ["".join(line.split()) for line in sought]
+    if not any(plain_target):
         return None
-    for start in range(len(lines) - len(wanted) + 1):
-        if squeezed[start] == wanted[0] and squeezed[start : start + len(wanted)] == wanted:
+    for start in range(len(lines) - len(plain_target) + 1):
+        if (
+            plain_lines[start] == plain_target[0]
+            and plain_lines[start : start + len(plain_target)] == plain_target
+        ):
             return start
     return None
 
@@ -136,33 +139,33 @@ def _nearest(lines: list[str], sought: list[str]) -> int | None:
         return None
     matcher = difflib.SequenceMatcher(autojunk=False)
     matcher.set_seq2(anchor[:_MAX_QUOTED_CHARS])
-    scored: list[tuple[float, int]] = []
+    scores: list[tuple[float, int]] = []
     for index, line in enumerate(islice(lines, _MAX_SEARCHED_LINES)):
         matcher.set_seq1(line.strip()[:_MAX_QUOTED_CHARS])
         if matcher.real_quick_ratio() < _CLOSE_ENOUGH or matcher.quick_ratio() < _CLOSE_ENOUGH:
             continue
         ratio = matcher.ratio()
         if ratio >= _CLOSE_ENOUGH:
-            scored.append((ratio, index))
-    best = sorted(scored, key=lambda item: (-item[0], item[1]))[:_MAX_CANDIDATES]
+            scores.append((ratio, index))
+    best = sorted(scores, key=lambda item: (-item[0], item[1]))[:_MAX_CANDIDATES]
     if not best:
         return None
-    wanted = "\n".join(islice(sought, _MAX_QUOTED_LINES))
+    target = "\n".join(islice(sought, _MAX_QUOTED_LINES))
 
     def likeness(start: int) -> float:
         passage = "\n".join(lines[start : start + min(len(sought), _MAX_QUOTED_LINES)])
-        return difflib.SequenceMatcher(None, passage, wanted, autojunk=False).quick_ratio()
+        return difflib.SequenceMatcher(None, passage, target, autojunk=False).quick_ratio()
 
     starts = [max(0, index - anchor_offset) for _, index in best]
     return max(starts, key=likeness)
 
 
 def _quote(lines: list[str], start: int, count: int) -> str:
-    shown = lines[start : start + min(count, _MAX_QUOTED_LINES)]
-    quoted = [
+    passage = lines[start : start + min(count, _MAX_QUOTED_LINES)]
+    text_lines = [
         f"{number:6}\t{line[:_MAX_QUOTED_CHARS]}{'…' if len(line) > _MAX_QUOTED_CHARS else ''}"
-        for number, line in enumerate(shown, start + 1)
+        for number, line in enumerate(passage, start + 1)
     ]
     if count > _MAX_QUOTED_LINES:
-        quoted.append("     …")
-    return "\n".join(quoted)
+        text_lines.append("     …")
+    return "\n".join(text_lines)

@@ -57,10 +57,10 @@ class Window(Struct, frozen=True):
         elif self.first > 1:
             notes.append(f"lines {self.first}-{self.last} of {self.total:,}")
         if self.cut_lines:
-            listed = ", ".join(map(str, self.cut_lines[:5])) + (
+            numbers = ", ".join(map(str, self.cut_lines[:5])) + (
                 ", …" if len(self.cut_lines) > 5 else ""
             )
-            notes.append(f"longer than {MAX_LINE_CHARS:,} characters and cut: line {listed}")
+            notes.append(f"longer than {MAX_LINE_CHARS:,} characters and cut: line {numbers}")
         if self.hidden:
             notes.append("invisible or control characters: " + ", ".join(self.hidden))
         return tuple(notes)
@@ -74,8 +74,8 @@ def window_of(
     if lines[-1] == "":
         lines.pop()
     first = offset or 1
-    wanted = lines[first - 1 : first - 1 + (limit or DEFAULT_LINES)]
-    return _limit_window(wanted, first, len(lines), max_chars)
+    window_lines = lines[first - 1 : first - 1 + (limit or DEFAULT_LINES)]
+    return _limit_window(window_lines, first, len(lines), max_chars)
 
 
 def window_of_stream(
@@ -90,7 +90,7 @@ def window_of_stream(
     """Return a window of a text too large to load; memory stays bounded whatever its lines are."""
     first = offset or 1
     end = first + (limit or DEFAULT_LINES)
-    wanted: list[str] = []
+    window_lines: list[str] = []
     partial = b""
     wanted_chars = 0
     line_number = 1
@@ -108,22 +108,22 @@ def window_of_stream(
                 partial = (partial + part)[: 4 * (MAX_LINE_CHARS + 1)]
                 if index < len(parts) - 1:
                     line = partial.decode(encoding, "replace").removesuffix("\r")
-                    wanted.append(line)
+                    window_lines.append(line)
                     wanted_chars += min(len(line), MAX_LINE_CHARS)
                     partial = b""
             if index < len(parts) - 1:
                 line_number += 1
     if partial:
-        wanted.append(partial.decode(encoding, "replace"))
-    return _limit_window(wanted, first, line_number - 1 + ends_open, max_chars)
+        window_lines.append(partial.decode(encoding, "replace"))
+    return _limit_window(window_lines, first, line_number - 1 + ends_open, max_chars)
 
 
-def _limit_window(wanted: Iterable[str], first: int, total: int, max_chars: int) -> Window:
+def _limit_window(window_lines: Iterable[str], first: int, total: int, max_chars: int) -> Window:
     lines: list[str] = []
     cut: list[int] = []
     hidden: list[str] = []
     chars = 0
-    for number, line in enumerate(wanted, first):
+    for number, line in enumerate(window_lines, first):
         if len(line) > MAX_LINE_CHARS:
             cut.append(number)
             line = line[:MAX_LINE_CHARS] + "…"

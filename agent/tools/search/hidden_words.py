@@ -11,5 +11,5 @@ _NOTE: Final = re.compile(rf"\[(?:.*; )?({HIDDEN}: .*)\]\Z")
 
 def hidden_part(result: str) -> str:
     """Return the note in a result of Grep or Glob, empty where there is none."""
-    found = _NOTE.search(result)
-    return found[1] if found is not None else ""
+    match = _NOTE.search(result)
+    return match[1] if match is not None else ""

@@ -35,8 +35,8 @@ def find_rg(path: str) -> str | None:
     own = Path(sysconfig.get_path("scripts")) / "rg"
     if os.access(own, os.X_OK):
         return str(own)
-    beside = Path(sys.executable).with_name("rg")
-    return str(beside) if os.access(beside, os.X_OK) else shutil.which("rg", path=path)
+    neighbor = Path(sys.executable).with_name("rg")
+    return str(neighbor) if os.access(neighbor, os.X_OK) else shutil.which("rg", path=path)
 
 
 def _search_command(programs: ReadingPrograms, arguments: Sequence[str]) -> list[str]:
@@ -82,42 +82,42 @@ async def search(
         ToolError: the search could not run, for instance because of a malformed pattern.
     """
     odd = await asyncio.to_thread(_odd_ignore_file, directory)
-    unignored = ["--no-ignore"] if odd is not None else []
+    ignore_options = ["--no-ignore"] if odd is not None else []
     ignore_note = f"{odd} is not a regular file: no ignore file is used" if odd is not None else ""
     note = ""
-    received = 0
+    total = 0
 
     def is_enough(data: bytes) -> bool:
-        nonlocal note, received
-        received += len(data)
+        nonlocal note, total
+        total += len(data)
         if enough(data):
             note = "stopped at the limit"
-        elif received > MAX_OUTPUT_BYTES:
+        elif total > MAX_OUTPUT_BYTES:
             note = "too much output; narrow the search"
         return bool(note)
 
-    command = _search_command(programs, [*unignored, *arguments])
+    command = _search_command(programs, [*ignore_options, *arguments])
     try:
         program = await asyncio.to_thread(
             programs.search, command, directory, memory_bytes=MAX_MEMORY_BYTES
         )
-        ended = await run_program(program, _LIMITS, is_enough=is_enough)
+        result = await run_program(program, _LIMITS, is_enough=is_enough)
     except CannotStart as error:
         reason = error.__cause__
         text = reason.strerror if isinstance(reason, OSError) else str(error)
         raise ToolError(f"The search could not be started: {text}.") from error
-    return SearchResult(ended.stdout, note or _ending_note(ended) or ignore_note)
+    return SearchResult(result.stdout, note or _ending_note(result) or ignore_note)
 
 
-def _ending_note(ended: ProcessResult) -> str:
+def _ending_note(result: ProcessResult) -> str:
     """Return why a search ended before its end; raise ToolError where it did not search at all."""
-    if ended.timed_out:
+    if result.timed_out:
         return f"stopped after {TIMEOUT_S:g} s; narrow the search"
-    complaint = ended.stderr.decode("utf-8", "replace")
-    if ended.exit_code and not ended.stdout and complaint.strip():
+    complaint = result.stderr.decode("utf-8", "replace")
+    if result.exit_code and not result.stdout and complaint.strip():
         raise ToolError(_explain(complaint))
-    if ended.exit_code is not None and ended.exit_code < 0:
-        return f"the search program ended early (signal {-ended.exit_code}); not all was searched"
+    if result.exit_code is not None and result.exit_code < 0:
+        return f"the search program ended early (signal {-result.exit_code}); not all was searched"
     return ""
 
 
@@ -133,14 +133,14 @@ async def matching_lines(pattern: str, text: str, programs: ReadingPrograms) -> 
     try:
         command = _search_command(programs, options)
         program = await asyncio.to_thread(programs.search, command, stdin=stdin)
-        ended = await run_program(program, limits)
+        result = await run_program(program, limits)
     except CannotStart as error:
         raise ToolError(f"The filter could not be started: {error}.") from error
-    if ended.timed_out:
+    if result.timed_out:
         raise ToolError(f"The filter took longer than {TIMEOUT_S:g} s.")
-    if ended.exit_code not in (0, 1):
-        raise ToolError(_explain(ended.stderr.decode("utf-8", "replace")))
-    return ended.stdout.decode("utf-8", "replace")
+    if result.exit_code not in (0, 1):
+        raise ToolError(_explain(result.stderr.decode("utf-8", "replace")))
+    return result.stdout.decode("utf-8", "replace")
 
 
 def _odd_ignore_file(directory: Path) -> Path | None:

@@ -15,8 +15,8 @@ from permissions.shell.syntax import HOME_MARK, Unparsable, Word
 
 def masked_reads(policy: SandboxPolicy, command: str, cwd: Path, home: Path) -> Sequence[Refusal]:
     """Return the masked files and directories among what a command reads, each once."""
-    found = dict.fromkeys(_reads(command, str(cwd), str(home)))
-    rules = ((path, policy.read_refusal(path)) for path in found)
+    paths = dict.fromkeys(_reads(command, str(cwd), str(home)))
+    rules = ((path, policy.read_refusal(path)) for path in paths)
     return [Refusal(RefusalKind.READ, path, rule) for path, rule in rules if rule is not None]
 
 

@@ -38,12 +38,12 @@ async def protected_changes(
     if "git" not in command:
         return ()
     calls = list(_git_calls(command, cwd, home))
-    found = await asyncio.to_thread(
+    changes = await asyncio.to_thread(
         lambda: [_find_changes(words, cwd, programs) for words in calls]
     )
     return tuple(
         Refusal(RefusalKind.WRITE, path, NOT_RUN)
-        for path in dict.fromkeys(path for paths in found for path in paths)
+        for path in dict.fromkeys(path for paths in changes for path in paths)
     )
 
 
@@ -55,7 +55,7 @@ def _git_calls(command: str, cwd: Path, home: Path) -> Iterator[list[str]]:
                 one.joined_text.split(WORD_END) for one in inner.deny_forms if one.head == "git"
             ]
             # The first has git's own options, too.
-            yield from (given[1:] for given in words[:1])
+            yield from (one[1:] for one in words[:1])
 
 
 def _find_changes(words: list[str], cwd: Path, programs: ReadingPrograms) -> list[str]:
@@ -65,19 +65,19 @@ def _find_changes(words: list[str], cwd: Path, programs: ReadingPrograms) -> lis
     def ask(arguments: tuple[str, ...], stdin: bytes) -> bytes | None:
         try:
             query = programs.git(cwd, *place, *arguments, stdin=stdin)
-            ended = run_blocking(query, timeout_s=_TIMEOUT_S)
+            result = run_blocking(query, timeout_s=_TIMEOUT_S)
         except CannotStart:
             return None
-        return ended.stdout if ended.exit_code == 0 else None
+        return result.stdout if result.exit_code == 0 else None
 
     try:
         names = changed_names(subcommand, rest, ask)
     except ChangesUnknown:
         return []
-    changed = sorted(name for name in names if protection_of(name) is not Protection.NONE)
-    answer = ask(("rev-parse", "--show-toplevel"), b"") if changed else None
+    protected_names = sorted(name for name in names if protection_of(name) is not Protection.NONE)
+    answer = ask(("rev-parse", "--show-toplevel"), b"") if protected_names else None
     top = os.fsdecode(answer).removesuffix("\n") if answer else str(cwd)
-    return [os.path.join(top, name) for name in changed]
+    return [os.path.join(top, name) for name in protected_names]
 
 
 def _of_place(own: Sequence[str]) -> Iterator[str]:

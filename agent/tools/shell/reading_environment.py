@@ -39,7 +39,7 @@ async def reading_environment(
         return neutral
     try:
         query = await asyncio.to_thread(programs.git, cwd, *FILTER_QUERY)
-        listed = await run_program(query, _LIMITS)
+        result = await run_program(query, _LIMITS)
     except CannotStart:
         return neutral
-    return with_git_values(neutral, filters_off(repository_filters(listed.stdout)))
+    return with_git_values(neutral, filters_off(repository_filters(result.stdout)))

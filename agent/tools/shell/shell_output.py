@@ -38,12 +38,12 @@ class LineFolder:
             complete = "".join(f"{_fold(line)}\n" for line in complete[:-1].split("\n"))
         if len(self._pending) > _MAX_PENDING_CHARS:
             # A CR at the very end may be half of a line end, so it waits for what follows.
-            carried = "\r" if self._pending.endswith("\r") else ""
+            line_end = "\r" if self._pending.endswith("\r") else ""
             self._pending = _fold(self._pending)
             if len(self._pending) > _MAX_PENDING_CHARS:
                 complete += self._pending
                 self._pending = ""
-            self._pending += carried
+            self._pending += line_end
         return complete
 
     def finish(self) -> str:
@@ -179,8 +179,8 @@ class ShellOutput:
             return
         try:
             while view:
-                written = os.write(self._descriptor, view)
-                view = view[written:]
-                self._file_bytes += written
+                count = os.write(self._descriptor, view)
+                view = view[count:]
+                self._file_bytes += count
         except OSError as error:
             self.file_error = f"the file is incomplete: {error.strerror}"

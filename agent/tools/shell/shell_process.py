@@ -64,12 +64,12 @@ class ShellError(AgentError):
 
 def command_environment(env: Mapping[str, str], *, cwd: Path, scratch_dir: Path) -> dict[str, str]:
     """Return the environment of a command: what is given, minus what would change its meaning."""
-    inherited = {
+    variables = {
         name: value
         for name, value in env.items()
         if name not in _REMOVED and not name.startswith("BASH_FUNC_")
     }
-    return {**inherited, **_QUIET, "PWD": str(cwd), "TMPDIR": str(scratch_dir)}
+    return {**variables, **_QUIET, "PWD": str(cwd), "TMPDIR": str(scratch_dir)}
 
 
 class ShellProcess:
@@ -92,7 +92,7 @@ class ShellProcess:
         """What could not be done around the command, for the model; mostly empty."""
         self.leftovers = False
         """The shell ended, but processes it started still run."""
-        self.confined: ConfinedRun | None = None
+        self.confined_run: ConfinedRun | None = None
         """What holds it to its confinement; None for a command that is not confined."""
         self.is_for_agent = False
         """An agent waits for it, and not the conversation."""
@@ -103,7 +103,7 @@ class ShellProcess:
         self._cwd_file: Path | None = None
         self._pipe: int | None = None
         self._end_of_output = asyncio.Event()
-        self._ended = asyncio.Event()
+        self._end_event = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._child: ChildProcess | None = None
@@ -146,7 +146,7 @@ class ShellProcess:
         try:
             if confine is not None:
                 program = await confine(program)
-            self.confined = program.confined_run
+            self.confined_run = program.confined_run
             # One pipe for both streams is the only way to preserve their order.
             self._child = await ChildProcess.start(program, stdout=writing, stderr=writing)
         except BaseException as error:
@@ -187,7 +187,7 @@ class ShellProcess:
 
         Of what it left behind that is only noticed while `follow_leftovers` or `stop` runs.
         """
-        await self._ended.wait()
+        await self._end_event.wait()
 
     def read_available(self) -> None:
         """Take in what was printed until now, without waiting for the event loop to notice."""
@@ -269,7 +269,7 @@ class ShellProcess:
         self.output.close()
         self._remove_directory()
         self.child.release()
-        self._ended.set()
+        self._end_event.set()
 
     def _on_readable(self) -> bool:
         """Take the next piece of output; return whether there was one."""
@@ -300,10 +300,10 @@ class ShellProcess:
             return None
         try:
             # The command may have put anything there.
-            written = read_plain(self._cwd_file, _MAX_PATH_BYTES)
+            content = read_plain(self._cwd_file, _MAX_PATH_BYTES)
         except OSError:
             return None
-        cwd = Path(os.fsdecode(written.removesuffix(b"\n")))
+        cwd = Path(os.fsdecode(content.removesuffix(b"\n")))
         return cwd if cwd.is_absolute() and os.path.isdir(cwd) else None
 
     def _remove_directory(self) -> None:
@@ -328,10 +328,10 @@ def find_bash(env: Mapping[str, str]) -> str:
     """Return the bash to use: the system's, else the first in PATH. Raises ShellError."""
     if os.access("/bin/bash", os.X_OK):
         return "/bin/bash"
-    found = shutil.which("bash", path=env.get("PATH"))
-    if found is None:
+    path = shutil.which("bash", path=env.get("PATH"))
+    if path is None:
         raise ShellError("bash is not installed, so commands cannot run. Install bash.")
-    return found
+    return path
 
 
 def _prologue(env_files: Sequence[Path], cwd_file: Path) -> str:

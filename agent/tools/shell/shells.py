@@ -25,7 +25,7 @@ class ShellRegistry:
         self._foreground: dict[str, ShellProcess] = {}
         self._background: dict[str, ShellProcess] = {}
         self._followers: dict[str, asyncio.Task[None]] = {}
-        self._unreported: list[ShellProcess] = []
+        self._report_queue: list[ShellProcess] = []
         self.on_change: Callable[[], None] | None = None
         """Called when a command went to the background, and when one there has ended."""
         self._cut_off: tuple[ShellProcess, ...] = ()
@@ -111,8 +111,8 @@ class ShellRegistry:
 
     def take_finished(self) -> tuple[ShellProcess, ...]:
         """Return background commands that ended by themselves and were not returned before."""
-        finished, self._unreported = tuple(self._unreported), []
-        return finished
+        shells, self._report_queue = tuple(self._report_queue), []
+        return shells
 
     async def kill_all(self) -> None:
         """End everything that still runs and wait for it."""
@@ -143,7 +143,7 @@ class ShellRegistry:
             if shell.is_running:
                 await shell.follow_leftovers()
             if not shell.was_stopped:
-                self._unreported.append(shell)
+                self._report_queue.append(shell)
             self._notify_change()
 
     def _notify_change(self) -> None:

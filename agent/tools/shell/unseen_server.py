@@ -16,18 +16,18 @@ class UnseenServer(Struct, frozen=True):
     for_user: str
 
 
-def unseen_server(confined: ConfinedRun | None, *, may_leave: bool) -> UnseenServer | None:
+def unseen_server(run: ConfinedRun | None, *, may_leave: bool) -> UnseenServer | None:
     """Return what to tell about a server that this command may be; None where all reach it.
 
     Args:
         may_leave: Whether the model knows how to ask to run outside the sandbox.
     """
-    if not isinstance(confined, SandboxRun) or confined.policy.network is Network.HOST:
+    if not isinstance(run, SandboxRun) or run.policy.network is Network.HOST:
         return None
     reached_by = (
         "later commands of this session reach the ports it opens, but the user's browser and other "
         "programs of this machine do not"
-        if confined.policy.network is Network.SESSION
+        if run.policy.network is Network.SESSION
         else "nothing else reaches the ports it opens"
     )
     how = (

@@ -55,11 +55,11 @@ class Page(Struct, frozen=True):
     """Host of the proxy in between, which hides where the request really went."""
 
 
-def judge_public(url: str, named: Collection[str] = ()) -> Verdict:
-    """Allow a URL whose every address is public, or loopback under one of the `named` hosts."""
+def judge_public(url: str, named_hosts: Collection[str] = ()) -> Verdict:
+    """Allow a URL whose every address is public, or loopback under one of the `named_hosts`."""
     verdict = check_url(url, _resolve)
     host = host_of(url)
-    for text in verdict.addresses if verdict.is_allowed and host not in named else ():
+    for text in verdict.addresses if verdict.is_allowed and host not in named_hosts else ():
         if address_kind(ip_address(text)) is not None:
             reason = f"{text} is this machine, and no rule WebFetch(domain:{host}) allows it"
             return Verdict(False, reason, verdict.addresses)
@@ -91,12 +91,12 @@ async def fetch(url: str, *, env: Mapping[str, str], judge: Judge = judge_public
 
 def _is_same_site(url: str, target: str) -> bool:
     """Return whether both name the same server; from http to https is the same, back is not."""
-    before, after = urlsplit(url), urlsplit(target)
-    if before.hostname != after.hostname:
+    old, new = urlsplit(url), urlsplit(target)
+    if old.hostname != new.hostname:
         return False
-    if before.scheme == after.scheme:
-        return before.port == after.port
-    return (before.scheme, after.scheme) == ("http", "https") and not (before.port or after.port)
+    if old.scheme == new.scheme:
+        return old.port == new.port
+    return (old.scheme, new.scheme) == ("http", "https") and not (old.port or new.port)
 
 
 async def _get(url: str, env: Mapping[str, str], judge: Judge) -> Page:

@@ -98,9 +98,9 @@ def search_service(
 
 
 def _hits(record: object) -> Iterator[WebPageFound]:
-    found = record if isinstance(record, Mapping) else {}
-    web = found.get("web")
-    entries = web.get("results") if isinstance(web, Mapping) else found.get("results")
+    fields = record if isinstance(record, Mapping) else {}
+    web = fields.get("web")
+    entries = web.get("results") if isinstance(web, Mapping) else fields.get("results")
     for entry in entries if isinstance(entries, list) else ():
         url = entry.get("url") if isinstance(entry, Mapping) else None
         if isinstance(url, str) and url:

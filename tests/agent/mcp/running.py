@@ -29,7 +29,7 @@ def definition(changes: Mapping[str, object]) -> ServerDefinition:
         "transport": "stdio",
         "scope": "user",
         "is_foreign": False,
-        "written": {},
+        "entry": {},
         "digest": "digest",
         **changes,
     }

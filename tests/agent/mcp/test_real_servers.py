@@ -147,7 +147,7 @@ async def test_everything(everything: McpServers, asked: Asked) -> None:
     structured = await everything.call_tool(
         "all", "get-structured-content", {"location": "New York"}
     )
-    assert isinstance(structured.structured, dict)
+    assert isinstance(structured.structured_content, dict)
     await _text(everything, "trigger-elicitation-request", {})
     assert asked.forms[0].server == "all"
     sampled = await _text(

@@ -56,7 +56,7 @@ class Confined(Struct, frozen=True):
         output = (ended.stdout + ended.stderr).decode(errors="replace")
         refusals: tuple[Refusal, ...] = ()
         if isinstance(launch.confined_run, SandboxRun):
-            refusals = launch.confined_run.refusals(output, failed=ended.exit_code != 0)
+            refusals = launch.confined_run.refusals(output, has_failed=ended.exit_code != 0)
         return Outcome(ended.exit_code, output, refusals)
 
 

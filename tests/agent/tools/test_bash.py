@@ -29,7 +29,7 @@ async def test_output_of_both_streams_keeps_its_order(bench: Bench) -> None:
 
 async def test_structured_result_has_the_fields_hooks_know(bench: Bench) -> None:
     outcome = await bench.call(BASH, command="echo hi")
-    assert outcome.structured == {
+    assert outcome.tool_response == {
         "stdout": "hi\n",
         "stderr": "",
         "interrupted": False,
@@ -174,8 +174,8 @@ async def test_interrupt_returns_what_was_printed(bench: Bench) -> None:
     # Bash may still tell that its child was terminated.
     assert outcome.content.startswith("partial\n")
     assert "by the user, and ended." in outcome.content
-    assert outcome.structured is not None
-    assert outcome.structured["interrupted"] is True
+    assert outcome.tool_response is not None
+    assert outcome.tool_response["interrupted"] is True
     assert not await _running(sleep(61))
 
 
@@ -239,8 +239,8 @@ async def test_flood_is_bounded_and_kept_in_a_private_file(bench: Bench) -> None
     assert outcome.content.startswith("1\n2\n")
     assert outcome.content.endswith("\n200000")
     assert len(outcome.content) < BASH.max_result_size_chars
-    assert outcome.structured is not None
-    path = Path(str(outcome.structured["persistedOutputPath"]))
+    assert outcome.tool_response is not None
+    path = Path(str(outcome.tool_response["persistedOutputPath"]))
     assert str(path) in outcome.content
     assert path.read_text() == "".join(f"{i}\n" for i in range(1, 200_001))
     assert path.stat().st_mode & 0o777 == 0o600
@@ -348,6 +348,6 @@ async def test_a_command_that_times_out_may_continue_in_the_background(bench: Be
     outcome = await bench.call(BASH, command=f"echo early; {sleep(62)}", timeout=200)
     assert not outcome.is_error
     assert "Not done after 0.2 s; it continues in the background as" in str(outcome.content)
-    assert outcome.structured is not None
-    assert outcome.structured["backgroundTaskId"]
+    assert outcome.tool_response is not None
+    assert outcome.tool_response["backgroundTaskId"]
     assert await _running(sleep(62))

@@ -60,8 +60,8 @@ async def test_edit_replaces_one_piece(bench: Bench) -> None:
         "def f():\n    return 1\n\n\ndef g():\n    return 2\n",
         "def f():\n    return 3\n\n\ndef g():\n    return 2\n",
     )
-    assert outcome.structured is not None
-    assert outcome.structured["filePath"] == str(path)
+    assert outcome.tool_response is not None
+    assert outcome.tool_response["filePath"] == str(path)
 
 
 async def test_edit_after_edit_needs_no_new_read(bench: Bench) -> None:
@@ -196,7 +196,7 @@ async def test_write_makes_directories_and_obeys_the_umask(bench: Bench) -> None
     path = bench.root / "new/sub/a b\n🙂.txt"
     assert path.read_text() == "x"
     assert path.stat().st_mode & 0o777 == 0o640
-    assert outcome.structured == {
+    assert outcome.tool_response == {
         "type": "create",
         "filePath": str(path),
         "content": "x",

@@ -100,7 +100,7 @@ def here(confined: Bench, made: Path) -> Bench:
 async def test_git_stops_before_it_changes_anything(here: Bench, name: str) -> None:
     outcome = await _run(here, f"{_WHO}; {STOPPED[name]}", Confinement.PROJECT_FILES)
     assert outcome.is_error
-    stopped = [one for one in outcome.refused if one.rule == GIT_STOPPED]
+    stopped = [one for one in outcome.refusals if one.rule == GIT_STOPPED]
     assert str(here.root / ".npmrc") in [one.target for one in stopped], outcome.content
     status = _git(here.root, "status", "--porcelain", "--untracked-files=no")
     assert status == ""
@@ -117,7 +117,7 @@ async def test_git_runs_where_it_can_write_all_of_it(here: Bench, name: str) -> 
 
 async def test_a_stop_is_reported_whatever_the_command_makes_of_it(here: Bench) -> None:
     outcome = await _run(here, "x=other; git merge $x || true", Confinement.PROJECT_FILES)
-    assert [one.rule for one in outcome.refused] == [GIT_STOPPED, GIT_STOPPED]
+    assert [one.rule for one in outcome.refusals] == [GIT_STOPPED, GIT_STOPPED]
 
 
 async def test_files_that_are_hidden_or_read_only_count_as_protected(here: Bench) -> None:
@@ -144,7 +144,7 @@ async def test_what_cannot_be_compared_is_not_run(here: Bench) -> None:
 async def test_a_first_pull_into_nothing_is_not_run(confined: Bench) -> None:
     _git(confined.root, "init", "-q")
     outcome = await _run(confined, "git pull ./far other", Confinement.PROJECT_FILES)
-    assert [one.rule for one in outcome.refused] == [GIT_UNKNOWN]
+    assert [one.rule for one in outcome.refusals] == [GIT_UNKNOWN]
 
 
 async def test_a_rebase_goes_on_only_if_the_rest_can_be_written(here: Bench) -> None:

@@ -94,8 +94,8 @@ async def test_answers_come_back_by_question(bench: Bench) -> None:
     bench.services.user = person
     outcome = await bench.call(ASK, questions=[QUESTION])
     assert outcome.content == "The user answered:\n\nWhich one?\n→ b"
-    assert outcome.structured is not None
-    assert outcome.structured["answers"] == {"Which one?": "b"}
+    assert outcome.tool_response is not None
+    assert outcome.tool_response["answers"] == {"Which one?": "b"}
     assert person.asked == [
         Question(
             "Which one?",
@@ -144,7 +144,7 @@ async def test_task_list_is_replaced(bench: Bench) -> None:
     assert bench.services.todos == items
     assert outcome.display == TodoDisplay(items)
     assert outcome.content == "The list now has 2 tasks, 1 completed. In progress: Test"
-    assert outcome.structured == {"oldTodos": [], "newTodos": todos}
+    assert outcome.tool_response == {"oldTodos": [], "newTodos": todos}
     assert await bench.text(TODO, todos=[]) == "The list is empty now."
 
 
@@ -192,9 +192,9 @@ async def test_report_of_a_subagent(bench: Bench) -> None:
     bench.services.subagents = port
     outcome = await bench.call(AGENT, description="Find it", prompt="where?")
     assert outcome.content == "found it"
-    assert outcome.structured is not None
-    assert outcome.structured["status"] == "completed"
-    assert outcome.structured["content"] == [{"type": "text", "text": "found it"}]
+    assert outcome.tool_response is not None
+    assert outcome.tool_response["status"] == "completed"
+    assert outcome.tool_response["content"] == [{"type": "text", "text": "found it"}]
     assert port.calls == [
         {"prompt": "where?", "type": "general-purpose", "model": None, "id": "toolu_1"}
     ]

@@ -70,7 +70,7 @@ async def test_nothing_of_it_is_run(confined: Bench, confinement: Confinement) -
     _repository(confined.root)
     outcome = await _run(confined, "echo x > made; git checkout other", confinement)
     assert outcome.is_error
-    assert [Path(one.target).name for one in outcome.refused] == [".npmrc", "tasks.json"]
+    assert [Path(one.target).name for one in outcome.refusals] == [".npmrc", "tasks.json"]
     assert not (confined.root / "made").exists()
     assert _git(confined.root, "status", "--porcelain") == ""
     assert _git(confined.root, "branch", "--show-current") == "main\n"

@@ -62,8 +62,8 @@ async def test_counts(tree: Bench) -> None:
     assert outcome.content == (
         ".hidden/e.py:1\ndocs/c d 🙂.md:2\nsrc/a.py:2\n\n[5 matches in 3 files]"
     )
-    assert outcome.structured is not None
-    assert outcome.structured["numMatches"] == 5
+    assert outcome.tool_response is not None
+    assert outcome.tool_response["numMatches"] == 5
 
 
 async def test_case_glob_and_type(tree: Bench) -> None:
@@ -185,7 +185,7 @@ async def test_glob_patterns(tree: Bench) -> None:
 )
 async def test_what_a_glob_matches(bench: Bench, pattern: str, path: str, expected: bool) -> None:
     bench.file(path)
-    found = (await bench.call(GLOB, pattern=pattern)).structured
+    found = (await bench.call(GLOB, pattern=pattern)).tool_response
     assert found is not None
     assert found["numFiles"] == int(expected)
 
@@ -222,9 +222,9 @@ async def test_glob_is_bounded(tree: Bench) -> None:
     for number in range(150):
         tree.file(f"n/{number}.txt")
     outcome = await tree.call(GLOB, pattern="n/*.txt")
-    assert outcome.structured is not None
-    assert outcome.structured["numFiles"] == 100
-    assert outcome.structured["truncated"]
+    assert outcome.tool_response is not None
+    assert outcome.tool_response["numFiles"] == 100
+    assert outcome.tool_response["truncated"]
     assert "100 of 150 files" in str(outcome.content)
 
 

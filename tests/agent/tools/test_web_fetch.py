@@ -98,9 +98,9 @@ async def test_page_becomes_markdown(
     url = server.page("/", html.encode(), "text/html; charset=utf-8")
     outcome = await bench.call(fetch, url=url, prompt="what?")
     assert outcome.content == ("# The title\n\n## Part\n\nSome **bold** [link](/x) é\n\n* one")
-    assert outcome.structured is not None
-    assert outcome.structured["code"] == 200
-    assert outcome.structured["url"] == url
+    assert outcome.tool_response is not None
+    assert outcome.tool_response["code"] == 200
+    assert outcome.tool_response["url"] == url
     assert f"Host: site.test:{server.port}\r\n" in server.requests[0]
 
 
@@ -150,8 +150,8 @@ async def test_body_is_bounded_also_when_packed(
     bomb = gzip.compress(b"a" * (MAX_BYTES * 4))
     url = server.page("/", bomb, "text/plain", "Content-Encoding: gzip\r\n")
     outcome = await bench.call(fetch, url=url, prompt="x")
-    assert outcome.structured is not None
-    assert outcome.structured["bytes"] == MAX_BYTES
+    assert outcome.tool_response is not None
+    assert outcome.tool_response["bytes"] == MAX_BYTES
     assert f"only the first {MAX_BYTES:,} bytes were read" in str(outcome.content)
     assert len(str(outcome.content)) < fetch.max_result_size_chars
 

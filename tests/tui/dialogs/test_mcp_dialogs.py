@@ -27,7 +27,7 @@ def definition(command: str, *args: str) -> ServerDefinition:
         transport="stdio",
         scope="project",
         is_foreign=True,
-        written={"command": command, "args": list(args)},
+        entry={"command": command, "args": list(args)},
         digest="1",
         command=command,
         args=args,

@@ -34,7 +34,7 @@ async def test_directories_and_refusals_are_listed(tmp_path: Path) -> None:
     assert conversation.commands is not None
     sandbox = conversation.commands.context.sandbox
     refusal = Refusal(RefusalKind.WRITE, "/opt/x", "outside the working directories")
-    sandbox.refused.add("make install", [refusal])
+    sandbox.refusal_log.add("make install", [refusal])
     app = make_app(conversation)
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)

@@ -53,7 +53,7 @@ def _body(server: ConfiguredServer) -> Callable[[int], Sequence[Row]]:
             lead = f"{_place(definition)} has changed this server since you approved it."
         body = [*wrap([(lead, TEXT)], width), BLANK]
         if server.earlier is not None:
-            display = DiffDisplay("", _entry_text(server.earlier), _entry_text(definition.written))
+            display = DiffDisplay("", _entry_text(server.earlier), _entry_text(definition.entry))
             body += diff_rows(display, width, highlighter=Highlighter(), indent=0)
         else:
             body += _entry_rows(definition, width)
@@ -67,7 +67,7 @@ def _body(server: ConfiguredServer) -> Callable[[int], Sequence[Row]]:
 
 def _entry_rows(definition: ServerDefinition, width: int) -> list[Row]:
     rows: list[Row] = []
-    for key, value in definition.written.items():
+    for key, value in definition.entry.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         if key == "args" and isinstance(value, list):
             text = " ".join(_quote(str(one)) for one in value)

@@ -244,7 +244,7 @@ def test_variables_are_replaced_but_the_entry_stays_as_written(place: Place) -> 
     definition = loaded.servers[0].definition
     assert definition.url == "https://example.org/x"
     assert definition.headers == {"Authorization": "Bearer t0p", "X": "${NOPE}"}
-    assert definition.written == entry
+    assert definition.entry == entry
     assert ["${NOPE} is not set" in str(warning) for warning in loaded.warnings] == [True]
 
 
@@ -254,7 +254,7 @@ def test_only_the_user_may_lift_protections(place: Place) -> None:
     place.write(USER, servers(mine=lifting))
     loaded = place.load(trust=True)
     by_name = {one.definition.name: one.definition for one in loaded.servers}
-    flags = {n: (d.confined, d.inherits_env, d.trusts_annotations) for n, d in by_name.items()}
+    flags = {n: (d.is_confined, d.inherits_env, d.trusts_annotations) for n, d in by_name.items()}
     assert flags == {"theirs": (True, False, False), "mine": (False, True, True)}
     assert sum("has no effect in a project" in str(w) for w in loaded.warnings) == 3
 

@@ -49,7 +49,7 @@ def test_a_plugin_s_servers_wait_for_the_user_s_yes(
     )  # fmt: skip
     assert (definition.command, definition.args) == (f"{root}/serve", (f"{data}/db",))
     assert definition.env == {"CLAUDE_PLUGIN_ROOT": str(root), "CLAUDE_PLUGIN_DATA": str(data)}
-    assert definition.written == IN_ROOT
+    assert definition.entry == IN_ROOT
     place.consents.answer(place.root / "project", definition, "approved")
     assert of_plugin(place)["plugin:plug:db"].standing == "may_start"
 

@@ -21,7 +21,7 @@ def definition(*, is_foreign: bool = True, command: str = "serve") -> ServerDefi
         transport="stdio",
         scope="project",
         is_foreign=is_foreign,
-        written=written,
+        entry=written,
         digest=digest_of("db", written),
     )
 

@@ -51,8 +51,8 @@ async def test_output_is_read_in_parts(bench: Bench) -> None:
     await shell.wait()
     last = await bench.call(OUTPUT, bash_id=shell.id)
     assert str(last.content).startswith("two\nthree\n[bash_1: ended with exit code 4 after 0 s.")
-    assert last.structured is not None
-    assert last.structured["status"] == "failed"
+    assert last.tool_response is not None
+    assert last.tool_response["status"] == "failed"
     assert shell.output.path.read_text() == "one\ntwo\nthree\n"
 
 
