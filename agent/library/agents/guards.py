@@ -27,17 +27,21 @@ GuardrailFunction = Callable[
 
 
 @dataclass
-class InputGuardrail:
-    """Looks at what a run starts with."""
-
+class _Guardrail:
     guardrail_function: GuardrailFunction
     name: str | None = None
-    run_in_parallel: bool = True
-    """Beside the first model call; False has it wait."""
 
     def get_name(self) -> str:
         """Return the name, or that of the function."""
         return self.name or self.guardrail_function.__name__
+
+
+@dataclass
+class InputGuardrail(_Guardrail):
+    """Looks at what a run starts with."""
+
+    run_in_parallel: bool = True
+    """Beside the first model call; False has it wait."""
 
     async def run(
         self, agent: RawItem, input: str | list[InputItem], context: RunContextWrapper
@@ -53,15 +57,8 @@ class InputGuardrail:
 
 
 @dataclass
-class OutputGuardrail:
+class OutputGuardrail(_Guardrail):
     """Looks at what a run ends with."""
-
-    guardrail_function: GuardrailFunction
-    name: str | None = None
-
-    def get_name(self) -> str:
-        """Return the name, or that of the function."""
-        return self.name or self.guardrail_function.__name__
 
     async def run(
         self, context: RunContextWrapper, agent: RawItem, agent_output: RawItem

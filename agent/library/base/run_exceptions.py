@@ -124,24 +124,20 @@ class ToolTimeoutError(AgentsException):
         super().__init__(f"Tool '{tool_name}' timed out after {timeout_seconds:g} seconds.")
 
 
-class InputGuardrailTripwireTriggered(AgentsException):
+class _TripwireTriggered(AgentsException):
+    def __init__(self, guardrail_result: RawItem) -> None:
+        """Carry the result of the guardrail."""
+        self.guardrail_result = guardrail_result
+        name = type(guardrail_result.guardrail).__name__
+        super().__init__(f"Guardrail {name} triggered tripwire")
+
+
+class InputGuardrailTripwireTriggered(_TripwireTriggered):
     """An input guardrail stopped the run."""
 
-    def __init__(self, guardrail_result: RawItem) -> None:
-        """Carry the result of the guardrail."""
-        self.guardrail_result = guardrail_result
-        name = type(guardrail_result.guardrail).__name__
-        super().__init__(f"Guardrail {name} triggered tripwire")
 
-
-class OutputGuardrailTripwireTriggered(AgentsException):
+class OutputGuardrailTripwireTriggered(_TripwireTriggered):
     """An output guardrail stopped the run."""
-
-    def __init__(self, guardrail_result: RawItem) -> None:
-        """Carry the result of the guardrail."""
-        self.guardrail_result = guardrail_result
-        name = type(guardrail_result.guardrail).__name__
-        super().__init__(f"Guardrail {name} triggered tripwire")
 
 
 class ToolInputGuardrailTripwireTriggered(AgentsException):

@@ -117,11 +117,8 @@ class RunContextWrapper(Generic[TContext]):
         existing_pending: ToolApprovalItem | None = None,
     ) -> bool | None:
         """Return what was decided about a call, by the key of a pending item if there is one."""
-        if existing_pending is not None:
-            tool_name = approval_key(existing_pending)
-        elif tool_namespace:
-            tool_name = f"{tool_namespace}.{tool_name}"
-        return self.is_tool_approved(tool_name, call_id)
+        key = _decision_key(tool_name, tool_namespace, existing_pending)
+        return self.is_tool_approved(key, call_id)
 
     def get_rejection_message(
         self,
@@ -132,11 +129,8 @@ class RunContextWrapper(Generic[TContext]):
         existing_pending: ToolApprovalItem | None = None,
     ) -> str | None:
         """Return the text that a rejection came with; None without one."""
-        if existing_pending is not None:
-            tool_name = approval_key(existing_pending)
-        elif tool_namespace:
-            tool_name = f"{tool_namespace}.{tool_name}"
-        record = self._approvals.get(tool_name)
+        key = _decision_key(tool_name, tool_namespace, existing_pending)
+        record = self._approvals.get(key)
         if record is None or record.status(call_id) is not False:
             return None
         return record.rejection_messages.get(call_id, record.sticky_rejection_message)
@@ -158,6 +152,12 @@ class RunContextWrapper(Generic[TContext]):
         if not call_id:
             raise UserError("A tool call without an id can be neither approved nor rejected.")
         return self._approvals.setdefault(approval_key(item), ApprovalRecord()), call_id
+
+
+def _decision_key(name: str, namespace: str | None, pending: ToolApprovalItem | None) -> str:
+    if pending is not None:
+        return approval_key(pending)
+    return f"{namespace}.{name}" if namespace else name
 
 
 def approval_key(item: ToolApprovalItem) -> str:

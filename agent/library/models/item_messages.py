@@ -186,24 +186,21 @@ def _input_parts(blocks: Sequence[Block]) -> list[InputItem]:
 
 def text_item(text: str) -> DictItem:
     """Return a message of the model."""
-    content = DictItem(type="output_text", text=text, annotations=[], logprobs=[])
-    return DictItem(
-        type="message",
-        id=f"msg_{uuid.uuid4().hex}",
-        role="assistant",
-        status="completed",
-        content=[content],
-    )
+    return _message_item(DictItem(type="output_text", text=text, annotations=[], logprobs=[]))
 
 
 def refusal_item(text: str) -> DictItem:
     """Return a message of a model that refuses."""
+    return _message_item(DictItem(type="refusal", refusal=text))
+
+
+def _message_item(part: DictItem) -> DictItem:
     return DictItem(
         type="message",
         id=f"msg_{uuid.uuid4().hex}",
         role="assistant",
         status="completed",
-        content=[DictItem(type="refusal", refusal=text)],
+        content=[part],
     )
 
 

@@ -140,7 +140,7 @@ class ItemRounds:
         answer = read_response(agent, response, self._tools, may_be_unknown=may_be_unknown)
         self._items = answer.items
         scope.announce_items(answer.items)
-        self._endings.add(answer.items)
+        self._state.add_items(answer.items)
         if answer.used_tools:
             run.used_tools.add(agent.name)
         if scope.is_tripped and self._guards is not None:
@@ -160,10 +160,10 @@ class ItemRounds:
             if read(each, "call_id") not in outputs_by_call
         ]
         outputs = [*outcome.items, *unknown]
-        self._endings.add(outputs)
+        self._state.add_items(outputs)
         scope.announce_items(outputs)
         try:
-            self._endings.add(await self._events.after_calls(agent))
+            self._state.add_items(await self._events.after_calls(agent))
         except StoppedByHook:
             await save_turn(scope)
             raise
@@ -280,7 +280,7 @@ class ItemRounds:
     async def _hand_over(self, agent: Agent, answer: ReadResponse) -> None:
         run, scope = self._state, self._scope
         handover = await hand_over(scope, agent, answer.handoff_runs)
-        self._endings.add(handover.new_items)
+        self._state.add_items(handover.new_items)
         scope.announce_items(handover.new_items)
         earlier = run.generated_items[: run.turn_start]
         turn = run.generated_items[run.turn_start :]

@@ -29,11 +29,6 @@ class RunEndings:
         self._events = events
         self._spans = spans
 
-    def add(self, items: list[RunItem]) -> None:
-        """Add items to what the model is given and to what results and sessions hold."""
-        self._state.generated_items.extend(items)
-        self._state.session_items.extend(items)
-
     async def end(self, state: LoopState, agent: Agent, output: RawItem) -> LoopState | None:
         """End with an output, unless a Stop hook has the run continue."""
         scope = self._scope
@@ -95,7 +90,7 @@ class RunEndings:
     async def _save_with(self, message: list[RunItem]) -> None:
         """Add a message and store it; one that cannot be stored is not part of the run."""
         state = self._state
-        self.add(message)
+        state.add_items(message)
         try:
             await save_turn(self._scope)
         except BaseException:

@@ -162,8 +162,7 @@ class RunHookEvents:
     def admit(self, agent: Agent, texts: list[str]) -> None:
         """Add input in the middle of the run."""
         items = [AdmittedInputItem(agent, _input(text)) for text in texts]
-        self._scope.state.generated_items.extend(items)
-        self._scope.state.session_items.extend(items)
+        self._scope.state.add_items(items)
 
     def _log_notices(self) -> None:
         """Write what hooks have to show into the log: a run has no screen."""

@@ -39,12 +39,9 @@ async def input_with_session(scope: RunScope) -> None:
 
 def _drop_unpaired(items: list[InputItem]) -> list[InputItem]:
     """Return items without calls that have no output and outputs that have no call."""
-    ids = [
-        {each.get("call_id") for each in items if each.get("type") == kind}
-        for kind in ("function_call", "function_call_output")
-    ]
-    both = ids[0] & ids[1]
     kinds = ("function_call", "function_call_output")
+    ids = [{each.get("call_id") for each in items if each.get("type") == kind} for kind in kinds]
+    both = ids[0] & ids[1]
     return [each for each in items if each.get("type") not in kinds or each.get("call_id") in both]
 
 

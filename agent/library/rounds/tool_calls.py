@@ -123,9 +123,7 @@ class _CallRun:
             agent,
             run_config=scope.config,
         )
-        self._context.conversation_history = [
-            *scope.context.turn_input,
-        ]
+        self._context.conversation_history = list(scope.context.turn_input)
 
     @property
     def has_agent(self) -> bool:

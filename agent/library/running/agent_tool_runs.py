@@ -59,11 +59,8 @@ class AgentToolRuns:
             )
         interruptions = getattr(result, "interruptions", [])
         if interruptions:
-            inner_state = (
-                result.to_state() if isinstance(result, RunResult | RunResultStreaming) else None
-            )
             context.nested_states[context.tool_call_id] = {
-                "state": inner_state,
+                "state": result.to_state(),
                 "interruptions": interruptions,
             }
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import TypeVar
 
 from agent.library.agents.agent_definition import Agent
@@ -61,6 +62,11 @@ class RunProgress:
     def __class_getitem__(cls, _parameters: object) -> type[RunProgress]:
         """Take type parameters, which mean nothing here."""
         return cls
+
+    def add_items(self, items: Sequence[RunItem]) -> None:
+        """Add items to what the model is given and to what results and sessions hold."""
+        self.generated_items.extend(items)
+        self.session_items.extend(items)
 
     def get_interruptions(self) -> list[ToolApprovalItem]:
         """Return the calls that wait for approval."""

@@ -46,6 +46,8 @@ class RunResultBase(ABC):
     tool_input_guardrail_results: list[RawItem]
     tool_output_guardrail_results: list[RawItem]
     context_wrapper: RunContextWrapper
+    _state: RunState | None = field(default=None, repr=False, kw_only=True)
+    _agent_reference: Callable[[], RawItem] | None = field(default=None, repr=False, kw_only=True)
 
     @property
     @abstractmethod
@@ -64,6 +66,11 @@ class RunResultBase(ABC):
         if not isinstance(context, CallContext):
             return None
         return AgentToolInvocation(context.tool_name, context.tool_call_id, context.tool_arguments)
+
+    def to_state(self) -> RunState:
+        """Return a state to approve calls in and to continue from."""
+        assert self._state is not None, "results of runs have a state"
+        return self._state.copy()
 
     def final_output_as(self, cls: type[T], raise_if_incorrect_type: bool = False) -> T:
         """Return the final output for the type checker as a type.
@@ -87,7 +94,7 @@ class RunResultBase(ABC):
         return [*input_list(self.input), *items_as_input(items)]
 
     def _model_items(self) -> list[RunItem]:
-        return self.new_items
+        return self._state.generated_items if self._state is not None else self.new_items
 
     def _text(self) -> str:
         output = self.final_output
@@ -129,8 +136,6 @@ class RunResult(RunResultBase):
     max_turns: int | None = 10
     interruptions: list[ToolApprovalItem] = field(default_factory=list)
     """Calls that wait for approval; the run continues from `to_state`."""
-    _state: RunState | None = field(default=None, repr=False)
-    _agent_reference: Callable[[], RawItem] | None = field(default=None, repr=False)
 
     @property
     def last_agent(self) -> RawItem:
@@ -141,11 +146,6 @@ class RunResult(RunResultBase):
         """
         return self._last_agent if self._last_agent is not None else _strong(self._agent_reference)
 
-    def to_state(self) -> RunState:
-        """Return a state to approve calls in and to continue from."""
-        assert self._state is not None, "results of runs have a state"
-        return self._state.copy()
-
     def release_agents(self, *, release_new_items: bool = True) -> None:
         """Let go of the agents, for results that live long."""
         self._agent_reference = _weak(self._last_agent, self._agent_reference)
@@ -153,9 +153,6 @@ class RunResult(RunResultBase):
         if release_new_items:
             for item in self.new_items:
                 item.release_agent()
-
-    def _model_items(self) -> list[RunItem]:
-        return self._state.generated_items if self._state is not None else self.new_items
 
     def __str__(self) -> str:
         """Say in a few lines what came of the run."""
@@ -183,8 +180,6 @@ class RunResultStreaming(RunResultBase):
     is_complete: bool = False
     interruptions: list[ToolApprovalItem] = field(default_factory=list)
     run_loop_task: asyncio.Task[None] | None = field(default=None, repr=False)
-    _state: RunState | None = field(default=None, repr=False)
-    _agent_reference: Callable[[], RawItem] | None = field(default=None, repr=False)
     _event_queue: asyncio.Queue[StreamEvent | _End] = field(
         default_factory=asyncio.Queue, repr=False
     )
@@ -297,11 +292,6 @@ class RunResultStreaming(RunResultBase):
         if self._cancel_mode != "immediate" and self.run_loop_task is not None:
             self.run_loop_task.result()
 
-    def to_state(self) -> RunState:
-        """Return a state to approve calls in and to continue from."""
-        assert self._state is not None, "results of runs have a state"
-        return self._state.copy()
-
     def release_agents(self, *, release_new_items: bool = True) -> None:
         """Let go of the agents, for results that live long."""
         self._agent_reference = _weak(self.current_agent, self._agent_reference)
@@ -318,9 +308,6 @@ class RunResultStreaming(RunResultBase):
         while not self._event_queue.empty():
             self._event_queue.get_nowait()
             self._event_queue.task_done()
-
-    def _model_items(self) -> list[RunItem]:
-        return self._state.generated_items if self._state is not None else self.new_items
 
     def __str__(self) -> str:
         """Say in a few lines how far the run is."""

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, fields
 
 from agent.library.agents.run_hooks import RunHooks
-from agent.library.base.raw_items import InputItem, RawItem
+from agent.library.base.raw_items import RawItem
 from agent.library.context.run_context import AgentHookContext, RunContextWrapper
 from agent.library.context.run_steps import RunSteps, current_steps
 from agent.library.items.run_events import StreamEvent, item_event
@@ -31,8 +31,6 @@ class RunScope:
     """Returns the model of an agent."""
     find_gate: Callable[[], Awaitable[StandardGate]]
     session: ItemSession | None = None
-    session_history: list[InputItem] = field(default_factory=list)
-    """What the session had, and what was added to it, as the model is given it."""
     emit: Emit | None = None
     """None: events are not read, and models are not streamed."""
     error_handlers: RunErrorHandlers = field(default_factory=lambda: RunErrorHandlers())

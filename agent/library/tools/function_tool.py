@@ -121,8 +121,7 @@ async def invoke_function_tool(
     if function_tool.timeout_seconds is None:
         return await call
     task = asyncio.ensure_future(call)
-    done, _ = await _wait(task, function_tool.timeout_seconds)
-    if done:
+    if await _ends_within(task, function_tool.timeout_seconds):
         return task.result()
     error = ToolTimeoutError(function_tool.name, function_tool.timeout_seconds)
     if function_tool.timeout_behavior == "raise_exception":
@@ -132,16 +131,17 @@ async def invoke_function_tool(
     return str(error)
 
 
-async def _wait(task: asyncio.Future[RawItem], seconds: float) -> tuple[bool, None]:
+async def _ends_within(task: asyncio.Future[RawItem], seconds: float) -> bool:
+    """Wait for a task; one that takes longer is cancelled, and has ended then as well."""
     try:
-        done, _ = await asyncio.wait({task}, timeout=seconds)
+        finished_tasks, _ = await asyncio.wait({task}, timeout=seconds)
     except asyncio.CancelledError:
         task.cancel()
         raise
-    if not done:
+    if not finished_tasks:
         task.cancel()
         await asyncio.wait({task})
-    return bool(done), None
+    return bool(finished_tasks)
 
 
 def parse_arguments(tool_name: str, text: str) -> dict[str, RawItem]:
