@@ -15,8 +15,6 @@ class ToolHints(Struct, frozen=True):
     title: str = ""
     read_only: bool | None = None
     destructive: bool | None = None
-    idempotent: bool | None = None
-    open_world: bool | None = None
 
 
 class RemoteTool(Struct, frozen=True, kw_only=True):

@@ -26,8 +26,6 @@ USED_BY_NAME: Final = (
     ("agent/settings/schema.py", "*", "pydantic; a setting is read by its name in the file"),
     ("agent/settings/sections/*.py", "*", "pydantic; a setting is read by its name in the file"),
     ("agent/mcp/protocol/oauth.py", "*et_*", "the SDK, as its storage of tokens"),
-    ("agent/mcp/server_offer.py", "*", "whoever shows what a server claims of a tool"),
-    ("agent/mcp/transport/web_socket.py", "max_bytes", "the SDK, as a limit"),
     ("agent/orchestration/findings.py", "*", "`read_record`, as fields of what an agent reports"),
     ("hooks/events/*.py", "*", "msgspec, as the fields of what a hook reads"),
     ("agent/sandbox/network/proxy.py", "open_connections", "the tests of its limits"),

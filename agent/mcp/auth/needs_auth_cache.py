@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from permissions.base.files.plain_file import read_plain
+from agent.mcp.stored_file import read_stored
 from permissions.base.files.private_file import exclusive, write_private
 
 FRESH_S: Final = 15 * 60
@@ -45,7 +45,4 @@ class NeedsAuthCache:
             write_private(self._path, msgspec.json.encode(times), sync=False)
 
     def _read(self) -> dict[str, float]:
-        try:
-            return msgspec.json.decode(read_plain(self._path), type=dict[str, float])
-        except (OSError, msgspec.DecodeError):
-            return {}
+        return read_stored(self._path, dict[str, float])

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from permissions.base.files.plain_file import read_plain
+from agent.mcp.stored_file import read_stored
 from permissions.base.files.private_file import exclusive, write_private
 
 Fields = Mapping[str, object]
@@ -85,10 +85,7 @@ class TokenStore:
             yield
 
     def _read(self) -> _TokenFile:
-        try:
-            return msgspec.json.decode(read_plain(self._path), type=_TokenFile)
-        except (OSError, msgspec.DecodeError):
-            return _TokenFile()
+        return read_stored(self._path, _TokenFile)
 
 
 def _digest(url: str) -> str:

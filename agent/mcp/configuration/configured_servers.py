@@ -13,14 +13,13 @@ from msgspec.structs import replace
 from agent.mcp.configuration.claude_servers import servers_of_claude
 from agent.mcp.configuration.consent_store import (
     ConsentStore,
-    ProjectConsents,
     earlier_entry,
     is_approved,
 )
 from agent.mcp.configuration.plugin_servers import PluginServers, plugin_servers
 from agent.mcp.configuration.read_definition import ReadDefinition, read_definition
 from agent.mcp.configuration.server_definition import PluginPlace, ServerDefinition, ServerScope
-from agent.mcp.configuration.server_policy import ServerPolicy, server_policy
+from agent.mcp.configuration.server_policy import server_policy
 from agent.settings.file import SettingsWarning
 from agent.settings.load import Settings
 from agent.settings.locations import POLICY_DIR
@@ -63,8 +62,6 @@ class ConfiguredServers(Struct, frozen=True):
     bad: tuple[BadMcpServer, ...] = ()
     warnings: tuple[SettingsWarning, ...] = ()
     """What the settings do not report themselves."""
-    is_exclusive: bool = False
-    """A managed file is there: nothing else counts."""
 
     def get(self, name: str) -> ConfiguredServer | None:
         """Return the server of this name."""
@@ -119,8 +116,7 @@ def configured_servers(settings: Settings, sources: ServerSources) -> Configured
         candidates += (
             _Candidate(text, plugin=one.place) for one in plugins for text in one.entries.servers
         )
-    consents = ConsentStore(settings.agent_home).of(settings.project_root)
-    judge = _Judge(settings, consents, server_policy(settings.mcp_lists))
+    judge = _Judge(settings)
     reads = [(one.text, _read(one, settings, sources)) for one in candidates]
     servers = [judge.judge(text, read.definition) for text, read in reads]
     return ConfiguredServers(
@@ -128,7 +124,6 @@ def configured_servers(settings: Settings, sources: ServerSources) -> Configured
         tuple(one for one in servers if one.standing == "needs_approval"),
         (*bad, *(one for entries in others for one in entries.bad)),
         (*(w for one in others for w in one.all_warnings), *_warnings(reads)),
-        is_exclusive,
     )
 
 
@@ -137,8 +132,7 @@ def judged_servers(
 ) -> tuple[ConfiguredServer, ...]:
     """Judge servers that the settings do not contain, such as those of an agent's definition."""
     is_exclusive = (sources.policy_dir / "managed-mcp.json").exists()
-    consents = ConsentStore(settings.agent_home).of(settings.project_root)
-    judge = _Judge(settings, consents, server_policy(settings.mcp_lists))
+    judge = _Judge(settings)
     servers: list[ConfiguredServer] = []
     for text in texts:
         one = judge.judge(text, _read(_Candidate(text), settings, sources).definition)
@@ -185,10 +179,10 @@ def _read(candidate: _Candidate, settings: Settings, sources: ServerSources) -> 
 class _Judge:
     """Says of each definition whether it may start."""
 
-    def __init__(self, settings: Settings, consents: ProjectConsents, policy: ServerPolicy) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._consents = consents
-        self._policy = policy
+        self._consents = ConsentStore(settings.agent_home).of(settings.project_root)
+        self._policy = server_policy(settings.mcp_lists)
 
     def judge(self, text: McpServerText, definition: ServerDefinition) -> ConfiguredServer:
         refusal = self._policy.refusal(definition)

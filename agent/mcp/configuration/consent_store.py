@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from agent.mcp.configuration.server_definition import ServerDefinition
-from permissions.base.files.plain_file import read_plain
+from agent.mcp.stored_file import read_stored
 from permissions.base.files.private_file import exclusive, write_private
 
 ConsentAnswer = Literal["approved", "rejected"]
@@ -93,10 +93,7 @@ class ConsentStore:
             write_private(self._path, json.dumps(data, indent=2).encode())
 
     def _read(self) -> _Stored:
-        try:
-            return msgspec.json.decode(read_plain(self._path, _MAX_BYTES), type=_Stored)
-        except (OSError, msgspec.DecodeError, RecursionError):
-            return _Stored()
+        return read_stored(self._path, _Stored, _MAX_BYTES)
 
 
 def is_approved(consents: ProjectConsents, definition: ServerDefinition) -> bool | None:

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct, field
 
-from permissions.base.files.plain_file import read_plain
+from agent.mcp.stored_file import read_stored
 from permissions.base.files.private_file import exclusive, write_private
 
 _MAX_BYTES: Final = 10_000_000
@@ -44,7 +44,4 @@ class RuleDigests:
         return [tool for tool in tools if tool in digests and digest not in digests[tool]]
 
     def _read(self) -> _Stored:
-        try:
-            return msgspec.json.decode(read_plain(self._path, _MAX_BYTES), type=_Stored)
-        except (OSError, msgspec.DecodeError, RecursionError):
-            return _Stored()
+        return read_stored(self._path, _Stored, _MAX_BYTES)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct, field
 
 from agent.mcp.configuration.server_definition import ServerDefinition
-from permissions.base.files.plain_file import read_plain
+from agent.mcp.stored_file import read_stored
 from permissions.base.files.private_file import exclusive, write_private
 
 ToolChangePolicy = Literal["withhold", "notify"]
@@ -95,10 +95,7 @@ class ToolPins:
             write_private(self._path, json.dumps(data).encode())
 
     def _read(self) -> _Stored:
-        try:
-            return msgspec.json.decode(read_plain(self._path, _MAX_BYTES), type=_Stored)
-        except (OSError, msgspec.DecodeError, RecursionError):
-            return _Stored()
+        return read_stored(self._path, _Stored, _MAX_BYTES)
 
 
 def pinned_texts(tools: Sequence[PinnedTool], instructions: str) -> dict[str, str]:

@@ -69,8 +69,6 @@ def _tool(server: str, name: str, tool: types.Tool, definition: Json) -> RemoteT
             title=cut(tool.title or hints.title, MAX_LABEL).replace("\n", " "),
             read_only=hints.read_only_hint,
             destructive=hints.destructive_hint,
-            idempotent=hints.idempotent_hint,
-            open_world=hints.open_world_hint,
         ),
         meta=dict(tool.meta or {}),
         definition=definition,

@@ -110,7 +110,7 @@ class StdioChannel:
             try:
                 view = view[os.write(stdin.fileno(), view) :]
             except BlockingIOError:
-                await _when_writable(stdin)
+                await _when_ready(stdin, to_write=True)
             except OSError as error:
                 raise ChannelClosed(error.strerror or str(error)) from error
 
@@ -143,29 +143,18 @@ async def _read(stream: IO[bytes] | None) -> bytes:
         try:
             return os.read(stream.fileno(), _CHUNK)
         except BlockingIOError:
-            await _when_readable(stream)
+            await _when_ready(stream, to_write=False)
         except OSError:
             break
     return b""
 
 
-async def _when_readable(stream: IO[bytes]) -> None:
+async def _when_ready(stream: IO[bytes], *, to_write: bool) -> None:
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
-    loop.add_reader(stream.fileno(), ready.set)
+    (loop.add_writer if to_write else loop.add_reader)(stream.fileno(), ready.set)
     try:
         await ready.wait()
     finally:
         if not stream.closed:
-            loop.remove_reader(stream.fileno())
-
-
-async def _when_writable(stream: IO[bytes]) -> None:
-    loop = asyncio.get_running_loop()
-    ready = asyncio.Event()
-    loop.add_writer(stream.fileno(), ready.set)
-    try:
-        await ready.wait()
-    finally:
-        if not stream.closed:
-            loop.remove_writer(stream.fileno())
+            (loop.remove_writer if to_write else loop.remove_reader)(stream.fileno())

@@ -184,7 +184,6 @@ def test_a_managed_file_is_exclusive(place: Place) -> None:
     assert [(s.definition.name, s.definition.scope) for s in loaded.servers] == [
         ("theirs", "managed")
     ]
-    assert loaded.is_exclusive
 
 
 def test_strict_leaves_only_those_of_the_command_line(place: Place) -> None:
