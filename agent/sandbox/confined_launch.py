@@ -159,17 +159,15 @@ def confined_launch(
     inner = replace(program, env={**program.env, **policy.env, **proxies})
     match available.backend:
         case Backend.LANDLOCK:
-            run = SandboxRun(policy, placeholders, (), (), quarantine)
-            prefix = tuple(landlock_arguments(policy))
-            return replace(inner, argv=(*prefix, *program.argv), confined_run=run)
+            prefix = landlock_arguments(policy)
         case Backend.SEATBELT:
-            run = SandboxRun(policy, placeholders, (), (), quarantine)
-            prefix = tuple(seatbelt_arguments(policy))
-            return replace(inner, argv=(*prefix, *program.argv), confined_run=run)
+            prefix = seatbelt_arguments(policy)
         case Backend.BUBBLEWRAP:
             return _in_bubblewrap(inner, policy, available, placeholders, quarantine, network)
         case Backend.NONE:
             raise CannotConfine(f"this machine cannot enforce {policy.confinement}")
+    run = SandboxRun(policy, placeholders, (), (), quarantine)
+    return replace(inner, argv=(*prefix, *program.argv), confined_run=run)
 
 
 def _in_bubblewrap(

@@ -48,9 +48,9 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     temp_dir: str
     """The session's temporary directory, also seen as `/tmp`."""
     write_roots: tuple[str, ...] = ()
-    """Working directories that is writable."""
+    """Working directories that may be written."""
     caches: tuple[str, ...] = ()
-    """Package caches that is writable."""
+    """Package caches that may be written."""
     pinned_directories: tuple[str, ...] = ()
     """Writable directories that cannot be renamed or removed."""
     read_only: tuple[str, ...] = ()

@@ -68,9 +68,7 @@ def probe(bwrap: str | None = None) -> Availability:
     if sys.platform == "darwin":
         return _seatbelt()
     if sys.platform != "linux" or not is_supported():
-        return Availability(
-            SandboxLevel.NONE, Backend.NONE, reason="no sandbox is supported on this system"
-        )
+        return _none("no sandbox is supported on this system")
     full = _bubblewrap(bwrap)
     if full.level is SandboxLevel.FULL:
         return full
@@ -83,11 +81,9 @@ def probe(bwrap: str | None = None) -> Availability:
 def _bubblewrap(choice: str | None) -> Availability:
     program = find_bubblewrap(choice)
     if program is None:
-        return Availability(
-            SandboxLevel.NONE,
-            Backend.NONE,
-            reason="bubblewrap is not installed",
-            fix="apt-get install bubblewrap (or dnf, pacman, apk add), "
+        return _none(
+            "bubblewrap is not installed",
+            "apt-get install bubblewrap (or dnf, pacman, apk add), "
             "or install agent-tui with the extra [sandbox]",
         )
     full = Availability(SandboxLevel.FULL, Backend.BUBBLEWRAP, program)
@@ -99,17 +95,21 @@ def _bubblewrap(choice: str | None) -> Availability:
     if failure is None:
         return full
     reason, fix = next((hint for text, hint in _REASONS if text in failure), (failure, ""))
-    return Availability(SandboxLevel.NONE, Backend.NONE, "", f"bubblewrap fails: {reason}", fix)
+    return _none(f"bubblewrap fails: {reason}", fix)
 
 
 def _seatbelt() -> Availability:
     available = Availability(SandboxLevel.FULL, Backend.SEATBELT, SEATBELT)
     if not os.access(SEATBELT, os.X_OK):
-        return Availability(SandboxLevel.NONE, Backend.NONE, reason=f"{SEATBELT} is missing")
+        return _none(f"{SEATBELT} is missing")
     failure = _failure(available)
     if failure is None:
         return available
-    return Availability(SandboxLevel.NONE, Backend.NONE, reason=f"sandbox-exec fails: {failure}")
+    return _none(f"sandbox-exec fails: {failure}")
+
+
+def _none(reason: str, fix: str = "") -> Availability:
+    return Availability(SandboxLevel.NONE, Backend.NONE, reason=reason, fix=fix)
 
 
 def _failure(available: Availability) -> str | None:

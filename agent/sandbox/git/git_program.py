@@ -22,6 +22,7 @@ import msgspec
 from agent.sandbox.git.checked_git import main
 from agent.sandbox.git.git_stops import MAKES_TREE, REAL_GIT
 from agent.sandbox.policy import SandboxPolicy
+from agent.sandbox.protected.protected_names import is_repository
 from permissions.base.process.program_path import path_outside
 from permissions.base.process.run_program import run_blocking
 from permissions.base.process.spawn import CannotStart, Launch
@@ -96,7 +97,7 @@ def _known_trees(policy: SandboxPolicy) -> list[str]:
     What a command clones governs nothing but itself.
     """
     names = [path for directory in policy.found_names.values() for path in directory.names]
-    trees = [os.path.dirname(path) for path in names if os.path.basename(path).lower() == ".git"]
+    trees = [os.path.dirname(path) for path in names if is_repository(path)]
     return list(dict.fromkeys((*policy.write_roots, *trees)))
 
 

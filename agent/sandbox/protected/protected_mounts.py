@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from agent.sandbox.protected.protected_names import NAMES
+from agent.sandbox.protected.protected_names import NAMES, is_repository
 from permissions.base.files.plain_file import read_plain
 from permissions.paths.resolve import is_below
 
@@ -82,7 +82,7 @@ def _protect(mounts: ProtectedMounts, root: str, paths: Iterable[str]) -> None:
     for path in dict.fromkeys(paths):
         if os.path.islink(path):
             mounts.links.append((path, os.readlink(path)))
-        elif os.path.basename(path).lower() == ".git":
+        elif is_repository(path):
             _add_repository(mounts, path)
         else:
             mounts.read_only.append(path)

@@ -63,7 +63,7 @@ class Found(Struct, frozen=True):
         """
         old_names = frozenset(previous.names)
         new_names = [
-            path for path in self.names if path not in old_names and not _is_repository(path)
+            path for path in self.names if path not in old_names and not is_repository(path)
         ]
         own = self._repositories_since(previous) if new_names else set()
         for path in new_names:
@@ -75,9 +75,7 @@ class Found(Struct, frozen=True):
     def _repositories_since(self, previous: Found) -> set[str]:
         """Return the directories with a repository that were not there before."""
         numbers = {one.state[:2] for one in previous.directories.values()}
-        parents = {
-            os.path.dirname(path) for path in self.names if os.path.basename(path).lower() == ".git"
-        }
+        parents = {os.path.dirname(path) for path in self.names if is_repository(path)}
         return {
             one
             for one in parents - previous.directories.keys()
@@ -85,7 +83,8 @@ class Found(Struct, frozen=True):
         }
 
 
-def _is_repository(path: str) -> bool:
+def is_repository(path: str) -> bool:
+    """Whether a path is that of a `.git`, in whatever spelling."""
     return os.path.basename(path).lower() == ".git"
 
 
