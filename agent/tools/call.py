@@ -156,7 +156,6 @@ class Ready(Struct, frozen=True):
 
     tool: AnyTool
     parsed_input: object
-    raw: Mapping[str, object]
     visible_input: Mapping[str, object]
     """What rules, hooks and users see."""
     target: str = ""

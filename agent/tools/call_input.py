@@ -43,7 +43,7 @@ async def read_input(call: RunningCall, raw: Mapping[str, object]) -> Ready:
     if problem is not None:
         raise Refused("invalid", problem)
     visible_input = tool.permission_input(parsed_input, raw, call.context)
-    return Ready(tool, parsed_input, raw, visible_input)
+    return Ready(tool, parsed_input, visible_input)
 
 
 def _identify(call: RunningCall, tool: AnyTool, parsed_input: object) -> str:

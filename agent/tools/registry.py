@@ -66,11 +66,6 @@ class ToolRegistry:
             # Only built-in tools answer to other names, or a server could pose as one of ours.
             self._aliases.update(dict.fromkeys(tool.aliases, tool.name))
 
-    @staticmethod
-    def builtin_tools() -> tuple[AnyTool, ...]:
-        """Return a fresh set of the built-in tools."""
-        return builtin_tools()
-
     def offer_search(self) -> None:
         """Add `ToolSearch` where there is something for it to find."""
         if any(t.should_defer and not t.always_load for t in self._tools.values()):

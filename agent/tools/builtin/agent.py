@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
@@ -138,10 +137,6 @@ def _launch_outcome(task: AgentTask, report: SubagentReport) -> ToolOutcome:
     )
 
 
-def _identifier(tool_input: AgentInput, _root: Path) -> str:
-    return f"Agent {tool_input.description}"
-
-
 def agent_tool(kinds: str = "") -> Tool[AgentInput]:
     """Return the tool; `kinds` lists the agents there are, one on a line."""
     return build_tool(
@@ -154,6 +149,6 @@ def agent_tool(kinds: str = "") -> Tool[AgentInput]:
         # Each of its own calls is decided on its own.
         requires_permission=False,
         aliases=("Task",),
-        identifier=_identifier,
+        identifier=lambda tool_input, _: f"Agent {tool_input.description}",
         max_result_size_chars=50_000,
     )

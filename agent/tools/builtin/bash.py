@@ -402,12 +402,8 @@ async def _preview(tool_input: BashInput, _context: ToolContext) -> Display:
     return CommandDisplay(tool_input.command)
 
 
-def _root_alone() -> tuple[str, str]:
-    return "/", "/"
-
-
 def bash_tool(
-    *, may_leave: bool = False, places: Callable[[], tuple[str, str]] = _root_alone
+    *, may_leave: bool = False, places: Callable[[], tuple[str, str]] = lambda: ("/", "/")
 ) -> Tool[BashInput]:
     """Return the tool.
 

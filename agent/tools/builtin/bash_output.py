@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -111,10 +110,6 @@ def _state(shell: ShellProcess, is_running: bool) -> str:
     return f"{shell.id}: ended with exit code {shell.exit_code} after {shell.elapsed_s:.0f} s."
 
 
-def _identifier(tool_input: BashOutputInput, _root: Path) -> str:
-    return f"BashOutput {tool_input.bash_id}"
-
-
 def bash_output_tool() -> Tool[BashOutputInput]:
     """Return the tool."""
     return build_tool(
@@ -128,6 +123,6 @@ def bash_output_tool() -> Tool[BashOutputInput]:
         is_read_only=lambda _: True,
         is_destructive=lambda _: False,
         requires_permission=False,
-        identifier=_identifier,
+        identifier=lambda tool_input, _: f"BashOutput {tool_input.bash_id}",
         max_result_size_chars=30_000,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -197,10 +196,6 @@ async def _preview(tool_input: EditInput, context: ToolContext) -> Display:
     return _diff(name, await asyncio.to_thread(_edit, tool_input, context))
 
 
-def _identifier(tool_input: EditInput, root: Path) -> str:
-    return f"Edit {display_path(tool_input.file_path, root)}"
-
-
 def edit_tool() -> Tool[EditInput]:
     """Return the tool."""
     return build_tool(
@@ -214,7 +209,7 @@ def edit_tool() -> Tool[EditInput]:
         is_destructive=lambda _: False,
         always_load=True,
         max_result_size_chars=30_000,
-        identifier=_identifier,
+        identifier=lambda tool_input, root: f"Edit {display_path(tool_input.file_path, root)}",
         preview=_preview,
         permission_input=with_absolute("file_path"),
     )

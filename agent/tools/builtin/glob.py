@@ -25,6 +25,7 @@ from agent.tools.base import (
 from agent.tools.files.paths import absolute, display_path, path_objection, printable
 from agent.tools.search.hidden_note import hidden_note
 from agent.tools.search.rg import SearchResult, file_selection, search
+from agent.tools.search.search_entries import entry_path, newest_first
 from agent.tools.services import ToolServices
 from permissions.base.process.reading_programs import ReadingPrograms
 
@@ -184,15 +185,7 @@ def _names(result: SearchResult) -> set[bytes]:
 
 
 def _newest_first(names: set[bytes], directory: Path) -> list[Path]:
-    stamped = []
-    for name in islice(names, _MAX_STATED):
-        path = directory / os.fsdecode(name.removeprefix(b"./"))
-        try:
-            changed = path.stat().st_mtime_ns
-        except OSError:
-            changed = 0
-        stamped.append((-changed, str(path), path))
-    return [path for _, _, path in sorted(stamped)]
+    return newest_first(entry_path(name, directory) for name in islice(names, _MAX_STATED))
 
 
 def _identifier(tool_input: GlobInput, root: Path) -> str:

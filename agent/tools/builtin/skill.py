@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -77,10 +76,6 @@ async def _run(tool_input: SkillInput, context: ToolContext) -> ToolOutcome:
     return ToolOutcome((head, *skill.blocks), tool_response={"success": True, "commandName": name})
 
 
-def _identifier(tool_input: SkillInput, _root: Path) -> str:
-    return f"Skill {tool_input.skill} {tool_input.args or ''}".rstrip()
-
-
 def skill_tool() -> Tool[SkillInput]:
     """Return the tool."""
     return build_tool(
@@ -94,6 +89,8 @@ def skill_tool() -> Tool[SkillInput]:
         is_read_only=lambda _: True,
         is_destructive=lambda _: False,
         interrupt_behavior=InterruptBehavior.CANCEL,
-        identifier=_identifier,
+        identifier=lambda tool_input, _: (
+            f"Skill {tool_input.skill} {tool_input.args or ''}".rstrip()
+        ),
         max_result_size_chars=100_000,
     )

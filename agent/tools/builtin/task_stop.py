@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -66,10 +65,6 @@ async def _run(tool_input: TaskStopInput, context: ToolContext) -> ToolOutcome:
     )
 
 
-def _identifier(tool_input: TaskStopInput, _root: Path) -> str:
-    return f"TaskStop {tool_input.id}"
-
-
 def task_stop_tool() -> Tool[TaskStopInput]:
     """Return the tool."""
     return build_tool(
@@ -81,6 +76,6 @@ def task_stop_tool() -> Tool[TaskStopInput]:
         concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
         requires_permission=False,
         aliases=("KillShell",),
-        identifier=_identifier,
+        identifier=lambda tool_input, _: f"TaskStop {tool_input.id}",
         max_result_size_chars=10_000,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -59,10 +58,6 @@ def _selected_names(query: str) -> list[str] | None:
     return [name.strip() for name in query.removeprefix(SELECT).split(",") if name.strip()]
 
 
-def _identifier(tool_input: ToolSearchInput, _root: Path) -> str:
-    return f"ToolSearch {tool_input.query}"
-
-
 def tool_search_tool() -> Tool[ToolSearchInput]:
     """Return the tool."""
     return build_tool(
@@ -75,6 +70,6 @@ def tool_search_tool() -> Tool[ToolSearchInput]:
         is_destructive=lambda _: False,
         requires_permission=False,
         always_load=True,
-        identifier=_identifier,
+        identifier=lambda tool_input, _: f"ToolSearch {tool_input.query}",
         max_result_size_chars=60_000,
     )

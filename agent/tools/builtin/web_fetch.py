@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
@@ -144,10 +143,6 @@ def _outcome(result: str, page: Page, start_s: float, *, is_error: bool) -> Tool
     )
 
 
-def _identifier(tool_input: WebFetchInput, _root: Path) -> str:
-    return f"WebFetch {tool_input.url}"
-
-
 def web_fetch_tool(judge: Judge | None = None) -> Tool[WebFetchInput]:
     """Return the tool; `judge` decides which URLs may be fetched, None: public addresses and
     the hosts that rules name."""
@@ -167,6 +162,6 @@ def web_fetch_tool(judge: Judge | None = None) -> Tool[WebFetchInput]:
         is_read_only=lambda _: False,
         is_destructive=lambda _: False,
         interrupt_behavior=InterruptBehavior.CANCEL,
-        identifier=_identifier,
+        identifier=lambda tool_input, _: f"WebFetch {tool_input.url}",
         max_result_size_chars=60_000,
     )

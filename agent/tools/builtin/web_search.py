@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -71,10 +70,6 @@ def _hit_text(hit: WebPageFound) -> str:
     return "\n".join(filter(None, (hit.title, hit.url, hit.excerpt)))
 
 
-def _identifier(tool_input: WebSearchInput, _root: Path) -> str:
-    return f"WebSearch {tool_input.query}"
-
-
 def web_search_tool() -> Tool[WebSearchInput]:
     """Return the tool."""
     return build_tool(
@@ -88,6 +83,6 @@ def web_search_tool() -> Tool[WebSearchInput]:
         is_read_only=lambda _: False,
         is_destructive=lambda _: False,
         interrupt_behavior=InterruptBehavior.CANCEL,
-        identifier=_identifier,
+        identifier=lambda tool_input, _: f"WebSearch {tool_input.query}",
         max_result_size_chars=40_000,
     )

@@ -144,10 +144,6 @@ async def _preview(tool_input: WriteInput, context: ToolContext) -> Display:
     return file_diff(name, old, tool_input.content, is_new=current is None)
 
 
-def _identifier(tool_input: WriteInput, root: Path) -> str:
-    return f"Write {display_path(tool_input.file_path, root)}"
-
-
 def write_tool() -> Tool[WriteInput]:
     """Return the tool."""
     return build_tool(
@@ -159,7 +155,7 @@ def write_tool() -> Tool[WriteInput]:
         concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
         always_load=True,
         max_result_size_chars=10_000,
-        identifier=_identifier,
+        identifier=lambda tool_input, root: f"Write {display_path(tool_input.file_path, root)}",
         preview=_preview,
         permission_input=with_absolute("file_path"),
     )

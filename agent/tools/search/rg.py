@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from agent.tools.base import ToolError
 from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.process.run_program import CHUNK_BYTES, ProcessResult, RunLimits, run_program
@@ -55,15 +57,12 @@ def file_selection(globs: Sequence[str] = (), file_type: str | None = None) -> l
     return options
 
 
-class SearchResult:
+class SearchResult(Struct, frozen=True):
     """Raw output of a search, and whether it was ended early."""
 
-    __slots__ = ("data", "note")
-
-    def __init__(self, data: bytes, note: str) -> None:
-        """`note` is empty when the search ran to its end."""
-        self.data = data
-        self.note = note
+    data: bytes
+    note: str
+    """Empty when the search ran to its end."""
 
 
 async def search(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -26,16 +26,20 @@ class SearchEntry(Struct, frozen=True):
 
 def file_entries(data: bytes, directory: Path, root: Path) -> list[SearchEntry]:
     """Parse paths that each end with NUL; newest first, named relative to `root`."""
-    stamped = []
-    for raw in data.split(b"\0"):
-        if raw:
-            path = _path(raw, directory)
-            try:
-                changed = path.stat().st_mtime_ns
-            except OSError:
-                changed = 0
-            stamped.append((-changed, str(path), path))
-    return [SearchEntry(path, display_path(path, root), 1) for _, _, path in sorted(stamped)]
+    paths = newest_first(entry_path(raw, directory) for raw in data.split(b"\0") if raw)
+    return [SearchEntry(path, display_path(path, root), 1) for path in paths]
+
+
+def newest_first(paths: Iterable[Path]) -> list[Path]:
+    """Return paths by the time of their last change; those that are gone come last, by name."""
+    return sorted(paths, key=lambda path: (-_change_time_ns(path), str(path)))
+
+
+def _change_time_ns(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def line_entries(
@@ -59,7 +63,7 @@ def line_entries(
         raw, line = data[position:end_of_path], data[end_of_path + 1 : end]
         position = end + 1
         if raw not in names:
-            path = _path(raw, directory)
+            path = entry_path(raw, directory)
             names[raw] = (path, display_path(path, root))
         path, name = names[raw]
         text = line.decode("utf-8", "replace")
@@ -85,7 +89,8 @@ def _line(path: Path, name: str, text: str, with_numbers: bool) -> SearchEntry |
     )
 
 
-def _path(raw: bytes, directory: Path) -> Path:
+def entry_path(raw: bytes, directory: Path) -> Path:
+    """Return the path that ripgrep printed for a file in the directory that it searched."""
     return directory / os.fsdecode(raw.removeprefix(b"./"))
 
 

@@ -8,9 +8,8 @@ host only; another host is reported, because the permission was for this one.
 from __future__ import annotations
 
 import asyncio
-import socket
 import zlib
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
@@ -18,6 +17,7 @@ from urllib.parse import urljoin, urlsplit
 from msgspec import Struct
 
 from agent.tools.base import ToolError
+from hooks.ports import system_resolve
 from permissions.base.network.environment_proxy import proxy_for
 from permissions.base.network.guarded_connect import Verdict, check_url
 from permissions.base.network.private_addresses import address_kind
@@ -57,18 +57,13 @@ class Page(Struct, frozen=True):
 
 def judge_public(url: str, named_hosts: Collection[str] = ()) -> Verdict:
     """Allow a URL whose every address is public, or loopback under one of the `named_hosts`."""
-    verdict = check_url(url, _resolve)
+    verdict = check_url(url, system_resolve)
     host = host_of(url)
     for text in verdict.addresses if verdict.is_allowed and host not in named_hosts else ():
         if address_kind(ip_address(text)) is not None:
             reason = f"{text} is this machine, and no rule WebFetch(domain:{host}) allows it"
             return Verdict(False, reason, verdict.addresses)
     return verdict
-
-
-def _resolve(host: str) -> Sequence[str]:
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 async def fetch(url: str, *, env: Mapping[str, str], judge: Judge = judge_public) -> Page:
