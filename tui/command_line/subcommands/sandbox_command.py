@@ -242,7 +242,7 @@ def _run(launch: Launch) -> int:
         copy.join()
     if isinstance(launch.confined_run, SandboxRun):
         output = tail.decode(errors="replace")
-        _print_refusals(launch.confined_run.refusals(output, failed=code != 0))
+        _print_refusals(launch.confined_run.refusals(output, has_failed=code != 0))
     return code if code >= 0 else 128 - code
 
 
