@@ -138,8 +138,8 @@ class RecordedConversation:
     def set_effort(self, effort: Effort | None) -> None:
         self.effort = effort
 
-    def set_thinking(self, wanted: bool) -> bool:
-        self.thinks = wanted
+    def set_thinking(self, is_on: bool) -> bool:
+        self.thinks = is_on
         return True
 
     async def rename(self, title: str) -> None:

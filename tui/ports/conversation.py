@@ -117,7 +117,7 @@ class ControlsPort(Protocol):
         """Use another model from the next request on; return what of the history it cannot read."""
         ...
 
-    def set_thinking(self, wanted: bool) -> bool:
+    def set_thinking(self, is_on: bool) -> bool:
         """Have the model think, or not; False where it can do only the other."""
         ...
 
