@@ -75,14 +75,14 @@ def request_builder(
 
 
 def held_to_schemas(
-    tools: Iterable[dict[str, object]], used: ModelInUse, model: str | None = None
+    tools: Iterable[dict[str, object]], model_in_use: ModelInUse, model: str | None = None
 ) -> list[dict[str, object]]:
     """Mark our own tools as strict where the endpoint holds calls of the model to their schemas.
 
     Once, at the start: a change later would cost the prompt cache. Tools of servers stay as they
     are: a schema that does not compile would cost all others their strictness.
     """
-    is_held = used.holds_calls(model or used.model)
+    is_held = model_in_use.holds_calls(model or model_in_use.model)
     return [
         {**tool, "strict": True} if is_held and not is_mcp_name(str(tool["name"])) else tool
         for tool in tools

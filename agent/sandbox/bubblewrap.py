@@ -49,8 +49,10 @@ def plan_mounts(policy: SandboxPolicy) -> dict[str, MountKind]:
         ((policy.temp_dir,), MountKind.WRITABLE),
     )
     mounts = {path: kind for paths, kind in ways for path in paths}
-    denied = beginnings(policy.denied_paths)
-    remaining = {path: kind for path, kind in mounts.items() if not f"{path}/".startswith(denied)}
+    denied_prefixes = beginnings(policy.denied_paths)
+    remaining = {
+        path: kind for path, kind in mounts.items() if not f"{path}/".startswith(denied_prefixes)
+    }
     return remaining | dict.fromkeys(policy.denied_paths, MountKind.MASK)
 
 

@@ -66,7 +66,7 @@ async def run_call(
 async def _lifecycle(call: RunningCall) -> CallOutcome:
     try:
         ready = await read_input(call, call.use.input)
-    except Refused as refused:
+    except Refused as refusal:
         await _emit_dispatch(call, call.use.name)
         try:
             if call.ports.registry.get(call.use.name) is None:
@@ -74,22 +74,22 @@ async def _lifecycle(call: RunningCall) -> CallOutcome:
             await _refuse_repeated(call)
         except Refused as why:
             return await _to_outcome(call, why, 0.0)
-        return await _to_outcome(call, refused, 0.0)
+        return await _to_outcome(call, refusal, 0.0)
     await _emit_dispatch(call, ready.tool.name)
     call.visible_input = ready.visible_input
     try:
         await _refuse_repeated(call)
         ready = await permit(call, ready)
-    except Refused as refused:
-        return await _to_outcome(call, refused, 0.0)
+    except Refused as refusal:
+        return await _to_outcome(call, refusal, 0.0)
     call.visible_input = ready.visible_input
     start_s = time.monotonic()
     try:
         outcome = await _execute(call, ready)
-    except Refused as refused:
+    except Refused as refusal:
         elapsed_s = time.monotonic() - start_s
-        await _after_failure(call, ready, refused, elapsed_s)
-        return await _to_outcome(call, refused, elapsed_s)
+        await _after_failure(call, ready, refusal, elapsed_s)
+        return await _to_outcome(call, refusal, elapsed_s)
     return await _finish(call, ready, outcome, time.monotonic() - start_s)
 
 

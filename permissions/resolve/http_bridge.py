@@ -161,8 +161,8 @@ class Bridge:
             call = await asyncio.wait_for(_read(reader), PATIENCE_S)
             self._admit(call)
             return 200, self._route(call)
-        except _Refused as refused:
-            return refused.status, {"error": refused.message}
+        except _Refused as refusal:
+            return refusal.status, {"error": refusal.message}
         except TimeoutError:
             return 400, {"error": "the request did not arrive in time"}
         except (asyncio.IncompleteReadError, ValueError, ConnectionError):

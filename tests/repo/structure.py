@@ -104,6 +104,8 @@ class Tree:
     imported: set[str] = field(default_factory=set)
     """Dotted names that the modules import."""
     texts: list[TextFacts] = field(default_factory=list)
+    bound_names: set[tuple[str, str]] = field(default_factory=set)
+    """Path and name of each parameter, variable, field and attribute that is assigned."""
 
     def __post_init__(self) -> None:
         for path, source in self.sources.items():
@@ -256,6 +258,14 @@ class _Reader:
                 self._add_function(node)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 self._tree.texts.append(TextFacts(self._path, node.lineno, node.value))
+            elif isinstance(node, ast.arg):
+                self._tree.bound_names.add((self._path, node.arg))
+            elif isinstance(node, ast.MatchAs | ast.ExceptHandler) and node.name:
+                self._tree.bound_names.add((self._path, node.name))
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                self._tree.bound_names.add((self._path, node.attr))
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self._tree.bound_names.add((self._path, node.id))
             elif isinstance(node, ast.Name) and node.id == "Any":
                 self._tree.any_names[_package(self._path)] += 1
         for statement in module.body:

@@ -1,7 +1,7 @@
 """Docstrings, comments and names are in plain technical English.
 
-No idiom of the list stands in a docstring or comment, and no function is named by a participle or a
-particle alone.
+No idiom of the list stands in a docstring or comment, and no function, parameter, field, attribute
+or variable is named by a participle or a particle alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.repo.checkout import PACKAGES, tracked_files, tracked_texts
+from tests.repo.checkout import PACKAGES, ROOT, tracked_files, tracked_texts
+from tests.repo.structure import Tree, read_tree
 
 IDIOMS = re.compile(
     r"\bnobody\b|\bwhoever\b|\bgo(?:es)? on\b|\b(?:is|are|was|were) told\b"
@@ -47,6 +48,40 @@ EXCUSED = {
     ("tui/editing/text_buffer.py", "left"): "the direction, beside `right`",
     ("tui/editing/vim/motions.py", "_left"): "the direction, beside `_right`",
 }
+
+
+EXCUSED_VALUES = {
+    # Directions and places on the screen, beside `right`, `front`, `top`.
+    "left": """tui/panels/help.py tui/prompt/prompt_rows.py tui/screen/cell_diff.py
+        tui/screen/encode.py tui/text/wrap.py tui/transcript/diff/split_rows.py
+        tui/transcript/markdown/markdown_table.py tui/transcript/position_rows.py
+        tui/transcript/selecting/transcript_marker.py""",
+    "back": "tui/screen/cell_frame.py tui/screen/direct_rows.py tui/screen/sixel_layer.py",
+    # The color.
+    "red": """agent/status_line/ansi_text.py tui/screen/sixel_layer.py tui/terminal/background.py
+        tui/theme/theme_palette.py""",
+    # Keys of stored files, settings, messages and scenarios.
+    "approved": "agent/library/context/run_context.py",
+    "rejected": "agent/library/context/run_context.py",
+    "redacted": "agent/session/records.py",
+    "kept": "agent/session/records.py",
+    "stopped": "agent/session/background_runs.py",
+    "dropped": "agent/orchestration/run/fan_out.py",
+    "counted": "agent/teams/team_file.py",
+    "written": "agent/mcp/configuration/consent_store.py",
+    "disabled": """agent/mcp/configuration/consent_store.py agent/library/tracing/run_spans.py
+        agent/settings/sections/sandbox_section.py""",
+    "enabled": """agent/sandbox/configuration/sandbox_settings.py agent/settings/schema.py
+        agent/settings/sections/sandbox_section.py""",
+    "to": """agent/session/team_records.py agent/teams/team_message.py agent/teams/team_tools.py
+        agent/tools/agent_port.py agent/tools/builtin/send_message.py""",
+    "at": "agent/model/scripted/faults.py",
+    "after": "agent/model/scripted/scenario.py",
+    "served": "agent/model/scripted/scenario.py",
+    # Parameters that the Agents SDK has.
+    "triggered": "agent/library/tracing/run_spans.py",
+}
+"""Parameters, fields, attributes and variables that stay, with their modules."""
 
 
 def remarks(source: str) -> Iterator[tuple[int, str]]:
@@ -104,6 +139,34 @@ def test_functions_are_named_by_verbs_and_nouns() -> None:
     texts = tracked_texts()
     found = {(str(path), name) for path in _product() for name in lone_participles(texts[path])}
     assert found == set(EXCUSED), "rename it, or remove an excuse that nothing needs"
+
+
+def test_values_are_named_by_nouns() -> None:
+    names = {
+        (path, name)
+        for path, name in read_tree(ROOT).bound_names
+        if _is_participle(name.strip("_"))
+    }
+    excused = {(path, name) for name, paths in EXCUSED_VALUES.items() for path in paths.split()}
+    assert names == excused, "rename it, or remove an excuse that nothing needs"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def read(*, found): ...",
+        "wanted = 1",
+        "self._at = 1",
+        "class One:\n    kept: int",
+        "for before, one in (): ...",
+        "match 1:\n    case int(given): ...",
+        "def f(*told): ...",
+        "x = [y for known in ()]",
+    ],
+)
+def test_each_way_to_bind_a_name_counts(source: str) -> None:
+    names = Tree({"one.py": source}).bound_names
+    assert [name for _, name in names if _is_participle(name.strip("_"))]
 
 
 @pytest.mark.parametrize(

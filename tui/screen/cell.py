@@ -68,7 +68,7 @@ class CellMaker:
 class _Glyphs(dict[str, ScreenCell]):
     """The cells of one style, by grapheme."""
 
-    __slots__ = ("link", "style_id", "wide_cells")
+    __slots__ = ("link", "style_id")
 
     def __init__(self, style_id: int, link: str | None) -> None:
         super().__init__()

@@ -214,8 +214,8 @@ class _CallRun:
         assert gate is not None, "a run has a gate"
         try:
             outcome = await gate.run(use, work, self._check_approval)
-        except CallStopped as stopped:
-            answer: FunctionToolResult | ToolApprovalItem | str = stopped.answer
+        except CallStopped as stop:
+            answer: FunctionToolResult | ToolApprovalItem | str = stop.answer
             return self._result(answer) if isinstance(answer, str) else answer
         if errors:
             raise errors[0]

@@ -44,11 +44,11 @@ def compiled_tools(tools: Iterable[Mapping[str, object]]) -> list[Mapping[str, o
 
     The first ones that stay inside its limits together; the others are no longer marked.
     """
-    found: list[Mapping[str, object]] = []
+    offered_tools: list[Mapping[str, object]] = []
     count = optional = unions = 0
     for tool in tools:
         if "strict" not in tool:
-            found.append(tool)
+            offered_tools.append(tool)
             continue
         schema = compiled_schema(tool.get("input_schema"))
         more_optional, more_unions = _choices(schema)
@@ -59,11 +59,11 @@ def compiled_tools(tools: Iterable[Mapping[str, object]]) -> list[Mapping[str, o
             or more_optional > MOST_OPTIONAL_OF_ONE
             or unions + more_unions > MOST_UNIONS
         ):
-            found.append({name: value for name, value in tool.items() if name != "strict"})
+            offered_tools.append({name: value for name, value in tool.items() if name != "strict"})
             continue
         count, optional, unions = count + 1, optional + more_optional, unions + more_unions
-        found.append({**tool, "input_schema": schema})
-    return found
+        offered_tools.append({**tool, "input_schema": schema})
+    return offered_tools
 
 
 def compiled_schema(schema: object) -> dict[str, object] | None:
@@ -102,25 +102,25 @@ def _compile_node(node: object, *, is_optional: bool = False) -> dict[str, objec
     if len(branches) == 1 and isinstance(branches[0], Mapping):
         return _compile_node({**branches[0], **rest}, is_optional=is_optional)
     kind = rest.get("type")
-    found: dict[str, object] = {}
+    schema: dict[str, object] = {}
     if branches:
         parts = [_compile_node(branch) for branch in branches]
-        found["anyOf"] = None if None in parts else parts
+        schema["anyOf"] = None if None in parts else parts
     elif kind is None and not {"enum", "const"} & set(rest):
         return None
     if kind == "object":
-        found["properties"] = _properties(rest)
+        schema["properties"] = _properties(rest)
     if kind == "array":
-        found["items"] = _compile_node(rest.pop("items", None))
-    if None in found.values():
+        schema["items"] = _compile_node(rest.pop("items", None))
+    if None in schema.values():
         return None
-    kept = [name for name in _KEPT if name in rest]
-    kept += ["minItems"] if rest.get("minItems") in (0, 1) else []
-    kept += ["format"] if rest.get("format") in _FORMATS else []
-    found.update({name: rest.pop(name) for name in kept})
+    keywords = [name for name in _KEPT if name in rest]
+    keywords += ["minItems"] if rest.get("minItems") in (0, 1) else []
+    keywords += ["format"] if rest.get("format") in _FORMATS else []
+    schema.update({name: rest.pop(name) for name in keywords})
     if description := _description(rest):
-        found["description"] = description
-    return found
+        schema["description"] = description
+    return schema
 
 
 def _branches(rest: dict[str, object], *, is_optional: bool) -> list[object]:
@@ -133,14 +133,14 @@ def _branches(rest: dict[str, object], *, is_optional: bool) -> list[object]:
     if isinstance(kinds, list):
         del rest["type"]
         branches = [{"type": kind} for kind in kinds]
-    found = branches if isinstance(branches, list) else []
-    return [each for each in found if not (is_optional and each == _NULL)]
+    alternatives = branches if isinstance(branches, list) else []
+    return [each for each in alternatives if not (is_optional and each == _NULL)]
 
 
 def _properties(rest: dict[str, object]) -> dict[str, object] | None:
     """Take the properties out of an object; None where it may have others."""
-    required = rest.get("required")
-    names = required if isinstance(required, list) else []
+    required_names = rest.get("required")
+    names = required_names if isinstance(required_names, list) else []
     members = record(rest, "properties")
     rest.pop("properties", None)
     properties = {
@@ -166,8 +166,8 @@ def _choices(node: object) -> tuple[int, int]:
     if not isinstance(node, Mapping):
         return 0, 0
     properties = record(node, "properties")
-    required = node.get("required")
+    required_names = node.get("required")
     inside = [*properties.values(), node.get("items"), node.get("anyOf")]
     optional, unions = _choices(inside)
-    missing = len(properties) - len(required if isinstance(required, list) else [])
+    missing = len(properties) - len(required_names if isinstance(required_names, list) else [])
     return optional + missing, unions + ("anyOf" in node)

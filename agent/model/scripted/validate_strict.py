@@ -25,14 +25,14 @@ def strict_problem(tools: Sequence[Mapping[str, object]]) -> str | None:
     """Return the first reason to reject a request for its strict tools; None for none."""
     nodes: list[Mapping[str, object]] = []
     count = 0
-    for at, tool in enumerate(tools):
+    for index, tool in enumerate(tools):
         if not tool.get("strict"):
             continue
         count += 1
         for node in _nodes(tool.get("input_schema")):
             nodes.append(node)
             if (problem := _node_problem(node)) is not None:
-                return f"tools.{at}.custom: {problem}"
+                return f"tools.{index}.custom: {problem}"
     optional = sum(len(record(node, "properties")) - len(_required_names(node)) for node in nodes)
     unions = sum("anyOf" in node or isinstance(node.get("type"), list) for node in nodes)
     if count > MOST_TOOLS:
@@ -53,8 +53,8 @@ def strict_problem(tools: Sequence[Mapping[str, object]]) -> str | None:
 
 def _node_problem(node: Mapping[str, object]) -> str | None:
     kind = node.get("type") if isinstance(node.get("type"), str) else ""
-    known = _KEYWORDS.get(str(kind), _ANY)
-    if extra := sorted(set(node) - known):
+    keywords = _KEYWORDS.get(str(kind), _ANY)
+    if extra := sorted(set(node) - keywords):
         return f"For '{kind}' type, properties {', '.join(extra)} are not supported"
     if kind == "object" and node.get("additionalProperties") is not False:
         return "For 'object' type, 'additionalProperties' must be explicitly set to false"
@@ -80,5 +80,5 @@ def _nodes(schema: object) -> Iterator[Mapping[str, object]]:
 
 
 def _required_names(node: Mapping[str, object]) -> Sequence[object]:
-    required = node.get("required")
-    return required if isinstance(required, list) else ()
+    names = node.get("required")
+    return names if isinstance(names, list) else ()

@@ -116,10 +116,10 @@ class WorkflowRun:
     async def _run_to_end(self) -> RunEnd:
         try:
             return RunEnd(WorkflowState.COMPLETED, await self._work())
-        except RunLeft as left:
-            return RunEnd(WorkflowState.PAUSED, reason=str(left))
-        except RunStopped as stopped:
-            return RunEnd(WorkflowState.STOPPED, reason=str(stopped))
+        except RunLeft as error:
+            return RunEnd(WorkflowState.PAUSED, reason=str(error))
+        except RunStopped as error:
+            return RunEnd(WorkflowState.STOPPED, reason=str(error))
         except ScriptError as error:
             return RunEnd(WorkflowState.FAILED, reason=str(error))
 
@@ -179,8 +179,8 @@ class WorkflowRun:
         while True:
             try:
                 wish = await self._parts.journal.renew(self.record.id, self.record.owner)
-            except RunTakenError as taken:
-                self.control.stop(str(taken))
+            except RunTakenError as error:
+                self.control.stop(str(error))
                 return
             match wish:
                 case Wish.PAUSE:
