@@ -23,7 +23,7 @@ class RepairReport(Struct, frozen=True):
 
     session_id: str
     good: int
-    damaged_count: int
+    damaged: int
     unknown: int
     """Whole records of kinds this version does not know; they stay."""
     torn_bytes: int
@@ -34,7 +34,7 @@ class RepairReport(Struct, frozen=True):
     @property
     def is_whole(self) -> bool:
         """Whether there was nothing to mend."""
-        return not self.damaged_count and not self.torn_bytes and self.has_header
+        return not self.damaged and not self.torn_bytes and self.has_header
 
 
 def check(session_id: str, path: Path) -> RepairReport:

@@ -38,7 +38,7 @@ class SessionInfo(Struct, frozen=True):
 
     id: str
     path: Path
-    modified_at: datetime
+    modified: datetime
     """When something was last added; UTC."""
     size_bytes: int
 
@@ -241,8 +241,8 @@ class SessionStore:
         title, and hold words that were typed; the oldest first, without those that are open."""
         directory = info.path.parent
         newer = sorted(
-            (other for other in _sessions(directory) if other.modified_at > info.modified_at),
-            key=lambda other: (other.modified_at, other.id),
+            (other for other in _sessions(directory) if other.modified > info.modified),
+            key=lambda other: (other.modified, other.id),
         )
         return tuple(
             other
@@ -256,7 +256,7 @@ class SessionStore:
         """Return a project's sessions, or all, the one used last first. Raises nothing."""
         directories = [self.directory(project_dir)] if project_dir else _directories(self.root)
         infos = [info for directory in directories for info in _sessions(directory)]
-        infos.sort(key=lambda info: (info.modified_at, info.id), reverse=True)
+        infos.sort(key=lambda info: (info.modified, info.id), reverse=True)
         return tuple(infos)
 
     def rename(self, session_id: str, title: str) -> None:

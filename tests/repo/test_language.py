@@ -66,6 +66,8 @@ EXCUSED_VALUES = {
     "redacted": "agent/session/records.py",
     "kept": "agent/session/records.py",
     "stopped": "agent/session/background_runs.py",
+    "modified": "agent/session/store.py agent/session/archive/summaries.py",
+    "damaged": "agent/session/repair.py",
     "dropped": "agent/orchestration/run/fan_out.py",
     "counted": "agent/teams/team_file.py",
     "written": "agent/mcp/configuration/consent_store.py",

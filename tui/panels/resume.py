@@ -142,7 +142,7 @@ def _summary(info: SessionInfo) -> SessionSummary | None:
 
 def _item(summary: SessionSummary, with_project: bool) -> Item:
     where = f" · {summary.launch_dir}" if with_project else ""
-    detail = f"{time_ago(summary.modified_at)}{where}"
+    detail = f"{time_ago(summary.modified)}{where}"
     keywords = f"{summary.last_prompt} {summary.last_answer} {summary.id}"
     return Item(summary.title[:120], detail, keywords=keywords)
 

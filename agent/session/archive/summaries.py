@@ -41,7 +41,7 @@ class SessionSummary(Struct, frozen=True):
     path: Path
     project_dir: str
     launch_dir: str
-    modified_at: datetime
+    modified: datetime
     size_bytes: int
     title: str
     """Given, or the beginning of the first prompt; empty for a session without one."""
@@ -62,7 +62,7 @@ def summarise(info: SessionInfo) -> SessionSummary:
         path=info.path,
         project_dir=header.project_dir if header else "",
         launch_dir=header.launch_dir if header else "",
-        modified_at=info.modified_at,
+        modified=info.modified,
         size_bytes=info.size_bytes,
         title=end.title or _last_title(info.path) or next(iter(first_prompt.splitlines()), "")[:80],
         last_prompt=end.last_prompt or first_prompt,

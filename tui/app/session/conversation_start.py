@@ -190,9 +190,7 @@ class ConversationStart:
         sessions = await asyncio.to_thread(
             recent_sessions, store, root, context.session.session_id, RECENT_SESSIONS
         )
-        recent = [
-            RecentSession(shown_line(one.title), time_ago(one.modified_at)) for one in sessions
-        ]
+        recent = [RecentSession(shown_line(one.title), time_ago(one.modified)) for one in sessions]
         self._parts.show_recent(recent, tip_for(sum(one.size_bytes for one in sessions)))
 
     def _preview(self, tool_use_id: str) -> Any:

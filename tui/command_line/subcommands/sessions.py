@@ -54,7 +54,7 @@ def list_sessions(everywhere: bool, as_json: bool) -> None:
     for one in sessions:
         title = (one.title or "(no prompt yet)").splitlines()[0]
         where = f"  {one.project_dir}" if everywhere else ""
-        click.echo(f"{one.id[:8]}  {one.modified_at:%Y-%m-%d %H:%M}  {sanitize(title)[:80]}{where}")
+        click.echo(f"{one.id[:8]}  {one.modified:%Y-%m-%d %H:%M}  {sanitize(title)[:80]}{where}")
     if not sessions:
         click.echo("no sessions here" if project else "no sessions")
 
@@ -198,7 +198,7 @@ def _describe_report(report: RepairReport) -> str:
     if report.is_whole:
         return f"intact, {report.good} records"
     wrong = [
-        f"{report.damaged_count} damaged records" if report.damaged_count else "",
+        f"{report.damaged} damaged records" if report.damaged else "",
         f"{report.torn_bytes} bytes of a truncated record" if report.torn_bytes else "",
         "" if report.has_header else "no header",
     ]

@@ -44,7 +44,7 @@ def _words(matches: list[re.Match[str]]) -> CountedTests | None:
     for number, word in _COUNT.findall(matches[-1][1]):
         kind = "passed" if word == "passed" else "failed"
         counts[kind] += int(number)
-    return CountedTests(**counts) if any(counts.values()) else None
+    return CountedTests(counts["passed"], counts["failed"]) if any(counts.values()) else None
 
 
 def _unittest(matches: list[re.Match[str]]) -> CountedTests | None:

@@ -147,7 +147,7 @@ def test_a_damaged_transcript_is_checked_and_mended(tmp_path: Path) -> None:
     damaged = session.path.read_bytes().replace(b'"two"', b'"TWO"') + b"torn"
     session.path.write_bytes(damaged)
     report = repair(store, session.id)
-    assert (report.good, report.damaged_count, report.torn_bytes) == (3, 1, 4)
+    assert (report.good, report.damaged, report.torn_bytes) == (3, 1, 4)
     assert report.backup is not None
     assert report.backup.read_bytes() == damaged
     assert check(session.id, session.path).is_whole
