@@ -190,7 +190,7 @@ def build_tool(
     Defaults").
 
     `input_model` is a record, `dict` for any input (with its own schema), or a pydantic model
-    where a library brings one; `ignored_names` are
+    where a library has one; `ignored_names` are
     parameters that models know from elsewhere.
 
     Raises:

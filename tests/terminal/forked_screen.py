@@ -18,7 +18,7 @@ from tests.journeys.forked_program import order_fork
 
 @dataclass(slots=True)
 class ForkedScreen(Program):
-    """It is no child of this process: a pipe tells of its end."""
+    """It is not a child of this process: a pipe reports its end."""
 
     result: int = -1
 
