@@ -23,6 +23,11 @@ from agent.model.providers.provider_setup import (
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_SMALL_MODEL: Final = "claude-haiku-5-5"
+_NOTHING_CONFIGURED: Final = (
+    "No model is configured. Set ANTHROPIC_API_KEY, set ANTHROPIC_BASE_URL to a server that "
+    "speaks the Messages API (Ollama, llama.cpp, vLLM, LM Studio, LiteLLM), or name a model of "
+    "another provider, such as --model openai/NAME with OPENAI_API_KEY."
+)
 
 ALIASES: Final[Mapping[str, str]] = {
     "default": DEFAULT_MODEL,
@@ -78,6 +83,8 @@ class Unconfigured(Struct, frozen=True):
     """There is no way to a model yet; `reason` names what is missing and what to do, for users."""
 
     reason: str
+    is_untouched: bool = False
+    """Nothing is configured at all: a first start, not a mistake."""
 
 
 def resolve_model(
@@ -128,7 +135,9 @@ def resolve_model(
     elif not origin:
         if endpoint.is_official:
             unknown = providers.unknown(model) if model else None
-            return Unconfigured(unknown or _nothing_configured(env, providers))
+            if reason := unknown or _key_of_another(env, providers):
+                return Unconfigured(reason)
+            return Unconfigured(_NOTHING_CONFIGURED, is_untouched=True)
         endpoint = Endpoint(base_url, auth_token=NO_KEY, headers=endpoint.headers)
         origin = "no key needed"
     small = _value(env, "ANTHROPIC_SMALL_FAST_MODEL") or settings.small_model
@@ -144,8 +153,8 @@ def resolve_model(
     )
 
 
-def _nothing_configured(env: Mapping[str, str], providers: Providers) -> str:
-    """Return what is missing, and what to do: with a key that is there, name a model."""
+def _key_of_another(env: Mapping[str, str], providers: Providers) -> str | None:
+    """Return what to do with the key of another provider, or None if there is none."""
     for each in providers.by_name.values():
         key = next((name for name in each.key_variables if _value(env, name)), None)
         if key is not None:
@@ -153,11 +162,7 @@ def _nothing_configured(env: Mapping[str, str], providers: Providers) -> str:
                 f"No model is chosen. {key} is set: name a model with --model {each.name}/NAME, "
                 'or as "model" in your settings.'
             )
-    return (
-        "No model is configured. Set ANTHROPIC_API_KEY, set ANTHROPIC_BASE_URL to a server that "
-        "speaks the Messages API (Ollama, llama.cpp, vLLM, LM Studio, LiteLLM), or name a model of "
-        "another provider, such as --model openai/NAME with OPENAI_API_KEY."
-    )
+    return None
 
 
 def _credentials(

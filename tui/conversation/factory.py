@@ -273,7 +273,7 @@ class ConversationMaker:
             except NotConfigured as error:
                 from tui.dialogs.onboarding import LocalModel, Onboarding  # where it is asked
 
-                chosen = await ports.onboarding()
+                chosen = await ports.onboarding(obstacle=error.obstacle)
                 if isinstance(chosen, LocalModel):
                     settings = await self._store_model(chosen, environment)
                     return (

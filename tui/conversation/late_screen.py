@@ -132,8 +132,11 @@ class _LateUser:
     async def trust(self, request: TrustRequest) -> bool:
         return await (await self._screen.wait_for_ports()).trust(request)
 
-    async def onboard(self, server: LocalServer | None = None) -> Onboarding | LocalModel:
-        return await (await self._screen.wait_for_ports()).onboarding(server)
+    async def onboard(
+        self, server: LocalServer | None = None, *, obstacle: str = ""
+    ) -> Onboarding | LocalModel:
+        ports = await self._screen.wait_for_ports()
+        return await ports.onboarding(server, obstacle=obstacle)
 
     async def show(self, dialog: AnsweredDialog[AnswerT]) -> AnswerT:
         return await (await self._screen.wait_for_ports()).show(dialog)

@@ -24,6 +24,11 @@ Closer = Callable[[], Awaitable[None]]
 class NotConfigured(ConfigError):
     """No model can be reached; the text explains how to connect one, and mentions the demo."""
 
+    def __init__(self, reason: str, *, is_untouched: bool = False) -> None:
+        """Keep what is in the way; it is empty where nothing has been configured yet."""
+        super().__init__(f"{reason} To try agent-tui without one: agent-tui --demo")
+        self.obstacle = "" if is_untouched else reason
+
 
 async def real_model(
     settings: Settings, environment: Environment, options: RunOptions
@@ -59,7 +64,7 @@ async def real_model(
         helper_key=helper_key,
     )
     if isinstance(resolution, Unconfigured):
-        raise NotConfigured(f"{resolution.reason} To try agent-tui without one: agent-tui --demo")
+        raise NotConfigured(resolution.reason, is_untouched=resolution.is_untouched)
     return resolution
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _HOSTED: Final = "export ANTHROPIC_API_KEY=sk-ant-…"
 _OWN: Final = "export ANTHROPIC_BASE_URL=http://localhost:11434 ANTHROPIC_MODEL=…"
 _OWN_KEY: Final = "If the server needs its own key, set ANTHROPIC_AUTH_TOKEN."
+_OTHERS: Final = "Other providers: set OPENAI_API_KEY, …, and start with --model openai/NAME."
 KEYS: Final = (
     ("enter", "send"),
     ("shift+tab", "change the permission mode"),
@@ -57,15 +58,19 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
         servers: Sequence[LocalServer] = (),
         *,
         is_configured: bool = False,
+        obstacle: str = "",
         shows_keys: bool = True,
     ) -> None:
         """Open with the best answer selected: a server that was found, else the demo.
 
         `is_configured`: `servers` is the one that the user configured, without a model;
+        `obstacle`: what keeps the model that the user configured from being used;
         `shows_keys` is False where the keys of the drawn screen do nothing.
         """
         self._server = servers[0] if is_configured else None
-        self._keys = KEYS if shows_keys else ()
+        # A user who has configured something needs to see what to change instead.
+        self._keys = KEYS if shows_keys and not obstacle else ()
+        self._obstacle = obstacle
         self._highlighter = highlighter
         super().__init__()
         self.ignored_keys = 0
@@ -129,9 +134,10 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
         footer = [FooterRow(BLANK, is_optional=True), *self._choices.rows(width_cells)]
         if self._server is not None:
             return DialogView(title, indent_rows(_which_of(self._server, width), pad, pad), footer)
-        heading = "These are on this machine:" if self._offers else "No model is configured yet."
+        usual = "These are on this machine:" if self._offers else "No model is configured yet."
+        heading = wrap([(self._obstacle or usual, Ink(bold=True))], width)
         rows: list[Row] = [
-            *wrap([(heading, Ink(bold=True))], width),
+            *heading,
             BLANK,
             *wrap([("To use Anthropic's API:", MUTED)], width),
             *code_rows([self._highlighter.line(_HOSTED, "bash")], width),
@@ -146,10 +152,12 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
             *code_rows([self._highlighter.line(_OWN, "bash")], width),
             *wrap([(_OWN_KEY, MUTED)], width),
             BLANK,
+            *wrap([(_OTHERS, MUTED)], width),
+            BLANK,
         ]
         if self._offers:
             # What can be used at once comes first, and is read with its answers.
-            rows = [rows[0], *_settings_note(width), BLANK]
+            rows = [*heading, *_settings_note(width), BLANK]
         if self._keys:
             rows += wrap([("Shortcuts:", MUTED)], width)
         for key, does in self._keys:

@@ -178,10 +178,14 @@ class DialogUser:
         """Return whether the user trusts a directory."""
         return await show(self._host, TrustDialog(request))
 
-    async def onboard(self, server: LocalServer | None = None) -> Onboarding | LocalModel:
+    async def onboard(
+        self, server: LocalServer | None = None, *, obstacle: str = ""
+    ) -> Onboarding | LocalModel:
         """Return what to do without credentials, or which model of the named server to use."""
         servers = (server,) if server is not None else await find_local_servers()
-        dialog = OnboardingDialog(self._highlighter, servers, is_configured=server is not None)
+        dialog = OnboardingDialog(
+            self._highlighter, servers, is_configured=server is not None, obstacle=obstacle
+        )
         return await show(self._host, dialog)
 
 

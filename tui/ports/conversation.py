@@ -210,8 +210,13 @@ class AskTrust(Protocol):
 class AskOnboarding(Protocol):
     """Asks what to do without credentials, or without a model."""
 
-    async def __call__(self, server: LocalServer | None = None) -> Onboarding | LocalModel:
-        """Return what the user chose; of the models of the server they named, if they did."""
+    async def __call__(
+        self, server: LocalServer | None = None, *, obstacle: str = ""
+    ) -> Onboarding | LocalModel:
+        """Return what the user chose; of the models of the server they named, if they did.
+
+        `obstacle`: what keeps the model that they configured from being used.
+        """
         ...
 
 

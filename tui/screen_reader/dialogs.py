@@ -218,12 +218,19 @@ class LineDialogUser:
         """Return whether the user trusts a folder."""
         return await self._dialogs.ask(TrustDialog(request))
 
-    async def onboard(self, server: LocalServer | None = None) -> Onboarding | LocalModel:
+    async def onboard(
+        self, server: LocalServer | None = None, *, obstacle: str = ""
+    ) -> Onboarding | LocalModel:
         """Return what to do without credentials, or which model of the named server to use."""
         servers = (server,) if server is not None else await find_local_servers()
-        is_configured = server is not None
         return await self._dialogs.ask(
-            OnboardingDialog(Highlighter(), servers, is_configured=is_configured, shows_keys=False)
+            OnboardingDialog(
+                Highlighter(),
+                servers,
+                is_configured=server is not None,
+                obstacle=obstacle,
+                shows_keys=False,
+            )
         )
 
 

@@ -334,6 +334,22 @@ async def test_onboarding() -> None:
     assert await dialog.wait() is Onboarding.DEMO
 
 
+async def test_a_newcomer_reads_how_to_use_other_providers() -> None:
+    assert "--model openai/NAME" in drawn(OnboardingDialog(Highlighter()))
+
+
+@pytest.mark.parametrize("models", [(), ("qwen3:8b",)])
+async def test_a_start_that_failed_shows_why_instead_of_the_greeting(
+    models: tuple[str, ...],
+) -> None:
+    servers = [LocalServer("Ollama", "http://localhost:11434", models)] if models else []
+    text = drawn(OnboardingDialog(Highlighter(), servers, obstacle="OPENAI_API_KEY is set: …"))
+    assert "OPENAI_API_KEY is set: …" in text
+    assert "No model is configured yet" not in text
+    assert "These are on this machine" not in text
+    assert "shift+tab" not in text
+
+
 async def test_the_first_start_takes_no_letter_for_an_answer() -> None:
     dialog = OnboardingDialog(Highlighter())
     press(dialog, *"yn fix 9")
