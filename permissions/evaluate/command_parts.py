@@ -34,7 +34,9 @@ def command_parts(bash: CallView) -> CommandParts:
     command = bash.tool_input.get("command")
     if not isinstance(command, str):
         return CommandParts((), [not_understood(bash, "", "the command is not a string")])
-    facts = analyse(command, bash.base, str(bash.context.home))
+    context = bash.context
+    temp_dir = str(context.scratch_dir) if context.scratch_dir is not None else ""
+    facts = analyse(command, bash.base, str(context.home), temp_dir)
     if isinstance(facts, Unparsable):
         return CommandParts((), [not_understood(bash, command, str(facts))])
     if any(one.when_plain for one in facts):

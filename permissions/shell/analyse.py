@@ -29,19 +29,24 @@ MAX_PARTS = 2_000
 _MAX_NESTING = 6
 
 
-def analyse(command: str, directory: str, home: str) -> tuple[CommandFacts, ...] | Unparsable:
+def analyse(
+    command: str, directory: str, home: str, temp_dir: str = ""
+) -> tuple[CommandFacts, ...] | Unparsable:
     """Return the facts about every simple command in source order, or why there are none.
 
     Args:
         directory: Where the shell is, absolute.
         home: What `~` and `$HOME` mean.
+        temp_dir: What `$TMPDIR` means to what the command itself runs; empty: not known.
     """
     is_short = len(command) <= SHORT_CHARACTERS
-    return (_analyse_short if is_short else _analyse_long)(command, directory, home)
+    return (_analyse_short if is_short else _analyse_long)(command, directory, home, temp_dir)
 
 
-def _work_out(command: str, directory: str, home: str) -> tuple[CommandFacts, ...] | Unparsable:
-    script = parse(command)
+def _work_out(
+    command: str, directory: str, home: str, temp_dir: str
+) -> tuple[CommandFacts, ...] | Unparsable:
+    script = parse(command, temp_dir)
     if isinstance(script, Unparsable):
         return script
     try:

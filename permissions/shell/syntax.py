@@ -175,5 +175,7 @@ class Script(Struct, frozen=True):
     """Sets HOME or PWD somewhere, so that their values are not known."""
     hides: str = ""
     """Why some of what runs stays out of sight (`eval` of a variable, `${x@P}`); may be empty."""
+    may_set_any: bool = False
+    """May set a variable in a way that is not followed: by its name from elsewhere, or in code."""
     functions: frozenset[str] = frozenset()
     """Names that are functions here, and not what they usually are; of a whole text only."""

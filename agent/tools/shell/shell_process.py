@@ -229,7 +229,7 @@ class ShellProcess:
             self._directory = Path(tempfile.mkdtemp(prefix="shell-", dir=private_dir))
             self._cwd_file = scratch_dir / f"{self._directory.name}.cwd"
             prologue = self._directory / "prologue"
-            prologue.write_text(_prologue(env_files, self._cwd_file))
+            prologue.write_text(_prologue(env_files, scratch_dir, self._cwd_file))
         except OSError as error:
             # On a full disk commands must still run: they are how space is made.
             self._remove_directory()
@@ -334,10 +334,12 @@ def find_bash(env: Mapping[str, str]) -> str:
     return path
 
 
-def _prologue(env_files: Sequence[Path], cwd_file: Path) -> str:
+def _prologue(env_files: Sequence[Path], scratch_dir: Path, cwd_file: Path) -> str:
     """Return what bash reads before the command, so that the command itself stays as approved."""
     lines = ["unset BASH_ENV"]
     lines += [f". {shlex.quote(str(file))} >/dev/null" for file in env_files]
+    # What was decided about `$TMPDIR/x` holds for this value alone.
+    lines.append(f"export TMPDIR={shlex.quote(str(scratch_dir))}")
     # Written at exit however the command ends, unless it replaces this trap or the shell.
     write = f"builtin pwd -P >|{shlex.quote(str(cwd_file))} 2>/dev/null"
     lines.append(f"trap {shlex.quote(write)} EXIT")

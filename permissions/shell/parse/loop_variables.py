@@ -50,6 +50,11 @@ class LoopVariables:
             and _NAME.fullmatch(name)
         )
 
+    @property
+    def is_spoiled(self) -> bool:
+        """Whether a variable may be set in a way that is not followed."""
+        return self._is_spoiled
+
     def spoil(self) -> None:
         """Remember that a variable may be set in a way that is not followed."""
         self._is_spoiled = True

@@ -16,6 +16,7 @@ from permissions.shell.parse.cross_check import verify
 from permissions.shell.parse.grammar_workarounds import respell
 from permissions.shell.parse.lexer import Lexer, Marks
 from permissions.shell.parse.statements import StatementReader
+from permissions.shell.parse.words import only_uses_temp_dir
 from permissions.shell.syntax import PRIVATE_MARKS, Script, Unparsable
 
 MAX_CHARACTERS = 10_000
@@ -24,18 +25,28 @@ MAX_CHARACTERS = 10_000
 SHORT_CHARACTERS = 500
 """Up to here a command is one of many that are remembered."""
 
+_ONE_WORD = re.compile(r"/[\w./+@%=-]*", re.ASCII)
+"""A path that no shell splits, and in which it sees no pattern."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 
 _LANGUAGE = Language(tree_sitter_bash.language())
 _PARSER = Parser(_LANGUAGE)
 
 
-def parse(command: str) -> Script | Unparsable:
-    """Return the command as data, or why it is not understood (returned, so that it is cached)."""
+def parse(command: str, temp_dir: str = "") -> Script | Unparsable:
+    """Return the command as data, or why it is not understood (returned, so that it is cached).
+
+    `temp_dir` is what TMPDIR holds when the command starts, empty where that is not known: its value
+    is put in where nothing in the command could set it.
+    """
+    if temp_dir and only_uses_temp_dir(command) and _ONE_WORD.fullmatch(temp_dir):
+        script = _parse_with_temp_dir(command, temp_dir)
+        if isinstance(script, Script) and not (script.may_set_any or script.taints_variables):
+            return script
     return _parse_short(command) if len(command) <= SHORT_CHARACTERS else _parse_long(command)
 
 
-def _read(command: str) -> Script | Unparsable:
+def _read(command: str, temp_dir: str = "") -> Script | Unparsable:
     if len(command) > MAX_CHARACTERS:
         return Unparsable(f"the command has more than {MAX_CHARACTERS:,} characters")
     if _CONTROL.search(command):
@@ -52,13 +63,13 @@ def _read(command: str) -> Script | Unparsable:
         return error
     except RecursionError:
         return Unparsable("nested too deeply")
-    result = _parse_verified(source, marks)
+    result = _parse_verified(source, marks, temp_dir)
     if isinstance(result, Script):
         return result
     plainer = respell(source, marks.here_documents)
     if plainer is None:
         return result
-    plainer_result = _parse_bytes(plainer)
+    plainer_result = _parse_bytes(plainer, temp_dir)
     return (
         replace(plainer_result, raw=command.strip())
         if isinstance(plainer_result, Script)
@@ -66,21 +77,21 @@ def _read(command: str) -> Script | Unparsable:
     )
 
 
-def _parse_verified(source: bytes, marks: Marks) -> Script | Unparsable:
+def _parse_verified(source: bytes, marks: Marks, temp_dir: str) -> Script | Unparsable:
     try:
         # Made once, a node caches its children for the second reader.
         root = _PARSER.parse(source).root_node
         verify(root, source, marks)
-        return StatementReader(source).script(root)
+        return StatementReader(source, temp_dir).script(root)
     except Unparsable as error:
         return error
     except RecursionError:
         return Unparsable("nested too deeply")
 
 
-def _parse_bytes(source: bytes) -> Script | Unparsable:
+def _parse_bytes(source: bytes, temp_dir: str) -> Script | Unparsable:
     try:
-        return _parse_verified(source, Lexer(source.decode("latin-1")).scan())
+        return _parse_verified(source, Lexer(source.decode("latin-1")).scan(), temp_dir)
     except Unparsable as error:
         return error
     except RecursionError:
@@ -90,3 +101,4 @@ def _parse_bytes(source: bytes) -> Script | Unparsable:
 # What is remembered stays small: many short commands, and a few long ones.
 _parse_short = lru_cache(maxsize=512)(_read)
 _parse_long = lru_cache(maxsize=4)(_read)
+_parse_with_temp_dir = lru_cache(maxsize=16)(_read)

@@ -49,12 +49,18 @@ _LOOP = frozenset({"for", "variable_name", "in", ";", "\n", "comment", "do_group
 class StatementReader:
     """Reads one tree, its substitutions included."""
 
-    def __init__(self, source: bytes, steady: frozenset[str] = frozenset()) -> None:
-        """Nothing is read yet; `steady` is what a first reading found (`LoopVariables`)."""
+    def __init__(
+        self, source: bytes, temp_dir: str = "", steady: frozenset[str] = frozenset()
+    ) -> None:
+        """Nothing is read yet; `steady` is what a first reading found (`LoopVariables`).
+
+        `temp_dir` is the value of TMPDIR; empty where it is not known.
+        """
         self._loops = LoopVariables(steady)
         self._is_first = not steady
         self._source = source
-        self._words = WordReader(source, self._substitution, self._loops)
+        self._temp_dir = temp_dir
+        self._words = WordReader(source, self._substitution, self._loops, temp_dir)
         self._redirections = RedirectionReader(source, self._words, self.statement)
         self._commands = CommandReader(source, self._words, self._redirections, self._loops)
         self._depth = 0
@@ -63,12 +69,13 @@ class StatementReader:
         """Return the whole command."""
         body = Sequence(tuple(self._statements(root)))
         if self._is_first and self._loops.steady:
-            return StatementReader(self._source, self._loops.steady).script(root)
+            return StatementReader(self._source, self._temp_dir, self._loops.steady).script(root)
         return Script(
             body,
             self._source.decode("utf-8").strip(),
             taints_variables=self._words.taints_variables,
             hides=self._words.hides,
+            may_set_any=self._loops.is_spoiled,
             functions=frozenset(self._words.functions),
         )
 

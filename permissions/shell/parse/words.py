@@ -33,6 +33,8 @@ from permissions.shell.syntax import (
 
 _PLAIN_EXPANSION = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _QUOTED_VARIABLE = re.compile(r'"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})"', re.ASCII)
+_TEMP_DIR = re.compile(r"\$TMPDIR(?!\w)|\$\{TMPDIR(?::?-[\w./-]*)?\}", re.ASCII)
+"""A use of TMPDIR that gives its value and nothing else; a default does not count, as it is set."""
 _DYNAMIC_EXPANSION = re.compile(r"^\$\{!|@[A-Za-z]\}$")
 _ASSIGNING_EXPANSION = re.compile(r"^\$\{[A-Za-z_][A-Za-z0-9_]*:?=")
 _POSITIONAL = re.compile(r"\$[0-9](\w+)", re.ASCII)
@@ -57,10 +59,18 @@ class WordReader:
     """Reads the words of one command text and notes what its expansions could do."""
 
     def __init__(
-        self, source: bytes, substitution: Callable[[TreeNode], Script], loops: LoopVariables
+        self,
+        source: bytes,
+        substitution: Callable[[TreeNode], Script],
+        loops: LoopVariables,
+        temp_dir: str = "",
     ) -> None:
-        """`substitution` reads the commands inside a substitution."""
+        """`substitution` reads the commands inside a substitution.
+
+        `temp_dir` is the value of TMPDIR; empty where it is not known.
+        """
         self._loops = loops
+        self._temp_dir = temp_dir
         self._source = source
         self._substitution = substitution
         self.taints_variables = False
@@ -284,6 +294,8 @@ class WordReader:
             return Word(raw, HOME_MARK)
         if name == "PWD":
             return Word(raw, PWD_MARK)
+        if self._temp_dir and _TEMP_DIR.fullmatch(raw):
+            return Word(raw, self._temp_dir)
         if name == "IFS" or raw.startswith("${IFS"):
             self._reasons.append("$IFS can move word boundaries")
         if raw in _NUMERIC:
@@ -336,6 +348,14 @@ _REACHING = frozenset({"dotglob", "nocaseglob"})
 _RUNNING_BUILTINS = frozenset({"eval", "source", "."})
 _NOTED = _SETTING_BUILTINS | _RUNNING_BUILTINS | CHANGING | EVALUATING
 """Every program that does something to variables, if its name is known."""
+
+
+def only_uses_temp_dir(command: str) -> bool:
+    """Does a command use the value of TMPDIR, and name the variable in no other way?"""
+    if "TMPDIR" not in command:
+        return False
+    # A name may stand across two lines: `TMP\⏎DIR=…`.
+    return "TMPDIR" not in _TEMP_DIR.sub(" ", command.replace("\\\n", ""))
 
 
 def changes_nothing(words: Sequence[Word]) -> bool:
