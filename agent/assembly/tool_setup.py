@@ -27,7 +27,7 @@ from agent.tools.file_state import FileState
 from agent.tools.registry import ToolRegistry
 from agent.tools.search_port import SearchPort
 from agent.tools.services import SkillPort, ToolServices
-from agent.tools.shell.shells import ShellRegistry, in_short
+from agent.tools.shell.shells import ShellRegistry, end_line
 from agent.tools.web.search_providers import SearchService, search_service
 from agent.tools.web.server_search import ServerSearch
 from permissions.decision import Reason
@@ -183,7 +183,7 @@ def ended_shells(shells: ShellRegistry) -> Callable[[], list[BackgroundReport]]:
     def reports() -> list[BackgroundReport]:
         return [
             BackgroundReport(
-                f"Background command finished (exit {shell.exit_code}): {in_short(shell.command)}",
+                "" if shells.on_end is not None else end_line(shell),
                 f"The background command {shell.id} (`{shell.command[:200]}`) ended with exit code "
                 f"{shell.exit_code}. Use BashOutput to read its output.",
             )

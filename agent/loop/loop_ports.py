@@ -97,7 +97,7 @@ class BackgroundReport(Struct, frozen=True):
     """Something that ended in the background."""
 
     line: str
-    """For users."""
+    """For users; empty where the screen has shown it already."""
     text: str
     """For the model."""
 

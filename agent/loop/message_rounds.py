@@ -180,7 +180,8 @@ class MessageRounds:
         for text in self._ports.hooks.late_context():
             await self._history.commit(user_message(text, origin="hook"))
         for report in self._ports.reports():
-            await self._events.notice("info", report.line)
+            if report.line:
+                await self._events.notice("info", report.line)
             await self._history.commit(user_message(report.text, origin="reminder"))
         if self._ports.mail is not None:
             await self._tools.commit_queued()

@@ -28,6 +28,8 @@ class ShellRegistry:
         self._report_queue: list[ShellProcess] = []
         self.on_change: Callable[[], None] | None = None
         """Called when a command went to the background, and when one there has ended."""
+        self.on_end: Callable[[ShellProcess], None] | None = None
+        """Called when a command in the background ended by itself; reports it to the user."""
         self._cut_off: tuple[ShellProcess, ...] = ()
 
     async def start(
@@ -144,11 +146,18 @@ class ShellRegistry:
                 await shell.follow_leftovers()
             if not shell.was_stopped:
                 self._report_queue.append(shell)
+                if self.on_end is not None:
+                    self.on_end(shell)
             self._notify_change()
 
     def _notify_change(self) -> None:
         if self.on_change is not None:
             self.on_change()
+
+
+def end_line(shell: ShellProcess) -> str:
+    """Return the line for users about a background command that has ended."""
+    return f"Background command finished (exit {shell.exit_code}): {in_short(shell.command)}"
 
 
 def in_short(command: str) -> str:

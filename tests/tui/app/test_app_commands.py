@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from textual import events
 from textual.pilot import Pilot
 
+from agent.assembly.tool_setup import ended_shells
 from agent.events import (
     PermissionRequested,
     PermissionResolved,
@@ -488,6 +489,22 @@ async def test_a_shell_command_goes_on_in_the_background(tmp_path: Path) -> None
         await pilot.press("ctrl+d")
         assert "press ctrl+d again to quit; 1 command ends" in text_of(app.parts.status_line)
         await shells.kill_all()
+
+
+async def test_the_end_of_a_background_command_is_reported_at_once(tmp_path: Path) -> None:
+    conversation = played([])
+    assert conversation.commands is not None
+    shells = conversation.commands.context.shells
+    app = make_app(conversation, agent_home=tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: shells.on_change is not None)
+        shell = await shells.start("exit 3", cwd=tmp_path, env={}, results_dir=tmp_path)
+        shells.to_background(shell)
+        await until(pilot, lambda: "finished (exit 3): exit 3" in transcript_of(app))
+        # The model is told with the next request; the user is not told twice.
+        (report,) = ended_shells(shells)()
+        assert report.line == ""
+        assert "exit code 3" in report.text
 
 
 async def test_a_command_that_runs_is_kept_as_a_draft_until_it_ends(tmp_path: Path) -> None:

@@ -147,9 +147,12 @@ class ConversationStart:
         center = parts.conversations.commands
         if center is None or parts.agent_home is None:
             return
+        from agent.tools.shell.shells import end_line  # loaded with the conversation
+
         context = center.context
         values = context.settings().values
         context.shells.on_change = parts.show_lines
+        context.shells.on_end = lambda shell: parts.notices.notice(end_line(shell))
         context.agents.on_change = parts.show_lines
         if (team := context.team()) is not None:
             team.follow(parts.show_lines)
