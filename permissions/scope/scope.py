@@ -141,7 +141,7 @@ class Scope(Struct, frozen=True):
         if floor is not None or target is None:
             return floor
         if target.real in self.roots:
-            return self._protected_floor(f"removes the working directory {target.real}")
+            return self._protected_floor(f"deletes or moves the working directory {target.real}")
         return self._run_by_others(target, is_removed=True)
 
     def _check_protected(self, target: Target) -> Floor | None:
@@ -158,7 +158,7 @@ class Scope(Struct, frozen=True):
             return None
         if not any(self._is_run(path, is_removed=is_removed) for path in target.spellings):
             return None
-        what = "removes" if is_removed else "writes"
+        what = "deletes or moves" if is_removed else "writes"
         return self._protected_floor(
             f"{what} {_target_text(target)}, which a hook, the status line, a server or git runs"
         )

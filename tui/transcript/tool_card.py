@@ -51,7 +51,7 @@ _BODY_REST: Final[tuple[Run, ...]] = (("   ", FAINT),)
 _QUIET_STATES: Final = frozenset({"writing", "running", "ok"})
 _SLOW_S: Final = 1.0
 """Calls faster than this show no duration."""
-_USER_TOOLS: Final = ("AskUserQuestion", "ExitPlanMode")
+USER_TOOLS: Final = ("AskUserQuestion", "ExitPlanMode")
 """It is the user who takes the time."""
 
 
@@ -98,7 +98,7 @@ def _outcome_runs(card: ToolCard) -> list[Run]:
     if isinstance(card.display, DiffDisplay) and card.state in ("ok", "running", "asking"):
         runs.extend(diff_counts(card.display))
     is_over = card.state not in ("writing", "running", "asking")
-    if card.elapsed_s >= _SLOW_S and is_over and card.name not in _USER_TOOLS:
+    if card.elapsed_s >= _SLOW_S and is_over and card.name not in USER_TOOLS:
         runs.append(("  " if runs else "", MUTED))
         runs.append((duration(card.elapsed_s), MUTED))
     return runs

@@ -168,6 +168,10 @@ class TranscriptModel:
 
     def apply(self, event: AgentEvent, *, at_s: float) -> None:
         """Fold one event in; `at_s` is the reading of the screen's monotonic clock."""
+        if waited_s := self._facts.end_wait(event, at_s):
+            # The time that is shown is what the program worked.
+            started_at_s = self.activity.started_at_s + waited_s
+            self.activity = replace(self.activity, started_at_s=started_at_s)
         # Every hook's failure is reported: one that protects something may have failed.
         if event.agent_id is not None and event.type != "hook_finished":
             self._agents.apply(event, event.agent_id)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agent.display import CommandDisplay, DiffDisplay, Display
 from tui.transcript.diff.diff_view import diff_texts
 from tui.transcript.results.counted_tests import CountedTests, count_tests
-from tui.transcript.tool_card import duration
+from tui.transcript.tool_card import USER_TOOLS, duration
+
+if TYPE_CHECKING:
+    from agent.events import AgentEvent
 
 _SHOWN_S = 1.0
 """A turn that only answered, and faster than this, needs no line."""
@@ -20,6 +25,9 @@ class TurnFacts:
         self._files: set[str] = set()
         self._added_count = self._removed_count = 0
         self._tests: CountedTests | None = None
+        self._open_questions: set[str] = set()
+        self._asked_at_s = 0.0
+        self._has_waited = False
 
     @property
     def has_changes(self) -> bool:
@@ -39,8 +47,37 @@ class TurnFacts:
             case _:
                 pass
 
+    def end_wait(self, event: AgentEvent, at_s: float) -> float:
+        """Follow the questions to the user; return how long they waited if this ends the last."""
+        match event.type:
+            case "permission_requested":
+                is_open, key = True, event.request_id
+            case "tool_dispatch" if event.name in USER_TOOLS:
+                is_open, key = True, event.tool_use_id
+            case "permission_resolved":
+                is_open, key = False, event.request_id
+            case "tool_result":
+                is_open, key = False, event.tool_use_id
+            case _:
+                return 0.0
+        had_questions = bool(self._open_questions)
+        if is_open:
+            self._open_questions.add(key)
+            if not had_questions:
+                self._asked_at_s = at_s
+            return 0.0
+        self._open_questions.discard(key)
+        if self._open_questions or not had_questions:
+            return 0.0
+        waited_s = at_s - self._asked_at_s
+        self._has_waited = self._has_waited or waited_s >= _SHOWN_S
+        return waited_s
+
     def text(self, elapsed_s: float, cost_usd: float) -> str:
-        """Return the line; empty where there is nothing to say."""
+        """Return the line; empty where there is nothing to say.
+
+        `elapsed_s` is without the waits for the user.
+        """
         facts: list[str] = []
         if self._files:
             count = len(self._files)
@@ -50,7 +87,7 @@ class TurnFacts:
             facts.append(self._tests.text)
         if not facts and elapsed_s < _SHOWN_S:
             return ""
-        facts.append(duration(elapsed_s))
+        facts.append(f"{duration(elapsed_s)}{' working time' if self._has_waited else ''}")
         if (cost := cost_usd - self._cost_before_usd) >= 0.005:
             facts.append(f"${cost:.2f}")
         if self.has_changes:

@@ -36,8 +36,8 @@ _PARSER = Parser(_LANGUAGE)
 def parse(command: str, temp_dir: str = "") -> Script | Unparsable:
     """Return the command as data, or why it is not understood (returned, so that it is cached).
 
-    `temp_dir` is what TMPDIR holds when the command starts, empty where that is not known: its value
-    is put in where nothing in the command could set it.
+    `temp_dir` is what TMPDIR holds when the command starts, empty where that is not known: its
+    value is put in where nothing in the command could set it.
     """
     if temp_dir and only_uses_temp_dir(command) and _ONE_WORD.fullmatch(temp_dir):
         script = _parse_with_temp_dir(command, temp_dir)

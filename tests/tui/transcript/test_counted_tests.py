@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 
 from agent.display import CommandDisplay, DiffDisplay
+from agent.events import (
+    PermissionRequested,
+    PermissionResolved,
+    RequestStart,
+    Terminal,
+    ToolDispatch,
+    ToolResult,
+)
+from tests.tui.transcript.samples import DENIED
+from tui.transcript.blocks import EndLine
 from tui.transcript.results.counted_tests import count_tests
+from tui.transcript.transcript_model import TranscriptModel
 from tui.transcript.turn_facts import TurnFacts
 
 
@@ -44,3 +55,22 @@ def test_the_end_of_a_turn_says_what_it_did() -> None:
 def test_a_short_answer_needs_no_line_at_its_end() -> None:
     assert TurnFacts().text(0.4, 0.5) == ""
     assert TurnFacts().text(4.2, 0.0) == "4.2 s"
+
+
+def test_the_time_of_a_turn_leaves_out_the_waits_for_the_user() -> None:
+    document = TranscriptModel()
+    document.add_prompt("go", at_s=10.0)
+    question = {"questions": []}
+    dispatch = ToolDispatch("t1", "c2", "AskUserQuestion", question, "AskUserQuestion")
+    for at_s, event in (
+        (11.0, RequestStart("t1", 1, "m")),
+        (12.0, PermissionRequested("t1", "r1", "c1", "Bash", {"command": "make"}, DENIED)),
+        (15.0, dispatch),
+        (112.0, PermissionResolved("t1", "r1", "c1", DENIED)),
+        (115.0, ToolResult("t1", "c2", "AskUserQuestion", "blue", False, 100.0, "ok")),
+        (120.0, Terminal("t1", "completed")),
+    ):
+        document.apply(event, at_s=at_s)
+    end = document.blocks[-1]
+    assert isinstance(end, EndLine)
+    assert end.detail == "7.0 s working time"
