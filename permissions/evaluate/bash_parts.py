@@ -235,8 +235,9 @@ def _detail(facts: CommandFacts, accesses: Sequence[ResolvedAccess]) -> str:
     pieces: list[str] = []
     if facts.looked_through:
         pieces.append(f"through {facts.looked_through}")
+    verbs = {AccessKind.WRITE: "writes", AccessKind.REMOVE: facts.loss_verb}
     pieces.extend(
-        f"{access.kind.value}s {access.raw_text}" for access in accesses if access.kind in _WRITES
+        f"{verbs[access.kind]} {access.raw_text}" for access in accesses if access.kind in _WRITES
     )
     if facts.risk:
         pieces.append(facts.risk)

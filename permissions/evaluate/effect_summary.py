@@ -16,7 +16,7 @@ from permissions.paths.resolve import is_below
 from permissions.scope.resolve_access import resolve_access
 from permissions.scope.scope import Scope
 from permissions.shell.access import AccessKind
-from permissions.shell.command_facts import CommandFacts
+from permissions.shell.command_facts import DELETES, MOVES, CommandFacts
 from permissions.shell.effects.connections import connections
 from permissions.shell.flow.working_directories import UNKNOWN_DIRECTORY, Directories
 from permissions.shell.programs.registry import program_named
@@ -96,9 +96,9 @@ def _of_commands(facts: Iterable[CommandFacts], scope: Scope) -> tuple[str, ...]
     )
 
 
-_DELETES, _MOVES, _LOSES, _AS_ROOT = "deletes", "moves", "discards work:", "as root:"
+_LOSES, _AS_ROOT = "discards work:", "as root:"
 _OUTSIDE_GIT, _REACHES, _WRITES = "outside git:", "network:", "writes"
-_LABELS = (*GRAVE_LABELS, _DELETES, _MOVES, _LOSES, _AS_ROOT, _OUTSIDE_GIT, _REACHES, _WRITES)
+_LABELS = (*GRAVE_LABELS, DELETES, MOVES, _LOSES, _AS_ROOT, _OUTSIDE_GIT, _REACHES, _WRITES)
 """The gravest first."""
 
 
@@ -135,8 +135,7 @@ def _file_effects(facts: CommandFacts, scope: Scope) -> Iterator[tuple[str, str]
         if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
             yield _REACHES, word.raw
         elif kind in (AccessKind.REMOVE, AccessKind.WRITE):
-            loss_label = _MOVES if _is_move(facts) else _DELETES
-            yield from _change_effects(kind, word, facts.directories, scope, loss_label)
+            yield from _change_effects(kind, word, facts.directories, scope, facts.loss_verb)
 
 
 def _change_effects(
@@ -148,12 +147,6 @@ def _change_effects(
         yield _OUTSIDE_GIT, word.raw
     elif kind is AccessKind.WRITE and resolve_access(scope, kind, word, directories) is not None:
         yield _WRITES, word.raw
-
-
-def _is_move(facts: CommandFacts) -> bool:
-    return any(
-        form.joined_text and form.head.rpartition("/")[2] == "mv" for form in facts.deny_forms
-    )
 
 
 def _all(facts: Iterable[CommandFacts]) -> Iterable[CommandFacts]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec import Struct
 
@@ -10,6 +11,9 @@ from permissions.shell.access import Access
 from permissions.shell.flow.working_directories import Directories
 from permissions.shell.rule_spellings import Form
 from permissions.shell.syntax import Redirect, Word
+
+DELETES: Final = "deletes"
+MOVES: Final = "moves"
 
 
 class Plain(Struct, frozen=True):
@@ -64,3 +68,11 @@ class CommandFacts(Struct, frozen=True):
         if not self.inner:
             return (self,)
         return [self, *(one for inner in self.inner for one in inner.with_inner())]
+
+    @property
+    def loss_verb(self) -> str:
+        """What it does to the files that it takes away."""
+        is_move = any(
+            form.joined_text and form.head.rpartition("/")[2] == "mv" for form in self.deny_forms
+        )
+        return MOVES if is_move else DELETES

@@ -293,7 +293,7 @@ async def test_the_hint_stays_while_there_is_room_beside_a_body_that_scrolls(
 async def test_parts_that_say_no_more_than_the_command_take_no_rows() -> None:
     first, second = (
         replace(PENDING.parts[1], text=text, message="nothing matches", detail=detail)
-        for text, detail in (("rm -rf dist", "removes dist"), ("make dist", ""))
+        for text, detail in (("rm -rf dist", "deletes dist"), ("make dist", ""))
     )
     pending = replace(PENDING, parts=(first, second), effects=("deletes dist",), rule=None)
     offer = GrantOffer(

@@ -60,8 +60,7 @@ def test_a_short_answer_needs_no_line_at_its_end() -> None:
 def test_the_time_of_a_turn_leaves_out_the_waits_for_the_user() -> None:
     document = TranscriptModel()
     document.add_prompt("go", at_s=10.0)
-    question = {"questions": []}
-    dispatch = ToolDispatch("t1", "c2", "AskUserQuestion", question, "AskUserQuestion")
+    dispatch = ToolDispatch("t1", "c2", "AskUserQuestion", {}, "AskUserQuestion")
     for at_s, event in (
         (11.0, RequestStart("t1", 1, "m")),
         (12.0, PermissionRequested("t1", "r1", "c1", "Bash", {"command": "make"}, DENIED)),
