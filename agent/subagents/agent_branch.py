@@ -81,7 +81,7 @@ class AgentBranch:
         """Give an agent a message; one that has ended continues. Raises ToolError."""
         agent = self._supervisor.find(recipient)
         if agent is None or agent is self._agent:
-            raise ToolError(f"There is no agent {recipient!r}. {self.listing()}")
+            raise ToolError(f"There is no agent {recipient!r}.", self.listing())
         sender = self._agent.id if self._agent is not None else MAIN
         if not agent.is_running and self._agent is not None:
             raise ToolError(f"{agent.id} has ended; only the main conversation continues it.")

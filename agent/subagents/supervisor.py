@@ -138,8 +138,8 @@ class AgentSupervisor:
         depth = 1 if parent is None else parent.depth + 1
         if depth > self.caps.depth:
             raise ToolError(
-                f"Agents may be nested {self.caps.depth} deep, and this one would be deeper. "
-                "Do the work yourself."
+                f"Agents may be nested {self.caps.depth} deep, and this one would be deeper.",
+                "Do the work yourself.",
             )
         if is_counted:
             await self._count_start()
@@ -161,8 +161,8 @@ class AgentSupervisor:
     async def _count_start(self) -> None:
         if not await self.spending.may_start(self._starts):
             raise ToolError(
-                f"{self._starts} agents were started in this session, which is the limit. Do not "
-                "try again; do the work yourself."
+                f"{self._starts} agents were started in this session, which is the limit.",
+                "Do not try again; do the work yourself.",
             )
         self._starts += 1
 
@@ -324,7 +324,7 @@ class AgentSupervisor:
             return f"{agent.id} had ended and continues in the background with this message."
         if len(agent.inbox) >= MAX_UNREAD:
             raise ToolError(
-                f"{agent.id} has {MAX_UNREAD} unread messages. Wait until it has read them."
+                f"{agent.id} has {MAX_UNREAD} unread messages.", "Wait until it has read them."
             )
         agent.inbox.append(message)
         agent.news.set()

@@ -52,6 +52,11 @@ class InterruptBehavior(StrEnum):
 class ToolError(AgentError):
     """A tool could not do what was asked; the text goes to the model as an error result."""
 
+    def __init__(self, fact: str, advice: str = "") -> None:
+        """`fact` is a sentence for users and the model, `advice` what the model may do now."""
+        super().__init__(f"{fact} {advice}" if advice else fact)
+        self.fact = fact
+
 
 class InputError(ValueError):
     """The input of a call does not fit the schema of its tool."""

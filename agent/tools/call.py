@@ -141,11 +141,21 @@ class Refused(Exception):
     """Ends a call before its run, or in place of its result."""
 
     def __init__(
-        self, outcome: Outcome, text: str, *, ends_turn: bool = False, stop_reason: str = ""
+        self,
+        outcome: Outcome,
+        text: str,
+        *,
+        fact: str = "",
+        ends_turn: bool = False,
+        stop_reason: str = "",
     ) -> None:
-        """`text` is for the model; the other two are those of `CallOutcome`."""
+        """`text` is for the model, `fact` for users where they are to read something else.
+
+        The other two are those of `CallOutcome`.
+        """
         self.outcome: Outcome = outcome
         self.text = text
+        self.fact = fact
         self.ends_turn = ends_turn
         self.stop_reason = stop_reason
         super().__init__(text)

@@ -18,30 +18,32 @@ async def read_input(call: RunningCall, raw: Mapping[str, object]) -> Ready:
     tool = call.ports.registry.get(call.use.name)
     if tool is None:
         names = ", ".join(sorted(t.name for t in call.ports.registry.all()))
-        raise Refused(
-            "invalid", f"There is no tool named {call.use.name!r}. Available tools: {names}."
-        )
+        fact = f"There is no tool named {call.use.name!r}."
+        raise Refused("invalid", f"{fact} Available tools: {names}.", fact=fact)
     if call.use.invalid_json is not None:
         sample = call.use.invalid_json[:200]
         raise Refused(
             "invalid",
             f"InputValidationError: the input of {tool.name} is not a JSON object "
             f"(it starts with {sample!r}). Send the call again with valid JSON.",
+            fact=f"The model called {tool.name} with something that is not JSON.",
         )
     try:
         parsed_input = tool.parse(raw)
     except InputError as error:
-        raise Refused("invalid", _schema_error(tool.name, error)) from error
+        fact = f"The model called {tool.name} with input that does not fit."
+        raise Refused("invalid", _schema_error(tool.name, error), fact=fact) from error
     call.identifier = _identify(call, tool, parsed_input)
     if tool.requires_user_interaction and not call.ports.services.can_ask(tool.name):
         raise Refused(
             "invalid",
             f"{tool.name} needs an answer from the user, and no user can be asked in this run. "
             "Decide yourself and say which assumption you made.",
+            fact=f"{tool.name} needs an answer, and no user can be asked in this run.",
         )
     problem = await _guard(tool.validate(parsed_input, call.context), tool.name)
     if problem is not None:
-        raise Refused("invalid", problem)
+        raise Refused("invalid", str(problem), fact=problem.fact)
     visible_input = tool.permission_input(parsed_input, raw, call.context)
     return Ready(tool, parsed_input, visible_input)
 
@@ -55,14 +57,14 @@ def _identify(call: RunningCall, tool: AnyTool, parsed_input: object) -> str:
     return reveal(line.replace("\n", "⏎"))[:500]
 
 
-async def _guard(validation: Awaitable[str | None], name: str) -> str | None:
+async def _guard(validation: Awaitable[str | None], name: str) -> ToolError | None:
     try:
         result = await validation
     except ToolError as error:
-        return str(error)
+        return error
     except Exception as error:  # noqa: BLE001 - isolation boundary: a broken check refuses the call
-        return f"{name} could not check its input: {type(error).__name__}: {error}"
-    return result
+        result = f"{name} could not check its input: {type(error).__name__}: {error}"
+    return ToolError(result) if result is not None else None
 
 
 def _schema_error(name: str, error: InputError) -> str:

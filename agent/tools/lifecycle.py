@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from msgspec.structs import replace
 
 from agent.abort import AbortController, Aborted, AbortSignal
-from agent.display import Display
+from agent.display import Display, TextDisplay
 from agent.events import ToolDispatch, ToolResult
 from agent.messages import Block, ToolUse, tool_result_block
 from agent.stream import TurnEvents
@@ -100,7 +100,7 @@ async def _refuse_repeated(call: RunningCall) -> None:
     text = await ports.failures.refusal(call.use, identifier, ports.services.user, call.abort)
     if text is not None:
         call.is_repeated = True
-        raise Refused("failed", text)
+        raise Refused("failed", text, fact="Not run: the same call has failed before.")
 
 
 async def _execute(call: RunningCall, ready: Ready) -> ToolOutcome:
@@ -123,7 +123,7 @@ async def _execute(call: RunningCall, ready: Ready) -> ToolOutcome:
         raise Refused("interrupted", interrupted_text(call.abort)) from error
     except ToolError as error:
         outcome_kind: Outcome = "interrupted" if call.abort.aborted else "failed"
-        raise Refused(outcome_kind, str(error)) from error
+        raise Refused(outcome_kind, str(error), fact=error.fact) from error
     except Exception as error:
         call.aborts_siblings = True
         raise Refused(
@@ -281,7 +281,9 @@ async def _emit_dispatch(call: RunningCall, name: str) -> None:
 
 async def _to_outcome(call: RunningCall, refusal: Refused, elapsed_s: float) -> CallOutcome:
     text = sanitize(refusal.text)
-    await _result(call, refusal.outcome, text, elapsed_s)
+    fact = sanitize(refusal.fact)
+    display = TextDisplay(fact) if fact and fact != text else None
+    await _result(call, refusal.outcome, text, elapsed_s, display=display)
     if refusal.ends_turn:
         call.ends_turn, call.stop_reason = True, refusal.stop_reason
     block = tool_result_block(call.use.id, text, is_error=True)

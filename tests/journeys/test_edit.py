@@ -7,6 +7,11 @@ import msgspec.structs
 from agent.events import PermissionResolved, ToolDispatch
 from agent.model.scripted.scenario import Text, ToolCall, Turn
 from tests.journeys.conftest import Begin, no, results, terminal, yes
+from tui.screen_reader.event_lines import EventLines
+from tui.text.highlight import Highlighter
+from tui.transcript.blocks import ToolCard
+from tui.transcript.tool_card import tool_card_rows
+from tui.transcript.transcript_model import TranscriptModel
 
 READ = ToolCall("Read", {"file_path": "${cwd}/greet.py"})
 EDIT = ToolCall(
@@ -121,3 +126,33 @@ async def test_a_failing_test_is_fixed_in_two_turns(begin: Begin) -> None:
 
     outcomes = [(r.name, r.is_error) for r in results(events)]
     assert outcomes == [("Bash", True), ("Read", False), ("Edit", False), ("Bash", False)]
+
+
+async def test_a_failed_call_has_words_for_users_and_others_for_the_model(begin: Begin) -> None:
+    calls = (
+        ToolCall("Edit", {**EDIT.input, "old_string": "hallo"}),
+        ToolCall("Edit", {"file_path": "${cwd}/greet.py"}),
+        ToolCall("Edith", {}),
+    )
+    journey = await begin([Turn((READ,)), Turn(calls), DONE])
+    (journey.project / "greet.py").write_text("print('helo')\n")
+
+    model, lines = TranscriptModel(), EventLines()
+    spoken: list[str] = []
+    for event in await journey.send("fix the typo"):
+        model.apply(event, at_s=0.0)
+        spoken += lines.lines(event)
+
+    cards = [block for block in model.blocks if isinstance(block, ToolCard)][1:]
+    words = [
+        tool_card_rows(card, 99, is_detailed=True, highlighter=Highlighter()) for card in cards
+    ]
+    assert [[row.text.strip(" └") for row in rows[1:]] for rows in words] == [
+        ["greet.py: the text to replace was not found."],
+        ["The model called Edit with input that does not fit."],
+        ["There is no tool named 'Edith'."],
+    ]
+    assert "similar to old_string" in str(journey.last_messages()[-1])
+    assert "Available tools: " in str(journey.last_messages()[-1])
+    assert "result: invalid, greet.py: the text to replace was not found." in spoken
+    assert not any("Available tools" in line or "lines of the file" in line for line in spoken)

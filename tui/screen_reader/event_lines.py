@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from agent.display import CommandDisplay, DiffDisplay, Display, TodoDisplay
+from agent.display import CommandDisplay, DiffDisplay, Display, TextDisplay, TodoDisplay
 from agent.events import (
     AgentEvent,
     Compacted,
@@ -177,15 +177,19 @@ def _result(event: ToolResult, size: str, *, was_asked: bool) -> Iterator[str]:
     who = _who(event.agent_id)
     display = shown_display(event.display)
     if event.outcome != "ok":
-        first = next(iter(sanitize(event.text).strip().splitlines()), "")
+        text = display.text if isinstance(display, TextDisplay) else event.text
+        first = next(iter(sanitize(text).strip().splitlines()), "")
         has_status = isinstance(display, CommandDisplay) and display.exit_code is not None
         if first.startswith(DECLINED):
             first = " ".join(comment_in(event.text).split())
             yield f"{who}result: denied by you" + (f", “{first}”" if first else "")
         else:
-            detail = f", {first}" if first and not has_status else ""
+            # What the model is to do after an interruption is not for the user.
+            is_said = has_status or event.outcome == "interrupted"
+            detail = f", {first}" if first and not is_said else ""
             yield f"{who}result: {event.outcome}{detail}"
-    lines = display_lines(display) if display is not None else []
+    is_failure_text = event.outcome != "ok" and isinstance(display, TextDisplay)
+    lines = display_lines(display) if display is not None and not is_failure_text else []
     if isinstance(display, DiffDisplay) and was_asked:
         lines = lines[:1]
     if event.outcome == "ok" and not lines:

@@ -163,7 +163,9 @@ def _failure(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
     limit = None if is_detailed else FAILED_LINES
     is_command = isinstance(card.display, CommandDisplay)
     breaks = chop if is_command else wrap
-    return _text(card.result, Ink(Role.ERROR), width, limit, from_end=is_command, breaks=breaks)
+    # What the model can do about it is of no use here.
+    text = card.display.text if isinstance(card.display, TextDisplay) else card.result
+    return _text(text, Ink(Role.ERROR), width, limit, from_end=is_command, breaks=breaks)
 
 
 def _body(

@@ -101,7 +101,7 @@ def _list_resources(servers: McpServers, server: str | None) -> str:
     views = [view for view in servers.views() if server is None or view.name == server]
     if not views:
         names = ", ".join(view.name for view in servers.views()) or "none"
-        raise ToolError(f"There is no MCP server named {server}. Servers: {names}.")
+        raise ToolError(f"There is no MCP server named {server}.", f"Servers: {names}.")
     resources: list[RemoteResource] = [one for view in views for one in view.offer.resources]
     notes = [
         f"{view.name} is not connected ({view.state})."

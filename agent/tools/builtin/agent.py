@@ -94,7 +94,7 @@ async def run_subagent(context: ToolContext, task: AgentTask) -> ToolOutcome:
     """Run a sub-agent for a call and return its report. Raises ToolError where there are none."""
     port = context.services.subagents
     if port is None:
-        raise ToolError("Sub-agents cannot be started here. Do the work yourself.")
+        raise ToolError("Sub-agents cannot be started here.", "Do the work yourself.")
     start_s = time.monotonic()
     report = await port.run(replace(task, tool_use_id=context.tool_use_id), context.abort)
     if report.outcome == "background":

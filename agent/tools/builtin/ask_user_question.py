@@ -75,7 +75,7 @@ async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOu
     user = context.services.user
     if user is None:
         raise ToolError(
-            "There is no user to answer. Decide yourself and say which assumption you made."
+            "There is no user to answer.", "Decide yourself and say which assumption you made."
         )
     questions = tuple(_question(question) for question in tool_input.questions)
     answers = await user.ask(questions, context.abort)
@@ -83,7 +83,7 @@ async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOu
     if answers is None:
         return ToolOutcome(
             f"{UNANSWERED} Do not ask the same again: continue with the most reasonable "
-            " assumption, or wait for what they say next.",
+            "assumption, or wait for what they say next.",
             is_error=True,
             tool_response={"questions": question_values, "answers": {}},
         )

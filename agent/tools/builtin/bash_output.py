@@ -51,7 +51,7 @@ def find_shell(shell_id: str, services: ToolServices) -> ShellProcess:
     shell = services.shells.get(shell_id)
     if shell is None:
         ids = ", ".join(shell.id for shell in services.shells.all()) or "none"
-        raise ToolError(f"There is no background command {shell_id!r}. Known ids: {ids}.")
+        raise ToolError(f"There is no background command {shell_id!r}.", f"Known ids: {ids}.")
     return shell
 
 

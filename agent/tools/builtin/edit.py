@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from agent.display import Display
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
-from agent.tools.builtin.write import unread_objection
+from agent.tools.builtin.write import refuse_unread
 from agent.tools.file_state import digest
 from agent.tools.files.atomic_write import (
     MAX_EDIT_BYTES,
@@ -77,11 +77,11 @@ async def _validate(tool_input: EditInput, context: ToolContext) -> str | None:
     if objection:
         return objection
     if tool_input.old_string == tool_input.new_string:
-        return "old_string and new_string are the same: there is nothing to change."
-    try:
-        await asyncio.to_thread(_edit, tool_input, context)
-    except ToolError as error:
-        return str(error)
+        raise ToolError(
+            "The new text is the same as the old one: there is nothing to change.",
+            "old_string and new_string must differ.",
+        )
+    await asyncio.to_thread(_edit, tool_input, context)
     return None
 
 
@@ -93,10 +93,8 @@ def _edit(tool_input: EditInput, context: ToolContext) -> _Edited:
     if tool_input.old_string == "":
         return _fill(tool_input.new_string, current, name)
     if current is None:
-        raise ToolError(f"{name} does not exist. Use Write to create it.")
-    objection = unread_objection(path, current, context)
-    if objection:
-        raise ToolError(objection)
+        raise ToolError(f"{name} does not exist.", "Use Write to create it.")
+    refuse_unread(path, current, context)
     try:
         original = decode(current.data)
         change = change_text(
@@ -108,7 +106,7 @@ def _edit(tool_input: EditInput, context: ToolContext) -> _Edited:
     except NotText as error:
         raise ToolError(f"{name} is not a text file: {error}.") from error
     except NoSuchText as error:
-        raise ToolError(f"{name}: {error}") from error
+        raise ToolError(f"{name}: {error.fact}", error.advice) from error
     data = _encode(original, change.text, name)
     return _Edited(original, change.text, data, change.count, change.first_line, current)
 
@@ -116,7 +114,7 @@ def _edit(tool_input: EditInput, context: ToolContext) -> _Edited:
 def _fill(content: str, current: CurrentFile | None, name: str) -> _Edited:
     if current is not None and current.data:
         raise ToolError(
-            f"{name} is not empty. old_string may only be empty for a new or an empty file."
+            f"{name} is not empty.", "old_string may only be empty for a new or an empty file."
         )
     data = _encode(TextFile(""), content, name)
     return _Edited(TextFile(""), content, data, 1, 1, current)
@@ -128,8 +126,9 @@ def _encode(form: TextFile, text: str, name: str) -> bytes:
     except UnicodeEncodeError as error:
         character = text[error.start]
         raise ToolError(
-            f"{name} is {form.encoding.upper()}, which cannot hold U+{ord(character):04X} of "
-            "new_string. Nothing was written: use other characters, or convert the file first."
+            f"{name} is {form.encoding.upper()}, which cannot hold U+{ord(character):04X} of the "
+            "new text. Nothing was written.",
+            "Use other characters, or convert the file first.",
         ) from error
 
 

@@ -24,9 +24,9 @@ class EnterPlanModeInput(Struct, frozen=True, kw_only=True, forbid_unknown_field
 async def _run(_input: EnterPlanModeInput, context: ToolContext) -> ToolOutcome:
     services = context.services
     if context.agent_id is not None:
-        raise ToolError("A sub-agent cannot change the mode. Report the plan as your result.")
+        raise ToolError("A sub-agent cannot change the mode.", "Report the plan as your result.")
     if services.user is None:
-        raise ToolError("There is no user to approve a plan. Continue without plan mode.")
+        raise ToolError("There is no user to approve a plan.", "Continue without plan mode.")
     if services.mode.mode == "plan":
         return ToolOutcome("Plan mode is already on.", tool_response={"message": "already on"})
     services.mode.enter_plan_mode()

@@ -36,9 +36,9 @@ class ExitPlanModeInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 async def _validate(_input: ExitPlanModeInput, context: ToolContext) -> str | None:
     if context.services.mode.mode != "plan":
-        return (
-            "Plan mode is not on. If the plan was approved already, carry it out; "
-            "otherwise just do the work."
+        raise ToolError(
+            "Plan mode is not on.",
+            "If the plan was approved already, carry it out; otherwise just do the work.",
         )
     return None
 
@@ -46,7 +46,7 @@ async def _validate(_input: ExitPlanModeInput, context: ToolContext) -> str | No
 async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutcome:
     services = context.services
     if context.agent_id is not None:
-        raise ToolError("A sub-agent cannot change the mode. Report the plan as your result.")
+        raise ToolError("A sub-agent cannot change the mode.", "Report the plan as your result.")
     if services.user is not None:
         answer = await services.user.approve_plan(tool_input.plan, context.abort)
     elif services.plans is not None:
@@ -54,7 +54,7 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
             tool_input.plan, context.tool_use_id, context.abort
         )
     else:
-        raise ToolError("There is no user to approve the plan. Give it as your answer.")
+        raise ToolError("There is no user to approve the plan.", "Give it as your answer.")
     plan = answer.plan if answer.plan is not None else tool_input.plan
     tool_response = {"plan": plan, "isAgent": False, "approved": answer.is_approved}
     display = PlanDisplay(plan)

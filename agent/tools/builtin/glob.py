@@ -69,7 +69,7 @@ async def _validate(tool_input: GlobInput, context: ToolContext) -> str | None:
         if objection:
             return objection
     if ".." in tool_input.pattern.split("/"):
-        return "The pattern may not contain `..`; give the folder in `path` instead."
+        raise ToolError("The pattern may not contain `..`.", "Give the folder in `path` instead.")
     if tool_input.pattern.startswith("!"):
         return "The pattern may not start with `!`."
     return None

@@ -76,7 +76,10 @@ async def _validate(tool_input: ReadInput, _context: ToolContext) -> str | None:
         return objection
     if tool_input.pages is not None:
         if not tool_input.file_path.lower().endswith(".pdf"):
-            return "`pages` is only for PDF files; use `offset` and `limit` for text."
+            raise ToolError(
+                "Pages were asked for, and only PDF files have them.",
+                "Use `offset` and `limit` for text.",
+            )
         try:
             page_numbers(tool_input.pages)
         except ValueError as error:
@@ -94,10 +97,10 @@ def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
     try:
         file = open_canonical(decided_path(path, context))
     except NotRegular as error:
-        hint = " List it with Glob (pattern `*`) or `ls`." if os.path.isdir(path) else ""
-        raise ToolError(f"{name} {error}.{hint}") from error
+        hint = "List it with Glob (pattern `*`) or `ls`." if os.path.isdir(path) else ""
+        raise ToolError(f"{name} {error}.", hint) from error
     except FileNotFoundError as error:
-        raise ToolError(_missing(path, name, context)) from error
+        raise _missing(path, name, context) from error
     except OSError as error:
         raise ToolError(f"Cannot read {name}: {error.strerror}.") from error
     with file:
@@ -109,7 +112,7 @@ def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
             _refuse(start, name, status.st_size)
             encoding = "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
             if encoding != "utf-8":
-                raise ToolError(f"{name} is UTF-16 and too large to read; convert it first.")
+                raise ToolError(f"{name} is UTF-16 and too large to read.", "Convert it first.")
             window = window_of_stream(
                 file,
                 encoding,
@@ -167,7 +170,7 @@ def _decode_text(data: bytes, name: str) -> TextFile:
     try:
         return decode(data)
     except NotText as error:
-        raise ToolError(_binary(name, len(data), str(error))) from error
+        raise _binary(name, len(data), str(error)) from error
 
 
 def _refuse(start: bytes, name: str, size: int) -> None:
@@ -176,13 +179,13 @@ def _refuse(start: bytes, name: str, size: int) -> None:
     try:
         refuse_binary(start)
     except NotText as error:
-        raise ToolError(_binary(name, size, str(error))) from error
+        raise _binary(name, size, str(error)) from error
 
 
-def _binary(name: str, size: int, why: str) -> str:
-    return (
-        f"{name} is a binary file of {size:,} bytes ({why}); there is no text to show. "
-        "Look at it with a command such as `file` or `xxd | head`."
+def _binary(name: str, size: int, why: str) -> ToolError:
+    return ToolError(
+        f"{name} is a binary file of {size:,} bytes ({why}); there is no text to show.",
+        "Look at it with a command such as `file` or `xxd | head`.",
     )
 
 
@@ -191,7 +194,7 @@ def _text_outcome(
 ) -> ToolOutcome:
     if not window.lines:
         raise ToolError(
-            f"{name} has only {window.total:,} lines; offset {window.first} is past its end."
+            f"{name} has only {window.total:,} lines.", f"Offset {window.first} is past its end."
         )
     notes = (*window.notes(), *form_notes)
     text = window.numbered_text() + (f"\n\n[{name}: {'; '.join(notes)}]" if notes else "")
@@ -217,21 +220,22 @@ def _structured_result(
     }
 
 
-def _missing(path: Path, name: str, context: ToolContext) -> str:
+def _missing(path: Path, name: str, context: ToolContext) -> ToolError:
     message = f"{name} does not exist."
     if os.path.islink(path):
-        return f"{name} is a link to a file that does not exist."
+        return ToolError(f"{name} is a link to a file that does not exist.")
     if not context.services.scope.is_inside(path.parent):
-        return message
+        return ToolError(message)
     try:
         siblings = sorted(os.listdir(path.parent))
     except OSError:
-        return f"{message} Nor does its folder. The current directory is {context.services.cwd}."
+        place = f"The current directory is {context.services.cwd}."
+        return ToolError(f"{message} Nor does its folder.", place)
     similar = difflib.get_close_matches(path.name, siblings, n=3, cutoff=0.6)
     if similar:
         names = ", ".join(display_path(n, path.parent) for n in similar)
-        return f"{message} Similar names there: {names}."
-    return message
+        return ToolError(message, f"Similar names there: {names}.")
+    return ToolError(message)
 
 
 def _identifier(tool_input: ReadInput, root: Path) -> str:

@@ -63,8 +63,8 @@ def image_outcome(data: bytes, name: str) -> ToolOutcome:
     if len(data) > MAX_IMAGE_BYTES or max(size) > MAX_IMAGE_PIXELS:
         raise ToolError(
             f"{name} is too large to show: {width}×{height} pixels, {len(data):,} bytes "
-            f"(at most {MAX_IMAGE_PIXELS} pixels a side and {MAX_IMAGE_BYTES:,} bytes). "
-            "Make a smaller copy with a command and read that."
+            f"(at most {MAX_IMAGE_PIXELS} pixels a side and {MAX_IMAGE_BYTES:,} bytes).",
+            "Make a smaller copy with a command and read that.",
         )
     base64_text = base64.b64encode(data).decode("ascii")
     line = f"{name}: {media_type.removeprefix('image/').upper()}, {width}×{height} pixels"

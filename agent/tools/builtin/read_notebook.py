@@ -32,8 +32,8 @@ def notebook_outcome(
             raise TypeError
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ToolError(
-            f"{name} is not a valid notebook ({type(error).__name__}). "
-            "Look at its JSON with a command."
+            f"{name} is not a valid notebook ({type(error).__name__}).",
+            "Look at its JSON with a command.",
         ) from error
     language = _language(notebook)
     pictures: list[Block] = []

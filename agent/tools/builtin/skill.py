@@ -48,7 +48,9 @@ async def _validate(tool_input: SkillInput, context: ToolContext) -> str | None:
     names = port.names()
     if name not in names:
         name_list = ", ".join(names[:50]) or "none"
-        return f"There is no skill named {name!r} that you may use. Skills: {name_list}."
+        raise ToolError(
+            f"There is no skill named {name!r} for the model to use.", f"Skills: {name_list}."
+        )
     return None
 
 

@@ -41,7 +41,7 @@ async def _run(tool_input: ToolSearchInput, context: ToolContext) -> ToolOutcome
         names = [name for name, _ in port.search(query, tool_input.max_results)]
     tools = port.load(names)
     if not tools:
-        raise ToolError(f"No tool fits {query!r}. Try other words, or do without.")
+        raise ToolError(f"No tool fits {query!r}.", "Try other words, or do without.")
     missing = [name for name in names if name not in {str(tool["name"]) for tool in tools}]
     lines = [json.dumps(dict(tool), ensure_ascii=False) for tool in tools]
     note = f"\nUnknown: {', '.join(missing)}." if missing else ""

@@ -86,8 +86,8 @@ async def _answer(tool_input: WebFetchInput, context: ToolContext, judge: Judge)
         text = sanitize(await asyncio.to_thread(page_text, page))
     except NotReadable as error:
         raise ToolError(
-            f"{page.url} is not a page to read ({error}). "
-            "If the file is needed, download it with a command."
+            f"{page.url} is not a page to read ({error}).",
+            "If the file is needed, download it with a command.",
         ) from error
     notes = []
     if page.is_cut:

@@ -41,14 +41,17 @@ class WebSearchInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 async def _validate(tool_input: WebSearchInput, _context: ToolContext) -> str | None:
     if tool_input.allowed_domains and tool_input.blocked_domains:
-        return "Give `allowed_domains` or `blocked_domains`, not both."
+        raise ToolError(
+            "The search names both domains to keep and domains to leave out.",
+            "Give `allowed_domains` or `blocked_domains`, not both.",
+        )
     return None
 
 
 async def _run(tool_input: WebSearchInput, context: ToolContext) -> ToolOutcome:
     port = context.services.search
     if port is None:
-        raise ToolError("There is no web search here. Do without, or ask for an address.")
+        raise ToolError("There is no web search here.", "Do without, or ask for an address.")
     query = SearchQuery(
         tool_input.query,
         tuple(tool_input.allowed_domains or ()),

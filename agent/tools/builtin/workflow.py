@@ -99,7 +99,10 @@ async def _validate(tool_input: WorkflowInput, context: ToolContext) -> str | No
     call = tool_input.call()
     choices = [call.subtasks, call.script, call.name, call.path]
     if sum(one is not None for one in choices) != 1:
-        return "Give exactly one of subtasks, script, name and scriptPath."
+        raise ToolError(
+            "It is not clear what the workflow is to run.",
+            "Give exactly one of subtasks, script, name and scriptPath.",
+        )
     try:
         _port(context).identity(call)
     except ToolError as error:
@@ -140,7 +143,7 @@ async def _preview(tool_input: WorkflowInput, context: ToolContext) -> Display:
 def _port(context: ToolContext) -> WorkflowPort:
     port = context.services.workflows
     if port is None:
-        raise ToolError("Workflows cannot be started here. Do the work yourself.")
+        raise ToolError("Workflows cannot be started here.", "Do the work yourself.")
     return port
 
 

@@ -51,28 +51,30 @@ async def _validate(tool_input: WriteInput, context: ToolContext) -> str | None:
     if objection:
         return objection
     if tool_input.file_path.endswith("/"):
-        return "The path names a folder; Write needs the path of a file."
+        raise ToolError("The path names a folder.", "Write needs the path of a file.")
     if len(tool_input.content) > MAX_EDIT_BYTES:
         return f"The content is longer than {MAX_EDIT_BYTES:,} bytes."
     path = absolute(tool_input.file_path, context.services)
     current = await asyncio.to_thread(read_current, decided_path(path, context))
-    return unread_objection(path, current, context)
+    refuse_unread(path, current, context)
+    return None
 
 
-def unread_objection(path: Path, current: CurrentFile | None, context: ToolContext) -> str | None:
-    """Return why an existing file may not be changed yet, or None."""
+def refuse_unread(path: Path, current: CurrentFile | None, context: ToolContext) -> None:
+    """Raise ToolError where an existing file may not be changed yet."""
     if current is None:
-        return None
+        return
     name = display_path(path, context.services.launch_dir)
     known_hash = context.services.files.known_hash(path)
     if known_hash is None:
-        return f"{name} exists and has not been read yet. Read it first, then change it."
-    if known_hash != current.digest:
-        return (
-            f"{name} changed on disk since it was read (by the user, a formatter or a command). "
-            "Read it again before changing it."
+        raise ToolError(
+            f"{name} exists and has not been read yet.", "Read it first, then change it."
         )
-    return None
+    if known_hash != current.digest:
+        raise ToolError(
+            f"{name} changed on disk since it was read (by the user, a formatter or a command).",
+            "Read it again before changing it.",
+        )
 
 
 async def _run(tool_input: WriteInput, context: ToolContext) -> ToolOutcome:
@@ -81,9 +83,7 @@ async def _run(tool_input: WriteInput, context: ToolContext) -> ToolOutcome:
     name = display_path(path, services.launch_dir)
     target = decided_path(path, context)
     current = await asyncio.to_thread(read_current, target)
-    objection = unread_objection(path, current, context)
-    if objection:
-        raise ToolError(objection)
+    refuse_unread(path, current, context)
     data, old, notes = _render(tool_input.content, current)
     if services.checkpoints is not None:
         await services.checkpoints.before_change(target, tool_use_id=context.tool_use_id)

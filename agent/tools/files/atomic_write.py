@@ -103,8 +103,8 @@ def _replace_in(directory: int, target: Path, data: bytes, expected_digest: str 
     current = _current_in(directory, target)
     if (current.digest if current else None) != expected_digest:
         raise ToolError(
-            f"{_name(target)} changed on disk just now. Nothing was written: "
-            "read it again and repeat the change."
+            f"{_name(target)} changed on disk just now. Nothing was written.",
+            "Read it again and repeat the change.",
         )
     if current is not None and not current.mode & 0o222:
         raise ToolError(
@@ -237,7 +237,8 @@ def _read(file: BinaryIO, path: Path) -> CurrentFile:
         if status.st_size > MAX_EDIT_BYTES or len(data) > MAX_EDIT_BYTES:
             raise ToolError(
                 f"{_name(path)} is too large to edit ({max(status.st_size, len(data)):,} bytes, "
-                f"at most {MAX_EDIT_BYTES:,}). Change it with a command instead."
+                f"at most {MAX_EDIT_BYTES:,}).",
+                "Change it with a command instead.",
             )
         return CurrentFile(data, status.st_mode, status.st_uid, status.st_gid, status.st_nlink)
 

@@ -16,10 +16,20 @@ _MAX_QUOTED_LINES: Final = 12
 _MAX_QUOTED_CHARS: Final = 200
 _CLOSE_ENOUGH: Final = 0.6
 _MAX_CANDIDATES: Final = 25
+_UNIQUE: Final = (
+    "Add surrounding lines to old_string until it is unique, or set replace_all to change every "
+    "occurrence."
+)
 
 
 class NoSuchText(Exception):
-    """The old text is missing or not unique; the message helps the model to find the right one."""
+    """The old text is missing or not unique."""
+
+    def __init__(self, fact: str, advice: str) -> None:
+        """`fact` is for users and the model; `advice` helps the model to find the right one."""
+        super().__init__(f"{fact} {advice}")
+        self.fact = fact
+        self.advice = advice
 
 
 class Change(Struct, frozen=True):
@@ -44,9 +54,10 @@ def change_text(file: TextFile, old: str, new: str, *, replace_all: bool) -> Cha
     plain, target, substitute = (part.replace("\r\n", "\n") for part in (text, old, new))
     starts = _occurrences(plain, target)
     if not starts:
-        raise NoSuchText(_explain_missing(plain, target))
+        raise NoSuchText("the text to replace was not found.", _explain_missing(plain, target))
     if len(starts) > 1 and not replace_all:
-        raise NoSuchText(_explain_ambiguous(plain, starts))
+        fact = f"the text to replace occurs {len(starts)} times (lines {_numbers(plain, starts)})."
+        raise NoSuchText(fact, _UNIQUE)
     carriage_returns = _crlf_positions(text)
     pieces = []
     position = 0
@@ -62,13 +73,9 @@ def change_text(file: TextFile, old: str, new: str, *, replace_all: bool) -> Cha
     return Change("".join(pieces), len(starts), plain.count("\n", 0, starts[0]) + 1)
 
 
-def _explain_ambiguous(text: str, starts: list[int]) -> str:
+def _numbers(text: str, starts: list[int]) -> str:
     lines = [text.count("\n", 0, start) + 1 for start in islice(starts, 10)]
-    line_list = ", ".join(map(str, lines)) + (", …" if len(starts) > 10 else "")
-    return (
-        f"old_string occurs {len(starts)} times (lines {line_list}). Add surrounding lines until "
-        "it is unique, or set replace_all to change every one."
-    )
+    return ", ".join(map(str, lines)) + (", …" if len(starts) > 10 else "")
 
 
 def _occurrences(text: str, target: str) -> list[int]:
@@ -91,25 +98,25 @@ def _crlf_positions(text: str) -> list[int]:
 
 
 def _explain_missing(text: str, target: str) -> str:
-    base = "old_string was not found in the file."
     if not text:
-        return f"{base} The file is empty."
+        return "The file is empty."
     lines, sought = text.split("\n"), target.strip("\n").split("\n")
     if all(_looks_numbered(line) for line in sought if line.strip()):
         return (
-            f"{base} It begins with line numbers: leave out the number and the tab that Read puts "
+            "old_string begins with line numbers: leave out the number and the tab that Read puts "
             "before each line."
         )
     loose = _same_but_spacing(lines, sought)
     if loose is not None:
         return (
-            f"{base} Line {loose + 1} onward differs only in spaces, tabs or blank ends. "
+            f"Line {loose + 1} onward differs from old_string only in spaces, tabs or blank ends. "
             f"The file has:\n{_quote(lines, loose, len(sought))}"
         )
     nearest = _nearest(lines, sought)
     if nearest is None:
-        return f"{base} Nothing in it is similar; read the file again."
-    return f"{base} The most similar lines of the file are:\n{_quote(lines, nearest, len(sought))}"
+        return "Nothing in the file is similar to old_string; read it again."
+    passage = _quote(lines, nearest, len(sought))
+    return f"The lines of the file that are most similar to old_string:\n{passage}"
 
 
 def _looks_numbered(line: str) -> bool:

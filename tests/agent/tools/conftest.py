@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agent.abort import AbortController
-from agent.tools.base import Tool, ToolContext, ToolOutcome
+from agent.tools.base import Tool, ToolContext, ToolError, ToolOutcome
 from agent.tools.file_state import FileState
 from agent.tools.services import ToolServices
 from agent.tools.shell.shells import ShellRegistry
@@ -69,7 +69,10 @@ class Bench:
             self.on_live(text)
 
     async def objection(self, tool: Tool[Any], **raw: Any) -> str | None:
-        return await tool.validate(tool.parse(raw), self.context)
+        try:
+            return await tool.validate(tool.parse(raw), self.context)
+        except ToolError as error:
+            return str(error)
 
     async def call(self, tool: Tool[Any], **raw: Any) -> ToolOutcome:
         """Validate as the lifecycle does, then run."""

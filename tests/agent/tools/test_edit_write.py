@@ -84,10 +84,10 @@ async def test_replace_all_changes_every_occurrence(bench: Bench) -> None:
     ("content", "old", "said"),
     [
         ("a\nx\nb\nx\n", "x", "occurs 2 times (lines 2, 4)"),
-        ("\tfoo()\n", "    foo()", "Line 1 onward differs only in spaces"),
+        ("\tfoo()\n", "    foo()", "Line 1 onward differs from old_string only in spaces"),
         ("def compute(a, b):\n", "def compute(a, c):", "     1\tdef compute(a, b):"),
         ("hello\n", "     1\thello", "leave out the number and the tab"),
-        ("hello\n", "something entirely different", "Nothing in it is similar"),
+        ("hello\n", "something entirely different", "Nothing in the file is similar"),
         ("", "x", "The file is empty"),
     ],
 )
@@ -343,8 +343,8 @@ def test_read_only_project_is_told_plainly() -> None:
 async def test_only_plain_files_are_written(bench: Bench, name: str) -> None:
     (bench.root / "folder").mkdir()
     os.mkfifo(bench.root / "pipe")
-    with pytest.raises(ToolError, match=r"is a folder|is not a regular file"):
-        await bench.objection(WRITE, file_path=name, content="x")
+    objection = await bench.objection(WRITE, file_path=name, content="x")
+    assert "is a folder" in str(objection) or "is not a regular file" in str(objection)
 
 
 async def test_previews_change_nothing(bench: Bench) -> None:
