@@ -76,6 +76,8 @@ def needs_gap(previous: Block | None, block: Block, *, is_detailed: bool) -> boo
     """Return whether a blank row separates the two; calls that show one line are not separated."""
     if previous is None or (isinstance(block, AssistantText) and block.continues):
         return False
+    if isinstance(previous, UserMessage) and isinstance(block, ToolCard) and block.is_users:
+        return False
     if isinstance(previous, ToolCard) and isinstance(block, ToolCard) and not is_detailed:
         return not (_is_small(previous) and _is_small(block))
     return True

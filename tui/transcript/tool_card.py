@@ -68,8 +68,10 @@ def tool_card_rows(
     is_detailed = is_detailed or level == "full" or card.is_users
     if level == "line" and not is_detailed and card.state in _QUIET_STATES:
         return _head(card, width_cells, is_detailed)
-    head = _head(card, width_cells, is_detailed)
     body = _body(card, width, width_cells, is_detailed, highlighter)
+    if card.is_users:
+        return [_fit_row(line, width_cells) for line in _below_prompt(card, body)]
+    head = _head(card, width_cells, is_detailed)
     return [*head, *(_fit_row(line, width_cells) for line in body)]
 
 
@@ -90,6 +92,14 @@ def todo_rows(items: Sequence[TodoItem], width_cells: int) -> list[Row]:
         lines = wrap([(text or item.content, ink)], max(1, width_cells - 2))
         rows.extend(indent_rows(lines, (sign, (" ", TEXT)), (("  ", TEXT),)))
     return rows
+
+
+def _below_prompt(card: ToolCard, body: list[Row]) -> list[Row]:
+    """Return the rows of the user's own command, which stands right above as it was typed."""
+    if not body:
+        return _nest_rows([row(("running", MUTED), is_copied=False)])
+    outcome = _outcome_runs(card)
+    return _join_nested(body, _nest_rows([row(*outcome, is_copied=False)])) if outcome else body
 
 
 def _outcome_runs(card: ToolCard) -> list[Run]:

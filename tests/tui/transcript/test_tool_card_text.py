@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from agent.display import CommandDisplay, DiffDisplay
 from agent.tools.decline_text import UNANSWERED, declined_with, plan_rejected_with
 from tui.text.highlight import Highlighter
-from tui.transcript.blocks import ToolCard
+from tui.transcript.block_rows import needs_gap
+from tui.transcript.blocks import ToolCard, UserMessage
 from tui.transcript.tool_card import tool_card_rows
 
 
@@ -37,7 +39,19 @@ def test_all_output_of_the_users_own_command_is_shown() -> None:
     display = CommandDisplay("seq 30", output, 0)
     card = ToolCard("u1", "Bash", "Bash seq 30", "ok", {}, 0.0, display=display, is_users=True)
     rows = tool_card_rows(card, 40, is_detailed=False, highlighter=Highlighter())
-    assert len(rows) == 31
+    assert [row.text.strip(" └") for row in rows] == output.split("\n")
+
+
+def test_the_users_own_command_is_not_repeated_below_itself() -> None:
+    typed = UserMessage("p1", "!make", "shell")
+    card = ToolCard("u1", "Bash", "Bash make", "running", {}, 0.0, is_users=True)
+    rows = tool_card_rows(card, 40, is_detailed=False, highlighter=Highlighter())
+    assert [row.text.strip(" └") for row in rows] == ["running"]
+    assert not needs_gap(typed, card, is_detailed=False)
+    display = CommandDisplay("make", "done", 0)
+    done = replace(card, state="ok", display=display, elapsed_s=3.2)
+    rows = tool_card_rows(done, 40, is_detailed=False, highlighter=Highlighter())
+    assert [row.text.strip(" └") for row in rows] == ["done", "3.2 s"]
 
 
 def test_a_declined_call_of_a_resumed_conversation_says_so_in_words_for_the_user() -> None:
