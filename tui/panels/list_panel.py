@@ -13,7 +13,7 @@ from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
 from tui.input.actions import Context
 from tui.screen.width import text_width
 from tui.text.safe_text import shown_line
-from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, Run, row
+from tui.text.styled_rows import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip, runs_width, wrap
 
 SHOWN_ITEMS: Final = 10
@@ -36,6 +36,8 @@ class Item(Struct, frozen=True):
     """More that a search finds it by."""
     group: str = ""
     """Heading above the first of those that follow one another with the same group."""
+    hint: str = ""
+    """What can follow the label, fainter; the first to be cut."""
 
 
 class Pick(Struct, frozen=True):
@@ -238,27 +240,33 @@ class ListPanel(GivesAnswer[Pick | None]):
         indexes = [index for index in visible_lines if isinstance(index, int)]
         # Groups are one table: its column stays where it is while the list scrolls.
         aligned_indexes = indexes if len(visible_lines) == len(indexes) else self._matches
-        labels = {index: shown_line(self._items[index].label) for index in aligned_indexes}
+        labels = {index: self._label_runs(index) for index in aligned_indexes}
         column = self._detail_column(labels, width)
         rows = [FooterRow(BLANK, is_optional=True)]
         for index in visible_lines:
             if isinstance(index, str):
                 rows.append(FooterRow(row("  ", (index, Ink(Role.HEADING, bold=True)))))
                 continue
-            runs = self._item_runs(index, labels[index], column)
+            runs = self._item_runs(index, labels[index], column, width)
             rows.append(FooterRow(row(*clip(runs, width - 1)), index, index == self.selected_item))
         return rows
 
-    def _item_runs(self, index: int, text: str, column: int) -> list[Run]:
-        item, is_selected = self._items[index], index == self.selected_item
-        ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
-        sign: Run = (" ❯ " if is_selected else "   ", Ink(Role.ACCENT))
+    def _label_runs(self, index: int) -> list[Run]:
+        item = self._items[index]
+        ink = Ink(Role.ACCENT, bold=True) if index == self.selected_item else TEXT
         mark: Run = ("● " if item.is_current else "", Ink(Role.SUCCESS))
-        label: list[Run] = [mark, (text, ink)]
+        hint: list[Run] = [(f" {shown_line(item.hint)}", FAINT)] if item.hint else []
+        return [mark, (shown_line(item.label), ink), *hint]
+
+    def _item_runs(self, index: int, label: list[Run], column: int, width: int) -> list[Run]:
+        item, is_selected = self._items[index], index == self.selected_item
+        sign: Run = (" ❯ " if is_selected else "   ", Ink(Role.ACCENT))
         if item.detail:
-            label = [*clip(label, column - 2)]
-            gap = (" " * (column - runs_width(label)), TEXT)
-            label += [gap, (shown_line(item.detail), MUTED)]
+            detail = shown_line(item.detail)
+            # A label too long for the column takes what its own detail leaves.
+            label = [*clip(label, max(column, width - 4 - text_width(detail)) - 2)]
+            gap = (" " * max(2, column - runs_width(label)), TEXT)
+            label += [gap, (detail, MUTED)]
         return [sign, *label]
 
     def _lines(self) -> Sequence[int | str]:
@@ -276,12 +284,12 @@ class ListPanel(GivesAnswer[Pick | None]):
         first = max(0, min(selected_line - self._shown_items // 2, len(lines) - self._shown_items))
         return lines[first : first + self._shown_items]
 
-    def _detail_column(self, labels: Mapping[int, str], width: int) -> int:
-        """Return where details begin: behind the longest label, unless that leaves them no room."""
-        marks = {index: 2 * self._items[index].is_current for index in labels}
-        longest = max(text_width(labels[index]) + marks[index] for index in labels) + 2
+    def _detail_column(self, labels: Mapping[int, list[Run]], width: int) -> int:
+        """Return where details begin: behind the longest label, as long as they have half the row
+        or what they need."""
+        longest = max(map(runs_width, labels.values())) + 2
         detail = max(text_width(shown_line(self._items[index].detail)) for index in labels)
-        return max(4, min(longest, max(width // 2, width - 4 - detail)))
+        return max(4, min(longest, max(width // 2 - 4, width - 4 - detail)))
 
     def _foot(self, width: int) -> FooterRow:
         if not self._items:

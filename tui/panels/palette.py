@@ -20,9 +20,10 @@ async def open_palette(screen: CommandScreen, perform: Perform, run: Perform) ->
     commands = candidates(screen.session.registry)
     items = [
         Item(
-            f"/{command.label} {command.hint}".strip(),
+            f"/{command.label}",
             command.detail,
-            keywords=" ".join(command.aliases),
+            keywords=" ".join((command.hint, *command.aliases)),
+            hint=command.hint,
         )
         for command in commands
     ]

@@ -76,3 +76,19 @@ def follows(app: AgentApp) -> bool:
 
 async def _wheel(app: AgentApp, kind: type[events.MouseEvent], y: int) -> None:
     await app.on_event(kind(None, 5, y, 0, 0, 0, False, False, False, 5, y))
+
+
+@pytest.mark.parametrize("width", [80, 120])
+async def test_details_have_half_of_the_row_or_what_they_need(width: int) -> None:
+    items = [
+        Item("/mcp", "m" * 100, hint="[enable|disable|reconnect <name>]" * 2),
+        Item("/copy", "c" * 100),
+    ]
+    rows = [item.row.text for item in ListPanel("All", items).view(width).footer if item.row.text]
+    assert [line.index("mm") if "mm" in line else line.index("cc") for line in rows[:2]] == [
+        width // 2 - 1
+    ] * 2
+    assert "…" in rows[0][: width // 2]
+    mixed = [Item("n" * 60, "ctrl+x"), Item("m" * 20, "d" * 100)]
+    row = ListPanel("All", mixed).view(width).footer[1].row.text
+    assert row.strip(" ❯") == "n" * 60 + "  ctrl+x"
