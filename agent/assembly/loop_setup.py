@@ -103,7 +103,8 @@ async def build_loop(
         wire,
         notes_on=extractor.notes_on,
     )
-    if (advice := context.too_small()) is not None:
+    # Without a screen the first prompt's error says it, at the same moment.
+    if not start.options.headless and (advice := context.too_small()) is not None:
         start.notes.append(advice)
     shells = ended_shells(state.shells)
     ports = LoopPorts(

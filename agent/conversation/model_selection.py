@@ -23,10 +23,12 @@ class ModelNotNamed(ConfigError):
 
     def __init__(self, base_url: str, models: tuple[str, ...]) -> None:
         """Take the endpoint and the models it lists; none where it lists none."""
-        listing = f" It has: {', '.join(models[:10])}." if models else ""
+        listing = "It listed none: check that it runs and has loaded its model."
+        if models:
+            listing = f"It has: {', '.join(models[:10])}."
         super().__init__(
             f"{base_url} is not Anthropic's API, so no model is assumed. "
-            f"Name one with --model or ANTHROPIC_MODEL.{listing}"
+            f"Name one with --model or ANTHROPIC_MODEL. {listing}"
         )
         self.base_url = base_url
         self.models = models

@@ -64,7 +64,7 @@ async def test_it_answers(project: Path, fresh_home: Path, address: str, api: st
         env=environment(fresh_home),
     )
     result = json.loads(out)
-    # What so small a model says is nobody's business, but its form is the server's.
+    # What so small a model says is not tested, but its form is the server's.
     assert result["subtype"] in ("success", "error_max_structured_output_retries"), err
     assert result["modelUsage"]["tiny"]["inputTokens"] > 0
     if api == "chat":
