@@ -43,6 +43,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    disallowed_tools: tuple[str, ...] = ()
+    """Tools to take away, and rules that deny."""
     tools: tuple[str, ...] | None = None
     """The tools that requests list for the model; None is all."""
     skills: tuple[str, ...] | None = None

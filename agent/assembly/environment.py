@@ -71,6 +71,7 @@ def settings_for(
             allow=_allow_rules(options),
             ask=options.ask,
             deny=options.deny,
+            disallowed_tools=options.disallowed_tools,
             settings=options.settings_file,
             model=options.model,
             effort=options.effort,

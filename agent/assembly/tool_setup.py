@@ -195,7 +195,7 @@ def ended_shells(shells: ShellRegistry) -> Callable[[], list[BackgroundReport]]:
 
 def _may_search(gate: PermissionGate, path: Path, cwd: Path) -> bool:
     """Whether rules let the contents of a file appear among search results."""
-    request = PermissionRequest("Read", {"file_path": str(path)})
+    request = PermissionRequest("Grep", {"path": str(path)})
     return gate.evaluate(request, cwd=cwd).reason not in {Reason.DENY_RULE, Reason.ASK_RULE}
 
 

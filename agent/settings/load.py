@@ -61,6 +61,7 @@ class CliSettings(Struct, frozen=True):
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    disallowed_tools: tuple[str, ...] = ()
     settings: str | None = None
     """`--settings`: a file, or settings as JSON text."""
     model: str | None = None
@@ -329,7 +330,8 @@ def _rules(
                 RuleBehavior.DENY: flags.deny,
                 RuleBehavior.ASK: flags.ask,
                 RuleBehavior.ALLOW: flags.allow,
-            }
+            },
+            flags.disallowed_tools,
         )
     )
     order = list(RuleSource)

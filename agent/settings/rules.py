@@ -38,10 +38,19 @@ def _entries(settings_file: LoadedFile, behavior: RuleBehavior) -> tuple[JsonNod
     return () if behavior is RuleBehavior.ALLOW else (node,)
 
 
-def flag_rules(texts: Mapping[RuleBehavior, tuple[str, ...]]) -> tuple[RuleText, ...]:
-    """Return the rules of `--allow`, `--ask` and `--deny`."""
-    return tuple(
-        RuleText(text=text, behavior=behavior, source=RuleSource.CLI)
-        for behavior, rules in texts.items()
-        for text in rules
-    )
+def flag_rules(
+    texts: Mapping[RuleBehavior, tuple[str, ...]], disallowed_tools: tuple[str, ...]
+) -> tuple[RuleText, ...]:
+    """Return the rules of `--allow`, `--ask` and `--deny`, and those of `--disallowedTools`.
+
+    A name without a pattern among the latter takes the tool away, and leaves files to other tools.
+    """
+    rules = [
+        RuleText(text, behavior, RuleSource.CLI)
+        for behavior, texts_of_one in texts.items()
+        for text in texts_of_one
+    ]
+    for text in disallowed_tools:
+        is_bare = "(" not in text
+        rules.append(RuleText(text, RuleBehavior.DENY, RuleSource.CLI, is_for_tool_only=is_bare))
+    return tuple(rules)

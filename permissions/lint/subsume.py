@@ -32,7 +32,7 @@ _WILD = frozenset("*?[\\")
 
 def subsumes(wider: Rule, narrower: Rule) -> bool:
     """Is every call that `narrower` matches matched by `wider` too?"""
-    if not _covers_tool(wider, narrower):
+    if not _covers_tool(wider, narrower) or wider.is_for_tool_only > narrower.is_for_tool_only:
         return False
     whole, part = wider.specifier, narrower.specifier
     match whole:

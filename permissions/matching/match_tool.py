@@ -59,6 +59,8 @@ class RuleSubject(Struct, frozen=True):
     host: str | None = None
     takes_tree: bool = False
     """A directory is meant with everything in it (`rm -r`, `mv`)."""
+    is_access: bool = False
+    """What another tool does to a file, in the words of the tool whose rules govern it."""
 
 
 class Anchors:
@@ -204,7 +206,7 @@ def rule_matches(rule: Rule, call: RuleSubject, anchors: Anchors) -> bool:
     specifier = rule.specifier
     match specifier:
         case WholeTool():
-            return True
+            return not (rule.is_for_tool_only and call.is_access)
         case PathPattern():
             return _matches_path(rule, specifier, call, anchors)
         case DomainPattern():
@@ -276,6 +278,8 @@ def _governors(behavior: RuleBehavior, tool: str) -> tuple[str, ...]:
 
 def _crosses(rule: Rule, governor: str, tool: str) -> bool:
     """Does a rule written for `governor` apply to `tool`?"""
+    if rule.is_for_tool_only and governor == "Read":
+        return False
     # A glob such as `*` or a parameter is about the tool that it names, nothing else.
     if rule.tool.glob is not None or isinstance(rule.specifier, ParameterPattern):
         return False

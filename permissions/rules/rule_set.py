@@ -57,6 +57,7 @@ class RuleText(Struct, frozen=True):
     file: str | None = None
     line: int | None = None
     examples: RuleExamples | None = None
+    is_for_tool_only: bool = False
     invalid: str | None = None
     """Set when the entry was no rule: why, and what follows; `text` is then its JSON."""
 
@@ -74,6 +75,8 @@ class Rule(Struct, frozen=True):
     is_cap: bool = False
     """A deny or ask that could not be read: it asks about its whole tool instead."""
     examples: RuleExamples | None = None
+    is_for_tool_only: bool = False
+    """Covers calls of its tool, and not the same access to a file by another tool."""
 
     @property
     def ref(self) -> RuleRef:
@@ -357,6 +360,7 @@ def _read(entry: RuleText) -> tuple[Rule | None, list[DecisionWarning]]:
         parsed_rule.tool,
         parsed_rule.specifier,
         examples=entry.examples,
+        is_for_tool_only=entry.is_for_tool_only,
     )
     if parsed_rule.is_known:
         return rule, []

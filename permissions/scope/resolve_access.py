@@ -50,7 +50,10 @@ class ResolvedAccess(Struct, frozen=True):
             return []
         targets = self.targets if self.kind in _WITH_TARGET else self.targets or (None,)
         takes_tree = self.kind is _REMOVE
-        return [RuleSubject(tool, {}, target, takes_tree=takes_tree) for target in targets]
+        return [
+            RuleSubject(tool, {}, target, takes_tree=takes_tree, is_access=True)
+            for target in targets
+        ]
 
 
 _REMOVE = AccessKind.REMOVE

@@ -127,6 +127,32 @@ async def test_deny_and_ask_flags_beat_the_mode(project: Path, fresh_home: Path)
         assert not (project / "a.txt").exists()
 
 
+async def test_a_tool_taken_away_leaves_files_to_commands(project: Path, fresh_home: Path) -> None:
+    path = str(project / "a.txt")
+    calls = (
+        ToolCall("Read", {"file_path": path}),
+        ToolCall("Edit", {"file_path": path, "old_string": "a", "new_string": "b"}),
+        ToolCall("Bash", {"command": "cat a.txt"}),
+        ToolCall("Bash", {"command": "touch b.txt"}),
+        ToolCall("Grep", {"pattern": "a", "path": path}),
+    )
+    for flag, allowed in (("--disallowedTools", ["Bash", "Bash", "Grep"]), ("--deny", [])):
+        (project / "a.txt").write_text("a")
+        scenario = Scenario(turns=(Turn(calls), Turn((Text("Done."),), times=0)))
+        async with ScriptedServer(scenario) as server:
+            _, out, err = await run(
+                *("-p", "hi", flag, "Read,Write,Edit", "--allow", "Bash(cat *),Bash(touch *)"),
+                *("--output-format", "json"),
+                cwd=project,
+                env=environment(fresh_home, server.base_url),
+            )
+        offered = {tool["name"] for tool in server.requests[0].body["tools"]}
+        assert not offered & {"Read", "Edit", "Write"}
+        denied = [one["tool_name"] for one in json.loads(out)["permission_denials"]]
+        assert sorted(denied + allowed) == sorted(call.name for call in calls), err
+        assert "[left out by" not in str(server.requests[1].body)
+
+
 async def test_plan_mode_writes_nothing(project: Path, fresh_home: Path) -> None:
     call = ToolCall("Write", {"file_path": str(project / "a.txt"), "content": "x\n"})
     async with ScriptedServer(Scenario(turns=(Turn((call,)), HELLO))) as server:

@@ -132,8 +132,12 @@ CONTEXT: Final[dict[str, Any]] = {
     help="Always ask. Repeatable.",
 )
 @click.option(
-    "--deny", "--disallowedTools", "--disallowed-tools", multiple=True, callback=rules_of,
-    metavar="RULE", help="Never allow. Repeatable.",
+    "--deny", multiple=True, callback=rules_of, metavar="RULE",
+    help="Never allow; 'Edit' also denies commands that write. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--disallowed-tools", "--disallowedTools", multiple=True, callback=rules_of,
+    metavar="NAME,…", help="Take these tools away; a rule with a pattern is as with --deny.",
 )  # fmt: skip
 @click.option(
     "--tools", multiple=True, callback=split_tools, metavar="NAME,…",

@@ -28,7 +28,8 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "What it may do",
         (
-            "permission_mode", "sandbox", "allow", "ask", "deny", "tools", "add_dirs", "trust",
+            "permission_mode", "sandbox", "allow", "ask", "deny", "tools", "disallowed_tools",
+            "add_dirs", "trust",
             "allow_bypass", "dangerously_skip_permissions",
         ),
     ),

@@ -305,7 +305,7 @@ def in_worktree(services: ToolServices, gate: SubagentGate, path: Path) -> ToolS
     """Return the services of an agent that works in a checkout of its own."""
 
     def may_search(file: Path) -> bool:
-        request = PermissionRequest("Read", {"file_path": str(file)})
+        request = PermissionRequest("Grep", {"path": str(file)})
         decision = gate.evaluate(request, cwd=services_there.cwd)
         return decision.reason not in {Reason.DENY_RULE, Reason.ASK_RULE}
 

@@ -61,7 +61,8 @@ def test_rules_and_directories_without_an_option_each(tmp_path: Path) -> None:
         "go",
     ]
     options = options_of(*arguments)
-    assert (options.deny, options.add_dirs, options.prompt) == (("Bash", "Edit"), directories, "go")
+    assert options.disallowed_tools == ("Bash", "Edit")
+    assert (options.add_dirs, options.prompt) == (directories, "go")
 
 
 def test_system_prompts_from_files(tmp_path: Path) -> None:
