@@ -92,7 +92,7 @@ class TextDelta(Struct, frozen=True):
 
 
 class ThinkingDelta(Struct, frozen=True):
-    """More of the summarised thinking. May be absent altogether."""
+    """More of the summarized thinking. May be absent altogether."""
 
     turn_id: str
     message_uid: str

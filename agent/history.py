@@ -25,7 +25,7 @@ Side = Literal["before", "since"]
 
 
 class HistoryPart(Struct, frozen=True):
-    """The part before or since one of the user's messages, which they want summarised."""
+    """The part before or since one of the user's messages, which they want summarized."""
 
     message_uid: str
     side: Side
@@ -61,7 +61,7 @@ def without_system_role(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def to_wire(messages: Sequence[Message]) -> list[dict[str, object]]:
-    """Return the messages as an endpoint takes them: neighbours of one role merged, results first.
+    """Return the messages as an endpoint takes them: neighbors of one role merged, results first.
 
     Merging depends only on the messages themselves, so a prefix that an answer was bound to comes
     out the same bytes every time.

@@ -121,7 +121,7 @@ def settings() -> str:
 
 
 def roles() -> str:
-    """Return the roles that a theme gives colours to."""
+    """Return the roles that a theme gives colors to."""
     return ", ".join(f"`{role.value}`" for role in Role)
 
 

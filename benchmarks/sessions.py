@@ -119,7 +119,7 @@ def _exchange(number: int, characters: int) -> tuple[Message, ...]:
 class _Summary:
     """A summary at once: what is measured is everything around it."""
 
-    async def summarise(
+    async def summarize(
         self, messages: tuple[Message, ...], ask: Message, abort: AbortSignal
     ) -> str:
         return "What was done so far."

@@ -41,7 +41,7 @@ _PALETTE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The terminal's own colours."""
+    """The terminal's own colors."""
 
     foreground: str = _DEFAULT_FOREGROUND
     background: str = _DEFAULT_BACKGROUND
@@ -111,8 +111,8 @@ def as_svg(shots: Sequence[Shot], *, title: str, look: Look | None = None, still
         "</style>",
         f'<rect width="{width:.0f}" height="{height:.0f}" rx="9" fill="{look.background}"/>',
         *(
-            f'<circle cx="{20 + 20 * index}" cy="18" r="6" fill="{colour}"/>'
-            for index, colour in enumerate(("#ff5f57", "#febc2e", "#28c840"))
+            f'<circle cx="{20 + 20 * index}" cy="18" r="6" fill="{color}"/>'
+            for index, color in enumerate(("#ff5f57", "#febc2e", "#28c840"))
         ),
         f'<text x="{width / 2:.0f}" y="23" text-anchor="middle" fill="#8b93a1">'
         f"{escape(title)}</text>",
@@ -192,15 +192,15 @@ def _draw_run(
 
 
 def _painted(cell: Char, terminal: Look) -> Char:
-    """Resolve names and reversal to colours."""
-    foreground = _colour(cell.fg, terminal.foreground, terminal.palette)
-    background = _colour(cell.bg, terminal.background, terminal.palette)
+    """Resolve names and reversal to colors."""
+    foreground = _color(cell.fg, terminal.foreground, terminal.palette)
+    background = _color(cell.bg, terminal.background, terminal.palette)
     if cell.reverse:
         foreground, background = background, foreground
     return cell._replace(fg=foreground, bg=background, reverse=False)
 
 
-def _colour(name: str, default: str, palette: Mapping[str, str]) -> str:
+def _color(name: str, default: str, palette: Mapping[str, str]) -> str:
     if name == "default":
         return default
     return palette.get(name) or f"#{name}"

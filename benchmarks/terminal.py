@@ -28,7 +28,7 @@ _UNFINISHED = re.compile(
 class Emulator(pyte.Screen):
     """The screen of a terminal, with the alternate screen that pyte does not know.
 
-    Rows and columns are counted from 0. Feed bytes with `write`; colours and attributes are kept.
+    Rows and columns are counted from 0. Feed bytes with `write`; colors and attributes are kept.
     """
 
     def __init__(self, columns: int, lines: int) -> None:

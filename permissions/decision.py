@@ -19,7 +19,7 @@ class Behavior(StrEnum):
 
 
 STRICTNESS = {Behavior.ALLOW: 0, Behavior.ASK: 1, Behavior.DENY: 2}
-"""Order of behaviours, from loosest to strictest."""
+"""Order of behaviors, from loosest to strictest."""
 
 
 class DecisionSource(StrEnum):

@@ -1,1 +1,1 @@
-"""Themes: colours by meaning, one TOML file each, read by the screen alone."""
+"""Themes: colors by meaning, one TOML file each, read by the screen alone."""

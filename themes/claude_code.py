@@ -1,7 +1,7 @@
-"""Theme files of Claude Code: `{"name", "base", "overrides": {token: colour}}`, as roles of ours.
+"""Theme files of Claude Code: `{"name", "base", "overrides": {token: color}}`, as roles of ours.
 
 Their tokens name places on their screen; those that mean something here become roles, the others
-colour what there is not.
+color what there is not.
 """
 
 from __future__ import annotations
@@ -65,5 +65,5 @@ def as_theme_file(data: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _is_without_place(token: str) -> bool:
-    # What shimmers is drawn still here; colours of sub-agents have no place at all.
+    # What shimmers is drawn still here; colors of sub-agents have no place at all.
     return token in _WITHOUT_PLACE or "Shimmer" in token or token.endswith("_FOR_SUBAGENTS_ONLY")

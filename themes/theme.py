@@ -1,4 +1,4 @@
-"""A theme: one colour for every role, roles named by what they mean rather than by how they look.
+"""A theme: one color for every role, roles named by what they mean rather than by how they look.
 
 Next: `themes.registry`, which finds and loads the TOML files.
 """
@@ -18,7 +18,7 @@ class ThemeError(ValueError):
 
 
 class Role(StrEnum):
-    """What a colour is for. Every theme answers all of them, or inherits the answer."""
+    """What a color is for. Every theme answers all of them, or inherits the answer."""
 
     BACKGROUND = "background"
     """Behind everything."""
@@ -32,7 +32,7 @@ class Role(StrEnum):
     FAINT = "faint"
     """Rules, gutters, separators: meant to be seen, not read."""
     ACCENT = "accent"
-    """The one colour that draws the eye: the caret's prompt sign, the selected answer."""
+    """The one color that draws the eye: the caret's prompt sign, the selected answer."""
     PERSON = "person"
     """The sign before the user's messages."""
     ASSISTANT = "assistant"
@@ -112,12 +112,12 @@ class Theme(Struct, frozen=True):
 
     @property
     def uses_terminal_palette(self) -> bool:
-        """Whether any colour is the terminal's own: then none may be turned into true colour."""
+        """Whether any color is the terminal's own: then none may be turned into true color."""
         return any(not value.startswith("#") for value in self.roles.values())
 
 
 def parse_color(text: str) -> str:
-    """Return a colour in canonical form.
+    """Return a color in canonical form.
 
     Raises:
         ThemeError: it is none of the forms that the message lists.
@@ -147,11 +147,11 @@ def build_theme(
 ) -> tuple[Theme, tuple[str, ...]]:
     """Return a theme made from a file's content over `base`, and warnings about what was ignored.
 
-    Unknown roles and bad colours fall back to the base and are reported; without a base every role
+    Unknown roles and bad colors fall back to the base and are reported; without a base every role
     must be there.
 
     Raises:
-        ThemeError: the content has no usable `roles` table, or a role has no colour at all.
+        ThemeError: the content has no usable `roles` table, or a role has no color at all.
     """
     raw_roles = data.get("roles", {})
     if not isinstance(raw_roles, Mapping):

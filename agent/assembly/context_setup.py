@@ -20,7 +20,7 @@ from agent.memory.budget import ANSWER_SHARE, ContextBudget
 from agent.memory.context_manager import ContextManager, ContextManagerPorts
 from agent.memory.endpoint_summary import EndpointSummaries
 from agent.memory.estimate import prefix_tokens
-from agent.memory.summariser import ModelSummariser
+from agent.memory.summarizer import ModelSummarizer
 from agent.messages import Block, Message
 from agent.model.client import Effort, ModelCapabilities, ModelClient, ModelRequest
 from agent.recovery.retry import RequestSource, RetryPolicy
@@ -163,7 +163,7 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
                 budget=budget,
                 prefix_tokens=lambda: prefix,
                 turn_id=dispatch.firing.turn_id,
-                summary=ModelSummariser(
+                summary=ModelSummarizer(
                     self.client,
                     request,
                     lambda: replace(recovery, policy=self.policy(RequestSource.COMPACTION)),

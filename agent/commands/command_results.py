@@ -26,7 +26,7 @@ class ClearConversation(Struct, frozen=True):
 
 
 class Compact(Struct, frozen=True):
-    """Summarise the history."""
+    """Summarize the history."""
 
     focus: str = ""
 

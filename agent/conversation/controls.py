@@ -17,12 +17,12 @@ from permissions.mode import Mode
 
 
 class CompactHistory(Protocol):
-    """Summarises the history."""
+    """Summarizes the history."""
 
     def __call__(
         self, focus: str = "", part: HistoryPart | None = None
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Summarise all of it, or a part; yields what happens."""
+        """Summarize all of it, or a part; yields what happens."""
         ...
 
 

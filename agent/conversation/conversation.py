@@ -238,7 +238,7 @@ class Conversation:
     def _compact_history(
         self, focus: str = "", part: HistoryPart | None = None
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Summarise the history now, or a part of it, as the user asked."""
+        """Summarize the history now, or a part of it, as the user asked."""
 
         def begin(abort: AbortController) -> StreamRun:
             self.hooks.firing.abort = abort.signal

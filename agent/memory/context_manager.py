@@ -27,7 +27,7 @@ from agent.memory.stages.digest import digest
 from agent.memory.stages.images import strip_media
 from agent.memory.stages.result_trimming import trim_results
 from agent.memory.stages.summary import instruction, replace_past
-from agent.memory.summariser import SummaryPort
+from agent.memory.summarizer import SummaryPort
 from agent.messages import Message
 from agent.model.client import ModelError
 from agent.model.text_tokens import text_tokens
@@ -161,7 +161,7 @@ class ContextManager:
             return None
         try:
             ask = instruction(focus)
-            summary = await self._ports.summary.summarise(excerpt, ask, abort)
+            summary = await self._ports.summary.summarize(excerpt, ask, abort)
         except Aborted:
             return None
         except ModelError as error:
@@ -288,7 +288,7 @@ class ContextManager:
         """
         ask = instruction(focus)
         if pressure is not Pressure.CRITICAL:
-            return await self._ports.summary.summarise(messages, ask, abort), ()
+            return await self._ports.summary.summarize(messages, ask, abort), ()
         # The whole history does not fit into a request any more; its bones may.
         everything = len(messages)
         bones = trim_results(strip_media(messages, end=everything), end=everything)
@@ -298,7 +298,7 @@ class ContextManager:
         if (self._ports.prefix_tokens() + size) * self._ratio > most or self.state.is_open:
             return _digest_text(messages), (_OVERFULL,)
         try:
-            summary = await self._ports.summary.summarise(bones, ask, abort)
+            summary = await self._ports.summary.summarize(bones, ask, abort)
             if text_tokens(summary) <= SUMMARY_TOKENS:
                 return summary, ()
             reason = "Its summary is too long"

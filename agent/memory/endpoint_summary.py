@@ -17,13 +17,13 @@ from agent.history import is_signed_summary
 from agent.loop.model_turn import Answered, Failed, ModelTurn, Recovery
 from agent.memory.stages.digest import own_words
 from agent.memory.stages.summary import CONTENTS
-from agent.memory.summariser import only_recovery
+from agent.memory.summarizer import only_recovery
 from agent.messages import Message
 from agent.model.client import ModelClient, ModelError, ModelRequest
 from agent.stream import Emit, TurnEvents
 
 _ASK: Final = """\
-Summarise this conversation: what you write replaces it, and nothing else of it will be remembered.
+Summarize this conversation: what you write replaces it, and nothing else of it will be remembered.
 {contents}
 {focus}
 At the end repeat these messages of the user word for word, under the heading "The user's \

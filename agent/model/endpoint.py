@@ -102,7 +102,7 @@ def resolve_model(
     settings = settings or ModelSettings()
     warnings: list[str] = []
     address = _value(env, "ANTHROPIC_BASE_URL") or settings.base_url or OFFICIAL_URL
-    base_url = _normalise(address)
+    base_url = _normalize(address)
     if base_url is None:
         return Unconfigured(
             f"ANTHROPIC_BASE_URL is not a web address: {address!r}. "
@@ -193,7 +193,7 @@ def _value(env: Mapping[str, str], name: str) -> str | None:
     return env.get(name, "").strip() or None
 
 
-def _normalise(url: str) -> str | None:
+def _normalize(url: str) -> str | None:
     """Return the address without a trailing slash or `/v1`; None when it is none."""
     url = url.strip()
     if re.fullmatch(r"(localhost|[\d.]+|\[[0-9a-f:]+\])(:\d+)?(/\S*)?", url, re.IGNORECASE):

@@ -1,6 +1,6 @@
-"""Colours, weight and links in what a status line command prints, as data; nothing else.
+"""Colors, weight and links in what a status line command prints, as data; nothing else.
 
-Only SGR (`ESC [ … m`) and links (OSC 8) mean something; every other sequence is removed. Colours
+Only SGR (`ESC [ … m`) and links (OSC 8) mean something; every other sequence is removed. Colors
 are stored by name, not by shade: what draws them has a theme.
 """
 
@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from permissions.base.text.sanitize import sanitize
 
-Colour = Literal["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
-COLOURS: Final[tuple[Colour, ...]] = (
+Color = Literal["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
+COLORS: Final[tuple[Color, ...]] = (
     "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
 )  # fmt: skip
 """In the order of the terminal's palette."""
@@ -27,14 +27,14 @@ _MEANT: Final = re.compile(
 )
 _SAFE_LINK: Final = re.compile(r"(?:https?|file)://.", re.IGNORECASE)
 _GREY_SPREAD: Final = 24
-"""Channels that are closer together than this are not a colour."""
+"""Channels that are closer together than this are not a color."""
 
 
 class Piece(Struct, frozen=True):
     """Text in one style."""
 
     text: str
-    colour: Colour | None = None
+    color: Color | None = None
     """None: as the line is."""
     bold: bool = False
     dim: bool = False
@@ -76,10 +76,10 @@ _CHANGES: Final[Mapping[int, Mapping[str, object]]] = {
     22: {"bold": False, "dim": False},
     23: {"italic": False},
     24: {"underline": False},
-    39: {"colour": None},
-    90: {"colour": "black"},
-    **{30 + index: {"colour": colour} for index, colour in enumerate(COLOURS)},
-    **{90 + index: {"colour": colour} for index, colour in enumerate(COLOURS) if index},
+    39: {"color": None},
+    90: {"color": "black"},
+    **{30 + index: {"color": color} for index, color in enumerate(COLORS)},
+    **{90 + index: {"color": color} for index, color in enumerate(COLORS) if index},
 }
 """What each code changes that is complete by itself."""
 
@@ -91,16 +91,16 @@ def _apply_parameters(look: Piece, parameters: str) -> Piece:
         if code == 0:
             look = Piece("", link=look.link)
         elif code in (38, 48):
-            colour, codes = _extended_colour(codes)
+            color, codes = _extended_color(codes)
             if code == 38:
-                look = replace(look, colour=colour)
+                look = replace(look, color=color)
         else:
             look = replace(look, **_CHANGES.get(code, {}))
     return look
 
 
-def _extended_colour(codes: Sequence[int]) -> tuple[Colour | None, list[int]]:
-    """Return the colour that `5;n` or `2;r;g;b` begins with, and the codes after it."""
+def _extended_color(codes: Sequence[int]) -> tuple[Color | None, list[int]]:
+    """Return the color that `5;n` or `2;r;g;b` begins with, and the codes after it."""
     match list(codes):
         case [5, index, *rest]:
             return _of_index(index), rest
@@ -110,11 +110,11 @@ def _extended_colour(codes: Sequence[int]) -> tuple[Colour | None, list[int]]:
             return None, []
 
 
-def _of_index(index: int) -> Colour | None:
+def _of_index(index: int) -> Color | None:
     if index > 255:
         return None
     if index < 16:
-        return COLOURS[index % 8]
+        return COLORS[index % 8]
     if index >= 232:
         return "black" if index < 246 else "white"
     cube = index - 16
@@ -122,11 +122,11 @@ def _of_index(index: int) -> Colour | None:
     return _of_channels(red * 51, green * 51, blue * 51)
 
 
-def _of_channels(red: int, green: int, blue: int) -> Colour:
+def _of_channels(red: int, green: int, blue: int) -> Color:
     """Return the name that a mixture is nearest to."""
     high, low = max(red, green, blue), min(red, green, blue)
     if high - low < _GREY_SPREAD:
         return "black" if high < 128 else "white"
     middle = (high + low) / 2
     bits = (red > middle) + 2 * (green > middle) + 4 * (blue > middle)
-    return COLOURS[bits]
+    return COLORS[bits]

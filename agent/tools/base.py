@@ -33,11 +33,11 @@ _NAME: Final = re.compile(r"^[A-Za-z0-9_-]{1,128}$")
 
 
 class Concurrency(StrEnum):
-    """Whether a call may run beside its neighbours; decided from its input."""
+    """Whether a call may run beside its neighbors; decided from its input."""
 
     READ_ONLY = "read_only"
     INDEPENDENT = "independent"
-    """Runs beside its neighbours and limits itself: agents have slots of their own."""
+    """Runs beside its neighbors and limits itself: agents have slots of their own."""
     WRITE_EXCLUSIVE = "write_exclusive"
     UNSAFE = "unsafe"
 

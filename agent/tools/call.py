@@ -130,9 +130,9 @@ class CallOutcome(Struct, frozen=True):
     identifier: str = ""
     """The line of its card."""
     aborts_siblings: bool = False
-    """The run failed in a way that makes its concurrent neighbours pointless."""
+    """The run failed in a way that makes its concurrent neighbors pointless."""
     response: object = None
-    """The serialised result for PostToolBatch hooks."""
+    """The serialized result for PostToolBatch hooks."""
     visible_input: Mapping[str, object] | None = None
     """The input as hooks saw it; None where it could not be read."""
 

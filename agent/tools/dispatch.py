@@ -1,6 +1,6 @@
 """Run the calls of one assistant turn: partition, then gather (pattern "Partition-Then-Gather").
 
-Neighbouring calls that only read run together, at most `max_concurrent`, and so do calls that start
+Neighboring calls that only read run together, at most `max_concurrent`, and so do calls that start
 agents; every other call runs alone. Results have the order of the calls.
 """
 

@@ -10,12 +10,12 @@ _SIBLING_FAILED: Final = "a call in the same round failed: "
 
 
 def sibling_failed(identifier: str) -> str:
-    """Return the abort reason for the neighbours of a call that failed."""
+    """Return the abort reason for the neighbors of a call that failed."""
     return f"{_SIBLING_FAILED}{identifier}"
 
 
 def failed_sibling(abort: AbortSignal) -> str | None:
-    """Return which neighbour stopped the call, as a clause; None where the user did."""
+    """Return which neighbor stopped the call, as a clause; None where the user did."""
     reason = abort.reason or ""
     return reason if reason.startswith(_SIBLING_FAILED) else None
 

@@ -28,7 +28,7 @@ def suggestions_json(grants: Sequence[Grant]) -> list[dict[str, object]]:
 def grant_of(updates: Sequence[Mapping[str, object]]) -> tuple[GrantChoice | None, tuple[str, ...]]:
     """Return the rules that updates want remembered, and a line for each update that is not done.
 
-    A decision remembers rules of one behaviour in one place: the first such update and those that
+    A decision remembers rules of one behavior in one place: the first such update and those that
     agree with it. Modes and directories are the user's to change, not a hook's.
     """
     chosen: GrantChoice | None = None

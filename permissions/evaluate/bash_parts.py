@@ -159,13 +159,13 @@ def _floors(
     # A sandbox hides files of deny rules; it cannot ask about one.
     if bash.guards_files and (bash.asks_about_files or not bash.is_held):
         yield from _file_rule_floors(bash, facts)
-    yield from _analysed_floors(bash, facts)
+    yield from _analyzed_floors(bash, facts)
     if bash.context.blocked_hosts:
         for host in hosts(facts):
             yield check_host(bash.context.blocked_hosts, host)
 
 
-def _analysed_floors(bash: CallView, facts: CommandFacts) -> Iterator[Floor | None]:
+def _analyzed_floors(bash: CallView, facts: CommandFacts) -> Iterator[Floor | None]:
     """Yield what the analysis finds of single programs, where nothing answers it by itself."""
     if not bash.is_confined:
         # What is confined sees the processes of its sandbox alone.
@@ -331,12 +331,12 @@ def _file_part(
 def _redirect_floors(
     bash: CallView, access: ResolvedAccess, word: Word, facts: CommandFacts, link_places: Places
 ) -> tuple[Floor | None, ...]:
-    is_analysed = not bash.is_held
+    is_analyzed = not bash.is_held
     return (
         bash.floor,
         _left_open(bash, access.floor),
-        through_created_link([(facts, access)], facts, link_places) if is_analysed else None,
-        shared_by_pattern(bash, [word]) if is_analysed or bash.asks_about_files else None,
+        through_created_link([(facts, access)], facts, link_places) if is_analyzed else None,
+        shared_by_pattern(bash, [word]) if is_analyzed or bash.asks_about_files else None,
     )
 
 

@@ -14,7 +14,7 @@ from permissions.evaluate.call_view import CallView
 from permissions.evaluate.part_verdict import PreparedPart
 from permissions.scope.created_links import Places, add_places
 from permissions.scope.unclear_paths import with_unclear_paths
-from permissions.shell.analyse import analyse
+from permissions.shell.analyze import analyze
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.flow.working_directories import UNKNOWN_DIRECTORY
 from permissions.shell.syntax import Unparsable
@@ -36,7 +36,7 @@ def command_parts(bash: CallView) -> CommandParts:
         return CommandParts((), [not_understood(bash, "", "the command is not a string")])
     context = bash.context
     temp_dir = str(context.scratch_dir) if context.scratch_dir is not None else ""
-    facts = analyse(command, bash.base, str(context.home), temp_dir)
+    facts = analyze(command, bash.base, str(context.home), temp_dir)
     if isinstance(facts, Unparsable):
         return CommandParts((), [not_understood(bash, command, str(facts))])
     if any(one.when_plain for one in facts):

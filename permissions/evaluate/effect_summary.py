@@ -1,6 +1,6 @@
 """What a call would do, in a few words for users: deletes, writes, network, root.
 
-Shown beside the question, never a reason for an answer: what is not recognised is not listed.
+Shown beside the question, never a reason for an answer: what is not recognized is not listed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _POSING = frozenset(
 
 
 def effects_of(evaluation: Evaluation) -> tuple[str, ...]:
-    """Return what the call would do, the gravest first; () when nothing is recognised. Pure.
+    """Return what the call would do, the gravest first; () when nothing is recognized. Pure.
 
     At the end come words of its command or path that are not what they look like.
     """

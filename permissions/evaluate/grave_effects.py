@@ -1,6 +1,6 @@
 """What users fear most of a command: secrets read, downloads run, history rewritten. In words.
 
-Shown beside the question, never a reason for an answer: what is not recognised is not listed.
+Shown beside the question, never a reason for an answer: what is not recognized is not listed.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from permissions.matching.match_bash import first_restriction
 from permissions.mode import Mode
 from permissions.rules.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.scope.scope import Floor
-from permissions.shell.analyse import analyse
+from permissions.shell.analyze import analyze
 from permissions.shell.syntax import Unparsable
 
 _LEAVE = "dangerouslyDisableSandbox"
@@ -49,7 +49,7 @@ def runs_inside(
     command = tool_input.get("command")
     if not state.excluded_commands or not isinstance(command, str):
         return True
-    facts = analyse(command, directory, str(context.home))
+    facts = analyze(command, directory, str(context.home))
     excluded_rules = _rules(state.excluded_commands)
     return isinstance(facts, Unparsable) or not any(
         first_restriction(excluded_rules, RuleBehavior.DENY, one, tool_input) for one in facts

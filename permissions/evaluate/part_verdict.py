@@ -27,7 +27,7 @@ from permissions.rules.rule_set import Rule, RuleBehavior
 from permissions.scope.scope import Floor
 
 Find = Callable[[RuleBehavior], Rule | None]
-"""Returns the first rule of a behaviour that is about a part."""
+"""Returns the first rule of a behavior that is about a part."""
 
 
 class Part(Struct, frozen=True):

@@ -26,7 +26,7 @@ FORMAT_VERSION: Final = 1
 MAX_VALUE_CHARS: Final = 10_000
 """Longest string of an input that is stored; more is cut and marked."""
 _BEYOND_CHARS: Final = 20_000
-"""How much of a secret may lie behind the cut and still be recognised by its whole form."""
+"""How much of a secret may lie behind the cut and still be recognized by its whole form."""
 MAX_ITEMS: Final = 1_000
 MAX_DEPTH: Final = 20
 CUT_MARK: Final = "…"

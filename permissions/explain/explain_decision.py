@@ -37,7 +37,7 @@ class ExplainedStep(Struct, frozen=True):
     words: str
     """What it answered, in words, with the rule and its place where there is one."""
     answer: str
-    """`allow`, `ask`, `deny`, or `none`; for colours."""
+    """`allow`, `ask`, `deny`, or `none`; for colors."""
     decides: bool = False
 
 

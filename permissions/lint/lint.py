@@ -20,7 +20,7 @@ from permissions.matching.effective_rules import RUNNER_PREFIXES, RUNNERS
 from permissions.paths.path_pattern import Anchor, PathPattern
 from permissions.rules.grammar import RuleBehavior
 from permissions.rules.rule_set import Rule, RuleSet, RuleSource, RuleText
-from permissions.shell.analyse import analyse
+from permissions.shell.analyze import analyze
 from permissions.shell.command_pattern import BashPattern
 from permissions.shell.programs.registry import LOOKED_THROUGH, program_named
 from permissions.shell.syntax import Unparsable
@@ -286,7 +286,7 @@ def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
 
 
 def _code_on_input(rule: Rule, pattern: BashPattern) -> LintWarning | None:
-    facts = analyse(pattern.text, "/", "/")
+    facts = analyze(pattern.text, "/", "/")
     if isinstance(facts, Unparsable) or not any(one.takes_code for one in facts):
         return None
     return _one(

@@ -18,7 +18,7 @@ _NAMED: Final = 3
 _ALL_RULES: Final = 200
 """Up to so many rules everything is looked for; of more, only rules that never take effect."""
 _UNREAD: Final = frozenset({LintType.MALFORMED_RULE, LintType.UNKNOWN_TOOL})
-_NOT_SUMMARISED: Final = _UNREAD | {LintType.DUPLICATE}
+_NOT_SUMMARIZED: Final = _UNREAD | {LintType.DUPLICATE}
 """What `_summary` is silent about: unread rules have lines of their own, and a rule that another
 one covers changes nothing."""
 _DEAD: Final = frozenset({LintType.DENY_SHADOW, LintType.ASK_SHADOW, LintType.UNREACHABLE})
@@ -33,7 +33,7 @@ def rule_notes(rules: RuleSet, short: Shorten = str) -> tuple[str, ...]:
     unread = [_notice_line(warning, short) for warning in result if warning.type in _UNREAD]
     return (
         *unread,
-        *_summary([warning for warning in result if warning.type not in _NOT_SUMMARISED]),
+        *_summary([warning for warning in result if warning.type not in _NOT_SUMMARIZED]),
     )
 
 

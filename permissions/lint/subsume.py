@@ -19,7 +19,7 @@ from permissions.rules.grammar import (
     WholeTool,
 )
 from permissions.rules.rule_set import Rule, RuleSource
-from permissions.shell.analyse import analyse
+from permissions.shell.analyze import analyze
 from permissions.shell.command_pattern import BashPattern
 from permissions.shell.programs.registry import LOOKED_THROUGH
 from permissions.shell.syntax import Unparsable
@@ -110,13 +110,13 @@ def _may_cover(whole: BashPattern, part: BashPattern) -> bool:
     if whole.is_exact or whole == part or part.bare is not None:
         return True
     # What matches anything: here it is to match no more than a name, or nothing behind one.
-    facts = analyse(re.sub(r"(?<=\w)\*", "", part.text).replace("*", "x"), "/", "/")
+    facts = analyze(re.sub(r"(?<=\w)\*", "", part.text).replace("*", "x"), "/", "/")
     return isinstance(facts, Unparsable) or not any(one.risk for one in facts)
 
 
 def _finds(whole: BashPattern, command: str) -> bool:
     """Does a deny or ask pattern find the one command that a rule allows, as in `sudo x`?"""
-    facts = analyse(command, "/", "/")
+    facts = analyze(command, "/", "/")
     if isinstance(facts, Unparsable) or len(facts) != 1:
         return False
     return any(whole.matches(form.joined_text) for form in facts[0].deny_forms)

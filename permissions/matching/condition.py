@@ -17,7 +17,7 @@ from permissions.mode import Mode
 from permissions.paths.resolve import Target, resolve
 from permissions.rules.grammar import MalformedRule, RuleBehavior, WholeTool, parse_rule
 from permissions.rules.rule_set import Rule, RuleSet, RuleSource
-from permissions.shell.analyse import analyse
+from permissions.shell.analyze import analyze
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.command_pattern import WORD_END, BashPattern
 from permissions.shell.syntax import Unparsable
@@ -82,7 +82,7 @@ def _is_directory_pattern(text: str) -> bool:
 def _matches_command(pattern: BashPattern, command: object, cwd: Path, home: Path) -> bool:
     if not isinstance(command, str):
         return True
-    facts = analyse(command, os.path.abspath(cwd), str(home))
+    facts = analyze(command, os.path.abspath(cwd), str(home))
     if isinstance(facts, Unparsable):
         return True
     if _has_arguments(pattern) and any(mark in command for mark in ("$", "`")):

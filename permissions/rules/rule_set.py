@@ -129,7 +129,7 @@ class PathIndex(Struct, frozen=True):
 
 
 class RuleIndex(Struct, frozen=True):
-    """The rules of one behaviour, found by tool and, for Bash, by program."""
+    """The rules of one behavior, found by tool and, for Bash, by program."""
 
     by_tool: Mapping[str, tuple[Rule, ...]]
     """Rules with a literal tool name, in order of source."""
@@ -207,7 +207,7 @@ class RuleSet(Struct, frozen=True):
         return self._with_indexes(tuple(rules), self.warnings, self.texts)
 
     def index(self, behavior: RuleBehavior) -> RuleIndex:
-        """Return the rules of one behaviour."""
+        """Return the rules of one behavior."""
         return self.indexes.get(behavior, _EMPTY_INDEX)
 
     @classmethod

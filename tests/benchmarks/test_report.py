@@ -23,7 +23,7 @@ def test_table_has_a_column_per_variant_and_ratios_to_the_first() -> None:
     ]
 
 
-def test_picture_is_valid_and_holds_text_and_colours() -> None:
+def test_picture_is_valid_and_holds_text_and_colors() -> None:
     emulator = Emulator(20, 3)
     emulator.write(b"\x1b[31;1ma < b\x1b[0m\x1b[2;1H\x1b[7mon\x1b[0m")
     root = ElementTree.fromstring(as_svg([shoot(emulator)], title="one & all"))

@@ -58,7 +58,7 @@ def test_changed_cells_are_counted_since_the_last_call() -> None:
     assert (emulator.changed_cells(), emulator.changed_cells()) == (3, 0)
 
 
-def test_a_changed_colour_is_a_changed_cell() -> None:
+def test_a_changed_color_is_a_changed_cell() -> None:
     emulator = Emulator(10, 2)
     emulator.write(b"abc")
     emulator.changed_cells()

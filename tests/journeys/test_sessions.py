@@ -15,7 +15,7 @@ from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, Thinking, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
 from agent.session import resume
-from agent.session.archive.summaries import summarise
+from agent.session.archive.summaries import summarize
 from agent.session.record_json import to_json
 from agent.session.records import PromptRecord, QueueRecord
 from agent.session.store import SessionStore
@@ -260,7 +260,7 @@ async def test_a_second_program_on_a_session_works_on_a_copy(
     texts = {info.id: info.path.read_text() for info in store.list()}
     assert "from the copy" not in texts[session]
     assert "first answer" in texts[other["session_id"]]
-    assert summarise(store.get(other["session_id"])).forked_from == session
+    assert summarize(store.get(other["session_id"])).forked_from == session
 
 
 async def test_a_session_resumes_in_another_terminal_after_a_kill(

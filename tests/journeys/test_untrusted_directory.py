@@ -145,7 +145,7 @@ async def test_f21_a_hooks_script_is_not_edited_without_a_word(
         _, _, err = await run("-p", "go", *flags, cwd=project, env=env)
     assert script.read_text() == "exit 0\n"
     assert "which a hook, the status line, a server or git runs" in err
-    assert (project / "scripts" / "new.sh").exists(), "its neighbour is an ordinary file"
+    assert (project / "scripts" / "new.sh").exists(), "its neighbor is an ordinary file"
 
 
 async def test_git_of_our_own_writes_nothing_whatever_it_runs(

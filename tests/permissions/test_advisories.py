@@ -248,8 +248,8 @@ def test_deny_checks_every_spelling(engine: Engine, path: str, rule: str) -> Non
 
 # CVE-2025-54794: scope by string prefix.
 def test_scope_compares_components(engine: Engine) -> None:
-    neighbour = engine.root.with_name(engine.root.name + "-evil") / "x"
-    decision = engine.call("Write", {"file_path": str(neighbour)}, allow=["Edit"])
+    neighbor = engine.root.with_name(engine.root.name + "-evil") / "x"
+    decision = engine.call("Write", {"file_path": str(neighbor)}, allow=["Edit"])
     assert (decision.behavior, decision.reason) == (Behavior.ASK, "scope_bounds_violation")
 
 

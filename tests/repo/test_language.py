@@ -24,6 +24,15 @@ IDIOMS = re.compile(
     re.IGNORECASE,
 )
 
+BRITISH = re.compile(
+    r"(?:--)?colour|favour|behaviour|neighbour|(?:anal|paral)yse\b"
+    r"|(?:initial|minim|maxim|normal|optim|organ|recogn|serial|summar|synchron|token)is(?!m)\w*",
+    re.IGNORECASE,
+)
+"""Spellings other than the American ones."""
+BRITISH_WORDS_OF_USERS = frozenset({"summarise", "--colour"})
+"""What users of other programs type."""
+
 DEFINED = re.compile(r"\bdef\s+(\w+)")
 """Every function, and what a text says: tells which modules need to be parsed."""
 
@@ -135,6 +144,13 @@ def _product() -> list[Path]:
 
 def test_the_product_has_none() -> None:
     assert _found(iter(_product())) == []
+
+
+def test_words_have_their_american_spelling() -> None:
+    texts = tracked_texts()
+    pages = [path for path in texts if path.suffix == ".md" and path.name != "strings.md"]
+    found = {word[0] for path in (*_product(), *pages) for word in BRITISH.finditer(texts[path])}
+    assert found == BRITISH_WORDS_OF_USERS
 
 
 def test_functions_are_named_by_verbs_and_nouns() -> None:

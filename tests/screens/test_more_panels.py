@@ -124,7 +124,7 @@ VIEWS: dict[str, Act] = {
     "tasks": tasks,
     "todos": todos,
     "copy": copied,
-    "colour": command("/color", "down", "down"),
+    "color": command("/color", "down", "down"),
     "entry": opened(lambda: LineEntry("Find in all sessions", "Words in a conversation.")),
     "empty": opened(lambda: ListPanel("Hooks", [], empty="no hooks are configured")),
     "long": opened(lambda: ListPanel("Resume", [Item(f"Session {n}") for n in range(300)])),

@@ -162,7 +162,7 @@ def app_with(script: list[Step], theme: str) -> AgentApp:
 
 
 def frozen(app: AgentApp) -> AgentApp:
-    """Stop what would make a picture depend on time: the spinner, and the thread that colours."""
+    """Stop what would make a picture depend on time: the spinner, and the thread that colors."""
     app.parts.highlighter._executor = None
     app.parts.lines.turn = lambda: None  # type: ignore[method-assign]
     return app
@@ -228,7 +228,7 @@ def test_other_themes(snap_compare: Compare, theme: str) -> None:
     assert snap_compare(app, terminal_size=(80, 40), run_before=after_prompt("Fix the slugs"))
 
 
-def test_without_colour(snap_compare: Compare) -> None:
+def test_without_color(snap_compare: Compare) -> None:
     app = frozen(make_app(RecordedConversation([[*WORK, until_interrupted]]), no_color=True))
     assert snap_compare(app, terminal_size=(80, 40), run_before=after_prompt("Fix the slugs"))
 

@@ -115,7 +115,7 @@ def test_output_that_is_no_utf8(screen: Screen, serve: Serve, project: Path) -> 
         {"AGENT_TUI_RENDERER": "textual"},
         {"TERM": "linux", "COLORTERM": ""},
     ],
-    ids=["no colour", "16 colours", "256 colours", "stock output", "linux console"],
+    ids=["no color", "16 colors", "256 colors", "stock output", "linux console"],
 )
 def test_the_same_words_whatever_the_terminal_can(
     screen: Screen, serve: Serve, variables: dict[str, str]
@@ -123,11 +123,11 @@ def test_the_same_words_whatever_the_terminal_can(
     program = screen(server=serve(answer("first 漢字 line", "second line")), **variables)
     shown = asked(program)
     assert "first 漢字 line" in shown.text()
-    colours = {cell.fg for y in range(shown.lines) for cell in shown.buffer[y].values()}
+    colors = {cell.fg for y in range(shown.lines) for cell in shown.buffer[y].values()}
     if "NO_COLOR" in variables:
-        assert colours == {"default"}
+        assert colors == {"default"}
     if variables.get("TERM") in ("xterm", "linux"):
-        assert not any(re.fullmatch("[0-9a-f]{6}", colour) for colour in colours), colours
+        assert not any(re.fullmatch("[0-9a-f]{6}", color) for color in colors), colors
 
 
 def test_a_window_of_one_cell_and_back(screen: Screen, serve: Serve) -> None:
@@ -142,7 +142,7 @@ def test_a_window_of_one_cell_and_back(screen: Screen, serve: Serve) -> None:
     assert program.wait_until(shows("That is all.")), program.emulator.text()
 
 
-def test_a_terminal_that_never_answers_and_never_synchronises(
+def test_a_terminal_that_never_answers_and_never_synchronizes(
     screen: Screen, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("benchmarks.program.replies", lambda _data, _cursor: b"")

@@ -66,7 +66,7 @@ def test_a_server_asks_its_user_and_the_model(screen: Screen, serve: Serve) -> N
     program.type(b"ask away")
     see(program, "ask away")
     press(program, b"\r", "MCP server plain asks")
-    see(program, "Which colour?")
+    see(program, "Which color?")
     press(program, b"1", "1. red")
     press(program, b"2", "wants you to open an address")
     see(program, "https://example.org/register?for=you")
@@ -74,7 +74,7 @@ def test_a_server_asks_its_user_and_the_model(screen: Screen, serve: Serve) -> N
     see(program, "Why so blue?")
     press(program, b"1", "All is answered.")
     told = json.dumps(server.server.requests[-1].body["messages"])
-    assert r"\"content\": {\"colour\": \"blue\"}" in told.replace(r"\\", "\\")
+    assert r"\"content\": {\"color\": \"blue\"}" in told.replace(r"\\", "\\")
     assert "Because of the light." in told
 
 

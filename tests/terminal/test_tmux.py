@@ -141,7 +141,7 @@ def test_wide_text_stands_as_with_textuals_own_output(start: Start) -> None:
         program.wait_for(lambda text: "❯ 好éx" in text)
         assert program.run("display-message", "-p", "#{cursor_x}").strip() == "7"
         seen.append(program.settled())
-        # What tmux itself counts otherwise stays in its columns with us, and moves its neighbours
+        # What tmux itself counts otherwise stays in its columns with us, and moves its neighbors
         # with Textual: those rows are not alike.
         # The second conversation reads the first one from the cache, so that it costs less.
         pictures.append(

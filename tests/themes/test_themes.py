@@ -32,7 +32,7 @@ READ_ROLES = (
 )
 LINES = (Role.DIFF_ADDED, Role.DIFF_REMOVED)
 WORDS = (Role.DIFF_ADDED_WORD, Role.DIFF_REMOVED_WORD)
-TRUE_COLOUR = [name for name in available_themes() if not load_theme(name)[0].uses_terminal_palette]
+TRUE_COLOR = [name for name in available_themes() if not load_theme(name)[0].uses_terminal_palette]
 
 
 @pytest.mark.parametrize("name", available_themes())
@@ -41,7 +41,7 @@ def test_shipped_theme_loads_without_warnings(name: str) -> None:
     assert (set(theme.roles), warnings) == (set(Role), ())
 
 
-@pytest.mark.parametrize("name", TRUE_COLOUR)
+@pytest.mark.parametrize("name", TRUE_COLOR)
 @pytest.mark.parametrize(
     ("roles", "grounds", "least"),
     [
@@ -70,7 +70,7 @@ def test_what_is_read_has_contrast(
 
 
 # Viénot, Brettel and Mollon 1999, for linear light: what red and green cones, where one kind is
-# missing, make of a colour.
+# missing, make of a color.
 PROTANOPIA = ((0.11238, 0.88762, 0.0), (0.11238, 0.88762, 0.0), (0.00401, -0.00401, 1.0))
 DEUTERANOPIA = ((0.29275, 0.70725, 0.0), (0.29275, 0.70725, 0.0), (-0.02234, 0.02234, 1.0))
 
@@ -94,7 +94,7 @@ def test_added_and_removed_differ_for_eyes_without_red_or_green(
 
 
 def seen(color: str, eyes: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
-    """Return a colour as such eyes see it, in 0 to 255."""
+    """Return a color as such eyes see it, in 0 to 255."""
     light = [(int(color[at : at + 2], 16) / 255) ** 2.2 for at in (1, 3, 5)]
     mixed = (sum(w * c for w, c in zip(row, light, strict=True)) for row in eyes)
     return tuple(255 * max(0.0, value) ** (1 / 2.2) for value in mixed)
@@ -114,12 +114,12 @@ def distance(first: tuple[float, ...], second: tuple[float, ...]) -> float:
         ("default", "default"),
     ],
 )
-def test_colour_forms(text: str, canonical: str) -> None:
+def test_color_forms(text: str, canonical: str) -> None:
     assert parse_color(text) == canonical
 
 
 @pytest.mark.parametrize("text", ["", "red", "#12", "rgb(300,0,0)", "ansi256(256)", "ansi:pink"])
-def test_what_is_no_colour(text: str) -> None:
+def test_what_is_no_color(text: str) -> None:
     with pytest.raises(ThemeError, match="is not a color"):
         parse_color(text)
 
@@ -188,7 +188,7 @@ def test_what_is_no_theme_is_said_with_its_file(tmp_path: Path, content: bytes) 
 
 
 def _contrast(first: str, second: str) -> float:
-    """Return the WCAG contrast ratio (1 to 21) of two `#rrggbb` colours."""
+    """Return the WCAG contrast ratio (1 to 21) of two `#rrggbb` colors."""
     lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 

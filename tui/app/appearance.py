@@ -1,4 +1,4 @@
-"""What the screen is drawn in: theme, colours of code and prompt, detail of the transcript."""
+"""What the screen is drawn in: theme, colors of code and prompt, detail of the transcript."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Appearance:
         warn: Callable[[str], None],
         show_lines: Callable[[], None],
     ) -> None:
-        """Take the theme of the first frame; `show_lines` shows another colour of the prompt.
+        """Take the theme of the first frame; `show_lines` shows another color of the prompt.
 
         Inline, the background is the terminal's own, as it is around what is drawn.
         """
@@ -56,7 +56,7 @@ class Appearance:
             notify=warn,
         )
         self.prompt_role = Role.FAINT
-        """Colour of the lines around the prompt, where no mode has another."""
+        """Color of the lines around the prompt, where no mode has another."""
         self._register(theme)
 
     def _register(self, theme: Theme) -> None:
@@ -86,17 +86,17 @@ class Appearance:
             widget.refresh()
 
     @property
-    def colours_code(self) -> bool:
-        """Whether code is shown with colours."""
+    def colors_code(self) -> bool:
+        """Whether code is shown with colors."""
         return self._highlighter.is_on
 
-    def colour_code(self, is_on: bool) -> None:
-        """Show code with colours, or without."""
+    def color_code(self, is_on: bool) -> None:
+        """Show code with colors, or without."""
         self._highlighter.is_on = is_on
         self._transcript.code_changed()
 
-    def colour_prompt(self, role: Role) -> None:
-        """Draw the lines around the prompt in a colour of the theme, for this session."""
+    def color_prompt(self, role: Role) -> None:
+        """Draw the lines around the prompt in a color of the theme, for this session."""
         self.prompt_role = role
         self._show_lines()
 

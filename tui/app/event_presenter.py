@@ -28,7 +28,7 @@ _SEEN_S: Final = 0.3
 
 
 class EventPresenter:
-    """One frame clock for events and one for colours that came later."""
+    """One frame clock for events and one for colors that came later."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class EventPresenter:
         self._only_text_grew = False
 
     def highlights_ready(self) -> None:
-        """Code has been coloured meanwhile."""
+        """Code has been colored meanwhile."""
         self._highlight_clock.request()
 
     def paint(self) -> None:

@@ -142,7 +142,7 @@ def _shown_characters(text: str) -> Iterator[tuple[str, str | None]]:
 
 
 def _is_joining(text: str, index: int) -> bool:
-    """Does this joiner make one emoji out of its neighbours?"""
+    """Does this joiner make one emoji out of its neighbors?"""
     surroundings = text[max(0, index - 1) : index + 2]
     return reveal(surroundings) == surroundings
 

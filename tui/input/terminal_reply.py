@@ -10,7 +10,7 @@ ASKED_FOR: Final = (
     "\x1b]11;", "\x1b[?997;", "\x1b[?1004;", "\x1b[2;", "\x1b[3;", "\x1bP>|", "\x1b[6;", "\x1b[?6",
     "\x1b[?1;",
 )  # fmt: skip
-"""How expected answers begin: the background's colour, that it changed, whether the focus is
+"""How expected answers begin: the background's color, that it changed, whether the focus is
 reported, where the cursor is after a probe of widths in the second or third row, the terminal's
 name, a cell in pixels, and device attributes."""
 

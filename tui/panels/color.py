@@ -8,7 +8,7 @@ from themes.theme import Role
 from tui.panels.list_panel import Item, ListPanel
 from tui.ports.command_screen import CommandScreen
 
-COLOURS: Final = {
+COLORS: Final = {
     "default": Role.FAINT,
     "red": Role.ERROR,
     "green": Role.SUCCESS,
@@ -22,16 +22,16 @@ COLOURS: Final = {
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
-    """Use the named colour, or let the user choose with each already in it."""
+    """Use the named color, or let the user choose with each already in it."""
     name = argument.strip().lower()
     if name:
-        role = COLOURS.get(name)
+        role = COLORS.get(name)
         if role is None:
-            screen.notice(f"No color {name!r}. Known: {', '.join(COLOURS)}.", "warning")
+            screen.notice(f"No color {name!r}. Known: {', '.join(COLORS)}.", "warning")
         else:
-            screen.appearance.colour_prompt(role)
+            screen.appearance.color_prompt(role)
         return
-    names = list(COLOURS)
+    names = list(COLORS)
     pick = await screen.show_dialog(ListPanel("Color", [Item(each) for each in names]))
     if pick is not None:
-        screen.appearance.colour_prompt(COLOURS[names[pick.index]])
+        screen.appearance.color_prompt(COLORS[names[pick.index]])

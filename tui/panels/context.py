@@ -24,7 +24,7 @@ _ROLES: Final = (
     Role.SYNTAX_FUNCTION,
     Role.MUTED,
 )
-"""One for each part: two of the same colour would look like one."""
+"""One for each part: two of the same color would look like one."""
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:

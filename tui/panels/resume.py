@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from agent.commands.command_context import CommandContext
 from agent.errors import AgentError, SessionError
 from agent.session.archive.find_by_name import find_session
-from agent.session.archive.summaries import SessionSummary, summarise
+from agent.session.archive.summaries import SessionSummary, summarize
 from agent.session.store import SessionInfo, SessionStore
 from themes.theme import Role
 from tui.dialogs.dialog import run_alongside
@@ -135,7 +135,7 @@ def _summaries(infos: Sequence[SessionInfo]) -> list[SessionSummary]:
 
 def _summary(info: SessionInfo) -> SessionSummary | None:
     try:
-        return summarise(info)
+        return summarize(info)
     except SessionError:
         return None
 

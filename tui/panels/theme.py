@@ -1,4 +1,4 @@
-"""`/theme`: the colours, shown while they are being chosen."""
+"""`/theme`: the colors, shown while they are being chosen."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             screen.appearance.use_theme(theme)
 
     items = [Item(name, _detail(themes.get(name)), is_current=name == theme_name) for name in names]
-    colour_key = screen.keys.keymap.display(SYNTAX)
+    color_key = screen.keys.keymap.display(SYNTAX)
     while True:
         panel = ListPanel(
             "Theme",
@@ -42,13 +42,13 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             contexts=(Context.THEME_PICKER,),
             keys=(SYNTAX,),
             on_move=show,
-            hint=f"↑↓ preview · enter save · {colour_key} code colors · esc",
+            hint=f"↑↓ preview · enter save · {color_key} code colors · esc",
         )
         pick = await screen.show_dialog(panel)
         if pick is None or pick.key != SYNTAX:
             break
-        current, is_on = pick.index, not screen.appearance.colours_code
-        screen.appearance.colour_code(is_on)
+        current, is_on = pick.index, not screen.appearance.colors_code
+        screen.appearance.color_code(is_on)
         await save_setting(screen, "syntaxHighlightingDisabled", None if is_on else True)
     screen.appearance.choose_theme(names[pick.index] if pick is not None else theme_name)
     if pick is not None:

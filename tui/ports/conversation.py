@@ -110,7 +110,7 @@ class ControlsPort(Protocol):
     def compact(
         self, focus: str = ..., part: HistoryPart | None = ...
     ) -> AsyncIterator[AgentEvent]:
-        """Summarise the history now, or a part of it."""
+        """Summarize the history now, or a part of it."""
         ...
 
     async def set_model(self, model: str) -> str:

@@ -83,7 +83,7 @@ class Composer(Listens, RowsWidget):
         return text[0] if text[:1] in ("!", "/") else ""
 
     def set_mode_role(self, role: Role) -> None:
-        """Colour the rules by the permission mode."""
+        """Color the rules by the permission mode."""
         self._mode_role = role
         self.refresh_text()
 

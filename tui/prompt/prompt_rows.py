@@ -53,7 +53,7 @@ def text_row(line: EditRow, draft: Draft, prefix: str, *, is_first: bool, width:
 def marked_row(
     line: EditRow, draft: Draft, prefix: str, part: tuple[int, int], *, is_first: bool, width: int
 ) -> Row:
-    """Return a row with what is marked in it; colours of words give way to the mark."""
+    """Return a row with what is marked in it; colors of words give way to the mark."""
     runs: list[Run] = [sign(prefix) if is_first else ("   ", FAINT)]
     selection_ink = TEXT.with_ground(Role.SELECTION)
     start, end = part

@@ -35,7 +35,7 @@ class Shift(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """Neighbouring cells of one row to write."""
+    """Neighboring cells of one row to write."""
 
     y: int
     x: int
@@ -86,7 +86,7 @@ def compute_diff(previous: ScreenBuffer, current: ScreenBuffer) -> Diff:
 def shifted_rows(buffer: ScreenBuffer, shift: Shift) -> list[Row]:
     """Return the rows after the shift; those that the terminal blanks are UNKNOWN.
 
-    What colour they get depends on the terminal, so they are always written.
+    What color they get depends on the terminal, so they are always written.
     """
     fresh: list[Row] = [[UNKNOWN] * buffer.width for _ in range(abs(shift.lines))]
     region = buffer.rows[shift.top : shift.bottom + 1]

@@ -24,8 +24,8 @@ from tui.screen.screen_buffer import ScreenBuffer
 from tui.screen.sixel_layer import SixelLayer
 from tui.screen.style import StyleTable
 
-# Terminals known to erase with the current background colour, by the beginning of TERM. GNU
-# screen does not unless configured to; on anything unknown coloured spaces are written out.
+# Terminals known to erase with the current background color, by the beginning of TERM. GNU
+# screen does not unless configured to; on anything unknown colored spaces are written out.
 _ERASING_TERMS: Final = (
     "xterm", "tmux", "kitty", "xterm-kitty", "alacritty", "foot", "wezterm", "rxvt", "st-", "linux",
     "konsole", "vte", "gnome", "ghostty", "contour", "iterm",
@@ -65,7 +65,7 @@ class CellFrame:
         self._caret_shown = None
 
     def use_colors(self, name: str | None) -> bool:
-        """Use a colour system of Rich; True when everything must be painted anew."""
+        """Use a color system of Rich; True when everything must be painted anew."""
         color_system = _COLOR_SYSTEMS.get(name or "", ColorSystem.TRUECOLOR)
         if self.styles.color_system is color_system and not self.styles.is_full:
             return False

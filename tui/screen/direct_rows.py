@@ -41,7 +41,7 @@ PRIVATE_NAMES: Final = {
 """What this module uses of Textual that Textual does not promise."""
 
 _OF_COLORS: Final = (ANSIToTruecolor, DimFilter)
-"""Filters that only replace named colours, and faint text."""
+"""Filters that only replace named colors, and faint text."""
 _PATIENCE: Final = 20
 """How many turns of the loop a frame waits for widgets that have requested one of Textual."""
 _MANY_ROWS: Final = 8
@@ -59,7 +59,7 @@ class DrawsRows(LaidOutOnce):
         return strips
 
     def strips_of(self, rows: Collection[int]) -> list[Strip]:
-        """Return some rows as they are shown, the app's colour filters applied."""
+        """Return some rows as they are shown, the app's color filters applied."""
         strips = self.draw_rows(rows)
         filters = self.app.get_line_filters()
         leave_plain = all(isinstance(line_filter, _OF_COLORS) for line_filter in filters)
@@ -103,7 +103,7 @@ def _apply_filters(strip: Strip, filters: Sequence[LineFilter], widget: Widget) 
 
 
 def _are_plain(strip: Strip) -> bool:
-    """Whether Textual's filters of colours leave a row as it is."""
+    """Whether Textual's filters of colors leave a row as it is."""
     return all(_is_plain(segment.style) for segment in strip)
 
 

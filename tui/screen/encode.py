@@ -34,7 +34,7 @@ class TerminalState(Struct):
     link: str | None = None
     """The open hyperlink; none is ever left open between frames."""
     fills_background: bool = False
-    """Whether erasing leaves the current background colour (BCE)."""
+    """Whether erasing leaves the current background color (BCE)."""
     rows: int | None = None
     """Rows there are, where they count from one whose place on the screen is unknown; line feeds
     make more, and `y` is always known. None where rows count from the top of the screen."""
@@ -123,7 +123,7 @@ def _vertical(distance: int) -> str:
 def _emit_shift(shift: Shift, state: TerminalState, styles: StyleTable, codes: list[str]) -> None:
     # Insert and delete line inside margins are understood by more terminals than scroll up and
     # down. The blanked rows take the pen's background where that is supported; they are written
-    # anyway, but a stray colour for the blink of an eye is avoided with a default pen.
+    # anyway, but a stray color for the blink of an eye is avoided with a default pen.
     if state.style_id is None:
         codes.append(styles.transition(None, 0))
         state.style_id = 0
@@ -231,7 +231,7 @@ def _blanks_begin(cells: Sequence[ScreenCell], position: int, end: int) -> bool:
 
 
 def _joins(cells: Sequence[ScreenCell], position: int) -> bool:
-    """Return whether a cell written right after its neighbour would become one cluster with it.
+    """Return whether a cell written right after its neighbor would become one cluster with it.
 
     So do the two halves of a flag; a cursor move between them separates them.
     """

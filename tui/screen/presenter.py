@@ -42,7 +42,7 @@ PRIVATE_NAMES: Final = {
 RENDERER_VARIABLE: Final = "AGENT_TUI_RENDERER"
 
 _UNBRACKETED_CHARACTERS: Final = 64
-"""Longest frame written without a synchronised-output bracket, which costs 16 bytes."""
+"""Longest frame written without a synchronized-output bracket, which costs 16 bytes."""
 
 
 class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):

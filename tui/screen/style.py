@@ -10,7 +10,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 DEFAULT_STYLE_ID: Final = 0
-"""No attributes, the terminal's own colours."""
+"""No attributes, the terminal's own colors."""
 
 _STYLE_LIMIT: Final = 4096
 
@@ -36,7 +36,7 @@ class Pen(Struct, frozen=True):
     attributes: frozenset[int] = frozenset()
     """SGR codes that are on."""
     foreground: str = ""
-    """SGR parameters; "" is the terminal's own colour."""
+    """SGR parameters; "" is the terminal's own color."""
     background: str = ""
 
 
@@ -83,7 +83,7 @@ class StyleTable:
     def is_plain_blank(self, style_id: int, *, fills_background: bool) -> bool:
         """Return whether erasing with this pen looks like writing spaces with it.
 
-        `fills_background`: whether the terminal erases with the current background colour.
+        `fills_background`: whether the terminal erases with the current background color.
         """
         pen = self._pens[style_id]
         return pen.attributes <= _INVISIBLE_ON_BLANKS and (fills_background or not pen.background)

@@ -86,7 +86,7 @@ class LineEffect(Enum):
 def readable_text(runs: Iterable[Run], *, has_columns: bool = False) -> str:
     """Return a row as it should be read: signs become words, columns are separated by commas.
 
-    Only decoration changes, recognised by its role; what users decide by stays as it is.
+    Only decoration changes, recognized by its role; what users decide by stays as it is.
     """
     spoken_text = ""
     for text, ink in runs:

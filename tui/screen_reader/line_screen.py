@@ -90,7 +90,7 @@ class LineSession:
         self.prompts.append(text)
 
     def compact(self, focus: str, part: HistoryPart | None = None) -> None:
-        """Summarise the history, or a part of it, once the command has ended."""
+        """Summarize the history, or a part of it, once the command has ended."""
         if self.conversation is not None:
             self.compactions.append(self.conversation.controls.compact(focus, part))
 
@@ -113,11 +113,11 @@ class LineSession:
 
 
 class LineAppearance:
-    """Nothing is coloured, and every call is one line; settings are for the drawn screen."""
+    """Nothing is colored, and every call is one line; settings are for the drawn screen."""
 
     themes_dir: tuple[Path, ...] = ()
     wanted_theme = "none"
-    colours_code = False
+    colors_code = False
 
     def choose_theme(self, name: str) -> None:
         """Change nothing."""
@@ -125,10 +125,10 @@ class LineAppearance:
     def use_theme(self, theme: Theme) -> None:
         """Change nothing."""
 
-    def colour_code(self, is_on: bool) -> None:
+    def color_code(self, is_on: bool) -> None:
         """Change nothing."""
 
-    def colour_prompt(self, role: Role) -> None:
+    def color_prompt(self, role: Role) -> None:
         """Change nothing."""
 
     def toggle_focus(self) -> bool:

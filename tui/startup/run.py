@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tui.startup.screen_run import ScreenRun
 
 SWITCH_S: Final = 0.0005
-"""How long a thread that imports or colours code occupies the interpreter: a tenth of the usual, or
+"""How long a thread that imports or colors code occupies the interpreter: a tenth of the usual, or
 each key would wait 5 ms more for its echo."""
 
 

@@ -48,7 +48,7 @@ _NARROW_CELLS: Final = 40
 _LOW_SCREEN_ROWS: Final = 12
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _CONTEXT_WARNING: Final = 0.8
-"""Share of the context window from which its figure is coloured."""
+"""Share of the context window from which its figure is colored."""
 
 
 class StatusLineState(Struct, frozen=True):

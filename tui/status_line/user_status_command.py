@@ -18,7 +18,7 @@ from tui.text.styled_rows import MUTED, Ink, Run
 if TYPE_CHECKING:
     from agent.commands.service import CommandService
     from agent.events import AgentEvent
-    from agent.status_line.ansi_text import Colour, Piece
+    from agent.status_line.ansi_text import Color, Piece
 
 QUIET_S: Final = 0.3
 """How long the session must be quiet before the status line command runs again."""
@@ -130,14 +130,14 @@ class UserStatusCommand:
 
 
 def _run(piece: Piece) -> Run:
-    """Return a piece in the theme's colour for its own."""
-    role = _ROLES[piece.colour] if piece.colour else Role.FAINT if piece.dim else Role.MUTED
+    """Return a piece in the theme's color for its own."""
+    role = _ROLES[piece.color] if piece.color else Role.FAINT if piece.dim else Role.MUTED
     return piece.text, Ink(
         role, bold=piece.bold, italic=piece.italic, underline=piece.underline, link=piece.link
     )
 
 
-_ROLES: Final[Mapping[Colour, Role]] = {
+_ROLES: Final[Mapping[Color, Role]] = {
     "black": Role.FAINT,
     "red": Role.ERROR,
     "green": Role.SUCCESS,

@@ -1,7 +1,7 @@
 """What a terminal can do for this program, and what to set where it cannot yet. Pure.
 
 Identified by its environment alone, so that it works outside the screen as well. Sources: the
-terminals' own manuals, on the kitty keyboard protocol, OSC 52, focus reports and 24-bit colour.
+terminals' own manuals, on the kitty keyboard protocol, OSC 52, focus reports and 24-bit color.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class TerminalProgram(Struct, frozen=True):
     """Without anything being set."""
     fix: str = ""
     """How to have Shift+Enter sent."""
-    has_true_colour: bool = True
+    has_true_color: bool = True
 
 
 _VSCODE: Final = (
@@ -53,7 +53,7 @@ _BY_PROGRAM: Final[Mapping[str, TerminalProgram]] = {
         False,
         'It does not send shift+enter. Settings, Profiles, Keyboard: "Use Option as Meta key", '
         "then option+enter is a line break",
-        has_true_colour=False,
+        has_true_color=False,
     ),
     "vscode": TerminalProgram("the terminal of VS Code", False, _VSCODE),
     "rio": TerminalProgram("Rio", True),
@@ -108,7 +108,7 @@ def advise(env: Mapping[str, str]) -> Iterator[TerminalAdvice]:
     terminal = terminal_of(env)
     name = terminal.name if terminal is not None else f"TERM={term}"
     yield TerminalAdvice("terminal", "ok", name)
-    yield _colour(env, terminal)
+    yield _color(env, terminal)
     yield _new_line(terminal)
     yield from _multiplexer(env)
     if "utf" not in _locale(env).lower():
@@ -128,12 +128,12 @@ def advise(env: Mapping[str, str]) -> Iterator[TerminalAdvice]:
         )
 
 
-def _colour(env: Mapping[str, str], terminal: TerminalProgram | None) -> TerminalAdvice:
+def _color(env: Mapping[str, str], terminal: TerminalProgram | None) -> TerminalAdvice:
     if env.get("NO_COLOR"):
         return TerminalAdvice("color", "note", "turned off by NO_COLOR")
     if env.get("COLORTERM", "") in {"truecolor", "24bit"}:
         return TerminalAdvice("color", "ok", "24-bit")
-    if terminal is not None and not terminal.has_true_colour:
+    if terminal is not None and not terminal.has_true_color:
         return TerminalAdvice(
             "color", "note", "256 colors, all that this terminal has", "/theme ansi16"
         )

@@ -1,6 +1,6 @@
 """Whether the terminal's background is dark: asked, read from a variable, or remembered. Pure.
 
-Forms: the answer to OSC 11 as xterm gives it; the colour scheme report of mode 2031 (contour,
+Forms: the answer to OSC 11 as xterm gives it; the color scheme report of mode 2031 (contour,
 kitty, Ghostty, VTE), which only reports that something changed.
 """
 
@@ -12,22 +12,22 @@ from typing import Final
 
 ASK: Final = "\x1b]11;?\x1b\\"
 FOLLOW: Final = "\x1b[?2031h"
-"""Request reports of changes of the terminal's colours."""
+"""Request reports of changes of the terminal's colors."""
 UNFOLLOW: Final = "\x1b[?2031l"
 # Compiled with the first answer, not with the first frame.
 _CHANGED: Final = r"\x1b\[\?997;[12]n"
-_COLOUR: Final = (
+_COLOR: Final = (
     r"\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})"
     r"(?:/[0-9a-fA-F]{1,4})?(?:\x1b\\|\x07)"
 )
 _MIDDLE: Final = 0.5
 _DARK_INDEXES: Final = frozenset({"0", "1", "2", "3", "4", "5", "6", "8"})
-"""Of the sixteen colours those that a light text is read on; from vim's and Emacs's reading."""
+"""Of the sixteen colors those that a light text is read on; from vim's and Emacs's reading."""
 
 
 def dark_from_reply(text: str) -> bool | None:
     """Return the background that a reply of the terminal reports; None for other replies."""
-    match = re.fullmatch(_COLOUR, text)
+    match = re.fullmatch(_COLOR, text)
     if match is None:
         return None
     red, green, blue = (int(part, 16) / (int("f" * len(part), 16)) for part in match.groups())
@@ -35,7 +35,7 @@ def dark_from_reply(text: str) -> bool | None:
 
 
 def is_color_change(text: str) -> bool:
-    """Whether a reply reports that the colours have changed."""
+    """Whether a reply reports that the colors have changed."""
     return re.fullmatch(_CHANGED, text) is not None
 
 

@@ -1,6 +1,6 @@
-"""What text looks like by more than itself, off the frame path: colours of code, links to files.
+"""What text looks like by more than itself, off the frame path: colors of code, links to files.
 
-Code is coloured line by line at once, which is wrong inside strings that span lines; a finished
+Code is colored line by line at once, which is wrong inside strings that span lines; a finished
 block is therefore lexed once as a whole. That, and looking for files that a text names, is done in
 a thread, and the text is drawn again afterwards.
 """
@@ -32,14 +32,14 @@ _CACHED_FILES: Final = 10_000
 _MAX_CODE_CHARS: Final = 200_000
 _MAX_LINE_CHARS: Final = 2_000
 _LINEWISE_LINES: Final = 200
-"""Longer blocks stay plain until the thread is done: colouring them would cost a frame."""
+"""Longer blocks stay plain until the thread is done: coloring them would cost a frame."""
 _CACHED_BLOCKS: Final = 256
 
 _ALIASES: Final = {"sh": "bash", "shell": "bash", "console": "bash", "py": "python", "": "text"}
 
 
 class Highlighter:
-    """Colours code; one per app. Without an executor everything is lexed at once, for tests."""
+    """Colors code; one per app. Without an executor everything is lexed at once, for tests."""
 
     def __init__(
         self,
@@ -56,12 +56,12 @@ class Highlighter:
         self._running: set[BlockKey] = set()
         self._unready: set[BlockKey] = set()
         self.is_on = True
-        """Whether code has colours; rows made before stay as they are."""
+        """Whether code has colors; rows made before stay as they are."""
         self.generation = 0
         """Grows whenever a block became ready: rows made before may look better now."""
 
     def block(self, code: str, language: str) -> tuple[HighlightedLine, ...]:
-        """Return the lines of a finished block, coloured one by one until the thread is done."""
+        """Return the lines of a finished block, colored one by one until the thread is done."""
         language = self._language(language)
         key = (language, code)
         lines = self._blocks.get(key)
@@ -109,7 +109,7 @@ class Highlighter:
         return any(key not in self._running for key in unready)
 
     def line(self, text: str, language: str) -> HighlightedLine:
-        """Return one line coloured by itself; about 50 µs."""
+        """Return one line colored by itself; about 50 µs."""
         language = self._language(language)
         if language == "text" or len(text) > _MAX_LINE_CHARS:
             return ((text, TEXT),) if text else ()
@@ -159,7 +159,7 @@ class Highlighter:
 
 
 def plain_lines(code: str) -> tuple[HighlightedLine, ...]:
-    """Return the lines of a text without colours."""
+    """Return the lines of a text without colors."""
     return tuple(((line, TEXT),) if line else () for line in code.split("\n"))
 
 
@@ -171,7 +171,7 @@ def language_of(path: str) -> str:
 
 
 def lex_block(code: str, language: str) -> tuple[HighlightedLine, ...]:
-    """Return the lines of a text with colours; as many lines as the text has."""
+    """Return the lines of a text with colors; as many lines as the text has."""
     lexer = _lexer(language)
     if lexer is None:
         return plain_lines(code)

@@ -20,11 +20,11 @@ from tui.screen.width import text_width, without_controls
 from tui.text.styled_rows import Ink, Row
 from tui.text.wrap import clip
 
-_DIM_WITHOUT_COLOUR: Final = frozenset({Role.MUTED, Role.FAINT, Role.QUOTE, Role.SYNTAX_COMMENT})
-_BOLD_WITHOUT_COLOUR: Final = frozenset(
+_DIM_WITHOUT_COLOR: Final = frozenset({Role.MUTED, Role.FAINT, Role.QUOTE, Role.SYNTAX_COMMENT})
+_BOLD_WITHOUT_COLOR: Final = frozenset(
     {Role.ACCENT, Role.ERROR, Role.WARNING, Role.HEADING, Role.PERSON}
 )
-_REVERSE_WITHOUT_COLOUR: Final = frozenset(
+_REVERSE_WITHOUT_COLOR: Final = frozenset(
     {Role.SELECTION, Role.SURFACE_RAISED, Role.DIFF_ADDED_WORD, Role.DIFF_REMOVED_WORD}
 )
 
@@ -67,11 +67,11 @@ class Palette:
         names = ("bold", "italic", "underline", "strike", "reverse")
         attributes = {name: getattr(ink, name) or None for name in names}
         if self.no_color:
-            if ink.role in _DIM_WITHOUT_COLOUR:
+            if ink.role in _DIM_WITHOUT_COLOR:
                 attributes["dim"] = True
-            if ink.role in _BOLD_WITHOUT_COLOUR:
+            if ink.role in _BOLD_WITHOUT_COLOR:
                 attributes["bold"] = True
-            if ink.ground in _REVERSE_WITHOUT_COLOUR:
+            if ink.ground in _REVERSE_WITHOUT_COLOR:
                 attributes["reverse"] = True
             return Style(link=ink.link, **attributes)
         if ink.image:
@@ -108,7 +108,7 @@ def textual_theme(theme: Theme) -> TextualTheme:
 
 
 def _terminal_variables(*, dark: bool) -> dict[str, str]:
-    """Return what Textual's style sheet asks of a theme in the terminal's own colours."""
+    """Return what Textual's style sheet asks of a theme in the terminal's own colors."""
     return dict(BUILTIN_THEMES["ansi-dark" if dark else "ansi-light"].variables)
 
 

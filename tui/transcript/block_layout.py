@@ -38,7 +38,7 @@ class Layout(Protocol):
         ...
 
     def repaint(self) -> bool:
-        """Take colours that have become ready; return whether this layout can show them."""
+        """Take colors that have become ready; return whether this layout can show them."""
         ...
 
 
@@ -74,7 +74,7 @@ class FixedLayout:
 
     @property
     def settled_rows(self) -> int:
-        """None while code waits for its colours."""
+        """None while code waits for its colors."""
         return 0 if self._unready else len(self._rows)
 
     def row(self, line: int) -> Row:
@@ -86,7 +86,7 @@ class FixedLayout:
         return False
 
     def repaint(self) -> bool:
-        """Return whether the colours are still the best there are."""
+        """Return whether the colors are still the best there are."""
         return not self._highlighter.has_news(self._unready)
 
 
@@ -109,7 +109,7 @@ class AnswerLayout:
 
     @property
     def settled_rows(self) -> int:
-        """Those of finished Markdown, as far as its code has its colours."""
+        """Those of finished Markdown, as far as its code has its colors."""
         unready = self._stream.first_unready_row
         return len(self._finished_rows) if unready is None else unready
 
@@ -131,7 +131,7 @@ class AnswerLayout:
         return True
 
     def repaint(self) -> bool:
-        """Put new colours where there are any."""
+        """Put new colors where there are any."""
         for start, rows in self._stream.take_repainted():
             self._finished_rows[start : start + len(rows)] = indent_rows(rows, _GUTTER, _GUTTER)
         self._take_tail(self._stream.tail())

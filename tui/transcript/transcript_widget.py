@@ -139,7 +139,7 @@ class TranscriptWidget(Listens, DrawsRows):
         self.update_rows()
 
     def highlights_ready(self) -> None:
-        """Paint again what was shown without colours."""
+        """Paint again what was shown without colors."""
         self.viewport.refresh_highlights()
         self.update_rows()
 
@@ -149,7 +149,7 @@ class TranscriptWidget(Listens, DrawsRows):
         self.update_rows()
 
     def palette_changed(self) -> None:
-        """Paint everything in the new colours."""
+        """Paint everything in the new colors."""
         self._painted_rows = []
         self.update_rows()
 

@@ -25,7 +25,7 @@ from agent.library.state.run_scope import RunScope
 from agent.memory.budget import ContextBudget, Pressure
 from agent.memory.context_manager import ContextManager, ContextManagerPorts
 from agent.memory.estimate import next_request_tokens, prefix_tokens
-from agent.memory.summariser import ModelSummariser
+from agent.memory.summarizer import ModelSummarizer
 from agent.messages import Message
 from agent.model.client import ModelRequest
 from agent.stream import discard
@@ -118,7 +118,7 @@ class _Fitting:
                 budget=lambda: budget,
                 prefix_tokens=self._prefix_tokens,
                 turn_id=gate.dispatch.firing.turn_id,
-                summary=ModelSummariser(
+                summary=ModelSummarizer(
                     model.client,
                     self._asking,
                     lambda: model.recovery,

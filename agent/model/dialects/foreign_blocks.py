@@ -77,7 +77,7 @@ def without_foreign(messages: Sequence[Message]) -> Sequence[Message]:
 def shared_turns(request: ModelRequest, provider: str) -> list[tuple[str, list[Block]]]:
     """Return (role, blocks) of a request with blocks that this provider has a form for.
 
-    Neighbours of one role are one turn, results come first in theirs.
+    Neighbors of one role are one turn, results come first in theirs.
     """
     messages: Sequence[Message] = without_signed_summary(request.messages)
     if "kept_thinking" in request.without:

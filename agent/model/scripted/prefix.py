@@ -26,7 +26,7 @@ class Unit(Struct, frozen=True):
 class PrefixChain:
     """A running digest over content units.
 
-    Message borders do not count, as neighbours of one role are one turn to the endpoint.
+    Message borders do not count, as neighbors of one role are one turn to the endpoint.
     """
 
     def __init__(self) -> None:

@@ -288,7 +288,7 @@ def _tool_result(block: Mapping[str, object]) -> str | None:
 def _merge_messages(
     messages: Sequence[Mapping[str, object]],
 ) -> list[tuple[str, list[dict[str, object]]]]:
-    """Return (role, blocks) with neighbours of one role joined, `system` left out."""
+    """Return (role, blocks) with neighbors of one role joined, `system` left out."""
     turns: list[tuple[str, list[dict[str, object]]]] = []
     for message in messages:
         role = str(message["role"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from agent.errors import SessionError, SeveralSessions
-from agent.session.archive.summaries import summarise
+from agent.session.archive.summaries import summarize
 from agent.session.store import SessionInfo, SessionStore
 
 MAX_LOOKED_AT: Final = 500
@@ -48,6 +48,6 @@ def _find_titled(store: SessionStore, text: str) -> list[SessionInfo]:
 
 def _title(info: SessionInfo) -> str:
     try:
-        return " ".join(summarise(info).title.casefold().split())
+        return " ".join(summarize(info).title.casefold().split())
     except SessionError:
         return ""

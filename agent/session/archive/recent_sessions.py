@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import SessionError
-from agent.session.archive.summaries import SessionSummary, summarise
+from agent.session.archive.summaries import SessionSummary, summarize
 from agent.session.store import SessionStore
 
 _MAX_READ: Final = 12
@@ -30,7 +30,7 @@ def _find_titled(store: SessionStore, project_dir: Path, without: str) -> Iterat
         if info.id == without:
             continue
         try:
-            summary = summarise(info)
+            summary = summarize(info)
         except SessionError:
             continue
         if summary.title:

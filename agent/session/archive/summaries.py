@@ -51,7 +51,7 @@ class SessionSummary(Struct, frozen=True):
     forked_from: str | None = None
 
 
-def summarise(info: SessionInfo) -> SessionSummary:
+def summarize(info: SessionInfo) -> SessionSummary:
     """Return the summary of a session. Raises SessionError when its file is unreadable."""
     header, first_prompt = _head(info.path)
     end = _End()

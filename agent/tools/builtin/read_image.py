@@ -1,4 +1,4 @@
-"""Pictures as the model takes them: recognised by their bytes, refused plainly when too large."""
+"""Pictures as the model takes them: recognized by their bytes, refused plainly when too large."""
 
 from __future__ import annotations
 

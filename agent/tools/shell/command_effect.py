@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from permissions.shell.access import AccessKind
-from permissions.shell.analyse import analyse
+from permissions.shell.analyze import analyze
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.syntax import Redirect, RedirectKind, Unparsable
 
@@ -22,11 +22,11 @@ def only_reads(command: str, directory: str, home: str) -> bool:
     """Return whether every part is known to change nothing, the current directory included.
 
     What is read does not matter, so neither does `directory`: with that of the shell, the command
-    is analysed once for this and for its permission.
+    is analyzed once for this and for its permission.
     """
     if len(command) > _MAX_CHARS:
         return False
-    facts = analyse(command, directory, home)
+    facts = analyze(command, directory, home)
     return not isinstance(facts, Unparsable) and bool(facts) and all(map(_reads, facts))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from agent.sandbox.policy import SandboxPolicy
 from agent.sandbox.refusals import Refusal, RefusalKind
 from permissions.shell.access import AccessKind
-from permissions.shell.analyse import analyse
+from permissions.shell.analyze import analyze
 from permissions.shell.syntax import HOME_MARK, Unparsable, Word
 
 
@@ -21,7 +21,7 @@ def masked_reads(policy: SandboxPolicy, command: str, cwd: Path, home: Path) -> 
 
 
 def _reads(command: str, cwd: str, home: str) -> Iterator[str]:
-    parts = analyse(command, cwd, home)
+    parts = analyze(command, cwd, home)
     for facts in () if isinstance(parts, Unparsable) else parts:
         for access in facts.accesses:
             if access.kind is AccessKind.READ and (text := _literal_text(access.path, home)):

@@ -18,7 +18,7 @@ from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.process.run_program import run_blocking
 from permissions.base.process.spawn import CannotStart
 from permissions.paths.protected_paths import Protection, protection_of
-from permissions.shell.analyse import analyse
+from permissions.shell.analyze import analyze
 from permissions.shell.command_pattern import WORD_END
 from permissions.shell.programs.git.tree_changes import (
     ChangesUnknown,
@@ -48,7 +48,7 @@ async def protected_changes(
 
 
 def _git_calls(command: str, cwd: Path, home: Path) -> Iterator[list[str]]:
-    facts = analyse(command, str(cwd), str(home))
+    facts = analyze(command, str(cwd), str(home))
     for one in () if isinstance(facts, Unparsable) else facts:
         for inner in one.with_inner():
             words = [

@@ -1,4 +1,4 @@
-"""Secrets recognised by the name before them: `API_KEY=…`, `--token …`, `Authorization: …`.
+"""Secrets recognized by the name before them: `API_KEY=…`, `--token …`, `Authorization: …`.
 
 For what is logged about a call, never for what runs. What takes a secret's place is one plain word,
 so that a command is evaluated alike when it is evaluated again.

@@ -25,7 +25,7 @@ _SUSPECT: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-# Whole runs of what is dropped without a trace, at the speed of the pattern: binary or colourful
+# Whole runs of what is dropped without a trace, at the speed of the pattern: binary or colorful
 # output has millions of them. Anything else about a sequence is left to the parser.
 _DROPPED_RUN: Final = re.compile(
     "(?:[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]+|\x1b\\[[0-?]{0,64}[ -/]{0,8}[@-~])+"
@@ -204,7 +204,7 @@ def reveal(text: str) -> str:
     r"""Return the text with everything unseen spelt out: `\x1b`, `U+202E`; tab and newline stay.
 
     For permission prompts and paths: nothing is dropped, so what is read is what runs. The one
-    thing unseen that passes is what makes an emoji of its neighbours.
+    thing unseen that passes is what makes an emoji of its neighbors.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -217,15 +217,13 @@ def reveal(text: str) -> str:
     parts = unseen_parts(text)
     pieces = [_reveal_character(character) for character in text]
     for place in parts:
-        # Neighbours that are spelt out make no emoji: for example one that is not assigned yet.
-        if all(
-            pieces[neighbour] == text[neighbour] for neighbour in _neighbours(text, place, parts)
-        ):
+        # Neighbors that are spelt out make no emoji: for example one that is not assigned yet.
+        if all(pieces[neighbor] == text[neighbor] for neighbor in _neighbors(text, place, parts)):
             pieces[place] = text[place]
     return "".join(pieces)
 
 
-def _neighbours(text: str, place: int, parts: frozenset[int]) -> tuple[int, ...]:
+def _neighbors(text: str, place: int, parts: frozenset[int]) -> tuple[int, ...]:
     """Return the places of the seen characters beside an unseen one, which stands between them."""
     previous = place - 1
     while previous in parts:

@@ -75,7 +75,7 @@ def star_pattern(text: str) -> StarPattern:
             position += 2
             continue
         if character == "*":
-            # Neighbouring stars are one wildcard.
+            # Neighboring stars are one wildcard.
             if len(chunks) == 1 or chunks[-1] != "":
                 chunks.append("")
         else:

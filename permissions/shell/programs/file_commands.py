@@ -174,7 +174,7 @@ _RSYNC_VALUED_LONG = names(
 )
 
 
-def synchronise(words: Sequence[Word]) -> list[Access]:
+def synchronize(words: Sequence[Word]) -> list[Access]:
     """Return the local files of rsync, most of whose letters are switches."""
     return local_copy(
         split_arguments(words, value_letters="efTBM@", value_options=_RSYNC_VALUED_LONG)
@@ -235,7 +235,7 @@ PROGRAMS = (
     Program("split", accesses=split_file, risk=Risk(long="--filter", value_letters="abClnt",
         value_options="--additional-suffix"), command_options="--filter"),
     Program("patch", accesses=patch),
-    Program("rsync", accesses=synchronise, risk=Risk("eTM", "--backup-dir --daemon --log-file "
+    Program("rsync", accesses=synchronize, risk=Risk("eTM", "--backup-dir --daemon --log-file "
         "--only-write-batch --partial-dir  --remote-option --rsh --rsync-path --temp-dir "
         "--write-batch", value_letters="fB"), command_options="-e --rsh --rsync-path", network="*",
         logs_in=True),

@@ -21,7 +21,7 @@ NAMES = frozenset({"Read", "Bash"})
         '<invoke name="Read"><parameter name="file_path">a</parameter></invoke>',
     ],
 )
-def test_a_call_in_words_is_recognised(text: str) -> None:
+def test_a_call_in_words_is_recognized(text: str) -> None:
     assert written_call(text, NAMES) == "Read"
 
 

@@ -31,11 +31,11 @@ QUESTIONS: Mapping[str, tuple[str, Message]] = {
     "ask for a form": (
         "elicitation/create",
         {
-            "message": "Which colour?",
+            "message": "Which color?",
             "requestedSchema": {
                 "type": "object",
-                "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}},
-                "required": ["colour"],
+                "properties": {"color": {"type": "string", "enum": ["red", "blue"]}},
+                "required": ["color"],
             },
         },
     ),

@@ -40,7 +40,7 @@ class Asked:
     async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:
         self.forms += 1
         await self.waits.wait()
-        return ElicitationAnswer("accept", {"colour": "blue"})
+        return ElicitationAnswer("accept", {"color": "blue"})
 
     async def allow_sampling(self, request: SamplingRequest) -> SamplingChoice:
         self.shown += 1
@@ -61,7 +61,7 @@ async def test_hooks_answer_before_the_user_and_change_what_the_user_answers() -
             return before
         return (
             EventOutcome("ElicitationResult", action="decline")
-            if event.content == {"colour": "blue"}
+            if event.content == {"color": "blue"}
             else None
         )
 
@@ -69,8 +69,8 @@ async def test_hooks_answer_before_the_user_and_change_what_the_user_answers() -
     asked = Elicitations(fire, user)
     assert await asked.answer(FORM) == ElicitationAnswer("decline")
     assert (user.forms, fired) == (1, ["Elicitation", "ElicitationResult"])
-    before = EventOutcome("Elicitation", action="accept", content={"colour": "red"})
-    assert await asked.answer(FORM) == ElicitationAnswer("accept", {"colour": "red"})
+    before = EventOutcome("Elicitation", action="accept", content={"color": "red"})
+    assert await asked.answer(FORM) == ElicitationAnswer("accept", {"color": "red"})
     assert user.forms == 1
 
 

@@ -33,7 +33,7 @@ class Model:
     error: ModelError | None = None
     asked: list[tuple[Message, ...]] = field(default_factory=list)
 
-    async def summarise(
+    async def summarize(
         self, messages: tuple[Message, ...], ask: Message, abort: AbortSignal
     ) -> str:
         self.asked.append((*messages, ask))
@@ -323,7 +323,7 @@ async def test_a_signed_summary_keeps_what_follows_as_it_was() -> None:
     assert not problems(step.messages)
 
 
-async def test_where_the_endpoint_signs_nothing_the_model_summarises() -> None:
+async def test_where_the_endpoint_signs_nothing_the_model_summarizes() -> None:
     model, signing = Model(), Signing(ModelError("invalid_request_error", "no", status=400))
     step = await signing_keeper(model, signing).before_request(thinking_talk(), 14_500, abort())
     assert step is not None
@@ -336,7 +336,7 @@ def prompts(messages: tuple[Message, ...]) -> list[Message]:
     return [message for message in messages if message.origin == "person"]
 
 
-async def test_what_came_before_a_prompt_is_summarised_and_the_rest_stays() -> None:
+async def test_what_came_before_a_prompt_is_summarized_and_the_rest_stays() -> None:
     model, hooks, messages = Model(), Hooks(), talk(6_000)
     last = prompts(messages)[-1]
     step = await keeper(model, hooks).compact_range(
@@ -353,7 +353,7 @@ async def test_what_came_before_a_prompt_is_summarised_and_the_rest_stays() -> N
     assert hooks.heard == ["pre manual", "post manual SUMMARY"]
 
 
-async def test_what_came_since_a_prompt_is_summarised_and_the_start_stays() -> None:
+async def test_what_came_since_a_prompt_is_summarized_and_the_start_stays() -> None:
     model, messages = Model(), talk(6_000)
     second = prompts(messages)[1]
     step = await keeper(model).compact_range(messages, HistoryPart(second.uid, "since"), abort())
@@ -367,7 +367,7 @@ async def test_what_came_since_a_prompt_is_summarised_and_the_start_stays() -> N
     assert problems(step.messages) == ()
 
 
-async def test_a_part_that_cannot_be_summarised_leaves_everything_as_it_is() -> None:
+async def test_a_part_that_cannot_be_summarized_leaves_everything_as_it_is() -> None:
     messages = talk(6_000)
     first = prompts(messages)[0]
     mine = keeper(Model(error=ModelError("overloaded_error", "Overloaded.")))

@@ -91,9 +91,9 @@ def test_what_the_model_has_not_answered_is_never_shortened(
     shrunk = shrink(messages, target=target)
     assert problems(shrunk.messages) == ()
     assert shrunk.messages[-1] == messages[-1]
-    summarised = replace_past(messages, tail_start(messages, target), "what happened")
-    assert problems(summarised) == ()
-    assert summarised[-1] == messages[-1]
+    summarized = replace_past(messages, tail_start(messages, target), "what happened")
+    assert problems(summarized) == ()
+    assert summarized[-1] == messages[-1]
 
 
 @given(unfinished(), st.integers(10, 20_000))

@@ -12,7 +12,7 @@ from agent.errors import SessionError, SessionLocked
 from agent.messages import Block, Message, user_message
 from agent.session import resume
 from agent.session.archive.find_by_name import find_session
-from agent.session.archive.summaries import summarise
+from agent.session.archive.summaries import summarize
 from agent.session.record_json import to_json
 from agent.session.records import (
     DraftRecord,
@@ -296,7 +296,7 @@ def test_a_session_that_began_with_an_image_is_listed_by_its_size(store: Session
     say(session, f"@{directory}/pasted-1234abcd-640x480-38kB.png what is this?")
     session.close()
     (info,) = store.list()
-    summary = summarise(info)
+    summary = summarize(info)
     assert summary.title == "[Image 640×480 PNG 38 kB] what is this?"
     assert summary.last_prompt == summary.title
 
@@ -306,7 +306,7 @@ def test_sessions_are_found_by_their_names(store: SessionStore, tmp_path: Path) 
         session = store.create(tmp_path)
         session.transcript.append(to_json(TitleRecord(title)), sync=True)
         session.close()
-    titles = {summarise(info).title: info.id for info in store.list()}
+    titles = {summarize(info).title: info.id for info in store.list()}
     for text, title in (("other", "Other"), ("mend  the p", "Mend the parser")):
         assert find_session(store, text).id == titles[title]
     assert find_session(store, titles["Other"]).id == titles["Other"]

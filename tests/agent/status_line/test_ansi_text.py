@@ -1,4 +1,4 @@
-"""Colours of a status line: what means something, and that nothing else gets through."""
+"""Colors of a status line: what means something, and that nothing else gets through."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.prompt.git_remote import Remote, parse_remote
-from agent.status_line.ansi_text import Colour, Piece, pieces
+from agent.status_line.ansi_text import Color, Piece, pieces
 from permissions.base.text.sanitize import sanitize
 
 
-def test_colours_and_weight_are_kept_and_end() -> None:
+def test_colors_and_weight_are_kept_and_end() -> None:
     assert pieces("a \x1b[1;31mred\x1b[0m \x1b[4mline\x1b[24m") == (
         Piece("a "),
         Piece("red", "red", bold=True),
@@ -21,7 +21,7 @@ def test_colours_and_weight_are_kept_and_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "colour"),
+    ("code", "color"),
     [
         ("32", "green"),
         ("93", "yellow"),
@@ -37,18 +37,18 @@ def test_colours_and_weight_are_kept_and_end() -> None:
         ("99", None),
     ],
 )
-def test_shades_have_a_name(code: str, colour: Colour | None) -> None:
+def test_shades_have_a_name(code: str, color: Color | None) -> None:
     (piece,) = pieces(f"\x1b[{code}mx")
-    assert piece.colour == colour
+    assert piece.color == color
 
 
-def test_what_follows_a_mixed_colour_still_counts() -> None:
+def test_what_follows_a_mixed_color_still_counts() -> None:
     assert pieces("\x1b[38;5;196;1mx") == (Piece("x", "red", bold=True),)
     assert pieces("\x1b[48;2;1;2;3;4mx") == (Piece("x", underline=True),)
 
 
 @pytest.mark.parametrize("end", ["\x07", "\x1b\\"])
-def test_links_are_kept_over_a_change_of_colour(end: str) -> None:
+def test_links_are_kept_over_a_change_of_color(end: str) -> None:
     line = f"a \x1b]8;id=1;https://x.org/b{end}in \x1b[31mred\x1b[0m on\x1b]8;;{end} c"
     link = "https://x.org/b"
     assert pieces(line) == (

@@ -1,4 +1,4 @@
-"""Partition, gather, sibling abort: order kept, ten at once, a crash stops its neighbours only."""
+"""Partition, gather, sibling abort: order kept, ten at once, a crash stops its neighbors only."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_partition_keeps_order_and_never_merges_across_a_write(kinds: list[str])
         assert not (first.is_concurrent and second.is_concurrent)
 
 
-async def test_a_crash_stops_its_neighbours_and_not_the_next_batch(bench: Bench) -> None:
+async def test_a_crash_stops_its_neighbors_and_not_the_next_batch(bench: Bench) -> None:
     made = ports(
         bench,
         tool("Glob", never),

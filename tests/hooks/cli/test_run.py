@@ -362,7 +362,7 @@ def test_unknown_fields_pass_through() -> None:
         ("nonsense", "unknown event 'nonsense'$"),
     ],
 )
-def test_an_event_that_is_not_there_is_answered_with_its_neighbour(name: str, says: str) -> None:
+def test_an_event_that_is_not_there_is_answered_with_its_neighbor(name: str, says: str) -> None:
     with pytest.raises(PayloadError, match=says):
         payload_from_json(name, {})
 

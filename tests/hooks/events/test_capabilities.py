@@ -354,7 +354,7 @@ def test_post_tool_use_may_replace_the_output() -> None:
     assert outcome.updated_tool_output == "text"
 
 
-def test_a_worktree_path_is_the_last_line_without_colours() -> None:
+def test_a_worktree_path_is_the_last_line_without_colors() -> None:
     outcome = fire("WorktreeCreate", stdout="working…\n\x1b[32m/tmp/tree\x1b[0m\n\n")
     assert (outcome.worktree_path, outcome.proceeds) == ("/tmp/tree", True)
     assert fire("WorktreeCreate", stdout="\n").decision == "block"

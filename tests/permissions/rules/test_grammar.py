@@ -61,7 +61,7 @@ def test_bash_patterns(engine: Engine, pattern: str, command: str, expected: boo
 
 
 PATHS = [
-    # behaviour, rule, path, expected
+    # behavior, rule, path, expected
     ("allow", "Edit(src/**)", "src/x/y", True), ("allow", "Edit(src/**)", "a/src/x", False),
     ("deny", "Edit(src/**)", "a/src/x", True), ("deny", "Edit(src/**)", "src/x", True),
     ("allow", "Edit(a.py)", "deep/in/a.py", True), ("allow", "Edit(./a.py)", "deep/a.py", False),

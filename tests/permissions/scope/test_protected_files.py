@@ -42,7 +42,7 @@ def test_f21_commands_that_change_one_ask(engine: Engine, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["cp x scripts/other.sh", "mkdir other", "rm scripts/other.sh"])
-def test_their_neighbours_are_ordinary(engine: Engine, command: str) -> None:
+def test_their_neighbors_are_ordinary(engine: Engine, command: str) -> None:
     (engine.root / "x").touch()
     assert decision_on(engine, "Bash", command=command) is Reason.MODE_DEFAULT
 

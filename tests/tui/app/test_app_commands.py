@@ -598,7 +598,7 @@ async def test_focus_shows_one_line_of_each_call_and_more_again() -> None:
         assert transcript_of(app) == before
 
 
-async def test_the_prompt_is_coloured_for_the_session() -> None:
+async def test_the_prompt_is_colored_for_the_session() -> None:
     app = make_app()
     async with app.run_test(size=(70, 30)) as pilot:
         await send(pilot, "/color pink")

@@ -78,7 +78,7 @@ class Scene:
             app.parts.dialogs._scroll,
             (conversation.mode, conversation.received[:], conversation.interrupted.is_set()),
             app.done[:],
-            app.parts.appearance.colours_code,
+            app.parts.appearance.colors_code,
             app._exit,
             app.parts.dialogs.current is not None and app.parts.dialogs.current.is_done,
         )

@@ -137,7 +137,7 @@ def test_other_answers_are_refused(name: str, answer: str) -> None:
         field.value(answer)
 
 
-def test_secrets_are_recognised_and_required_fields_have_no_way_out() -> None:
+def test_secrets_are_recognized_and_required_fields_have_no_way_out() -> None:
     fields = form_fields(SCHEMA)
     assert secret_fields(fields) == ["password"]
     assert [option.label for option in fields[0].question.options] == []

@@ -38,7 +38,7 @@ def _items(chunks: list[str]) -> list[InputItem]:
 
 
 def _merged(items: list[InputItem]) -> list[InputItem]:
-    """Neighbouring text for the parser counts as one piece."""
+    """Neighboring text for the parser counts as one piece."""
     merged: list[InputItem] = []
     for item in items:
         if merged and isinstance(item, ForParser) and isinstance(merged[-1], ForParser):

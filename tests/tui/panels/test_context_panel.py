@@ -21,7 +21,7 @@ def test_names_are_cut_rather_than_figures(width: int, name: str) -> None:
     assert runs_width(part.runs) < width
 
 
-def test_each_part_has_a_colour_of_its_own() -> None:
+def test_each_part_has_a_color_of_its_own() -> None:
     names = ["Tools", "System prompt", "Tool calls", "Tool results", "Answers", "Notes", "Messages"]
     parts = tuple(Slice(name, 1_000) for name in names)
     rows = context_rows(ContextBreakdown(200_000, 7_000, parts, True), 80)

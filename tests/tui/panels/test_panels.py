@@ -314,7 +314,7 @@ async def test_settings_are_read_at_once_after_a_theme_is_chosen(tmp_path: Path)
         await read.wait()
 
 
-async def test_code_loses_its_colours_in_the_theme_panel_and_gets_them_back(tmp_path: Path) -> None:
+async def test_code_loses_its_colors_in_the_theme_panel_and_gets_them_back(tmp_path: Path) -> None:
     conversation = played([TextDelta("t1", "m1", 0, "```python\ndef f(): pass\n```")])
     app = make_app(conversation)
 
@@ -326,15 +326,15 @@ async def test_code_loses_its_colours_in_the_theme_panel_and_gets_them_back(tmp_
         app.parts.workspace.agent_home = tmp_path
         app.parts.highlighter._executor = None
         await send(pilot, "go")
-        coloured = inks()
+        colored = inks()
         await opened(pilot, "/theme")
         await pilot.press("ctrl+t")
         await settled(pilot)
-        assert inks() < coloured
+        assert inks() < colored
         await until(pilot, (tmp_path / "settings.json").exists)
         kept = json.loads((tmp_path / "settings.json").read_text())
         assert kept == {"syntaxHighlightingDisabled": True}
         await settled(pilot)
         await pilot.press("ctrl+t")
         await settled(pilot)
-        assert inks() == coloured
+        assert inks() == colored

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from agent.messages import Message, text_block, user_message
 from agent.prompt.shell_command_note import note_of
-from agent.session.archive.summaries import summarise
+from agent.session.archive.summaries import summarize
 from agent.session.record_json import to_json
 from agent.session.records import MessageRecord
 from agent.session.store import SessionStore
@@ -78,7 +78,7 @@ async def test_a_session_is_renamed_exported_and_removed(tmp_path: Path) -> None
         await settled(pilot)
         assert "parse the log" in await opened(pilot, "/resume")
         await answer(pilot, "ctrl+r", "Log parser")
-        assert summarise(store.get(session_id)).title == "Log parser"
+        assert summarize(store.get(session_id)).title == "Log parser"
         assert "Log parser" in text_of(app.parts.dialogs)
         await answer(pilot, "ctrl+e", "out.md")
         assert "About parse the log." in (tmp_path / "out.md").read_text()

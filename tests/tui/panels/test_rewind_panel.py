@@ -1,4 +1,4 @@
-"""`/rewind`: which message, then what goes back or is summarised."""
+"""`/rewind`: which message, then what goes back or is summarized."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ async def test_without_changed_files_nothing_happens_before_it_was_chosen() -> N
         assert app.parts.composer.buffer.text == "second"
 
 
-async def test_a_part_is_summarised_and_its_prompt_comes_back() -> None:
+async def test_a_part_is_summarized_and_its_prompt_comes_back() -> None:
     for steps, side, draft in ((1, "since", "third"), (2, "before", "")):
         app = app_with()
         async with app.run_test(size=(80, 24)) as pilot:

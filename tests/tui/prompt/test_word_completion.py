@@ -20,7 +20,7 @@ from tui.prompt.word_completion import (
 
 COMMANDS = [
     Candidate("clear", "Start over", aliases=("new",)),
-    Candidate("compact", "Summarise the conversation"),
+    Candidate("compact", "Summarize the conversation"),
     Candidate("cost"),
     Candidate("help"),
 ]

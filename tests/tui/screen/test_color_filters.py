@@ -1,4 +1,4 @@
-"""Rows that Textual's filters of colours would leave as they are do not go through them."""
+"""Rows that Textual's filters of colors would leave as they are do not go through them."""
 
 from __future__ import annotations
 

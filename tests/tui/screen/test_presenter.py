@@ -160,10 +160,10 @@ async def test_tiny_windows_draw(size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("term", "colour"), [("xterm", r"3[0-7]|4[0-7]|9[0-7]|10[0-7]"), ("xterm-256color", "[34]8;5;")]
+    ("term", "color"), [("xterm", r"3[0-7]|4[0-7]|9[0-7]|10[0-7]"), ("xterm-256color", "[34]8;5;")]
 )
-async def test_terminals_with_few_colours_get_no_others(
-    monkeypatch: pytest.MonkeyPatch, term: str, colour: str
+async def test_terminals_with_few_colors_get_no_others(
+    monkeypatch: pytest.MonkeyPatch, term: str, color: str
 ) -> None:
     monkeypatch.setenv("TERM", term)
     monkeypatch.delenv("COLORTERM")
@@ -173,7 +173,7 @@ async def test_terminals_with_few_colours_get_no_others(
         await pilot.press("a")
     written = "".join(frames)
     assert not re.search("[34]8;2;", written)
-    assert re.search(rf"\x1b\[[\d;]*\b({colour})", written)
+    assert re.search(rf"\x1b\[[\d;]*\b({color})", written)
 
 
 async def test_the_environment_can_leave_the_output_to_textual(

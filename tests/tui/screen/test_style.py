@@ -44,7 +44,7 @@ def test_the_link_comes_apart_from_the_look() -> None:
     assert table.look_up(Style(link="https://x.org")) == (0, "https://x.org")
 
 
-def test_colours_are_downgraded() -> None:
+def test_colors_are_downgraded() -> None:
     table = StyleTable(ColorSystem.EIGHT_BIT)
     style_id, _ = table.look_up(Style(color="#ff0000"))
     assert table.pen(style_id).foreground == "38;5;196"

@@ -95,7 +95,7 @@ async def test_lines_stand_on_their_own_and_a_link_leads_on(tmp_path: Path) -> N
         assert app.parts.user_status.lines[0][1][1].link == "https://x.org/"
 
 
-async def test_a_command_is_told_and_its_colours_are_the_themes(tmp_path: Path) -> None:
+async def test_a_command_is_told_and_its_colors_are_the_themes(tmp_path: Path) -> None:
     command = f"cat > {tmp_path}/given.json; printf '\\033[32mall green\\033[0m plain'"
     conversation = with_status_line(tmp_path, command)
     app = make_app(conversation)

@@ -1,4 +1,4 @@
-"""What the terminal says of its background, from its bytes to the colours on the screen."""
+"""What the terminal says of its background, from its bytes to the colors on the screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colours come off the frame path: something readable at once, the right thing when it is ready."""
+"""Colors come off the frame path: something readable at once, the right thing when it is ready."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_language_by_file_name() -> None:
     ]
 
 
-async def test_a_thread_that_was_shut_down_costs_the_colours_only() -> None:
+async def test_a_thread_that_was_shut_down_costs_the_colors_only() -> None:
     executor = ThreadPoolExecutor(max_workers=1)
     executor.shutdown()
     highlighter = Highlighter(executor)

@@ -46,7 +46,7 @@ def test_what_an_answer_says(reply: str, dark: bool | None) -> None:
     assert dark_from_reply(reply) is dark
 
 
-def test_a_change_of_colours_is_heard() -> None:
+def test_a_change_of_colors_is_heard() -> None:
     assert is_color_change("\x1b[?997;1n")
     assert not is_color_change("\x1b[?62;22c")
 

@@ -1,4 +1,4 @@
-"""Rows become strips of exactly the asked width, in the theme's colours or in none."""
+"""Rows become strips of exactly the asked width, in the theme's colors or in none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_nothing_in_a_strip_talks_to_the_terminal() -> None:
     assert Palette(DARK).strip(row, 20).text == "model]0;title2J     "
 
 
-def test_without_colour_only_attributes_remain() -> None:
+def test_without_color_only_attributes_remain() -> None:
     palette = Palette(DARK, no_color=True)
     for role in Role:
         style = palette.style(Ink(role, role, bold=True))

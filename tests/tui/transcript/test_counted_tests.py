@@ -1,4 +1,4 @@
-"""Test results recognised in the output of commands, and the line at the end of a turn."""
+"""Test results recognized in the output of commands, and the line at the end of a turn."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tui.transcript.turn_facts import TurnFacts
         ("", None),
     ],
 )  # fmt: skip
-def test_test_results_are_recognised(output: str, text: str | None) -> None:
+def test_test_results_are_recognized(output: str, text: str | None) -> None:
     counts = count_tests(output)
     assert (counts.text if counts is not None else None) == text
 

@@ -158,7 +158,7 @@ class ConversationStart:
             team.follow(parts.show_lines)
         parts.window.wants_progress(values.terminalProgressBarEnabled)
         if values.syntaxHighlightingDisabled:
-            parts.appearance.colour_code(False)
+            parts.appearance.color_code(False)
         if values.readingWidth is not None or values.pinPrompt:
             parts.transcript.set_reading(
                 values.readingWidth or 0, pins_prompt=bool(values.pinPrompt)

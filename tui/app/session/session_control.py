@@ -101,7 +101,7 @@ class ScreenSession:
         return not why_not
 
     def compact(self, focus: str, part: HistoryPart | None = None) -> None:
-        """Summarise the history, or a part of it."""
+        """Summarize the history, or a part of it."""
         if self.conversation is None:
             return
         if part is not None and self._runner.is_running:

@@ -18,7 +18,7 @@ from agent.observe.span_file import read_spans
 from agent.observe.timeline import render_timeline
 from agent.session.archive.find_by_name import find_session
 from agent.session.archive.session_index import MARK_END, MARK_START, search_all
-from agent.session.archive.summaries import SessionSummary, summarise
+from agent.session.archive.summaries import SessionSummary, summarize
 from agent.session.archive.transcript_export import ExportFormat, export
 from agent.session.repair import RepairReport, check, repair
 from agent.session.store import SessionInfo, SessionStore
@@ -232,6 +232,6 @@ def _readable(infos: Iterable[SessionInfo]) -> Iterator[SessionSummary]:
     """Yield the summaries; a session that cannot be read is reported on standard error."""
     for info in infos:
         try:
-            yield summarise(info)
+            yield summarize(info)
         except SessionError as error:
             click.echo(f"agent-tui: {error}", err=True)

@@ -18,7 +18,7 @@ from tui.transcript.diff.diff_view import diff_counts
 _NAME_CELLS: Final = 8
 _SHOWN_TASKS: Final = 20
 _MANY: Final = 25
-"""Agents from which their number is coloured."""
+"""Agents from which their number is colored."""
 
 
 def workflow_title(display: WorkflowDisplay) -> str:

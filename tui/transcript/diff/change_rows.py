@@ -30,7 +30,7 @@ _CELLS_PER_CHARACTER: Final = 2
 def change_rows(
     display: DiffDisplay, width_cells: int, highlighter: Highlighter, *, indent: int = 3
 ) -> Sequence[Row]:
-    """Return the rows of a change; asked for again, they are the same ones until colours come."""
+    """Return the rows of a change; asked for again, they are the same ones until colors come."""
     looks = highlighter.generation, highlighter.is_on, is_split(width_cells)
     return _change_rows(display, width_cells, highlighter, indent, looks)
 

@@ -1,4 +1,4 @@
-"""A file's change as rows: hunks with line numbers, syntax colours and the words that changed."""
+"""A file's change as rows: hunks with line numbers, syntax colors and the words that changed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def diff_texts(old: str, new: str, context: int = CONTEXT_LINES) -> DiffHunks:
 
 
 def diff_counts(display: DiffDisplay) -> tuple[Run, ...]:
-    """Return `+2 −1` in the colours of the two signs."""
+    """Return `+2 −1` in the colors of the two signs."""
     diff = diff_texts(display.old, display.new)
     runs: list[Run] = []
     if diff.added_count or not diff.removed_count:
@@ -117,7 +117,7 @@ def diff_line_rows(
     *,
     first_line: int = 1,
 ) -> Iterator[Row]:
-    """Yield the rows of one line; `digits` is the width of line numbers, the lists are coloured.
+    """Yield the rows of one line; `digits` is the width of line numbers, the lists are colored.
 
     `first_line` is the number of the texts' first line.
     """

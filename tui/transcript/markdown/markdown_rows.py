@@ -91,7 +91,7 @@ def open_fence(text: str, width_cells: int, highlighter: Highlighter) -> OpenFen
 
 
 class OpenFence:
-    """A code block whose end has not arrived: finished lines stay, new ones are coloured once."""
+    """A code block whose end has not arrived: finished lines stay, new ones are colored once."""
 
     def __init__(
         self, mark: str, language: str, width_cells: int, highlighter: Highlighter, opening: str

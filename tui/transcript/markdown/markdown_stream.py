@@ -1,7 +1,7 @@
 """Markdown that grows at its end: blocks that no longer change, and a tail rendered per frame.
 
 Cost per frame is that of the tail. The cut is the parser's own: everything before the last
-top-level token is finished. The lines of an open code fence are cached, only new ones are coloured.
+top-level token is finished. The lines of an open code fence are cached, only new ones are colored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _GROWTH: Final = 0.02
 _LONG_LIST_CHARS: Final = 600
 """In a list longer than this the rows of the items before the last are cached."""
 _PIECE_CHARS: Final = 1_000
-"""Finished text is drawn in pieces of about this size: what is coloured later is drawn again."""
+"""Finished text is drawn in pieces of about this size: what is colored later is drawn again."""
 
 
 class _Piece(Struct, frozen=True):
@@ -111,7 +111,7 @@ class MarkdownStream:
                 unready.append(piece)
                 continue
             rows = self._paint(piece.text, piece.start, unready)
-            # Colours change no widths, so there are as many rows as before.
+            # Colors change no widths, so there are as many rows as before.
             repaints.append((piece.start, rows[: piece.count]))
         self._unready = unready
         return repaints

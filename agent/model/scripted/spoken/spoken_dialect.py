@@ -69,7 +69,7 @@ def trail(chain: PrefixChain) -> str:
 
 
 class MessageList:
-    """Messages under construction: neighbours of one role are one message."""
+    """Messages under construction: neighbors of one role are one message."""
 
     def __init__(self) -> None:
         """Start empty."""

@@ -225,7 +225,7 @@ def test_every_bad_entry_is_named_and_the_others_count(place: Place) -> None:
     assert "mcpServers.args.args.1: expected a string in double quotes" in told[3]
 
 
-def test_the_file_of_another_editor_is_recognised(place: Place) -> None:
+def test_the_file_of_another_editor_is_recognized(place: Place) -> None:
     place.write(MCP, {"servers": {"a": {"command": "x"}}})
     assert "mcpServers" in str(place.settings().warnings[0])
     assert "VS Code" in str(place.settings().warnings[0])

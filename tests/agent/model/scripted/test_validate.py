@@ -88,7 +88,7 @@ def test_invalid_histories_are_rejected(messages: list[dict[str, Any]], words: s
         ({"tool_choice": {"type": "any"}}, "tool_choice"),
         ({"thinking": {"type": "enabled", "budget_tokens": 2000}}, "thinking.type.enabled"),
         ({"output_config": {"effort": "extreme"}}, "effort"),
-        ({"colour": "red"}, "colour: Extra inputs"),
+        ({"color": "red"}, "color: Extra inputs"),
         ({"max_tokens": 65_000}, "65000 > 64000, which is the maximum"),
         ({"tools": [{"name": "a b", "input_schema": {"type": "object"}}]}, "match pattern"),
         ({"tools": [{"name": "a", "input_schema": {"type": "string"}}]}, "should be 'object'"),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.messages import Message, text_block, user_message
-from agent.session.archive.summaries import TAIL_RECORDS, summarise
+from agent.session.archive.summaries import TAIL_RECORDS, summarize
 from agent.session.record_json import to_json
 from agent.session.records import MessageRecord, Record, SessionHeader, TitleRecord
 from agent.session.store import SessionInfo
@@ -23,7 +23,7 @@ def title_of(root: Path, *records: Record) -> str:
     with Transcript.create(path) as transcript:
         for record in (SessionHeader("one", str(root), str(root), "1"), *records):
             transcript.append(to_json(record))
-    return summarise(SessionInfo("one", path, datetime.now(UTC), 0)).title
+    return summarize(SessionInfo("one", path, datetime.now(UTC), 0)).title
 
 
 def test_a_title_counts_however_much_was_said_after_it(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from agent.messages import (
     tool_results_message,
     user_message,
 )
-from agent.session.archive.summaries import summarise
+from agent.session.archive.summaries import summarize
 from agent.session.archive.transcript_export import ExportFormat, export
 from agent.session.record_json import to_json
 from agent.session.records import (
@@ -166,13 +166,13 @@ def test_a_summary_reads_the_beginning_and_the_end(tmp_path: Path) -> None:
     add(to_json(MessageRecord(Message("assistant", (text_block("fixed"),), "model"))))
     session.close()
     (info,) = store.list()
-    summary = summarise(info)
+    summary = summarize(info)
     assert (summary.title, summary.last_answer) == ("fix the parser", "fixed")
     assert summary.last_prompt == "fix the parser\nplease"
     session = store.open(info.id)
     session.transcript.append(to_json(TitleRecord("Parser")))
     session.close()
-    assert summarise(store.get(info.id)).title == "Parser"
+    assert summarize(store.get(info.id)).title == "Parser"
 
 
 def test_usage_is_part_of_the_summary(tmp_path: Path) -> None:
@@ -183,4 +183,4 @@ def test_usage_is_part_of_the_summary(tmp_path: Path) -> None:
     session.transcript.append(to_json(UsageRecord(Usage(), 1.5, 10)))
     session.close()
     (info,) = store.list()
-    assert (summarise(info).cost_usd, summarise(info).title) == (1.5, "")
+    assert (summarize(info).cost_usd, summarize(info).title) == (1.5, "")

@@ -38,7 +38,7 @@ def test_a_part_of_the_rows_is_that_part_of_all_rows(
         assert folded == whole
 
 
-def test_rows_stay_the_same_until_colours_change() -> None:
+def test_rows_stay_the_same_until_colors_change() -> None:
     highlighter = Highlighter()
     display = DiffDisplay("a.py", "x = 1\n", "x = 2\n")
     first = change_rows(display, 40, highlighter)

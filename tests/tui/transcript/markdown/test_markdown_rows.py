@@ -134,7 +134,7 @@ def test_a_growing_list_keeps_the_rows_of_its_items() -> None:
     assert stream.tail()[0] is first
 
 
-def test_code_is_coloured_by_language() -> None:
+def test_code_is_colored_by_language() -> None:
     rows = markdown_rows("```python\nimport os\n```", 40, HIGHLIGHTER)
     roles = {text: ink.role for text, ink in rows[0].runs}
     assert roles["import"] is Role.SYNTAX_KEYWORD
@@ -160,7 +160,7 @@ def test_a_long_text_at_once_has_the_rows_of_its_blocks() -> None:
     assert stream.take_finished() == markdown_rows(LONG, 60, highlighter)
 
 
-async def test_colours_that_come_later_change_only_their_rows() -> None:
+async def test_colors_that_come_later_change_only_their_rows() -> None:
     ready = asyncio.Event()
     with ThreadPoolExecutor(1) as executor:
         highlighter = Highlighter(executor, ready.set)

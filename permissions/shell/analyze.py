@@ -29,7 +29,7 @@ MAX_PARTS = 2_000
 _MAX_NESTING = 6
 
 
-def analyse(
+def analyze(
     command: str, directory: str, home: str, temp_dir: str = ""
 ) -> tuple[CommandFacts, ...] | Unparsable:
     """Return the facts about every simple command in source order, or why there are none.
@@ -40,7 +40,7 @@ def analyse(
         temp_dir: What `$TMPDIR` means to what the command itself runs; empty: not known.
     """
     is_short = len(command) <= SHORT_CHARACTERS
-    return (_analyse_short if is_short else _analyse_long)(command, directory, home, temp_dir)
+    return (_analyze_short if is_short else _analyze_long)(command, directory, home, temp_dir)
 
 
 def _work_out(
@@ -57,8 +57,8 @@ def _work_out(
         return Unparsable("nested too deeply")
 
 
-_analyse_short = lru_cache(maxsize=512)(_work_out)
-_analyse_long = lru_cache(maxsize=4)(_work_out)
+_analyze_short = lru_cache(maxsize=512)(_work_out)
+_analyze_long = lru_cache(maxsize=4)(_work_out)
 
 
 def _facts_of(

@@ -32,7 +32,7 @@ def only_recovery(emit: Emit) -> Emit:
 class SummaryPort(Protocol):
     """Writes a summary of a history."""
 
-    async def summarise(
+    async def summarize(
         self, messages: tuple[Message, ...], ask: Message, abort: AbortSignal
     ) -> str:
         """Return the model's answer to `ask` at the end of the history.
@@ -44,7 +44,7 @@ class SummaryPort(Protocol):
         ...
 
 
-class ModelSummariser:
+class ModelSummarizer:
     """Asks through the conversation's own client and request builder."""
 
     def __init__(
@@ -66,7 +66,7 @@ class ModelSummariser:
         self._account = account
         self._emit = emit
 
-    async def summarise(
+    async def summarize(
         self, messages: tuple[Message, ...], ask: Message, abort: AbortSignal
     ) -> str:
         """See `SummaryPort`."""
