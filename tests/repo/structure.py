@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 
+from tests.repo.record_changes import RecordChange, record_changes
+
 PACKAGES = ("agent", "hooks", "permissions", "themes", "tui")
 REGISTRIES = frozenset({"builtin", "panels"})
 """Directories with one module for each command, tool or panel."""
@@ -69,6 +71,8 @@ class ClassFacts:
     bases: tuple[str, ...]
     """Dotted names, resolved through the imports of the module."""
     is_protocol: bool
+    is_record: bool
+    """Whether its own lines say so: a base is `Struct`, or a decorator is `dataclass`."""
 
     @property
     def dotted(self) -> str:
@@ -106,6 +110,7 @@ class Tree:
     texts: list[TextFacts] = field(default_factory=list)
     bound_names: set[tuple[str, str]] = field(default_factory=set)
     """Path and name of each parameter, variable, field and attribute that is assigned."""
+    record_changes: list[RecordChange] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for path, source in self.sources.items():
@@ -142,6 +147,15 @@ class Tree:
                 if parent and not parent.is_protocol and parent not in family:
                     family.append(parent)
         return family
+
+    def record_fields(self) -> dict[str, frozenset[str]]:
+        """Return the fields of each record class by its dotted name, inherited ones too."""
+        families = {one.dotted: self.with_bases(one) for one in self.classes}
+        return {
+            name: frozenset[str]().union(*(each.attributes for each in family))
+            for name, family in families.items()
+            if any(each.is_record for each in family)
+        }
 
     # Each check below lists what breaks its limit, as text; nothing means that the limit holds.
 
@@ -271,6 +285,9 @@ class _Reader:
         for statement in module.body:
             if isinstance(statement, ast.ClassDef):
                 self._add_class(statement)
+        self._tree.record_changes.extend(
+            record_changes(self._path, module, self._imports, _dotted(self._path))
+        )
 
     def _add_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         lines = (node.end_lineno or node.lineno) - node.lineno + 1
@@ -295,6 +312,8 @@ class _Reader:
                 ),
                 bases=bases,
                 is_protocol=any(base.endswith("Protocol") for base in bases),
+                is_record="msgspec.Struct" in bases
+                or any("dataclass" in ast.unparse(one) for one in node.decorator_list),
             )
         )
 

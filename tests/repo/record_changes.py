@@ -1,0 +1,89 @@
+"""Calls that name fields of a record where the type checker does not look: `replace(record, …)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+REPLACES: Final = frozenset({"copy.replace", "dataclasses.replace", "msgspec.structs.replace"})
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True)
+class RecordChange:
+    """One `replace(record, name=…)`, or a record made of an unpacked literal."""
+
+    path: str
+    line: int
+    record: str
+    """Dotted class, not necessarily one of ours; empty where the source does not say it here."""
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line} {self.record or 'a record'}"
+
+
+def record_changes(
+    path: str, module: ast.Module, imports: Mapping[str, str], dotted: str
+) -> Iterator[RecordChange]:
+    """Yield what a module changes; `imports` are its names of other modules' values."""
+    classes = {one.name for one in module.body if isinstance(one, ast.ClassDef)}
+    waiting: list[tuple[ast.AST, dict[str, str]]] = [(module, {})]
+
+    def class_name(node: ast.expr | None) -> str:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            head, dot, rest = node.value.partition(".")
+        elif isinstance(node, ast.Name | ast.Attribute):
+            head, dot, rest = ast.unparse(node).partition(".")
+        else:
+            return ""
+        if head in classes:
+            head = f"{dotted}.{head}"
+        elif head not in imports:
+            return ""
+        return f"{imports.get(head, head)}{dot}{rest}"
+
+    while waiting:
+        node, types = waiting.pop()
+        if isinstance(node, _FUNCTIONS):
+            every = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+            # A name that is bound again may have another type by then.
+            again = {one.id for one in ast.walk(node) if _is_stored(one)}
+            types = {
+                **types,
+                **{one.arg: class_name(one.annotation) for one in every if one.annotation},
+                **dict.fromkeys(again, ""),
+            }
+        elif isinstance(node, ast.ClassDef) and node.name in classes:
+            types = {**types, "self": f"{dotted}.{node.name}"}
+        elif isinstance(node, ast.Call):
+            yield from _changes_in(path, node, types, class_name(node.func))
+        waiting.extend((child, types) for child in ast.iter_child_nodes(node))
+
+
+def _is_stored(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _changes_in(
+    path: str, call: ast.Call, types: Mapping[str, str], function: str
+) -> Iterator[RecordChange]:
+    names = [one.arg for one in call.keywords if one.arg is not None]
+    unpacked = [
+        key.value
+        for one in call.keywords
+        if one.arg is None and isinstance(one.value, ast.Dict)
+        for key in one.value.keys
+        if isinstance(key, ast.Constant) and isinstance(key.value, str)
+    ]
+    if function in REPLACES and call.args:
+        match call.args[0]:
+            case ast.Name(id=name):
+                record = types.get(name, "")
+            case _:
+                record = ""
+        yield RecordChange(path, call.lineno, record, (*names, *unpacked))
+    elif unpacked and function:
+        yield RecordChange(path, call.lineno, function, tuple(unpacked))
