@@ -39,7 +39,7 @@ run: $(RUN_READY)
 	@if [ -t 1 ]; then exec $(BIN)/agent-tui $(ARGS); else exec $(BIN)/agent-tui --demo $(ARGS); fi
 
 test: $(DEV_READY)
-	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) $(ARGS)
+	$(BIN)/python -m pytest -q --workers $(TEST_WORKERS) $(ARGS)
 
 check: $(DEV_READY)
 	$(BIN)/ruff check .
@@ -71,7 +71,7 @@ referee: $(DEV_READY)
 	$(BIN)/python -m tests.outside.agents_sdk.referee --tb=no $(ARGS)
 
 soak: $(DEV_READY)
-	AGENT_TUI_SOAK=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(TEST_WORKERS) --timeout=1800 $(ARGS)
+	AGENT_TUI_SOAK=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q --workers $(TEST_WORKERS) --timeout=1800 $(ARGS)
 
 format: $(DEV_READY)
 	$(BIN)/ruff check --fix .

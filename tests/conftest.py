@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["tests.workers"]
+
 settings.register_profile(
     "default",
     max_examples=30,

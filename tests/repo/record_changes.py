@@ -50,7 +50,11 @@ def record_changes(
         if isinstance(node, _FUNCTIONS):
             every = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
             # A name that is bound again may have another type by then.
-            again = {one.id for one in ast.walk(node) if _is_stored(one)}
+            again = {
+                one.id
+                for one in ast.walk(node)
+                if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+            }
             types = {
                 **types,
                 **{one.arg: class_name(one.annotation) for one in every if one.annotation},
@@ -61,10 +65,6 @@ def record_changes(
         elif isinstance(node, ast.Call):
             yield from _changes_in(path, node, types, class_name(node.func))
         waiting.extend((child, types) for child in ast.iter_child_nodes(node))
-
-
-def _is_stored(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def _changes_in(

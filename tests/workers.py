@@ -1,0 +1,206 @@
+"""Run tests in several processes that are forked once all tests are collected: `--workers N`.
+
+Workers of pytest-xdist import and collect everything again, each in an interpreter of its own. For
+other plugins a worker here is one of pytest-xdist: they look for its variables. Warnings are errors
+in all tests, so that no others are passed on.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Iterator
+from itertools import groupby
+from multiprocessing.connection import Connection, Pipe, wait
+from typing import Any, Final
+
+import pytest
+
+TESTS_OF_UNIT: Final = 20
+"""Tests that a worker takes at a time, all of one file; shared fixtures are set up for each."""
+_TOGETHER: Final = "tests/repo/"
+"""Its tests share what they read of the tree, which takes longer than they do."""
+_FIRST: Final = (_TOGETHER, "tests/terminal/", "tests/journeys/", "tests/soak/")
+"""Longest first, so that the workers end at about the same time."""
+
+_EXIT_CODES: Final = frozenset(
+    {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED}
+)
+"""With which a worker ends that has run its tests."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the number of processes."""
+    parser.addoption("--workers", type=int, default=0, help="processes that run the tests")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell plugins before the session starts that tests run elsewhere."""
+    if count := config.getoption("workers"):
+        os.environ["PYTEST_XDIST_WORKER_COUNT"] = str(count)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Run the collected tests in workers; pytest runs them itself where none are asked for."""
+    count = session.config.getoption("workers")
+    if not count or session.config.option.collectonly or session.testsfailed:
+        return None
+    return Controller(session).run(count)
+
+
+def units(names: list[str]) -> list[list[int]]:
+    """Return the indexes of tests by what a worker takes at a time, in the order of taking."""
+
+    def of_file(index: int) -> str:
+        file = names[index].partition("::")[0]
+        return _TOGETHER if file.startswith(_TOGETHER) else file
+
+    found: list[list[int]] = []
+    for file, grouped in groupby(range(len(names)), of_file):
+        tests = list(grouped)
+        size = len(tests) if file == _TOGETHER else TESTS_OF_UNIT
+        found += [tests[start : start + size] for start in range(0, len(tests), size)]
+    return sorted(found, key=lambda unit: not names[unit[0]].startswith(_FIRST))
+
+
+class Controller:
+    """Hands out units, and reports what the workers report."""
+
+    def __init__(self, session: pytest.Session) -> None:
+        """Prepare to run the collected tests of a session."""
+        self._session = session
+        self._units = deque(units([item.nodeid for item in session.items]))
+        self._processes: dict[Connection[Any, Any], int] = {}
+        self._unreported: dict[Connection[Any, Any], deque[int]] = {}
+
+    def run(self, count: int) -> bool:
+        """Return once all tests are reported; in a worker, once it has run its share."""
+        for _ in range(min(count, len(self._units))):
+            if self._is_worker():
+                return True
+        while self._processes:
+            for connection in wait([*self._processes]):
+                assert isinstance(connection, Connection)
+                try:
+                    self._read(connection, *connection.recv())
+                except (EOFError, ConnectionError):
+                    self._end(connection)
+                    if self._units and self._is_worker():
+                        return True
+        if self._session.shouldfail:
+            raise self._session.Failed(self._session.shouldfail)
+        if self._session.shouldstop:
+            raise self._session.Interrupted(self._session.shouldstop)
+        return True
+
+    def _is_worker(self) -> bool:
+        """Fork a worker; whether this is it, at its end."""
+        ours, theirs = Pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        process = os.fork()
+        if process == 0:
+            for each in (ours, *self._processes):
+                each.close()
+            _Worker(self._session, theirs, len(self._processes)).run()
+            return True
+        theirs.close()
+        self._processes[ours] = process
+        self._unreported[ours] = deque()
+        return False
+
+    def _read(self, connection: Connection[Any, Any], kind: str, value: Any) -> None:
+        hook = self._session.config.hook
+        if kind == "more":
+            unit = self._units.popleft() if self._units else []
+            self._unreported[connection] += unit
+            connection.send(unit)
+        else:
+            self._report(
+                self._unreported[connection].popleft(),
+                [
+                    hook.pytest_report_from_serializable(config=self._session.config, data=data)
+                    for data in value
+                ],
+            )
+
+    def _report(self, index: int, reports: list[pytest.TestReport]) -> None:
+        hook, item = self._session.config.hook, self._session.items[index]
+        hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        for report in reports:
+            hook.pytest_runtest_logreport(report=report)
+        hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        if self._session.shouldfail or self._session.shouldstop:
+            self._units.clear()
+            for process in self._processes.values():
+                os.kill(process, signal.SIGINT)
+
+    def _end(self, connection: Connection[Any, Any]) -> None:
+        """Report the test that ended its worker, and let another worker run the rest."""
+        connection.close()
+        _, status = os.waitpid(self._processes.pop(connection), 0)
+        rest = self._unreported.pop(connection)
+        code = os.waitstatus_to_exitcode(status)
+        if code not in _EXIT_CODES and not rest:
+            self._session.shouldfail = f"a worker ended with {code}"
+        if rest and not self._session.shouldfail and not self._session.shouldstop:
+            item = self._session.items[index := rest.popleft()]
+            end = pytest.TestReport(
+                item.nodeid, item.location, {}, "failed", f"its worker ended with {code}", "call"
+            )
+            if rest:
+                self._units.appendleft(list(rest))
+            self._report(index, [end])
+
+
+class _Worker:
+    """A plugin that sends to the controller what pytest reports, in place of the terminal's."""
+
+    def __init__(
+        self, session: pytest.Session, connection: Connection[Any, Any], number: int
+    ) -> None:
+        self._session = session
+        self._connection = connection
+        self._reports: list[dict[str, Any]] = []
+        name = f"gw{number}"
+        os.environ["PYTEST_XDIST_WORKER"] = name
+        config = session.config
+        config.__dict__["workerinput"] = {"workerid": name}
+        # A failed comparison is written as the terminal would have it; nothing else asks for that.
+        self._tw = config.get_terminal_writer()
+        config.pluginmanager.unregister(name="terminalreporter")
+        config.pluginmanager.register(self, "terminalreporter")
+        # The files that hold what tests write are the controller's.
+        capture = config.pluginmanager.getplugin("capturemanager")
+        capture.stop_global_capturing()
+        capture.start_global_capturing()
+
+    def run(self) -> None:
+        """Run tests until the controller has none."""
+        items = self._items()
+        item = next(items, None)
+        while item and not self._session.shouldfail and not self._session.shouldstop:
+            following = next(items, None)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            self._connection.send(("reports", self._reports))
+            self._reports = []
+            item = following
+        self._connection.close()
+
+    def _items(self) -> Iterator[pytest.Item]:
+        while True:
+            self._connection.send(("more", None))
+            unit = self._connection.recv()
+            if not unit:
+                return
+            for index in unit:
+                yield self._session.items[index]
+
+    @pytest.hookimpl
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        config = self._session.config
+        data = config.hook.pytest_report_to_serializable(config=config, report=report)
+        self._reports.append(data)
