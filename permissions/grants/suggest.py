@@ -38,6 +38,8 @@ from permissions.tool_names import EDIT_TOOLS, canonical_tool
 
 _UNWRITABLE: Final = "()\\\n\r"
 """Characters of paths that a rule cannot contain without being read as something else."""
+READING_BELOW: Final = "reading everything below "
+"""How a rule for a directory says what it allows."""
 MAX_RULES: Final = 5
 """Rules stored for one compound command at most."""
 
@@ -83,20 +85,22 @@ def suggest(
     results: list[Grant] = []
     for destination in destinations or _destinations(evaluation.request):
         offers = _helpful_offers(evaluation, decision, destination)
-        rules = _rules_of(offers)
-        if not rules:
-            continue
-        results.append(
-            Grant(
-                rules,
-                RuleBehavior.ALLOW,
-                destination,
-                "; ".join(dict.fromkeys(o.also_allows for o in offers if o.also_allows)),
-                tuple(offers),
-                _needless(rules, destination, evaluation.context.rules),
-            )
-        )
+        wide = _whole_directory(evaluation, decision) if destination is RuleSource.SESSION else ()
+        alternatives = [offers, wide] if _rules_of(wide) != _rules_of(offers) else [offers]
+        results += [_grant(one, destination, evaluation) for one in alternatives if one]
     return tuple(results)
+
+
+def _grant(offers: Sequence[RuleOffer], destination: RuleSource, evaluation: Evaluation) -> Grant:
+    rules = _rules_of(offers)
+    return Grant(
+        rules,
+        RuleBehavior.ALLOW,
+        destination,
+        "; ".join(dict.fromkeys(o.also_allows for o in offers if o.also_allows)),
+        tuple(offers),
+        _needless(rules, destination, evaluation.context.rules),
+    )
 
 
 def _rules_of(offers: Sequence[RuleOffer]) -> tuple[str, ...]:
@@ -160,7 +164,7 @@ def _offers(
 ) -> tuple[RuleOffer, ...]:
     request = evaluation.request
     tool = request.tool
-    if decision.reason is Reason.SCOPE_BOUNDS_VIOLATION and tool in {"Read", "Glob", "Grep"}:
+    if decision.reason is Reason.SCOPE_BOUNDS_VIOLATION and tool in _READERS:
         return _read_offer(request)
     if decision.reason is not Reason.MODE_DEFAULT:
         return ()
@@ -210,15 +214,40 @@ def _read_offer(request: PermissionRequest) -> tuple[RuleOffer, ...]:
     if directory.count("/") < _NARROW_DEPTH:
         # Too much lies below it: the file alone, or nothing for a whole directory.
         return (RuleOffer(f"Read(/{_escaped_path(path)})", path),) if request.tool == "Read" else ()
-    return (
-        RuleOffer(
-            f"Read(/{_escaped_path(directory)}/**)", path, f"reading everything below {directory}"
-        ),
-    )
+    return (_below(directory, path),)
 
 
+def _whole_directory(evaluation: Evaluation, decision: Decision) -> tuple[RuleOffer, ...]:
+    """Return a rule for all of a directory that contains too much to be stored for good."""
+    request = evaluation.request
+    path = os.path.normpath(_text(request, "file_path") or _text(request, "path"))
+    directory = os.path.dirname(path) if request.tool == "Read" else path
+    home = str(evaluation.context.home)
+    if (
+        request.tool not in _READERS
+        or decision.reason is not Reason.SCOPE_BOUNDS_VIOLATION
+        or directory in _TOO_WIDE
+        or not os.path.isabs(directory)
+        or f"{home}/".startswith(f"{directory}/")
+        or any(character in path for character in _UNWRITABLE)
+    ):
+        return ()
+    offers = (_below(directory, path),)
+    is_enough = _would_allow(_rules_of(offers), RuleSource.SESSION, evaluation)
+    return offers if is_enough else ()
+
+
+def _below(directory: str, path: str) -> RuleOffer:
+    rule = f"Read(/{_escaped_path(directory)}/**)"
+    return RuleOffer(rule, path, f"{READING_BELOW}{directory}")
+
+
+_READERS: Final = frozenset({"Read", "Glob", "Grep"})
+_TOO_WIDE: Final = frozenset({"/", "//", "/home", "/root", "/Users"})
+"""Everything, and where the files of all users are."""
 _NARROW_DEPTH: Final = 3
-"""Directories with fewer components (`/etc`, `/home/me`) contain too much for one answer."""
+"""Directories with fewer components (`/etc`, `/home/me`) contain too much for one answer that is
+kept; for this session they are offered beside the file."""
 
 
 def _bash_offers(

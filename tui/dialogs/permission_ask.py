@@ -24,6 +24,7 @@ from permissions.decision import (
     TraceStep,
 )
 from permissions.explain.explain_decision import Shorten
+from permissions.grants.suggest import READING_BELOW
 from permissions.request import PermissionRequest
 from tui.dialogs.choices import Choice, Chosen
 
@@ -86,6 +87,10 @@ def _storing(offer: GrantOffer, *, is_named: bool) -> Choice:
         directories = ", ".join(map(reveal, offer.choice.directories))
         is_one = len(offer.choice.directories) == 1
         return Choice(_ADD_ONE if is_one else _ADD_MANY, "", directories)
+    directory = offer.also_allows.removeprefix(READING_BELOW)
+    if offer.choice.destination == "session" and directory != offer.also_allows:
+        label = f"Yes, and allow reading {reveal(directory)}/… for this session"
+        return Choice(label, "", reveal(offer.choice.rules[0]))
     label, file = _DESTINATIONS.get(offer.choice.destination, (_ALWAYS, offer.choice.destination))
     details = [file]
     if not is_named:

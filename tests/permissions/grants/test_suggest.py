@@ -187,8 +187,21 @@ def test_reading_outside_is_offered_for_the_directory_unless_it_holds_too_much(
     read = PermissionRequest("Read", {"file_path": str(outside / "secret.txt")})
     assert offered(engine, read)[0].rules == (f"Read(/{outside}/**)",)
     single = PermissionRequest("Read", {"file_path": "/etc/hostname"})
-    assert offered(engine, single)[0].rules == ("Read(//etc/hostname)",)
-    assert offered(engine, PermissionRequest("Grep", {"path": "/etc", "pattern": "x"})) == ()
+    assert [(grant.rules, grant.destination) for grant in offered(engine, single)] == [
+        (("Read(//etc/hostname)",), SESSION),
+        (("Read(//etc/**)",), SESSION),
+        (("Read(//etc/hostname)",), LOCAL),
+    ]
+    grep = PermissionRequest("Grep", {"path": "/etc", "pattern": "x"})
+    assert [grant.destination for grant in offered(engine, grep)] == [SESSION]
+
+
+@pytest.mark.parametrize("path", ["/x", "/home/x", "/root/x"])
+def test_a_home_or_everything_is_never_offered_for_reading(engine: Engine, path: str) -> None:
+    rules = [
+        grant.rules for grant in offered(engine, PermissionRequest("Read", {"file_path": path}))
+    ]
+    assert rules == [(f"Read(/{path})",)] * 2
 
 
 def test_other_tools(engine: Engine) -> None:
