@@ -14,6 +14,8 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import Final
 
+from msgspec.structs import replace
+
 from agent.abort import AbortController, AbortSignal
 from agent.commands.service import CommandService
 from agent.conversation.controls import ConversationControls
@@ -197,8 +199,9 @@ class Conversation:
             new = await open_wake(self._parts, self._state, events)
         if isinstance(new, Terminal):
             return new
+        ports = self._parts.ports
         loop = self._loop = AgentLoop(
-            self._parts.ports,
+            replace(ports, reports=lambda: [*self.rewinding.take_news(), *ports.reports()]),
             events,
             max_turns=self._parts.max_turns,
             token_budget=self._parts.token_budget,

@@ -32,6 +32,8 @@ class ConversationState(Struct):
     """None while nothing runs."""
     notes: list[str] = field(default_factory=list)
     """What the model gets before the next prompt."""
+    news: list[str] = field(default_factory=list)
+    """What the model gets before the next prompt, or sooner with the next request of this one."""
 
 
 class ConversationView:

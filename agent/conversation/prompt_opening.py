@@ -96,7 +96,8 @@ def _notes(parts: ConversationParts, state: ConversationState) -> list[str]:
         notes.extend(parts.reminders.first())
     notes.extend(parts.hooks.start_context(is_repeated=not state.has_opening))
     notes.extend(parts.reminders.before_prompt())
-    notes.extend(note(text) for text in state.notes)
+    notes.extend(note(text) for text in (*state.notes, *state.news))
     state.notes.clear()
+    state.news.clear()
     state.has_opening = True
     return notes

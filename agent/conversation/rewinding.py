@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.conversation.accounting import Totals
 from agent.conversation.conversation_view import ConversationState
 from agent.errors import SessionError
+from agent.loop.loop_ports import BackgroundReport
 from agent.prompt.shell_command_note import as_typed
+from agent.prompt.system import note
 from agent.session.rewind import RewindPoint, history_before, rewind_points
 
 if TYPE_CHECKING:
@@ -84,6 +86,30 @@ class Rewinding:
             + ". Read them again before you change them."
         )
         return result
+
+    async def undo_edits(self, tool_use_ids: Sequence[str]) -> RestoreResult:
+        """Take back what calls made of files, also while a prompt runs; the model gets to know.
+
+        Raises:
+            SessionError: the present cannot be stored; nothing has changed.
+        """
+        checkpoints = self.checkpoints
+        if checkpoints is None:
+            raise SessionError("No earlier versions of files are stored in this session.")
+        result = await checkpoints.undo(tool_use_ids, redo_id=uuid.uuid4().hex[:12])
+        if result.done_changes:
+            names = ", ".join(str(change.path) for change in result.done_changes)
+            self._state.news.append(
+                f"The user undid your last change of {names}: it is again as it was before. Do not "
+                "make that change again unless the user asks for it, and read the file before you "
+                "edit it."
+            )
+        return result
+
+    def take_news(self) -> list[BackgroundReport]:
+        """Return what the model is to know before its next request."""
+        news, self._state.news = self._state.news, []
+        return [BackgroundReport("", note(text)) for text in news]
 
     async def rewind(self, prompt_uid: str) -> str:
         """Go back to before one of the user's messages and return its text.

@@ -180,6 +180,9 @@ async def _finish(
         outcome = await _after_error(call, ready, outcome, elapsed_s)
     else:
         outcome = await _after_success(call, ready, outcome, elapsed_s)
+        if call.ports.services.checkpoints is not None:
+            # Hooks may have formatted the file.
+            await call.ports.services.checkpoints.after_change(call.use.id)
     outcome = await bound_result(outcome, ready.tool, call.context)
     content = _sanitize(outcome.content)
     if call.user_change:

@@ -177,6 +177,10 @@ class CheckpointPort(Protocol):
         """Snapshot the file as it is (or its absence). Raises ToolError when that fails."""
         ...
 
+    async def after_change(self, tool_use_id: str) -> None:
+        """Remember what a call made of the file; nothing for one that changed none."""
+        ...
+
     async def before_command(self, tool_use_id: str) -> Sequence[str]:
         """Note how the project's files are before a command; returns what is not covered."""
         ...

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import msgspec.structs
 
-from agent.events import PermissionResolved, ToolDispatch
+from agent.events import PermissionRequested, PermissionResolved, ToolDispatch
 from agent.model.scripted.scenario import Text, ToolCall, Turn
+from agent.user_prompt import Prompt
+from permissions.decision import Decision
 from tests.journeys.conftest import Begin, no, results, terminal, yes
 from tui.screen_reader.event_lines import EventLines
 from tui.text.highlight import Highlighter
@@ -156,3 +160,30 @@ async def test_a_failed_call_has_words_for_users_and_others_for_the_model(begin:
     assert "Available tools: " in str(journey.last_messages()[-1])
     assert "result: invalid, greet.py: the text to replace was not found." in spoken
     assert not any("Available tools" in line or "lines of the file" in line for line in spoken)
+
+
+async def test_an_undone_edit_is_reported_to_the_model_with_its_next_message(begin: Begin) -> None:
+    answer: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+    make = ToolCall("Bash", {"command": "make"})
+    turns = [Turn((READ,)), Turn((EDIT,)), Turn((make,)), DONE, DONE]
+    journey = await begin(turns, answers=[answer], permission_mode="acceptEdits")
+    path = journey.project / "greet.py"
+    path.write_text("print('helo')\n")
+
+    edits: list[str] = []
+    async for event in journey.conversation.run(Prompt("fix the typo")):
+        if isinstance(event, ToolDispatch) and event.name == "Edit":
+            edits.append(event.tool_use_id)
+        if isinstance(event, PermissionRequested):
+            assert path.read_text() == "print('hello')\n"
+            result = await journey.conversation.rewinding.undo_edits(edits)
+            assert [change.path for change in result.done_changes] == [path]
+            answer.set_result(no("leave it"))
+    assert path.read_text() == "print('helo')\n"
+    note = "The user undid your last change"
+    # Of a turn that runs, the next request has it.
+    bodies = [str(request.body) for request in journey.server.requests]
+    assert [note in body for body in bodies] == [False, False, False, True]
+
+    await journey.send("continue")
+    assert str(journey.server.requests[4].body).count(note) == 1

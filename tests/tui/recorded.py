@@ -31,7 +31,8 @@ from agent.observe.ledger import Costs
 from agent.orchestration.orchestration_mode import OrchestrationMode
 from agent.sandbox.availability import Availability, Backend
 from agent.sandbox.sandbox import Sandbox
-from agent.session.checkpoints.checkpoint import Checkpoints, Preview, RestoreResult
+from agent.session.checkpoints.blobs import PathState
+from agent.session.checkpoints.checkpoint import Checkpoints, FileChange, Preview, RestoreResult
 from agent.session.rewind import RewindPoint
 from agent.settings.load import load_settings
 from agent.stream import discard
@@ -131,6 +132,7 @@ class RecordedConversation:
     checkpoints: Checkpoints | None = None
     wants_notifications: bool = False
     notified: list[str] = field(default_factory=list)
+    undone: list[tuple[str, ...]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.commands = center_for(self)
@@ -156,6 +158,12 @@ class RecordedConversation:
 
     async def restore_files(self, turn_id: str) -> RestoreResult | None:
         return None
+
+    async def undo_edits(self, tool_use_ids: Sequence[str]) -> RestoreResult:
+        self.undone.append(tuple(tool_use_ids))
+        state = PathState("absent")
+        change = FileChange(self.launch_dir / "basket.py", "write", state, state)
+        return RestoreResult((change,), (), "redo-1")
 
     def move_to(self, directory: Path) -> bool:
         self.cwd = directory

@@ -38,6 +38,7 @@ from tui.app.session.conversation_start import (
 from tui.app.session.prompt_runner import PromptRunner
 from tui.app.session.session_control import ExitReport, ScreenSession
 from tui.app.session.submission import Submission
+from tui.app.session.undo_offer import UndoOffer
 from tui.app.session.unsent_text import UnsentText
 from tui.app.signal import Signal
 from tui.app.terminal_link import TerminalLink
@@ -339,6 +340,17 @@ class ScreenParts:
             self._clock,
         )
         self._event_arrived.connect(self.presenter.fold)
+        self.undo_offer = UndoOffer(
+            self.conversations,
+            self.hint,
+            self.dialogs,
+            self.notices,
+            lambda: self.chords.keymap.display("chat:undoFiles"),
+            self._runtime.start_worker,
+            self._clock,
+        )
+        self._event_arrived.connect(self.undo_offer.observe)
+        self._dialogs_changed.connect(self.undo_offer.on_dialogs)
         self._frame_due.connect(self.presenter.paint)
         self._show.connect(self.presenter.show)
         self._highlights_ready.connect(self.presenter.highlights_ready)
@@ -440,6 +452,7 @@ class ScreenParts:
                 on_reading=self._caret.on_reading,
                 submit=self.submission.submit,
                 leave=self.session.leave,
+                undo_files=self.undo_offer.take,
                 redraw=self._app.invalidate_screen,
                 suspend=self._app.action_suspend_process,
             )

@@ -71,11 +71,11 @@ def answers_of(ask: PermissionAsk) -> list[Choice]:
     label = "Yes, once" if ask.pending.write_dirs else "Yes"
     yes = Choice(label, comment_hint="and tell the model…")
     offers: list[Choice] = []
-    shown_rules: tuple[str, ...] = ()
+    shown_rules: set[tuple[str, ...]] = set()
     for offer in ask.offers:
         # Rules are shown once: a second answer that stores the same ones differs in its place.
-        offers.append(_storing(offer, is_named=offer.choice.rules == shown_rules))
-        shown_rules = offer.choice.rules
+        offers.append(_storing(offer, is_named=offer.choice.rules in shown_rules))
+        shown_rules.add(offer.choice.rules)
     if ask.session_edits and offers:
         detail = " · ".join(filter(None, (offers[0].detail, "shift+tab")))
         offers[0] = replace(offers[0], detail=detail)

@@ -94,6 +94,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("chat:redo*", "Redo", "ctrl+shift+z, alt+_"),
         ("chat:expandPastes*", "Show pasted texts in full", "ctrl+x ctrl+v"),
         ("chat:externalEditor", "Edit the prompt in $EDITOR", "ctrl+g, ctrl+x ctrl+e"),
+        ("chat:undoFiles*", "Undo the last file changes (while offered)", "ctrl+x u"),
         ("chat:stash", "Stash or restore the prompt", "ctrl+s"),
         ("chat:imagePaste", "Paste an image", "ctrl+v, alt+v"),
         ("chat:copyAnswer*", "Copy the last answer", "ctrl+x y"),

@@ -90,6 +90,10 @@ class RewindingPort(Protocol):
         """Put files back as they were before a turn. Raises AgentError."""
         ...
 
+    async def undo_edits(self, tool_use_ids: Sequence[str]) -> RestoreResult:
+        """Take back what calls made of files, also while a prompt runs. Raises AgentError."""
+        ...
+
     async def rewind(self, prompt_uid: str) -> str:
         """Rewind to before a message; return its text. Raises AgentError when it cannot."""
         ...

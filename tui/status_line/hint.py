@@ -24,13 +24,19 @@ class Hint:
         self.text = ""
         """Empty while there is none."""
 
-    def show(self, text: str) -> None:
+    def show(self, text: str, for_s: float = HINT_S) -> None:
         """Show a text for a moment."""
         self.text = text
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self._set_timer(HINT_S, self._drop)
+        self._timer = self._set_timer(for_s, self._drop)
         self._show()
+
+    def hide(self, text: str) -> None:
+        """Show this text no longer, where it is the one shown."""
+        if self._timer is not None and self.text == text:
+            self._timer.stop()
+            self._drop()
 
     def _drop(self) -> None:
         self.text = ""

@@ -58,6 +58,15 @@ class RestoreResult(Struct, frozen=True):
     """Give it to `preview` and `restore` to take the restore back."""
 
 
+class _FileEdit(Struct):
+    """One call's change of one file."""
+
+    path: Path
+    old_state: PathState
+    new_state: PathState | None = None
+    """None until the call has ended."""
+
+
 class Checkpoints:
     """Snapshots of one session. Implements `CheckpointPort`."""
 
@@ -81,6 +90,7 @@ class Checkpoints:
         self._turns: list[str] = []
         self._lock = asyncio.Lock()
         self._running: dict[str, Listing] = {}
+        self._edits: dict[str, _FileEdit] = {}
         self._read_log()
 
     async def before_change(self, path: Path, *, tool_use_id: str) -> None:
@@ -91,11 +101,17 @@ class Checkpoints:
         """
         async with self._lock:
             try:
-                await asyncio.to_thread(self._store, [path], tool_use_id, self._turn_id())
+                await asyncio.to_thread(self._store, path, tool_use_id, self._turn_id())
             except (OSError, SessionError) as error:
                 raise ToolError(
                     f"A copy of {path} could not be saved for undo, so it was not changed: {error}"
                 ) from error
+
+    async def after_change(self, tool_use_id: str) -> None:
+        """Remember what a call made of its file, so that `undo` can see whether it still stands."""
+        if (edit := self._edits.get(tool_use_id)) is not None:
+            async with self._lock:
+                edit.new_state = await asyncio.to_thread(self._current_state, edit.path)
 
     async def before_command(self, tool_use_id: str) -> tuple[str, ...]:
         """Store what a shell command might change; return what is not covered.
@@ -146,6 +162,14 @@ class Checkpoints:
         async with self._lock:
             return await asyncio.to_thread(self._restore, turn_id, paths, redo_id)
 
+    async def undo(self, tool_use_ids: Sequence[str], *, redo_id: str) -> RestoreResult:
+        """Restore the files of some calls, in their order, as they were before the first of them.
+
+        A file that changed since is reported and stays. As `restore` otherwise.
+        """
+        async with self._lock:
+            return await asyncio.to_thread(self._undo, tool_use_ids, redo_id)
+
     def close(self) -> None:
         """Release the log."""
         if self._log is not None:
@@ -154,12 +178,12 @@ class Checkpoints:
 
     # -- storing ----------------------------------------------------------------------------
 
-    def _store(self, paths: Sequence[Path], tool_use_id: str, turn_id: str) -> None:
-        already = {s.path for s in self._snapshots if s.turn_id == turn_id}
-        for path in paths:
-            if path not in already:
-                self._note(path, self._blobs.capture(path), tool_use_id, turn_id)
-        self._sync()
+    def _store(self, path: Path, tool_use_id: str, turn_id: str) -> None:
+        state = self._blobs.capture(path)
+        self._edits[tool_use_id] = _FileEdit(path, state)
+        if not any(s.path == path and s.turn_id == turn_id for s in self._snapshots):
+            self._note(path, state, tool_use_id, turn_id)
+            self._sync()
 
     def _before_command(self, tool_use_id: str, turn_id: str) -> tuple[str, ...]:
         listing = self._worktree.changed_files()
@@ -292,11 +316,14 @@ class Checkpoints:
                 targets.setdefault(snapshot.path, snapshot.state)
         return targets
 
-    def _change(self, path: Path, target: PathState) -> FileChange | None:
+    def _current_state(self, path: Path) -> PathState:
         try:
-            current = self._blobs.capture(path, store=False)
+            return self._blobs.capture(path, store=False)
         except OSError as error:
-            current = PathState("not_kept", detail=error.strerror or str(error))
+            return PathState("not_kept", detail=error.strerror or str(error))
+
+    def _change(self, path: Path, target: PathState) -> FileChange | None:
+        current = self._current_state(path)
         if current.same_as(target):
             return None
         if target.type == "not_kept":
@@ -311,9 +338,29 @@ class Checkpoints:
         return FileChange(path, "cannot", current, target, current.detail or "it is a link now")
 
     def _restore(self, turn_id: str, paths: Iterable[Path] | None, redo_id: str) -> RestoreResult:
-        preview = self._preview(turn_id, paths)
+        return self._carry_out(self._preview(turn_id, paths).changes, redo_id)
+
+    def _undo(self, tool_use_ids: Sequence[str], redo_id: str) -> RestoreResult:
+        edits = [edit for use_id in tool_use_ids if (edit := self._edits.pop(use_id, None))]
+        changes: list[FileChange] = []
+        for path in dict.fromkeys(edit.path for edit in edits):
+            of_path = [edit for edit in edits if edit.path == path]
+            target, current = of_path[0].old_state, self._current_state(path)
+            expected_states = [edit.new_state for edit in of_path]
+            # Between two calls it stayed as the first had left it, else more would be taken back.
+            next_states = [*(edit.old_state for edit in of_path[1:]), current]
+            pairs = zip(expected_states, next_states, strict=True)
+            if all(one is not None and one.same_as(other) for one, other in pairs):
+                change = self._change(path, target)
+                changes += [change] if change is not None else []
+            else:
+                detail = "it has changed since"
+                changes.append(FileChange(path, "cannot", current, target, detail))
+        return self._carry_out(changes, redo_id)
+
+    def _carry_out(self, changes: Sequence[FileChange], redo_id: str) -> RestoreResult:
         mark = f"{REDO}{redo_id}"
-        work = [change for change in preview.changes if change.action != "cannot"]
+        work = [change for change in changes if change.action != "cannot"]
         try:
             for change in work:
                 self._note(change.path, self._blobs.capture(change.path), "", mark)
@@ -321,7 +368,7 @@ class Checkpoints:
         except OSError as error:
             raise SessionError(f"The current state cannot be saved: {error}") from error
         restored_changes: list[FileChange] = []
-        failures = [(c, c.detail) for c in preview.changes if c.action == "cannot"]
+        failures = [(c, c.detail) for c in changes if c.action == "cannot"]
         for change in work:
             try:
                 self._apply(change)

@@ -39,6 +39,9 @@ class Snapshots:
     async def before_change(self, path: Path, *, tool_use_id: str) -> None:
         self.seen.append((path, path.read_bytes() if path.exists() else None, tool_use_id))
 
+    async def after_change(self, tool_use_id: str) -> None:
+        raise AssertionError("the lifecycle does this")
+
     async def before_command(self, tool_use_id: str) -> Sequence[str]:
         raise AssertionError("no command runs here")
 

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
-from agent.display import TodoDisplay, TodoItem
+from agent.display import DiffDisplay, TodoDisplay, TodoItem
 from agent.events import TextDelta, ToolDispatch, ToolResult
 from agent.messages import user_message
 from tests.tui.app.test_app_keys import T, send, settled, text_of
@@ -116,6 +116,14 @@ async def read_up(scene: Scene) -> None:
 
 async def working(scene: Scene) -> None:
     scene.conversation.scripts[:] = [[until_interrupted]]
+    await talked(scene)
+
+
+async def with_changes(scene: Scene) -> None:
+    display = DiffDisplay("a.py", "a\n", "b\n")
+    scene.conversation.scripts[:] = [
+        [ToolResult(T, "u1", "Edit", "", False, 0.1, "ok", "Edit a.py", display)]
+    ]
     await talked(scene)
 
 
@@ -264,6 +272,7 @@ SCENES: dict[str, Setting] = {
     "chat:undo": typed("h", "i"),
     "chat:redo": typed("h", "i", "ctrl+underscore"),
     "chat:expandPastes": pasted,
+    "chat:undoFiles": with_changes,
     "chat:stash": typed("h", "i"),
     "chat:copyAnswer": talked,
     "history:previous": with_history,

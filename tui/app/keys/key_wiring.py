@@ -71,6 +71,7 @@ class KeyboardParts(Struct, frozen=True, eq=False, kw_only=True):
     """Called when the transcript is opened for reading, and when it is closed."""
     submit: Callable[[str], None]
     leave: Callable[[], None]
+    undo_files: Callable[[], None]
     redraw: Callable[[], None]
     suspend: Callable[[], None]
 
@@ -223,6 +224,7 @@ class Keyboard:
             "chat:clearScreen": partial(parts.submit, "/clear"),
             "chat:modelPicker": partial(parts.submit, "/model"),
             "chat:killAgents": background_stop.press,
+            "chat:undoFiles": parts.undo_files,
             "chat:imagePaste": self._images.from_clipboard,
             "history:search": self.search.open,
             "app:toggleTranscript": self.reading.open,

@@ -235,3 +235,49 @@ async def test_a_forked_session_can_undo_what_the_original_did(tmp_path: Path) -
     assert (root / "a").read_text() == "old"
     for each in (mine, copy, original, fork):
         each.close()
+
+
+async def edit(bench: Bench, path: Path, text: str, tool_use_id: str) -> None:
+    await bench.points.before_change(path, tool_use_id=tool_use_id)
+    path.write_text(text)
+    await bench.points.after_change(tool_use_id)
+
+
+async def test_some_edits_of_a_turn_are_undone_and_redone(bench: Bench) -> None:
+    one, new = bench.root / "one", bench.root / "new"
+    one.write_bytes(b"\xff0\r\n")
+    one.chmod(0o755)
+    await edit(bench, one, "1", "u1")
+    await edit(bench, one, "2", "u2")
+    await edit(bench, one, "3", "u3")
+    await edit(bench, new, "created", "u4")
+    undone = await bench.points.undo(("u2", "u3", "u4"), redo_id="x")
+    assert bench.files() == {"one": "1"}
+    assert not undone.failures
+    # What is undone once is not undone again.
+    assert not (await bench.points.undo(("u2", "u3", "u4"), redo_id="y")).done_changes
+    await bench.points.restore(undone.redo_id, redo_id="z")
+    assert bench.files() == {"one": "3", "new": "created"}
+    await bench.points.restore("turn-1", redo_id="w")
+    assert one.read_bytes() == b"\xff0\r\n"
+    assert one.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("moment", ["before", "between", "unfinished"])
+async def test_an_edit_is_not_undone_over_what_changed_since(bench: Bench, moment: str) -> None:
+    path = bench.root / "a"
+    path.write_text("0")
+    await edit(bench, path, "1", "u1")
+    if moment == "between":
+        path.write_text("the user's")
+        await edit(bench, path, "2", "u2")
+    elif moment == "unfinished":
+        await bench.points.before_change(path, tool_use_id="u2")
+        path.write_text("2")
+    else:
+        path.write_text("the user's")
+    text = path.read_text()
+    result = await bench.points.undo(("u1", "u2"), redo_id="x")
+    assert path.read_text() == text
+    assert not result.done_changes
+    assert [why for _, why in result.failures] == ["it has changed since"]
