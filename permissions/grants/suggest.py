@@ -214,7 +214,7 @@ def _read_offer(request: PermissionRequest) -> tuple[RuleOffer, ...]:
     if directory.count("/") < _NARROW_DEPTH:
         # Too much lies below it: the file alone, or nothing for a whole directory.
         return (RuleOffer(f"Read(/{_escaped_path(path)})", path),) if request.tool == "Read" else ()
-    return (_below(directory, path),)
+    return (_directory_offer(directory, path),)
 
 
 def _whole_directory(evaluation: Evaluation, decision: Decision) -> tuple[RuleOffer, ...]:
@@ -232,12 +232,12 @@ def _whole_directory(evaluation: Evaluation, decision: Decision) -> tuple[RuleOf
         or any(character in path for character in _UNWRITABLE)
     ):
         return ()
-    offers = (_below(directory, path),)
+    offers = (_directory_offer(directory, path),)
     is_enough = _would_allow(_rules_of(offers), RuleSource.SESSION, evaluation)
     return offers if is_enough else ()
 
 
-def _below(directory: str, path: str) -> RuleOffer:
+def _directory_offer(directory: str, path: str) -> RuleOffer:
     rule = f"Read(/{_escaped_path(directory)}/**)"
     return RuleOffer(rule, path, f"{READING_BELOW}{directory}")
 

@@ -10,6 +10,7 @@ import re
 from typing import Final, assert_never
 
 from themes.theme import Role
+from tui.screen.width import text_width
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, FAINT, MUTED, Ink, Row, Run, indent_rows, on_ground, row
 from tui.text.wrap import clip, wrap
@@ -26,6 +27,7 @@ from tui.transcript.blocks import (
     UserMessage,
 )
 from tui.transcript.tool_card import ToolLevel, tool_card_rows
+from tui.transcript.turn_facts import WAYS_BACK
 
 GUTTER_CELLS: Final = 3
 _NO_SIGN: Final[tuple[Run, ...]] = ((" " * GUTTER_CELLS, MUTED),)
@@ -65,7 +67,11 @@ def block_rows(
             return _compaction(block, width_cells, is_detailed)
         case EndLine(reason="completed"):
             sign = "✗" if " failed" in block.detail else "✓"
-            return _sign_rows(sign, MUTED, wrap([(block.detail, MUTED)], width))
+            text = block.detail
+            for hint in WAYS_BACK:
+                # They go before the line breaks.
+                text = text.removesuffix(f" · {hint}") if text_width(text) > width else text
+            return _sign_rows(sign, MUTED, wrap([(text, MUTED)], width))
         case EndLine():
             return _sign_rows("■", Ink(Role.WARNING), wrap([(_end_text(block), MUTED)], width))
         case _:

@@ -17,15 +17,18 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
+from agent.display import DiffDisplay
 from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
 from tui.input.event_kind import EventKind
 from tui.input.listener import Listens
 from tui.screen.direct_rows import DrawsRows
+from tui.screen.width import text_width
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, Row
 from tui.theme.theme_palette import Palette
-from tui.transcript.blocks import Block, EndLine
+from tui.transcript.blocks import Block, EndLine, ToolCard
+from tui.transcript.diff.diff_view import diff_counts
 from tui.transcript.inline.inline_transcript import InlineTranscript
 from tui.transcript.position_rows import pinned_row, with_position
 from tui.transcript.search_marks import row_with_hits
@@ -320,13 +323,24 @@ class TranscriptWidget(Listens, DrawsRows):
         return with_position(rows, self.viewport, width)
 
 
-def _press(widget: TranscriptWidget, place: RowPosition) -> None:
+def _press(widget: TranscriptWidget, place: RowPosition, x: int) -> None:
     """Do what a click on a row does: open a turn's changes, or unfold a block."""
     block = widget.viewport.entries[place.block].block
-    if isinstance(block, EndLine) and block.has_changes:
+    is_about_changes = isinstance(block, EndLine) and block.has_changes
+    if is_about_changes or _is_on_counts(block, widget.viewport.row(place).text, x):
         widget.changes_pressed()
     else:
         widget.viewport.toggle(place)
+
+
+def _is_on_counts(block: Block, text: str, x: int) -> bool:
+    """Whether a cell of a card's first row is one of those that count its changed lines."""
+    if not (isinstance(block, ToolCard) and isinstance(block.display, DiffDisplay)):
+        return False
+    counts = "".join(text for text, _ in diff_counts(block.display))
+    first, _, rest = text.rpartition(counts)
+    begin = text_width(first)
+    return block.name in first and not rest.strip() and begin <= x < begin + text_width(counts)
 
 
 def _copy(widget: TranscriptWidget, text: str) -> None:

@@ -12,6 +12,8 @@ from tui.transcript.tool_card import USER_TOOLS, duration
 if TYPE_CHECKING:
     from agent.events import AgentEvent
 
+WAYS_BACK = ("esc esc rewind", "/diff")
+"""What to do about changed files, at the end of the line; the first goes first."""
 _SHOWN_S = 1.0
 """A turn that only answered, and faster than this, needs no line."""
 
@@ -91,5 +93,5 @@ class TurnFacts:
         if (cost := cost_usd - self._cost_before_usd) >= 0.005:
             facts.append(f"${cost:.2f}")
         if self.has_changes:
-            facts.append("/diff · esc esc rewind")
+            facts += WAYS_BACK[::-1]
         return " · ".join(facts)

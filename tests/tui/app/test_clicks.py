@@ -8,9 +8,9 @@ from textual import events
 from agent.display import DiffDisplay
 from permissions.mode import Mode
 from tests.tui.app.test_app_commands import drag, pointer
-from tests.tui.app.test_app_keys import played, settled, until
+from tests.tui.app.test_app_keys import played, settled, transcript_of, until
 from tests.tui.recorded import make_app
-from tui.transcript.blocks import EndLine
+from tui.transcript.blocks import EndLine, ToolCard
 from tui.transcript.turn_facts import TurnFacts
 
 
@@ -37,6 +37,26 @@ async def test_a_click_on_the_end_of_a_turn_shows_its_changes(has_changes: bool)
         await drag(app, (5, 0), (5, 0))
         await until(pilot, lambda: bool(sent) is has_changes)
         assert sent == (["/diff"] if has_changes else [])
+
+
+@pytest.mark.parametrize(("x", "opens"), [(57, True), (55, True), (30, False), (2, False)])
+async def test_a_click_on_the_counts_of_a_card_shows_the_changes(x: int, opens: bool) -> None:
+    display = DiffDisplay("a.py", "a\n" * 40, "b\n" * 40)
+    card = ToolCard("u1", "Edit", "Edit a.py", "ok", {}, 0.0, display=display)
+    app = make_app(played([]))
+    async with app.run_test(size=(60, 60)) as pilot:
+        await settled(pilot)
+        app.parts.transcript.show(0, [card])
+        await settled(pilot)
+        first = transcript_of(app).splitlines()
+        assert "+40 −40" in first[0]
+        sent: list[str] = []
+        app.parts.transcript.changes_pressed = lambda: sent.append("/diff")
+        await drag(app, (x, 0), (x, 0))
+        await settled(pilot)
+        assert sent == (["/diff"] if opens else [])
+        # Elsewhere in the row the card unfolds.
+        assert (transcript_of(app).splitlines() == first) is opens
 
 
 def test_a_turn_has_changes_once_a_file_changed() -> None:

@@ -14,6 +14,8 @@ from agent.events import (
     ToolResult,
 )
 from tests.tui.transcript.samples import DENIED
+from tui.text.highlight import Highlighter
+from tui.transcript.block_rows import block_rows
 from tui.transcript.blocks import EndLine
 from tui.transcript.results.counted_tests import count_tests
 from tui.transcript.transcript_model import TranscriptModel
@@ -73,3 +75,13 @@ def test_the_time_of_a_turn_leaves_out_the_waits_for_the_user() -> None:
     end = document.blocks[-1]
     assert isinstance(end, EndLine)
     assert end.detail == "7.0 s working time"
+
+
+@pytest.mark.parametrize(
+    ("width", "end"), [(80, "/diff · esc esc rewind"), (50, "/diff"), (40, "$0.05")]
+)
+def test_the_end_of_a_turn_leaves_out_keys_before_it_breaks(width: int, end: str) -> None:
+    detail = "2 files · +2 −2 · 14 s · $0.05 · /diff · esc esc rewind"
+    block = EndLine("e", "completed", detail, has_changes=True)
+    (line,) = block_rows(block, width, is_detailed=False, highlighter=Highlighter())
+    assert line.text.rstrip().endswith(end)

@@ -39,11 +39,11 @@ class TranscriptMarker:
         self,
         widget: MarkedWidget,
         copy: Callable[[str], None],
-        press: Callable[[RowPosition], None],
+        press: Callable[[RowPosition, int], None],
     ) -> None:
         """Begin without a selection; `widget` shows it, `copy` receives its text at the end.
 
-        `press` receives a row that was clicked on.
+        `press` receives a row that was clicked on, and the cell in it.
         """
         self._widget = widget
         self._copy = copy
@@ -52,6 +52,7 @@ class TranscriptMarker:
         """None for none; one that was begun may be empty."""
         self._press_position: RowPosition | None = None
         """Where the button went down, as long as a click there would unfold something."""
+        self._press_x = 0
         self._pressed_at = (-1, -1)
         self._pressed_s = 0.0
 
@@ -96,6 +97,7 @@ class TranscriptMarker:
         place = widget.position_at(y)
         # A click that ends a selection does nothing else.
         self._press_position = place if self.selection is None else None
+        self._press_x = x
         if place is not None and self._is_second_press(event):
             self._press_position = None
             left, right = word_at(widget.viewport.row(place), x)
@@ -139,7 +141,7 @@ class TranscriptMarker:
         if self.selection.is_empty:
             self.selection = None
             if self._press_position is not None:
-                self._press_row(self._press_position)
+                self._press_row(self._press_position, self._press_x)
         else:
             self.selection = self.selection.release()
             if text := widget.marked_text:
