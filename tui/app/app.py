@@ -24,6 +24,7 @@ from tui.ports.app_options import AppOptions
 from tui.ports.conversation import MakeConversation, Release
 from tui.screen.direct_rows import DirectRows
 from tui.terminal.bell import REPORTS_FOCUS
+from tui.text.count_text import count_text
 from tui.theme.theme_palette import Palette
 from tui.transcript.transcript_widget import TranscriptWidget
 
@@ -112,7 +113,7 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
 
     def on_transcript_widget_copied(self, message: TranscriptWidget.Copied) -> None:
         """Show that selected text is on the clipboard."""
-        self.parts.notices.hint(f"copied {len(message.text)} characters")
+        self.parts.notices.hint(f"copied {count_text(len(message.text), 'character')}")
 
     def on_terminal_reply(self, message: TerminalReply) -> None:
         """Take what the terminal reports of itself."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
+
+from textual import events
 
 from permissions.base.text.sanitize import reveal
 from themes.theme import Role
@@ -31,6 +33,10 @@ class CompletionMenu(RowsWidget):
         self.completion: Completion | None = None
         self.selected_index: int | None = 0
         """None: nothing yet; Enter then sends what is typed."""
+        self._first = 0
+        """The offer in the first row."""
+        self.offer_pressed: Callable[[], object] = lambda: None
+        """Called at a click on an offer, which is selected then."""
 
     @property
     def is_open(self) -> bool:
@@ -57,6 +63,13 @@ class CompletionMenu(RowsWidget):
             self.selected_index = (self.selected_index + step) % count
         self.rows_changed()
 
+    def on_click(self, event: events.Click) -> None:
+        """Select the offer, and report it."""
+        if self.completion is not None and self._first + event.y < len(self.completion.candidates):
+            self.selected_index = self._first + event.y
+            self.rows_changed()
+            self.offer_pressed()
+
     def make_rows(self, width_cells: int) -> Sequence[Row]:
         """Return the offers that fit; the last row shows which one of how many is selected."""
         if self.completion is None:
@@ -65,6 +78,7 @@ class CompletionMenu(RowsWidget):
         height = self.app.size.height
         room = min(_SHOWN_ROWS, max(1, height // 4, min(_FEW_ROWS, height - _ROWS_BESIDE)))
         first = max(0, min((self.selected_index or 0) - room // 2, len(candidates) - room))
+        self._first = first
         labels = [reveal(c.label).replace("\n", "⏎") for c in candidates]
         hints = [f" {c.hint}" if c.hint else "" for c in candidates]
         widths = [text_width(name + hint) for name, hint in zip(labels, hints, strict=True)]

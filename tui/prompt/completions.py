@@ -50,6 +50,7 @@ class PromptCompletions:
         self._chords = chords
         self._registry = registry
         self._submit = submit
+        menu.offer_pressed = self._accept_selected
 
     def look(self) -> None:
         """Offer what fits the text as it is now."""
@@ -129,6 +130,10 @@ class PromptCompletions:
         if completion.kind not in ("file", "argument") or self._composer.buffer.text == old_text:
             self._menu.show(None)
             self._submit()
+
+    def _accept_selected(self) -> None:
+        if (completion := self._menu.completion) is not None:
+            self._accept(completion)
 
     def _accept(self, completion: Completion) -> None:
         text, cursor = completion.apply_to(

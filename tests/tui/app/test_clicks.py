@@ -8,7 +8,7 @@ from textual import events
 from agent.display import DiffDisplay
 from permissions.mode import Mode
 from tests.tui.app.test_app_commands import drag, pointer
-from tests.tui.app.test_app_keys import played, settled, transcript_of, until
+from tests.tui.app.test_app_keys import played, settled, text_of, transcript_of, until
 from tests.tui.recorded import make_app
 from tui.transcript.blocks import EndLine, ToolCard
 from tui.transcript.turn_facts import TurnFacts
@@ -23,6 +23,21 @@ async def test_a_click_on_the_mode_chooses_the_next(x: int, mode: Mode) -> None:
             await app.on_event(pointer(kind, x, 19))
         await until(pilot, lambda: app.parts.status_line.status.mode is mode)
         assert app.parts.status_line.status.mode is mode
+
+
+async def test_a_click_on_an_offer_completes_it() -> None:
+    app = make_app(played([]))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("/", "c", "o")
+        await settled(pilot)
+        menu = app.parts.menu
+        lines = text_of(menu).splitlines()
+        index = next(i for i, line in enumerate(lines) if "/context" in line)
+        for kind in (events.MouseDown, events.MouseUp):
+            await app.on_event(pointer(kind, 6, menu.region.y + index))
+        await until(pilot, lambda: app.parts.composer.buffer.text == "/context ")
+        assert not menu.is_open
 
 
 @pytest.mark.parametrize("has_changes", [True, False])

@@ -7,6 +7,7 @@ from functools import partial
 
 from tui.editing.text_buffer import TextBuffer
 from tui.prompt.composer import Composer
+from tui.text.count_text import count_text
 from tui.transcript.selecting.transcript_selection import Step
 from tui.transcript.transcript_widget import TranscriptWidget
 
@@ -52,7 +53,7 @@ class KeyboardSelection:
         text = self._composer.marked_text or self._transcript.marked_text
         if text:
             self._copy(text)
-            self._hint(f"copied {len(text)} characters")
+            self._hint(f"copied {count_text(len(text), 'character')}")
         return bool(text)
 
     def clear(self) -> None:
