@@ -14,7 +14,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Final
@@ -88,8 +87,7 @@ def fetch() -> Path:
         packages = ["openai==3.54.0"]
         target = ["install", "--no-deps", "--target", str(BUILD / "packages")]
         subprocess.run([*pip, *target, *packages], check=True)
-        with tarfile.open(BUILD / f"{source.name}.tar.gz") as archive:
-            archive.extractall(BUILD, filter="data")
+        shutil.unpack_archive(BUILD / f"{source.name}.tar.gz", BUILD)
     return source
 
 
