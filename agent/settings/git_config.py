@@ -105,8 +105,12 @@ def _repository(root: Path, programs: ReadingPrograms) -> tuple[Path, Path]:
     """Return the repository's directory, and the one that its work trees share."""
     result = _run(programs.git(root, "rev-parse", "--git-dir", "--git-common-dir"))
     if result.exit_code != 0:
+        if result.stderr.startswith(_NO_REPOSITORY):
+            raise _Unreadable("")
+        if b"safe.directory" in result.stderr:
+            raise _Unreadable("it belongs to another user, so git refuses to use it")
         lines = result.stderr.decode("utf-8", "replace").splitlines() or ["git gives no answer"]
-        raise _Unreadable("" if result.stderr.startswith(_NO_REPOSITORY) else lines[0])
+        raise _Unreadable(lines[0].removeprefix("fatal: "))
     names = result.stdout.removesuffix(b"\n").split(b"\n")
     if len(names) != 2:
         raise _Unreadable("its path contains a line break")

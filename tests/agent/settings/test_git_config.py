@@ -128,6 +128,13 @@ def test_what_is_no_repository_runs_nothing(tmp_path: Path, content: str | None)
     assert all(label.startswith("git repository (") for label in labels(tmp_path))
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to another user")
+def test_a_repository_of_another_user_says_so(repository: Path) -> None:
+    os.chown(repository, 12345, 12345)
+    reason = "it belongs to another user, so git refuses to use it"
+    assert labels(repository) == [f"git repository ({reason})"]
+
+
 def test_without_git_a_repository_is_not_judged_harmless(repository: Path) -> None:
     programs = ReadingPrograms({"PATH": str(repository.parent)}, repository, launch_unconfined)
     assert [item.label for item in git_items(repository, programs)] == [
