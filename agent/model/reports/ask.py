@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
+from agent.model.capabilities import ALL_EFFORTS
 from agent.model.client import ModelCapabilities
 from agent.model.reports.report import ModelReport, read_gateway, read_list, read_ollama
 
@@ -25,23 +26,28 @@ async def ask_server(ask: Ask, model: str, base: ModelCapabilities) -> ModelCapa
         return None
     window = report.window or base.context_window
     output = report.output or min(base.max_output_tokens, int(window * LARGEST_ANSWER))
-    thinks = base.budget_thinking if report.thinks is None else report.thinks
+    thinks = base.can_think if report.thinks is None else report.thinks
+    adaptively = report.thinks_adaptively
+    adaptive = thinks and (base.adaptive_thinking if adaptively is None else adaptively)
     return replace(
         base,
         context_window=window,
         max_output_tokens=min(output, window),
-        budget_thinking=thinks and not base.adaptive_thinking,
+        adaptive_thinking=adaptive,
+        budget_thinking=thinks and not adaptive,
+        efforts=ALL_EFFORTS if adaptive else (),
         prompt_caching=base.prompt_caching if report.caches is None else report.caches,
         source="server",
     )
 
 
 async def _report(ask: Ask, model: str) -> ModelReport | None:
-    """Return the first report that names a window."""
+    """Return the first report that names a window; a gateway's own page before its list."""
     entry = read_list(await ask("/v1/models", None), model)
-    if entry is not None and entry.window is not None:
+    is_of_gateway = entry is not None and entry.is_of_gateway
+    if entry is not None and entry.window is not None and not is_of_gateway:
         return entry
-    running = await ask("/api/ps", None)
+    running = await ask("/api/ps", None) if not is_of_gateway else None
     if running is not None:
         return read_ollama(running, await ask("/api/show", {"model": model}), model)
     return read_gateway(await ask(f"/model/info?model={quote(model)}", None), model) or entry

@@ -15,8 +15,12 @@ class ModelReport(Struct, frozen=True):
     """Tokens of prompt and answer together."""
     output: int | None = None
     thinks: bool | None = None
-    """Whether it takes `thinking` with a budget."""
+    """Whether it takes `thinking`."""
     caches: bool | None = None
+    thinks_adaptively: bool | None = None
+    """Whether `thinking` is adaptive, without a budget."""
+    is_of_gateway: bool = False
+    """Whether the server passes requests on, and may say more elsewhere."""
 
 
 def read_list(record: Mapping[str, object] | None, model: str) -> ModelReport | None:
@@ -40,6 +44,7 @@ def read_list(record: Mapping[str, object] | None, model: str) -> ModelReport | 
         return ModelReport(
             next(filter(None, map(_size, windows)), None),
             _size(entry.get("max_output_tokens")) or _size(entry.get("max_tokens")),
+            is_of_gateway="max_input_tokens" in entry,
         )
     return None
 
@@ -54,6 +59,7 @@ def read_gateway(record: Mapping[str, object] | None, model: str) -> ModelReport
                 _size(info.get("max_output_tokens")),
                 _flag(info.get("supports_reasoning")),
                 _flag(info.get("supports_prompt_caching")),
+                _flag(info.get("supports_adaptive_thinking")),
             )
     return None
 

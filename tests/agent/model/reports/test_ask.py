@@ -69,6 +69,24 @@ async def test_a_gateway_tells_of_aliases() -> None:
     assert not found.prompt_caching
 
 
+async def test_a_gateways_own_page_says_more_than_its_list() -> None:
+    listed = {"data": [{"id": "fast", "max_input_tokens": 64000}, {"id": "old"}]}
+    info = {"max_input_tokens": 200000, "supports_reasoning": True}
+    entries = [
+        {"model_name": "fast", "model_info": {**info, "supports_adaptive_thinking": True}},
+        {"model_name": "old", "model_info": info},
+    ]
+    pages: dict[str, Mapping[str, object]] = {"/v1/models": listed}
+    pages["/model/info"] = {"data": entries}
+    fast, old = await asked(pages, "fast"), await asked(pages, "old")
+    assert fast is not None
+    assert old is not None
+    assert (fast.adaptive_thinking, fast.budget_thinking) == (True, False)
+    assert (old.adaptive_thinking, old.budget_thinking) == (False, True)
+    assert "high" in fast.efforts
+    assert fast.prompt_caching
+
+
 async def test_a_server_that_says_nothing_leaves_the_guess() -> None:
     assert await asked({}) is None
     assert await asked({"/v1/models": {"data": "?"}}) is None
