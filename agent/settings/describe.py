@@ -68,7 +68,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "maxTurns": "Maximum answers with tool calls per prompt; 200 interactively, 50 with `-p`.",
     "maxBudgetUsd": "Maximum cost of a session in US dollars.",
     "tokenBudget": "Maximum tokens per prompt.",
-    "persistentRetry": "Keep retrying while the model is overloaded, without a limit.",
+    "persistentRetry": "Keep retrying for up to six hours while the model is overloaded.",
     "maxParallelTools": "How many tool calls that only read run at once.",
     "backgroundOnTimeout": "Whether a command that times out continues in the background.",
     "prices": "Prices of models that are not in the built-in table.",
