@@ -16,6 +16,7 @@ from agent.settings.project_items import content_item
 from agent.settings.trust import TrustState
 from agent.subagents.definition import AgentDefinition, AgentSource
 from agent.subagents.definition_fields import NoAgent, agent_from_markdown
+from hooks.config.sources import plugin_name
 from permissions.base.files.plain_file import read_plain
 from permissions.base.text.sanitize import sanitize
 
@@ -69,7 +70,10 @@ def agent_directories(
             if os.path.realpath(path) not in own_paths
         ),
         *(AgentDirectory(path, AgentSource.USER) for path in own if with_user),
-        *(AgentDirectory(root / "agents", AgentSource.PLUGIN, f"{root.name}:") for root in plugins),
+        *(
+            AgentDirectory(root / "agents", AgentSource.PLUGIN, f"{plugin_name(root)}:")
+            for root in plugins
+        ),
     )
 
 

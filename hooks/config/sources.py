@@ -13,6 +13,7 @@ from hooks.events.capabilities import EFFECTS
 from permissions.base.files.named_pipe import PipeError, text_of_pipe
 from permissions.base.files.plain_file import read_plain
 
+MANIFEST: Final = Path(".claude-plugin", "plugin.json")
 USUAL_FILES: Final = frozenset({("hooks", "hooks.json"), (".claude-plugin", "plugin.json")})
 """Directory and name of the files that define a plugin's hooks."""
 
@@ -64,8 +65,8 @@ def read_plugin(root: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
         SourceError: a file of it cannot be read.
     """
     root = root.resolve()
-    manifest_path = root / ".claude-plugin" / "plugin.json"
-    manifest = _json(manifest_path, _text_of(manifest_path)) if manifest_path.is_file() else {}
+    manifest_path = root / MANIFEST
+    manifest = _manifest(manifest_path)
     name = str(manifest.get("name") or root.name)
     plugin = PluginRoot(name=name, root=root, data=data_home / name)
     hooks = manifest.get("hooks")
@@ -84,6 +85,20 @@ def read_plugin(root: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
         root, [entry for entry in entries if isinstance(entry, str)], manifest_path, plugin
     )
     return tuple(layers)
+
+
+def plugin_name(root: Path) -> str:
+    """Return the name of a plugin by its manifest; that of its directory where it has none."""
+    root = root.resolve()
+    try:
+        name = _manifest(root / MANIFEST).get("name")
+    except SourceError:  # the reader of its hooks reports this
+        name = None
+    return str(name or root.name)
+
+
+def _manifest(path: Path) -> Mapping[str, object]:
+    return _json(path, _text_of(path)) if path.is_file() else {}
 
 
 def _plugin_files(

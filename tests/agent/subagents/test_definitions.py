@@ -153,6 +153,21 @@ def test_an_entry_of_the_command_line_needs_a_prompt() -> None:
         agent_from_json("x", {"description": "d"}, source=AgentSource.FLAG)
 
 
+def test_agents_of_a_plugin_have_the_name_of_its_manifest(tmp_path: Path) -> None:
+    named, unnamed, broken = (tmp_path / name for name in ("1.2.0", "plug", "broken"))
+    for root, manifest in ((named, '{"name": "review"}'), (unnamed, "{}"), (broken, "{")):
+        (root / ".claude-plugin").mkdir(parents=True)
+        (root / ".claude-plugin" / "plugin.json").write_text(manifest)
+    directories = agent_directories(
+        project_root=tmp_path,
+        home=tmp_path,
+        agent_home=tmp_path,
+        policy=tmp_path,
+        plugins=(named, unnamed, broken),
+    )
+    assert [one.prefix for one in directories[-3:]] == ["review:", "plug:", "broken:"]
+
+
 def test_project_files_wait_for_trust_and_the_first_of_a_name_wins(tmp_path: Path) -> None:
     project, home = tmp_path / "project", tmp_path / "home"
     for base, words in ((project / ".agent", "ours"), (home / ".claude", "theirs")):
