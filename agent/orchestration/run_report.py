@@ -10,6 +10,7 @@ from agent.orchestration.journal.journal_records import WorkflowState
 from agent.orchestration.run.workflow_run import RunEnd, WorkflowRun
 from agent.prompt.system import note
 from agent.subagents.report_text import neutralize_text
+from permissions.base.text.count_text import count_text
 
 MAX_REPORT: Final = 50_000
 """Characters of a result that the model gets; all of it is in the journal."""
@@ -27,7 +28,7 @@ def summary_of(run: WorkflowRun, end: RunEnd | None) -> RunSummary:
     record, views = run.record, run.steps.views.values()
     state = str(end.state) if end is not None else "left"
     reason = end.reason if end is not None else "the program ends before it"
-    line = f"workflow {record.id}: {state}, {len(views)} agents"
+    line = f"workflow {record.id}: {state}, {count_text(len(views), 'agent')}"
     if state != WorkflowState.COMPLETED:
         line += f": {reason or 'no reason is known'}; {how_to_continue(record.id, end)}"
     cost = sum(view.record.cost_usd or 0.0 for view in views if not view.is_reused)

@@ -13,6 +13,7 @@ from pathlib import Path
 from textual import events
 from textual.app import ComposeResult
 
+from permissions.base.text.count_text import count_text
 from tui.app.parts import ScreenParts
 from tui.app.session.conversation_start import JudgeCall, SuggestGrants
 from tui.app.session.session_control import ExitReport
@@ -24,7 +25,6 @@ from tui.ports.app_options import AppOptions
 from tui.ports.conversation import MakeConversation, Release
 from tui.screen.direct_rows import DirectRows
 from tui.terminal.bell import REPORTS_FOCUS
-from tui.text.count_text import count_text
 from tui.theme.theme_palette import Palette
 from tui.transcript.transcript_widget import TranscriptWidget
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from permissions.base.files.plain_file import read_plain
-from tui.text.count_text import count_text
+from permissions.base.text.count_text import count_text
 
 if TYPE_CHECKING:
     # This is part of the screen, and all of that is read behind the first frame.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from agent.mcp.configuration.shown_entry import shown_address
 from agent.mcp.mcp_errors import McpError
 from agent.mcp.server_state import ServerState, ServerView
+from permissions.base.text.count_text import count_text
 from themes.theme import Role
 from tui.dialogs.mcp.changed_tools import changed_tools
 from tui.dialogs.mcp.server_approval import server_approval
@@ -16,7 +17,6 @@ from tui.panels.list_panel import Item, ListPanel, Pick
 from tui.panels.server_sign_in import sign_in
 from tui.panels.text_panel import TextPanel
 from tui.ports.command_screen import CommandScreen
-from tui.text.count_text import count_text
 from tui.text.safe_text import shown_line
 from tui.text.styled_rows import MUTED, TEXT, Ink, Row, indent_rows
 from tui.text.wrap import wrap

@@ -10,12 +10,12 @@ from agent.files.image_mentions import with_image_labels
 from agent.history import HistoryPart
 from agent.session.checkpoints.checkpoint import REDO, Preview, RestoreResult
 from agent.session.rewind import RewindPoint
+from permissions.base.text.count_text import count_text
 from tui.editing.text_buffer import TextBuffer
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
 from tui.ports.command_screen import CommandScreen
 from tui.ports.conversation import ConversationPort
-from tui.text.count_text import count_text
 from tui.text.safe_text import shown_line
 from tui.text.styled_rows import MUTED, Row, row
 from tui.text.wrap import clip

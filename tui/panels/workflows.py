@@ -11,6 +11,7 @@ from agent.errors import AgentError
 from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.project_runs import ProjectRuns, ShownRun
 from agent.orchestration.saved_workflow import save_workflow
+from permissions.base.text.count_text import count_text
 from tui.dialogs.dialog import run_alongside
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel, paragraph_rows
@@ -134,7 +135,10 @@ def _item(run: ShownRun) -> Item:
 def _preview(run: ShownRun, width: int) -> Sequence[Row]:
     """Return what the list has no room for: the id, why it is as it is, what runs elsewhere."""
     record = run.record
-    parts = [record.id, f"{record.agents} agents started, at most {record.max_agents:,}"]
+    parts = [
+        record.id,
+        f"{count_text(record.agents, 'agent')} started, at most {record.max_agents:,}",
+    ]
     if run.is_open and run.own is None:
         parts.append("in another process")
     reason = run.own.control.reason if run.own is not None else record.reason

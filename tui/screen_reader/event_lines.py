@@ -29,9 +29,9 @@ from agent.events import (
     ToolResult,
 )
 from agent.tools.decline_text import DECLINED, comment_in
+from permissions.base.text.count_text import count_text
 from permissions.base.text.sanitize import Sanitizer, sanitize
 from permissions.explain.explain_decision import decider_name, reason_text
-from tui.text.count_text import count_text
 from tui.text.safe_text import shown_display, shown_line
 from tui.transcript.diff.diff_view import diff_texts
 from tui.transcript.results.result_size import is_sized, result_size

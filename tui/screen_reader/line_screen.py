@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
+from permissions.base.text.count_text import count_text
 from tui.commands import run_command
 from tui.dialogs.dialog import AnsweredDialog, AnswerT
 from tui.editing.text_buffer import TextBuffer
@@ -97,7 +98,7 @@ class LineSession:
     def show_history(self, messages: Sequence[Message]) -> None:
         """Report how much is left of the conversation."""
         count = sum(1 for message in messages if message.origin == "person")
-        self._run.notice(f"the conversation has {count} prompts now")
+        self._run.notice(f"the conversation has {count_text(count, 'prompt')} now")
 
     async def restart(self, session_id: str | None, *, team: str | None = None) -> bool:
         """Leave this conversation for another session, or a new one.

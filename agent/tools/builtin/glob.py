@@ -28,6 +28,7 @@ from agent.tools.search.rg import SearchResult, file_selection, search
 from agent.tools.search.search_entries import entry_path, newest_first
 from agent.tools.services import ToolServices
 from permissions.base.process.reading_programs import ReadingPrograms
+from permissions.base.text.count_text import count_text
 
 MAX_FILES: Final = 100
 _MAX_STATED: Final = 50_000
@@ -99,7 +100,7 @@ async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
     if is_ignored:
         notes.append("all of these are ignored by .gitignore")
     if withheld:
-        notes.append(f"left out by permission rules: {withheld} files")
+        notes.append(f"left out by permission rules: {count_text(withheld, 'file')}")
     if is_cut:
         notes.append(f"{MAX_FILES} of {len(files):,} files; use a narrower pattern to see others")
     if hidden := await hidden_note(directory, services):

@@ -31,6 +31,7 @@ from agent.tools.search.search_entries import (
     permitted_entries,
 )
 from agent.tools.services import ToolServices
+from permissions.base.text.count_text import count_text
 
 DEFAULT_HEAD_LIMIT: Final = 250
 MAX_COLUMNS: Final = 500
@@ -233,7 +234,7 @@ def _outcome(
     remaining = len(entries) - tool_input.offset - len(chosen)
     notes = _notes(tool_input, len(entries), len(chosen), result)
     if withheld:
-        notes.append(f"left out by permission rules: {withheld} files")
+        notes.append(f"left out by permission rules: {count_text(withheld, 'file')}")
     if hidden:
         notes.append(hidden)
     none = "No match."

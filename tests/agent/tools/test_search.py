@@ -230,7 +230,7 @@ async def test_glob_is_bounded(tree: Bench) -> None:
 
 async def test_files_that_a_rule_hides_are_left_out(tree: Bench) -> None:
     tree.services.may_search = lambda path: path.suffix != ".md"
-    note = "\n\n[left out by permission rules: 1 files]"
+    note = "\n\n[left out by permission rules: 1 file]"
     assert await tree.text(GREP, pattern="needle") == f".hidden/e.py\nsrc/a.py{note}"
     text = await tree.text(GREP, pattern="needle", output_mode="content")
     assert text.endswith(f"src/a.py:3:print(needle){note}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from permissions.base.text.count_text import count_text
 from tui.editing.text_buffer import TextBuffer
 from tui.prompt.composer import Composer
-from tui.text.count_text import count_text
 from tui.transcript.selecting.transcript_selection import Step
 from tui.transcript.transcript_widget import TranscriptWidget
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from agent.display import DiffDisplay
 from agent.errors import AgentError
+from permissions.base.text.count_text import count_text
 from tui.app.notices import Notices
 from tui.app.session.conversation_holder import ConversationHolder
 from tui.dialogs.host import DialogHost
 from tui.status_line.hint import Hint
-from tui.text.count_text import count_text
 from tui.text.safe_text import shown_line
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 from msgspec.structs import replace
 
+from permissions.base.text.count_text import count_text
 from permissions.base.text.sanitize import reveal
 from permissions.check_cli import (
     EXIT_STATUS,
@@ -30,7 +31,6 @@ from permissions.lint.lint import LintType, LintWarning, lint
 from permissions.mode import Mode
 from permissions.rules.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
 from tui.command_line.subcommands.whole_texts import WholeTexts
-from tui.text.count_text import count_text
 
 if TYPE_CHECKING:
     from agent.settings.file import SettingsWarning

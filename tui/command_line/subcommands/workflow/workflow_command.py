@@ -12,6 +12,7 @@ import click
 from agent.orchestration.journal.journal_records import RunRecord, StepRecord, Wish
 from agent.orchestration.script.script_meta import ScriptError
 from agent.orchestration.workflow_files import workflow_file
+from permissions.base.text.count_text import count_text
 from permissions.base.text.sanitize import sanitize
 from tui.command_line.subcommands.whole_texts import WholeTexts
 from tui.command_line.subcommands.workflow.journal_here import (
@@ -71,7 +72,7 @@ def show(as_json: bool, run_id: str) -> int:
         return 0
     click.echo(_run_line(run))
     cost = f"${usage.cost_usd:.2f}" if usage.is_cost_known else "cost unknown"
-    click.echo(f"  {usage.agents} agents started, {usage.tokens:,} tokens, {cost}")
+    click.echo(f"  {count_text(usage.agents, 'agent')} started, {usage.tokens:,} tokens, {cost}")
     for step in steps:
         name = step.label or step.prompt.partition("\n")[0][:60]
         click.echo(f"  {step.state:8} {step.phase:12} {sanitize(name)}")
@@ -134,7 +135,7 @@ def check(as_json: bool, file: Path) -> int:
 def _run_line(run: RunRecord) -> str:
     began = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created_at))
     reason = f"  ({sanitize(run.reason)})" if run.reason else ""
-    return f"{run.id}  {state_of(run)}  {began}  {run.agents} agents{reason}"
+    return f"{run.id}  {state_of(run)}  {began}  {count_text(run.agents, 'agent')}{reason}"
 
 
 def _run_json(run: RunRecord) -> dict[str, object]:
