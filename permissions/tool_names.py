@@ -5,7 +5,12 @@ Names from the tool documentation; anything else that is not an MCP name is an u
 
 from __future__ import annotations
 
-ALIASES = {"Task": "Agent", "KillShell": "TaskStop", "KillBash": "TaskStop"}
+ALIASES = {
+    "Task": "Agent",
+    "KillShell": "TaskStop",
+    "KillBash": "TaskStop",
+    "SlashCommand": "Skill",
+}
 """Other names of built-in tools; both are accepted in rules and in calls."""
 
 EDIT_TOOLS = {

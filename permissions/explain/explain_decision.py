@@ -139,9 +139,9 @@ def _explained_parts(
         steps = _part_steps(entries, verdict, places)
         if decision.source in _ANSWERERS:
             steps = _undecided_steps(steps)
-        part_name = _in_one_line(entries[0].part or "")
+        part_name = in_one_line(entries[0].part or "")
         if verdict is not None:
-            part_name = _in_one_line(verdict.text) + _title_note(verdict, strictest, decision)
+            part_name = in_one_line(verdict.text) + _title_note(verdict, strictest, decision)
         title = f"Part {number + 1} of {len(groups)}: {part_name}" if len(groups) > 1 else ""
         parts.append(ExplainedPart(title, tuple(steps)))
     if whole := _whole_steps(later, decision):
@@ -184,8 +184,8 @@ class _Places:
         return f"{entry.rule} ({place})"
 
 
-def _in_one_line(text: str) -> str:
-    """Return a part as a title: the table of parts shows it whole."""
+def in_one_line(text: str) -> str:
+    """Return a command or rule as a title: its first line, bounded."""
     first = text.partition("\n")[0][:_TITLE_CHARS]
     return first if first == text else f"{first} …"
 

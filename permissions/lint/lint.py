@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from permissions.decision import DecisionWarning, WarningType
 from permissions.lint.examples import failed_examples
@@ -18,13 +19,13 @@ from permissions.lint.subsume import finds_inside, kin_of, subsumes
 from permissions.lint.suggest_fix import suggest_fix
 from permissions.matching.effective_rules import RUNNER_PREFIXES, RUNNERS
 from permissions.paths.path_pattern import Anchor, PathPattern
-from permissions.rules.grammar import RuleBehavior
+from permissions.rules.grammar import RuleBehavior, ToolPattern
 from permissions.rules.rule_set import Rule, RuleSet, RuleSource, RuleText
 from permissions.shell.analyze import analyze
 from permissions.shell.command_pattern import BashPattern
 from permissions.shell.programs.registry import LOOKED_THROUGH, program_named
 from permissions.shell.syntax import Unparsable
-from permissions.tool_names import KNOWN_TOOLS
+from permissions.tool_names import EDIT_TOOLS, KNOWN_TOOLS
 
 
 class LintType(StrEnum):
@@ -38,6 +39,7 @@ class LintType(StrEnum):
     UNREACHABLE = "unreachable"
     WRONG_ANCHOR = "wrong_anchor"
     RUNNER_WILDCARD = "runner_wildcard"
+    ONE_TOOL_ONLY = "one_tool_only"
     FAILED_EXAMPLE = "failed_example"
 
 
@@ -104,6 +106,7 @@ def lint(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> tuple[LintWarni
         if rule.is_cap:
             continue
         results.extend(_about_one(rule))
+        results.extend(_about_one_tool(rule, rules))
         # Only an allow rule is reported as superfluous: a second deny or ask does no harm.
         if rule.behavior is RuleBehavior.ALLOW and (rule.text, str(rule.source)) not in hidden:
             kin = kin_of(rule)
@@ -261,10 +264,32 @@ def _about_one(rule: Rule) -> Iterator[LintWarning]:
             "a space belongs to the file's name, so this matches only names with that space",
             f"write {rule.tool.text}({trimmed_pattern})",
         )
-    if rule.behavior is RuleBehavior.ALLOW and isinstance(specifier, BashPattern):
-        yield from _about_command(rule, specifier)
+    if isinstance(specifier, BashPattern):
+        if (wildcard_problem := _wildcard_inside(rule, specifier)) is not None:
+            yield wildcard_problem
+        elif rule.behavior is RuleBehavior.ALLOW:
+            yield from _about_command(rule, specifier)
     for example in failed_examples(rule):
         yield _one(rule, LintType.FAILED_EXAMPLE, example, "correct the rule or its example")
+
+
+def _about_one_tool(rule: Rule, rules: RuleSet) -> Iterator[LintWarning]:
+    """Report a deny or ask rule that leaves other ways to change the files that it names."""
+    is_restricting = rule.behavior in _RESTRICTING and isinstance(rule.specifier, PathPattern)
+    if not is_restricting or rule.tool.text not in EDIT_TOOLS or rule.tool.text == "Edit":
+        return
+    if any(other.tool.text == "Edit" and subsumes(other, _as_edit(rule)) for other in rules.rules):
+        return
+    yield _one(
+        rule,
+        LintType.ONE_TOOL_ONLY,
+        f"is about {rule.tool.text} alone: Edit and commands may still change these files",
+        f"write {rule.text.replace(rule.tool.text, 'Edit', 1)}, which covers every change",
+    )
+
+
+def _as_edit(rule: Rule) -> Rule:
+    return replace(rule, tool=ToolPattern("Edit"))
 
 
 def _without_outer_spaces(path_pattern: PathPattern) -> str | None:
@@ -283,6 +308,19 @@ def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
         result = _unreachable_wildcard(rule, pattern, words) or _runner_wildcard(rule, words)
     if result is not None:
         yield result
+
+
+def _wildcard_inside(rule: Rule, pattern: BashPattern) -> LintWarning | None:
+    words = pattern.text.split()
+    is_in_name = len(words) > 1 and ":*" in words[0] and not pattern.text.endswith(":*")
+    if not is_in_name and ":*" not in words[1:-1]:
+        return None
+    return _one(
+        rule,
+        LintType.UNREACHABLE,
+        "':*' is a wildcard at the end only; here it stands for a colon",
+        f"write Bash({' '.join(pattern.text.replace(':*', ' *').split())})",
+    )
 
 
 def _code_on_input(rule: Rule, pattern: BashPattern) -> LintWarning | None:
@@ -318,13 +356,6 @@ def _unreachable_wildcard(
             LintType.UNREACHABLE,
             f"'{words[0]}' runs any program, so a rule with a wildcard never covers it",
             f"write out the whole command, as in Bash({words[0]} <command>)",
-        )
-    if ":*" in pattern.text.split()[0] and len(words) > 1 and not pattern.text.endswith(":*"):
-        return _one(
-            rule,
-            LintType.UNREACHABLE,
-            "':*' is a wildcard at the end only; here the colon is part of the program's name",
-            f"write Bash({' '.join(words)})",
         )
     literal = [word for word in words if "*" not in word]
     if words[0] in LOOKED_THROUGH and all(_OWN_WORD.fullmatch(word) for word in literal[1:]):

@@ -1,8 +1,8 @@
 """What a user reads about their rules as they are loaded: what cannot be read, what never
 counts, what allows more than it looks like.
 
-One line for each rule that cannot be read, since something else is in force than was written; one
-line for everything that lint finds.
+One line for each of the first rules that cannot be read, since something else is in force than was
+written; one line for everything that lint finds.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from permissions.explain.explain_decision import Shorten, source_name
+from permissions.explain.explain_decision import Shorten, in_one_line, source_name
 from permissions.lint.lint import LintType, LintWarning, lint, shadowed_rules
 from permissions.rule import RuleSet
 
@@ -31,6 +31,11 @@ def rule_notes(rules: RuleSet, short: Shorten = str) -> tuple[str, ...]:
     else:
         result = (*lint(RuleSet((), rules.warnings, rules.texts)), *shadowed_rules(rules))
     unread = [_notice_line(warning, short) for warning in result if warning.type in _UNREAD]
+    more = len(unread) - _NAMED
+    if more > 1:
+        unread[_NAMED:] = [
+            f"{more} more rules cannot be read: `agent-tui permissions lint` says which, and why."
+        ]
     return (
         *unread,
         *_summary([warning for warning in result if warning.type not in _NOT_SUMMARIZED]),
@@ -40,7 +45,7 @@ def rule_notes(rules: RuleSet, short: Shorten = str) -> tuple[str, ...]:
 def _notice_line(warning: LintWarning, short: Shorten) -> str:
     line = f":{warning.line}" if warning.line else ""
     place = f"{short(warning.file)}{line}" if warning.file else source_name(warning.source)
-    return f"Rule {warning.rule} ({place}): {warning.notice_text}"
+    return f"Rule {in_one_line(warning.rule or '')} ({place}): {warning.notice_text}"
 
 
 def _summary(warnings: list[LintWarning]) -> Iterator[str]:
@@ -48,7 +53,7 @@ def _summary(warnings: list[LintWarning]) -> Iterator[str]:
     if not names:
         return
     dead = {warning.rule for warning in warnings if warning.type in _DEAD}
-    shown_names = ", ".join(names[:_NAMED])
+    shown_names = ", ".join(map(in_one_line, names[:_NAMED]))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     many = f"{len(names)} rules need attention" if len(names) > 1 else "1 rule needs attention"
     never = f"; {len(dead)} never take effect" if len(dead) > 1 else ""

@@ -149,13 +149,16 @@ def _tool(wider: ToolPattern, narrower: ToolPattern) -> bool:
 
 
 def _name(wider: NamePattern, narrower: NamePattern) -> bool:
-    is_covered = wider.pattern.subsumes(narrower.pattern) or (
-        wider.bare is not None
-        and narrower.pattern.is_exact
-        and narrower.pattern.chunks[0] == wider.bare
+    start = narrower.pattern.chunks[0]
+    is_covered = (
+        wider.pattern.subsumes(narrower.pattern)
+        or (narrower.pattern.is_exact and wider.fits(start))
+        or (bool(wider.group) and start.startswith(wider.group))
     )
-    return is_covered and (
-        narrower.bare is None or narrower.bare == wider.bare or wider.pattern.matches(narrower.bare)
+    return (
+        is_covered
+        and (narrower.bare is None or wider.fits(narrower.bare))
+        and (not narrower.group or wider.fits(f"{narrower.group}{_ANYTHING}"))
     )
 
 

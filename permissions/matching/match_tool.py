@@ -212,9 +212,7 @@ def rule_matches(rule: Rule, call: RuleSubject, anchors: Anchors) -> bool:
         case DomainPattern():
             return call.host is not None and matches_host(specifier, call.host)
         case NamePattern():
-            return any(
-                specifier.pattern.matches(name) or name == specifier.bare for name in names_of(call)
-            )
+            return any(map(specifier.fits, names_of(call)))
         case ParameterPattern():
             return matches_parameter(specifier, call.tool_input)
         case BashPattern():

@@ -19,6 +19,7 @@ from permissions.tool_names import (
     CONTENT_PARAMETERS,
     KNOWN_TOOLS,
     PATH_TOOLS,
+    READ_TOOLS,
     SCALAR_PARAMETERS,
     canonical_tool,
     is_mcp_name,
@@ -49,6 +50,14 @@ class NamePattern(Struct, frozen=True):
     pattern: StarPattern
     bare: str | None
     """The name that also fits without arguments (`deploy *` fits `deploy`)."""
+    group: str = ""
+    """What the names of a group begin with, where the rule ends in `:*` (`my:*` fits `my:deploy`).
+    """
+
+    def fits(self, name: str) -> bool:
+        """Is a name, or a name with arguments, meant?"""
+        is_in_group = bool(self.group) and name.startswith(self.group)
+        return is_in_group or name == self.bare or self.pattern.matches(name)
 
 
 class ParameterPattern(Struct, frozen=True):
@@ -106,10 +115,11 @@ def parse_rule(text: str, behavior: RuleBehavior) -> ParsedRule | MalformedRule:
     if not rule_text:
         return MalformedRule("the rule is empty", None)
     name, parenthesis, rest = rule_text.partition("(")
-    guess = canonical_tool(name.strip().rstrip("()"))
+    guess = canonical_tool(name.partition(":")[0].strip().rstrip("()"))
     likely_tool = guess if guess in KNOWN_TOOLS or is_mcp_name(guess) else None
     if _CONTROL.search(rule_text):
-        return MalformedRule("the rule contains a control character", likely_tool)
+        what = "a line break" if "\n" in rule_text else "a control character"
+        return MalformedRule(f"the rule contains {what}", likely_tool)
     if not parenthesis:
         return _parse_bare(rule_text, behavior, likely_tool)
     mistake = _name_mistake(name) if rest.endswith(")") else _closing_mistake(rest)
@@ -143,7 +153,7 @@ def _parse_bare(
     name: str, behavior: RuleBehavior, likely_tool: str | None
 ) -> ParsedRule | MalformedRule:
     if "*" in name:
-        return _parse_tool_glob(name, behavior)
+        return _parse_tool_glob(name, behavior, likely_tool)
     if name.startswith("mcp__"):
         return _parse_mcp(name)
     if not _NAME.fullmatch(name):
@@ -152,9 +162,11 @@ def _parse_bare(
     return ParsedRule(ToolPattern(tool), WholeTool(), tool in KNOWN_TOOLS)
 
 
-def _parse_tool_glob(name: str, behavior: RuleBehavior) -> ParsedRule | MalformedRule:
+def _parse_tool_glob(
+    name: str, behavior: RuleBehavior, likely_tool: str | None
+) -> ParsedRule | MalformedRule:
     if not _GLOB_NAME.fullmatch(name):
-        return MalformedRule(f"'{name}' is not a tool name", None)
+        return MalformedRule(f"'{name}' is not a tool name", likely_tool)
     server, separator, _ = name.removeprefix("mcp__").partition("__")
     is_anchored = name.startswith("mcp__") and separator and server and "*" not in server
     if behavior is RuleBehavior.ALLOW and not is_anchored:
@@ -182,6 +194,9 @@ def _parse_scoped(
         if rule is not None:
             return rule
     specifier = _parse_specifier(tool, body)
+    if behavior is RuleBehavior.ALLOW and tool in READ_TOOLS and body == "*":
+        # As the tool alone; a deny on `*` also keeps edits away, which that would not.
+        specifier = WholeTool()
     if isinstance(specifier, MalformedRule):
         return specifier
     if is_mcp_name(tool) or tool.startswith("mcp__"):
@@ -234,7 +249,7 @@ def _parse_specifier(tool: str, body: str) -> Specifier | MalformedRule:
     if tool == "WebFetch":
         return _parse_domain(body)
     if tool in ("Agent", "Skill", "Workflow"):
-        return _parse_name(body)
+        return _parse_name(body.removeprefix("/"))
     if tool in KNOWN_TOOLS or tool.startswith("mcp__"):
         return MalformedRule(
             f"{tool} takes no specifier here; deny and ask rules may say (parameter:value)",
@@ -246,7 +261,7 @@ def _parse_specifier(tool: str, body: str) -> Specifier | MalformedRule:
 def _parse_name(body: str) -> NamePattern:
     pattern = body[:-2] + " *" if body.endswith(":*") else body
     bare = pattern[:-2] if pattern.endswith(" *") else None
-    return NamePattern(star_pattern(pattern), bare)
+    return NamePattern(star_pattern(pattern), bare, body[:-1] if body.endswith(":*") else "")
 
 
 def _parse_path(tool: str, body: str) -> PathPattern | MalformedRule:

@@ -239,6 +239,7 @@ def _redirects(placed_command: Placed, script: Script, home: str) -> tuple[Redir
             None
             if item.target is None
             else _expand_variables(item.target, script, home, directory),
+            text=item.text,
         )
         for item in placed_command.simple.redirects
     )

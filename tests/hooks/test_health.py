@@ -110,3 +110,23 @@ def test_a_missing_program_is_one_line(place: Place) -> None:
     assert "./uv" in lines[1]
     again = list(start_lines(findings, reported))
     assert again == lines[1:]
+
+
+def test_files_that_cannot_be_started_are_one_line_for_a_place(place: Place) -> None:
+    section = {
+        name: [{"hooks": [{"type": "command", "command": command}]}]
+        for name, command in [
+            ("SessionStart", "node gone/a.js"),
+            ("Stop", "bash gone/b.sh"),
+            ("PreToolUse", "gone/c.sh"),
+            ("PostToolUse", "./plain.sh"),
+        ]
+    }
+    (place.project / "plain.sh").write_text("true")
+    specs, _ = parse_hooks(section, source=HookSource.USER)
+    findings = check_health(specs, env=place.env, cwd=place.project)
+    many, single = start_lines(findings, MissingPrograms())
+    assert many.startswith("3 hooks (")
+    assert f"would fail: the script {place.project}/gone/a.js does not exist, and so on" in many
+    assert single.startswith("PostToolUse hook './plain.sh'")
+    assert "is not executable" in single

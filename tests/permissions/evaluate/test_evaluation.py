@@ -129,3 +129,29 @@ def test_what_has_no_effect_is_allowed_in_plan_mode_too(engine: Engine, command:
 )  # fmt: skip
 def test_other_assignments_and_conditions_do(engine: Engine, command: str) -> None:
     assert engine.bash(command, allow=["Bash(ls *)"]).behavior is Behavior.ASK
+
+
+@pytest.mark.parametrize("start", ["<<'EOF'", "<<EOF", "<<-EOF"])
+def test_a_message_from_a_here_document_is_reading_beside_an_allowed_command(
+    engine: Engine, start: str
+) -> None:
+    request = PermissionRequest(
+        "Bash", {"command": f'git commit -m "$(cat {start}\nSubject\n\nBody (text)\nEOF\n)"'}
+    )
+    found = decide_with_classifier(request, engine.context(allow=["Bash(git commit:*)"]))
+    assert found.behavior is Behavior.ALLOW, found.message
+
+
+def test_a_here_document_that_runs_something_is_asked_about(engine: Engine) -> None:
+    request = PermissionRequest("Bash", {"command": 'git commit -m "$(cat <<EOF\n$(rm y)\nEOF\n)"'})
+    found = decide_with_classifier(request, engine.context(allow=["Bash(git commit:*)"]))
+    assert found.behavior is Behavior.ASK, found.message
+
+
+def test_an_allow_of_all_reads_is_about_reads_outside_too(engine: Engine) -> None:
+    for rule in ("Read", "Read(*)"):
+        assert engine.call("Read", {"file_path": "/etc/x"}, allow=[rule]).behavior is Behavior.ALLOW
+    ask = engine.call("Read", {"file_path": "/etc/x"}, allow=["Read(**)"])
+    assert ask.behavior is Behavior.ASK
+    denied = engine.call("Edit", {"file_path": "src/a.py"}, deny=["Read(*)"])
+    assert denied.behavior is Behavior.DENY

@@ -186,3 +186,22 @@ def test_a_runner_with_nothing_but_options_runs_any_program(command: str) -> Non
 def test_a_runner_with_its_program_is_an_ordinary_rule(command: str) -> None:
     texts = [RuleText(f"Bash({command})", RuleBehavior.ALLOW, RuleSource.USER)]
     assert lint(RuleSet.build(texts)[0]) == ()
+
+
+@pytest.mark.parametrize(
+    ("wider", "narrower", "is_covered"),
+    [
+        ("Skill(my:*)", "Skill(my)", True),
+        ("Skill(my:*)", "Skill(my:deploy)", True),
+        ("Skill(my:*)", "Skill(my:deploy *)", True),
+        ("Skill(my:*)", "Skill(my:deploy:*)", True),
+        ("Skill(my:*)", "Skill(my *)", True),
+        ("Skill(my *)", "Skill(my:*)", False),
+        ("Skill(my:deploy)", "Skill(my:*)", False),
+        ("Skill(my:*)", "Skill(mine)", False),
+        ("Skill(*)", "Skill(my:*)", True),
+        ("Skill(m*)", "Skill(my:*)", True),
+    ],
+)
+def test_groups_of_names(wider: str, narrower: str, is_covered: bool) -> None:
+    assert subsumes(*pair(wider, narrower)) is is_covered

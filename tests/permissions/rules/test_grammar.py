@@ -22,7 +22,7 @@ MALFORMED = [
     ("WebFetch(domain:https://x)", "WebFetch"), ("Bash(command:rm *)", "Bash"),
     ("Read(file_path:x)", "Read"), ("mcp__", None), ("mcp__x__", None),
     ("TodoWrite(x)", "TodoWrite"),
-    ("two words", None),
+    ("two words", None), ("Bash:*", "Bash"), ("Task:*", "Agent"), ("Edit:x", "Edit"),
 ]  # fmt: skip
 
 
@@ -133,6 +133,15 @@ def test_slash_anchors_by_source(
         ("Skill", {"skill": "deploy"}, "Skill(deploy)", True),
         ("Skill", {"skill": "deploy", "args": "prod"}, "Skill(deploy *)", True),
         ("Skill", {"skill": "deployer"}, "Skill(deploy *)", False),
+        ("Skill", {"skill": "deploy", "args": "prod"}, "Skill(deploy:*)", True),
+        ("Skill", {"skill": "deployer"}, "Skill(deploy:*)", False),
+        ("Skill", {"skill": "deploy:staging"}, "Skill(deploy:*)", True),
+        ("Skill", {"skill": "deploy:staging"}, "Skill(deploy *)", False),
+        ("Skill", {"skill": "/deploy"}, "Skill(/deploy)", True),
+        ("Skill", {"skill": "deploy"}, "SlashCommand(/deploy)", True),
+        ("Skill", {"skill": "deploy", "args": "prod"}, "SlashCommand(/deploy:*)", True),
+        ("Skill", {"skill": "deploy"}, "SlashCommand", True),
+        ("Agent", {"subagent_type": "tools:lint"}, "Agent(tools:*)", True),
         ("Bash", {"command": "ls", "timeout": 5}, "Bash(timeout:5)", True),
         ("Bash", {"command": "ls"}, "Bash(timeout:5)", False),
         ("mcp__gh__x", {"level": "high"}, "mcp__gh__x(level:h*)", True),

@@ -26,7 +26,12 @@ from permissions.check_cli import (
 )
 from permissions.confinement import SandboxLevel
 from permissions.context import PermissionContext, SandboxState
-from permissions.explain.explain_decision import Shorten, home_relative, source_name
+from permissions.explain.explain_decision import (
+    Shorten,
+    home_relative,
+    in_one_line,
+    source_name,
+)
 from permissions.lint.lint import LintType, LintWarning, lint
 from permissions.mode import Mode
 from permissions.rules.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
@@ -397,7 +402,7 @@ def _describe_warning(warning: LintWarning, short: Shorten) -> str:
         line = f":{warning.line}" if warning.line else ""
         where = f"{short(warning.file)}{line}"
     return (
-        f"{warning.type}: {warning.rule or ''} ({where})\n"
+        f"{warning.type}: {in_one_line(warning.rule or '')} ({where})\n"
         f"    {warning.message}\n    fix: {warning.fix}"
     )
 

@@ -297,6 +297,13 @@ async def test_ten_thousand_characters_are_kept_as_they_are(place: Place) -> Non
         ),
         (
             {
+                "command": "printf 'node:internal/x:1\\n  throw err;\\n\\nError: no a.js\\n' "
+                ">&2; exit 1"
+            },
+            "exit status 1: node:internal/x:1 … Error: no a.js",
+        ),
+        (
+            {
                 "command": "printf '/x/a.js:3\\n  throw 1\\n\\nTypeError: x is 1\\n    at y\\n' "
                 ">&2; exit 1"
             },
