@@ -26,6 +26,8 @@ from permissions.base.process.spawn import CannotStart, Launch
 INTERPRETERS: Final = frozenset({"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl"})
 VARIABLE: Final = "$"
 _NOT_ON_PATH: Final = " is not on the PATH of hooks"
+_SHARED_PROBLEMS: Final = (" does not exist", " is not executable (chmod +x)")
+"""What ends the message of a file that cannot be started: often the same for many handlers."""
 SYNTAX_TIMEOUT_S: Final = 30.0
 
 
@@ -46,10 +48,17 @@ def check_health(
 
 
 def start_lines(findings: Sequence[Finding], missing: MissingPrograms) -> Iterator[str]:
-    """Yield what a start reports: a line for each handler that would fail, and one for a program
-    that several of them miss. `missing` has what was reported before."""
+    """Yield what a start reports: a line for each handler that would fail, and one for what
+    several of them have in common. `missing` has what was reported before."""
     counts = Counter(filter(None, map(_missing_program, findings)))
+    shared_problems = Counter(filter(None, map(_shared_problem, findings)))
     for finding in findings:
+        kind = _shared_problem(finding)
+        if kind is not None and (count := shared_problems[kind]) != 1:
+            if count:
+                yield _line_of_many(finding, count)
+            shared_problems[kind] = 0
+            continue
         program = _missing_program(finding)
         spec = finding.spec
         name = f"{spec.event} hook {first_line(spec.label)[:80]!r} ({spec.where})"
@@ -59,6 +68,20 @@ def start_lines(findings: Sequence[Finding], missing: MissingPrograms) -> Iterat
             line = missing.line(program, counts[program], line)
         if line:
             yield line
+
+
+def _shared_problem(finding: Finding) -> tuple[str, str] | None:
+    """Return what is wrong with the file that a handler starts, and where that one stands."""
+    problem = next(filter(finding.message.endswith, _SHARED_PROBLEMS), "")
+    return (problem, finding.spec.where) if problem else None
+
+
+def _line_of_many(finding: Finding, count: int) -> str:
+    """Return the line for `count` handlers of one place; `finding` is the first."""
+    return (
+        f"{count} hooks ({finding.spec.where}) would fail: {finding.message}, and so on "
+        "(agent-tui doctor names each)"
+    )
 
 
 def _missing_program(finding: Finding) -> str:

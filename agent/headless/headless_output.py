@@ -76,6 +76,8 @@ class _Run(Struct):
     asked_ids: set[str] = field(default_factory=set)
     failure: ErrorEvent | None = None
     notices: list[str] = field(default_factory=list)
+    hook_notices: set[str] = field(default_factory=set)
+    """What was said of hooks."""
     asked_at: float | None = None
     """When the request that is under way left."""
     api_s: float = 0.0
@@ -217,7 +219,10 @@ class HeadlessOutput:
                 run.notices.append(event.text)
             case HookFinished():
                 for notice in event.notices:
-                    self._print(f"hook: {notice}")
+                    # One that says that it is the same again needs saying once.
+                    if notice not in run.hook_notices:
+                        run.hook_notices.add(notice)
+                        self._print(f"hook: {notice}")
 
     def _end_request(
         self, event: Complete | RetryScheduled | ErrorEvent | Terminal, run: _Run

@@ -16,7 +16,8 @@ from permissions.explain.explain_decision import Shorten, place_relative
 def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ...]:
     """Return the lines to show, each once: those of the settings, then `parts` in order."""
     short = place_relative(str(settings.project_root), str(settings.home))
-    notes = [warning_line(w, short) for w in settings.warnings if w.level != "info"]
+    shown_warnings = [warning for warning in settings.warnings if warning.level != "info"]
+    notes = [warning_line(warning, short) for warning in merge_keys(shown_warnings)]
     home = f"{settings.home}/"
     notes.extend(str(_nearer(line, short)).replace(home, "~/") for part in parts for line in part)
     waiting = len(settings.waiting_rules)
@@ -30,6 +31,21 @@ def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ..
             "/trust shows and accepts them; without a screen --trust does."
         )
     return tuple(dict.fromkeys(notes))
+
+
+def merge_keys(warnings: Sequence[SettingsWarning]) -> list[SettingsWarning]:
+    """Return the warnings, those of one file that say the same of several keys as one."""
+    keys: dict[tuple[object, ...], list[str]] = {}
+    first_warnings: dict[tuple[object, ...], SettingsWarning] = {}
+    for warning in warnings:
+        # Without a key, the message itself says what it is about.
+        group = (warning.file, warning.message, warning.level, warning.key == "")
+        first_warnings.setdefault(group, warning)
+        keys.setdefault(group, []).append(warning.key)
+    return [
+        replace(warning, key=", ".join(dict.fromkeys(keys[group])))
+        for group, warning in first_warnings.items()
+    ]
 
 
 def _nearer(line: object, short: Shorten) -> object:

@@ -23,7 +23,7 @@ MISSING_SCRIPT: Final = "can't open file"
 """Python's words for a script that is not there; its exit status is 2, which blocks."""
 NO_MESSAGE: Final = re.compile(r"Traceback \(most recent call last\)|(?:node:|file:|/)\S*:\d+$")
 """The first line of an error of Python and Node.js: a place."""
-NAMED_ERROR: Final = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b")
+NAMED_ERROR: Final = re.compile(r"(?:[A-Za-z_][\w.]*)?(?:Error|Exception|Interrupt|Exit)\b")
 SHOWN_LIMIT_CHARS: Final = 10_000
 """How much of a stream a result contains for users."""
 
