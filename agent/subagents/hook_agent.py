@@ -1,10 +1,12 @@
 """The sub-agent of agent hooks: reads the project, decides one thing, fires no hooks.
 
-It ends by calling `StructuredOutput`; running out of turns does not count as an answer.
+It ends by calling `StructuredOutput`, or answers with the same JSON as text, as models do that call
+few tools; running out of turns does not count as an answer.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from agent.abort import AbortController
-from agent.events import AgentEvent, RetryScheduled, UsageUpdate
+from agent.events import AgentEvent, MessageCommitted, RetryScheduled, UsageUpdate
 from agent.loop.loop import AgentLoop
 from agent.loop.loop_ports import LoopPorts
 from agent.loop.no_hooks import NoHooks
@@ -22,6 +24,7 @@ from agent.model.endpoint import expand_alias
 from agent.stream import Emit, TurnEvents
 from agent.tools.base import AnyTool, Concurrency, ToolContext, ToolOutcome, build_tool
 from agent.tools.file_state import FileState
+from hooks.execution.handlers.hook_call import ModelAnswerError, parse_model_answer
 from hooks.ports import RunHookAgent
 from permissions.evaluate.read_only_classifier import LocalClassifier
 from permissions.gate import PermissionGate
@@ -42,8 +45,9 @@ class HookAgent:
     async def __call__(
         self, prompt: str, *, system: str, model: str | None, max_turns: int
     ) -> Mapping[str, object] | None:
-        """Return what was handed to `StructuredOutput`, or None when the turns ran out."""
+        """Return what was handed to `StructuredOutput`, or the JSON of its last text, or None."""
         answer: list[Mapping[str, object]] = []
+        texts: list[str] = []
         controller = AbortController()
 
         def take(value: Mapping[str, object]) -> None:
@@ -51,13 +55,18 @@ class HookAgent:
             controller.abort("answered")
 
         async def emit(event: AgentEvent) -> None:
+            if isinstance(event, MessageCommitted) and event.message.role == "assistant":
+                texts.append(event.message.text)
             if isinstance(event, UsageUpdate | RetryScheduled):
                 await self._emit(event)
 
         ports = self._own_ports(system, model, take)
         events = TurnEvents(emit, "hook-agent", "hook-agent")
         loop = AgentLoop(ports, events, max_turns=max_turns)
-        await loop.run((), [user_message(prompt)], controller)
+        end = await loop.run((), [user_message(prompt)], controller)
+        if not answer and end.reason == "completed":
+            with contextlib.suppress(ModelAnswerError):
+                answer.append(parse_model_answer(texts[-1]))
         return answer[0] if answer else None
 
     def _own_ports(

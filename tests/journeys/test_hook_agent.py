@@ -45,6 +45,26 @@ async def test_an_agent_hook_reads_and_denies(begin: Begin, fresh_home: Path) ->
     assert "no touching" in str(asked[-1].body["messages"])
 
 
+async def test_an_agent_hook_may_answer_in_words(begin: Begin, fresh_home: Path) -> None:
+    hook = {"type": "agent", "prompt": "Is this fine? $ARGUMENTS"}
+    settings(fresh_home, {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]})
+    scenario = Scenario(
+        turns=(
+            Turn((Text('No: {"ok": false, "reason": "the rules say no"}'),), when=HOOK_AGENT),
+            Turn((Text("I cannot tell."),), when=HOOK_AGENT),
+            *[Turn((ToolCall("Bash", {"command": "touch made"}),))] * 2,
+            Turn((Text("I leave it."),), times=0),
+        )
+    )
+    journey = await begin(scenario=scenario, allow=("Bash",))
+    events = await journey.send("make it")
+    first, second = results(events)
+    assert "the rules say no" in first.text
+    assert not second.is_error
+    notices = [text for e in events if isinstance(e, HookFinished) for text in e.notices]
+    assert any("gave no answer within 50 turns" in text for text in notices)
+
+
 async def test_an_agent_hook_runs_commands_under_permissions_of_its_own(
     begin: Begin, fresh_home: Path
 ) -> None:

@@ -23,7 +23,7 @@ class AgentHandlerMode:
     """Runs a sub-agent."""
 
     async def run(self, call: HookCall) -> HandlerResult:
-        """Return what the sub-agent found; running out of turns is `cancelled`, and visible."""
+        """Return what the sub-agent found; no answer is `cancelled`, and visible."""
         handler = call.spec.handler
         assert isinstance(handler, AgentHandler)
         failure = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
@@ -39,6 +39,6 @@ class AgentHandlerMode:
             return replace(
                 failure,
                 outcome=HandlerOutcome.CANCELLED,
-                error=f"reached no conclusion within {MAX_TURNS} turns; nothing was decided",
+                error=f"gave no answer within {MAX_TURNS} turns; nothing was decided",
             )
         return judge_ok(call.spec, raw, continue_on_block=True)

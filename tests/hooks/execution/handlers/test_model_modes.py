@@ -155,7 +155,7 @@ async def test_agent_hooks_have_fifty_turns_and_running_out_is_visible(place: Pl
     ports = HookPorts(run_hook_agent=agent)
     outcome = await place.runner("Stop", {"type": "agent", "prompt": "x"}, ports=ports).run(Stop())
     assert (outcome.outcome, outcome.proceeds, agent.turns) == ("cancelled", True, [50])
-    assert "no conclusion within 50 turns" in outcome.notices[0]
+    assert "no answer within 50 turns" in outcome.notices[0]
 
 
 async def test_agent_hooks_deny_without_ending_the_turn(place: Place) -> None:
