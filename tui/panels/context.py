@@ -14,17 +14,9 @@ from tui.text.wrap import clip
 
 _NAME_CELLS: Final = 30
 _FIGURE_CELLS: Final = 19
-_ROLES: Final = (
-    Role.ACCENT,
-    Role.SUCCESS,
-    Role.WARNING,
-    Role.ERROR,
-    Role.SYNTAX_KEYWORD,
-    Role.SYNTAX_STRING,
-    Role.SYNTAX_FUNCTION,
-    Role.MUTED,
-)
-"""One for each part: two of the same color would look like one."""
+_ROLES: Final = (Role.ACCENT, Role.SUCCESS, Role.ERROR, Role.SYNTAX_KEYWORD)
+"""Of different colors in every theme, also where there are sixteen."""
+_FILLS: Final = "█▒"
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
@@ -46,7 +38,8 @@ def context_rows(picture: ContextBreakdown, width: int) -> Sequence[Row]:
         # A part that is there is seen, however small its share.
         size = max(1, round(part.tokens / window * cells)) if part.tokens else 0
         size = min(cells - used_cells, size)
-        runs.append(("█" * size, Ink(_ROLES[place % len(_ROLES)])))
+        fill, ink = _mark(place)
+        runs.append((fill * size, ink))
         used_cells += size
     runs.append(("░" * (cells - used_cells), FAINT))
     share = 100 * picture.used_tokens / window
@@ -56,9 +49,10 @@ def context_rows(picture: ContextBreakdown, width: int) -> Sequence[Row]:
     # In a narrow window the figures matter more than the ends of the names.
     name_cells = max(4, min(_NAME_CELLS, width - _FIGURE_CELLS - 7))
     for place, part in enumerate(picture.slices):
+        fill, ink = _mark(place)
         rows.append(
             row(
-                ("   █ ", Ink(_ROLES[place % len(_ROLES)])),
+                (f"   {fill} ", ink),
                 f"{_clip_name(part.name, name_cells):<{name_cells}} ",
                 (f"{part.tokens:>10,} {100 * part.tokens / window:6.1f}%", MUTED),
             )
@@ -66,6 +60,12 @@ def context_rows(picture: ContextBreakdown, width: int) -> Sequence[Row]:
     free = max(0, picture.window - picture.used_tokens)
     rows.append(row(("   ░ ", FAINT), f"{'Free':<{name_cells}} ", (f"{free:>10,}", MUTED)))
     return rows
+
+
+def _mark(place: int) -> Run:
+    """Return the fill and the ink of a part: of eight, no two have both in common."""
+    round_index = place // len(_ROLES)
+    return _FILLS[(place + round_index) % 2], Ink(_ROLES[place % len(_ROLES)])
 
 
 def _clip_name(name: str, cells: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.memory.context_breakdown import ContextBreakdown, Slice
+from themes.registry import available_themes, load_theme
 from tui.panels.context import context_rows
 from tui.text.wrap import runs_width
 
@@ -21,9 +22,11 @@ def test_names_are_cut_rather_than_figures(width: int, name: str) -> None:
     assert runs_width(part.runs) < width
 
 
-def test_each_part_has_a_color_of_its_own() -> None:
-    names = ["Tools", "System prompt", "Tool calls", "Tool results", "Answers", "Notes", "Messages"]
+@pytest.mark.parametrize("theme", available_themes())
+def test_no_two_parts_look_alike_in_any_theme(theme: str) -> None:
+    names = "Tools System Calls Results Answers Notes Messages Thinking".split()
     parts = tuple(Slice(name, 1_000) for name in names)
-    rows = context_rows(ContextBreakdown(200_000, 7_000, parts, True), 80)
-    marks = [line.runs[0][1] for line in rows if any(name in line.text for name in names)]
-    assert len(set(marks)) == len(names)
+    rows = context_rows(ContextBreakdown(200_000, 8_000, parts, True), 80)
+    colors = load_theme(theme)[0].roles
+    runs = [line.runs[0] for line in rows if any(name in line.text for name in names)]
+    assert len({(fill, colors[ink.role]) for fill, ink in runs if ink.role}) == len(names)
