@@ -164,7 +164,9 @@ def _is_unversioned(kind: AccessKind, word: Word, directories: Directories, scop
 
 
 def _is_versioned(path: str, scope: Scope) -> bool:
-    """Is the path, or a directory above it, a git work tree?"""
+    """Is the path, or a directory above it, a git work tree, or the session's scratch one?"""
+    if scope.scratch and is_below(path, scope.scratch):
+        return True
     directory = path
     while True:
         if _has_git(scope.files, directory):

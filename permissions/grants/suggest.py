@@ -260,6 +260,13 @@ def _bash_offers(
             continue
         if part.kind == "write":
             target = _redirect_target(part.text)
+            if (scratch := context.scratch_dir) and _IN_TEMP_DIR.match(target):
+                # Its path is another one in the next session.
+                if destination is not RuleSource.SESSION:
+                    return ()
+                rule = f"Edit(/{_escaped_path(str(scratch))}/**)"
+                offers.append(RuleOffer(rule, part.text, "writing below $TMPDIR"))
+                continue
             path = os.path.normpath(os.path.join(base, target))
             file_rule = _anchored_path(path, context, destination) if target else None
             if file_rule is None:
@@ -271,6 +278,9 @@ def _bash_offers(
             return ()
         offers.append(RuleOffer(f"Bash({pattern})", part.text, beyond(pattern)))
     return tuple(offers)
+
+
+_IN_TEMP_DIR: Final = re.compile(r"\$(?:TMPDIR|\{TMPDIR(?::?-[\w./-]*)?\})/")
 
 
 def _redirect_target(text: str) -> str:

@@ -52,6 +52,8 @@ class Scope(Struct, frozen=True):
     files: FileView
     protected_files: frozenset[str]
     """Case-folded."""
+    scratch: str = ""
+    """Canonical: the session's own, one of the roots; empty where there is none."""
 
     @classmethod
     def of(cls, context: PermissionContext, mode: Mode, view: FileView | None = None) -> Scope:
@@ -73,6 +75,7 @@ class Scope(Struct, frozen=True):
             mode=mode,
             files=files,
             protected_files=frozenset(path.casefold() for path in context.protected_files),
+            scratch="".join(canonical(scratch)),
         )
 
     def resolve(self, path_text: str, base: str | None = None) -> Target | None:

@@ -11,7 +11,9 @@ from msgspec.structs import replace
 
 from permissions.context import SandboxState
 from permissions.decision import Decision, Reason
-from permissions.evaluate.cascade import decide
+from permissions.evaluate.cascade import decide, evaluate_parts
+from permissions.evaluate.effect_summary import effects_of
+from permissions.grants.suggest import suggest
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.shell.parse.parse import parse
@@ -125,3 +127,14 @@ def test_a_path_above_the_scratch_directory_is_outside(own_engine: Engine, scrat
 def test_without_a_scratch_directory_nothing_is_known(engine: Engine) -> None:
     decision = engine.bash("echo hi > $TMPDIR/x", allow=["Bash(echo *)"], mode=Mode.ACCEPT_EDITS)
     assert "cannot be resolved" in decision.message
+
+
+def test_a_write_there_is_offered_for_the_session_and_is_no_loss(
+    own_engine: Engine, scratch: Path
+) -> None:
+    context = replace(own_engine.context(), scratch_dir=scratch)
+    request = PermissionRequest("Bash", {"command": "make > $TMPDIR/log.txt"})
+    evaluation = evaluate_parts(request, context)
+    (grant,) = suggest(evaluation, evaluation.decision)
+    assert grant.rules == ("Bash(make)", f"Edit(/{scratch}/**)")
+    assert not any("outside git" in effect for effect in effects_of(evaluation))
