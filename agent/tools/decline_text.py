@@ -1,4 +1,4 @@
-"""The model's results of what the user declined; screens recognize them by their start."""
+"""The model's results of what the user declined or interrupted; screens recognize them by their start."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ DECLINED_AND_STOPPED: Final = (
     f"{DECLINED} and stopped the turn. Wait for the user to say what to do instead."
 )
 PLAN_REJECTED: Final = "The user did not approve the plan; plan mode stays on."
+INTERRUPTED: Final = "Interrupted by the user"
 UNANSWERED: Final = "The user declined to answer."
 _BEFORE_COMMENT: Final = f"{DECLINED}. It did not run. The user said:\n"
 _BEFORE_PLAN_COMMENT: Final = f"{PLAN_REJECTED} They said:\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from agent.abort import AbortSignal
+from agent.tools.decline_text import INTERRUPTED
 
 _SIBLING_FAILED: Final = "a call in the same round failed: "
 
@@ -30,4 +31,4 @@ def interrupted_text(abort: AbortSignal) -> str:
     """Return the model's result for a call that was stopped."""
     if (sibling := failed_sibling(abort)) is not None:
         return f"Stopped, because {sibling}. Call it again if it is still needed."
-    return "Interrupted by the user. Whether it had an effect is not known; check before repeating."
+    return f"{INTERRUPTED}. Whether it had an effect is not known; check before repeating."

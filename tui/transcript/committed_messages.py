@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from agent.display import CommandDisplay, TodoDisplay, TodoItem
 from agent.files.image_mentions import pasted_images
+from agent.history import INTERRUPTED_FOR_TOOL_NOTE, INTERRUPTED_NOTE
 from agent.prompt.shell_command_note import NOTE
-from agent.tools.decline_text import DECLINED
+from agent.tools.decline_text import DECLINED, INTERRUPTED
 from permissions.base.text.sanitize import sanitize
 from tui.text.safe_text import shown_display, shown_line, shown_prompt
 from tui.transcript.block_list import BlockList
@@ -103,6 +104,8 @@ def show_results(blocks: BlockList, message: Message) -> None:
             state: ToolState = "failed" if part.get("is_error") else "ok"
             if text.startswith(DECLINED):
                 state = "denied"
+            elif text.startswith((INTERRUPTED_NOTE, INTERRUPTED_FOR_TOOL_NOTE, INTERRUPTED)):
+                state = "interrupted"
             blocks.replace(
                 replace(card, state=state, result=text, display=_tasks(card) or card.display)
             )

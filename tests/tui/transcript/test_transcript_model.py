@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import astuple, replace
 
+from agent.abort import AbortController
 from agent.display import DiffDisplay, TodoDisplay, TodoItem
 from agent.events import (
     AgentEvent,
@@ -32,10 +33,13 @@ from agent.events import (
     Usage,
     UsageUpdate,
 )
+from agent.history import INTERRUPTED_FOR_TOOL_NOTE, INTERRUPTED_NOTE
 from agent.messages import Message, tool_result_block, tool_results_message, user_message
+from agent.tools.interruption import interrupted_text
 from permissions.decision import DecisionSource, RuleRef
 from tests.tui.transcript.samples import DENIED
 from tui.app.activity_line import ActivityView, activity_rows
+from tui.text.highlight import Highlighter
 from tui.transcript.blocks import (
     AssistantText,
     EndLine,
@@ -45,6 +49,7 @@ from tui.transcript.blocks import (
     ToolCard,
     UserMessage,
 )
+from tui.transcript.tool_card import tool_card_rows
 from tui.transcript.tool_cards import LIVE_OUTPUT_CHARS
 from tui.transcript.transcript_model import TranscriptModel
 
@@ -298,6 +303,27 @@ def test_a_sub_agent_is_summed_up_on_its_card() -> None:
     assert isinstance(card, ToolCard)
     assert card.agent is not None
     assert (card.state, card.agent.tool_count, card.agent.last_line) == ("running", 1, "Grep slug")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        INTERRUPTED_NOTE,
+        INTERRUPTED_FOR_TOOL_NOTE,
+        interrupted_text(AbortController().signal),
+    ],
+)
+def test_an_interrupted_call_of_a_resumed_conversation_shows_no_words_for_the_model(
+    text: str,
+) -> None:
+    call = {"type": "tool_use", "id": "u1", "name": "Bash", "input": {"command": "make"}}
+    results = tool_results_message([tool_result_block("u1", text, is_error=True)])
+    document = TranscriptModel()
+    document.restore([user_message("hi"), Message("assistant", (call,), "model"), results])
+    card = document.blocks[-1]
+    assert isinstance(card, ToolCard)
+    rows = tool_card_rows(card, 80, is_detailed=True, highlighter=Highlighter())
+    assert [row.text.strip(" └") for row in rows[1:]] == ["Interrupted"]
 
 
 def test_a_resumed_conversation_is_shown_from_its_messages() -> None:
