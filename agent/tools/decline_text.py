@@ -1,4 +1,4 @@
-"""The model's results of what the user declined or interrupted; screens recognize them by their start."""
+"""The model's results of what the user declined or interrupted; screens know their beginnings."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class PlanDialog(GivesAnswer[PlanAnswer]):
         pad = (("   ", TEXT),)
         body = indent_rows(markdown_rows(self._plan, width_cells - 4, self._highlighter), pad, pad)
         edit = " · ctrl+g edit" if self._edit_text is not None else ""
-        hint = f"↑↓ enter · tab no, with a comment{edit} · pgup/pgdn · esc reject"
+        hint = f"↑↓ select · enter confirm · tab comment{edit} · pgup/pgdn · esc reject"
         question = (
             "Go ahead with this plan?" if self._own_plan is None else "Go ahead with your version?"
         )

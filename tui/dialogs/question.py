@@ -229,7 +229,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
         return DialogView(
             self._title(),
             body,
-            self._footer(f"↑↓ · {keys}{more} · esc decline", width_cells),
+            self._footer(f"↑↓ select · {keys}{more} · esc decline", width_cells),
             body_id=f"{self._index}:{step.choices.selected_index if step.preview else ''}",
             in_lines=instructions,
         )
@@ -243,7 +243,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
                 answer = ("not answered", Ink(Role.WARNING))
             rows = wrap([answer], max(1, width - 6))
             body.extend(indent_rows(rows, (("   → ", MUTED),), (("     ", TEXT),)))
-        hint = "↑↓ enter · ← change an answer · esc back"
+        hint = "↑↓ select · enter confirm · ← change an answer · esc back"
         instructions = "Type a number, or left to change an answer."
         footer = self._footer(hint, width)
         return DialogView(self._title(), body, footer, body_id="review", in_lines=instructions)

@@ -85,7 +85,7 @@ class ListPanel(GivesAnswer[Pick | None]):
         self.item_keys = frozenset(keys)
         """Those of them that do something with the selected item."""
         self._list_keys = list_keys
-        self.hint = hint or "type to search · ↑↓ enter · esc close"
+        self.hint = hint or "type to search · ↑↓ select · enter confirm · esc close"
         """What the keys do, as shown in the foot."""
         self._preview = preview
         self._on_move = on_move

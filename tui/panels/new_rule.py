@@ -26,7 +26,7 @@ _BEHAVIORS: Final[Mapping[RuleBehavior, str]] = {
     RuleBehavior.DENY: "never runs, even if another rule allows it",
 }
 _EXAMPLES: Final = "For example Bash(npm run *), Edit(src/**) or WebFetch(domain:example.com)."
-_HINT: Final = "↑↓ enter · esc back"
+_HINT: Final = "↑↓ select · enter confirm · esc back"
 
 
 async def add_rule(screen: CommandScreen, editor: RuleEditor) -> str | None:

@@ -56,7 +56,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         question="Rewind to before which message?",
         contexts=(Context.MESSAGE_SELECTOR,),
         letters="keys",
-        hint="↑↓ enter · / search · esc close",
+        hint="↑↓ select · enter confirm · / search · esc close",
     )
     pick = await screen.show_dialog(panel)
     if pick is None:
@@ -175,7 +175,7 @@ async def _ask_what(screen: CommandScreen, point: RewindPoint, preview: Preview 
         [Item(label, detail) for _, label, detail in choices],
         question=f"Rewind to before “{shown_line(name)}”. {count}",
         preview=rows,
-        hint="↑↓ enter · esc close",
+        hint="↑↓ select · enter confirm · esc close",
     )
     pick = await screen.show_dialog(panel)
     return choices[pick.index][0] if pick is not None else ""

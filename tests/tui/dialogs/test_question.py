@@ -162,7 +162,7 @@ FIRST = """\
    2. Postgres
    3. Other
 
-   ↑↓ · enter choose · ←→ questions · esc decline"""
+   ↑↓ select · enter choose · ←→ questions · esc decline"""
 
 REVIEW = """\
 [Review your answers]
@@ -177,4 +177,4 @@ REVIEW = """\
  ❯ 1. Submit answers
    2. Decline to answer
 
-   ↑↓ enter · ← change an answer · esc back"""
+   ↑↓ select · enter confirm · ← change an answer · esc back"""
