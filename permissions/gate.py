@@ -163,7 +163,7 @@ class PermissionGate:
         """Switch the mode as the user asks; a closed gate leaves it unchanged and
         returns a warning."""
         if mode is Mode.BYPASS and not self.context.bypass_available:
-            return (_warning("bypass_unavailable", "bypassPermissions was not opened at start"),)
+            return (_warning("bypass_unavailable", "bypassPermissions was not enabled at start"),)
         if mode is Mode.AUTO and not self._auto_available:
             return (_warning("mode_ignored", "auto needs the model classifier, which is off"),)
         self._switch(mode)

@@ -108,7 +108,7 @@ class LiveSettings:
             try:
                 await self._take(changed_files)
             except Exception as error:  # noqa: BLE001 - isolation boundary: what is in force stays
-                self._notify(f"Settings cannot be read again: {error}", "warning")
+                self._notify(f"Settings could not be reloaded: {error}", "warning")
 
     async def apply_changes(self, files: Iterable[Path]) -> None:
         """Apply the settings of files that the watcher names, unless that has happened already."""

@@ -135,9 +135,11 @@ class Control:
         self, conversation: Conversation, line: Mapping[str, object], introduction: Introduction
     ) -> None:
         """Honour an `initialize` line that is not the first line of the run."""
-        reason = "this was already done" if self.is_introduced else ""
+        reason = "already done" if self.is_introduced else ""
         if introduction.needs_a_start:
-            reason = "system prompt, title, skills, agents and servers go with a run's first line"
+            reason = (
+                "system prompt, title, skills, agents and servers belong in the first line of a run"
+            )
         if reason:
             error = IntroductionError(f"initialize: {reason}")
             self._refuse(line, error)

@@ -83,7 +83,7 @@ class Failure(Struct, frozen=True):
 
     @property
     def asks_too_much(self) -> bool:
-        """Whether the endpoint asks for a longer wait than a turn waits out."""
+        """Whether the endpoint asks for a longer wait than a turn allows."""
         return self.retry_after_s is not None and self.retry_after_s > MAX_RETRY_AFTER_S
 
     @property

@@ -93,7 +93,7 @@ class RetryPolicy(Struct, frozen=True):
                 return GiveUp("six hours of trying have passed")
             return PlannedRetry(min(self._delay_s(attempt, failure, rng), left_s), failure.message)
         if failure.asks_too_much:
-            return GiveUp("the endpoint asks for a longer wait than a turn waits out")
+            return GiveUp("the endpoint asks for a longer wait than a turn allows")
         few = failure.kind in _FEW
         if attempt > (min(FEW_RETRIES, self.max_retries) if few else self.max_retries):
             return GiveUp(f"failed {attempt} times")

@@ -286,8 +286,8 @@ def _cannot(verb: str, path: Path, error: OSError) -> str:
     hints = {
         errno.ENOSPC: " Free some space; until then the conversation is only in memory.",
         errno.EDQUOT: " Your disk quota is used up; until then it is only in memory.",
-        errno.EROFS: " The folder is read-only; AGENT_TUI_HOME names another one.",
-        errno.EACCES: " AGENT_TUI_HOME names another folder.",
+        errno.EROFS: " The folder is read-only; set AGENT_TUI_HOME to another one.",
+        errno.EACCES: " Set AGENT_TUI_HOME to another folder.",
         errno.ENOENT: " Its folder cannot be created: set HOME or AGENT_TUI_HOME to another one.",
         errno.EFBIG: " A file size limit of this system was reached.",
     }

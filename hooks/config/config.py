@@ -51,9 +51,9 @@ class HookConfig(Struct, frozen=True):
         if not self.closed_to:
             return ""
         if HookSource.POLICY in self.closed_to:
-            return "Managed settings switch all hooks off (disableAllHooks)."
+            return "Managed settings turn off all hooks (disableAllHooks)."
         if HookSource.CODE in self.closed_to:
-            return "All hooks but managed ones are switched off (disableAllHooks)."
+            return "All hooks except managed ones are turned off (disableAllHooks)."
         return "Managed settings allow no hooks but their own (allowManagedHooksOnly)."
 
     def all(self) -> tuple[HandlerSpec, ...]:

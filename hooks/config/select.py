@@ -53,7 +53,7 @@ def select(
         elif spec.identity in first_index:
             first = first_index[spec.identity]
             choices[first] = replace(choices[first], spec=_strictest(choices[first].spec, spec))
-            choices.append(Selection(spec, False, "the same handler is configured before"))
+            choices.append(Selection(spec, False, "the same handler is configured earlier"))
         else:
             first_index[spec.identity] = len(choices)
             choices.append(Selection(spec, True, "matches"))

@@ -95,7 +95,7 @@ class HeadlessHandler(_InOrder):
     asks_users = False
 
 
-_MEND = "Correct what failed, or allow the call by a rule."
+_MEND = "Correct what failed, or allow the call with a rule."
 
 
 def denied_without_user(

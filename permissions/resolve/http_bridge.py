@@ -186,7 +186,7 @@ class Bridge:
             return {"requests": [request_json(one.request, one.pending) for one in self._open()]}
         head, _, identity = call.path.rpartition("/")
         if head != "/requests":
-            raise _Refused(404, "there are /requests and /requests/{id}")
+            raise _Refused(404, "only /requests and /requests/{id} exist")
         if call.method != "POST":
             raise _Refused(405, "POST answers a request")
         question = self._questions.get(identity)
@@ -219,7 +219,7 @@ async def _read(reader: asyncio.StreamReader) -> _Call:
         name, colon, value = line.partition(":")
         name = name.lower()
         if not colon or name != name.strip() or name in headers:
-            raise ValueError("a header that is broken or doubled")
+            raise ValueError("a malformed or repeated header")
         headers[name] = value.strip()
     if "transfer-encoding" in headers:
         raise _Refused(400, "send a Content-Length")

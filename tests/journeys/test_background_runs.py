@@ -142,7 +142,7 @@ async def test_a_message_that_came_too_late_is_named(project: Path, fresh_home: 
     _, out, err = await run(
         "agents", "attach", started.id, cwd=project, env=env, stdin="one\ntwo\nthree\n"
     )
-    assert "It ended before it read: one" in out, err
+    assert "It ended before reading: one" in out, err
 
 
 async def test_what_does_not_go_with_it_says_so(project: Path, fresh_home: Path) -> None:

@@ -140,7 +140,7 @@ async def test_a_permission_callback_that_raises_denies_and_the_denial_says_what
     assert not (project / "made").exists()
     told = str(server.requests[-1].body["messages"][-1])
     assert "the calling program's permission callback failed: KeyError: " in told
-    assert "Correct what failed, or allow the call by a rule." in told
+    assert "Correct what failed, or allow the call with a rule." in told
     assert "dialog" not in told
 
 

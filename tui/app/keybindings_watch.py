@@ -61,7 +61,7 @@ async def follow_keys(
                     notice("Key bindings reloaded", "info")
     except OSError as error:
         notice(
-            f"{FILE_NAME} is not watched, changes take effect at the next start: {error}", "warning"
+            f"{FILE_NAME} is not watched: changes take effect at the next start: {error}", "warning"
         )
 
 

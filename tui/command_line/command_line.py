@@ -137,7 +137,7 @@ CONTEXT: Final[dict[str, Any]] = {
 )  # fmt: skip
 @click.option(
     "--disallowed-tools", "--disallowedTools", multiple=True, callback=rules_of,
-    metavar="NAME,…", help="Take these tools away; a rule with a pattern is as with --deny.",
+    metavar="NAME,…", help="Remove these tools; a rule with a pattern acts like --deny.",
 )  # fmt: skip
 @click.option(
     "--tools", multiple=True, callback=split_tools, metavar="NAME,…",

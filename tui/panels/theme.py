@@ -56,7 +56,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
 
 
 def _detail(theme: Theme | None) -> str:
-    return theme.label if theme is not None else "dark or light, as the terminal's background"
+    return theme.label if theme is not None else "dark or light, like the terminal's background"
 
 
 def _load(screen: CommandScreen, name: str) -> Theme | None:

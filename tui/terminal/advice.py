@@ -83,7 +83,7 @@ def terminal_of(env: Mapping[str, str]) -> TerminalProgram | None:
         )
     if env.get("VTE_VERSION"):
         return TerminalProgram(
-            "a VTE terminal (GNOME and the like)", False, "It does not send shift+enter; use ctrl+j"
+            "a VTE terminal (GNOME and similar)", False, "It does not send shift+enter; use ctrl+j"
         )
     if env.get("KONSOLE_VERSION"):
         return TerminalProgram(

@@ -182,7 +182,7 @@ def agent_kinds(start: StartContext, late: LateParts) -> AgentKinds:
     is_apart = start.environment.launch_dir.parent.match(f"*/{DIRECTORY}")
     if lead is not None and lead.isolation is not None and not is_apart:
         start.notes.append(
-            f"The isolation of the agent {lead.name} applies only where another one starts it. "
+            f"The isolation of the agent {lead.name} applies only when another agent starts it. "
             "--worktree gives a whole session a worktree."
         )
     return AgentKinds(catalog, lead)

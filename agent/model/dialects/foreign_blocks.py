@@ -116,7 +116,8 @@ def left_out(messages: Sequence[Message], provider: str) -> str:
         parts.append("results of tools that another provider ran")
     if not parts:
         return ""
-    return f"Left out of the history, as only who wrote it can read it: {' and '.join(parts)}."
+    what = " and ".join(parts)
+    return f"Left out of the history, as only the provider that wrote it can read it: {what}."
 
 
 def _readable(content: Sequence[Block], provider: str) -> list[Block]:

@@ -301,7 +301,7 @@ def _explain(error: OSError, path: Path) -> str:
         case errno.EPERM:
             why = "the system does not permit it (the file or its folder may be immutable)"
         case errno.ELOOP | errno.ENOTDIR:
-            why = "a folder on the way is a file, or became a link meanwhile"
+            why = "a folder in its path is a file or has become a link"
         case errno.ENAMETOOLONG:
             why = "the name is too long"
         case _:

@@ -34,7 +34,7 @@ def decided_path(path: Path, context: ToolContext) -> Path:
     try:
         return Path(context.target or os.path.realpath(path))
     except OSError as error:
-        raise ToolError(f"{printable(str(path))} changes while it is looked at.") from error
+        raise ToolError(f"{printable(str(path))} is changing while it is being read.") from error
 
 
 def with_absolute(field: str) -> PermissionInput:

@@ -217,8 +217,8 @@ def test_handlers_can_be_added_and_removed_by_owner() -> None:
 @pytest.mark.parametrize(
     ("source", "switch", "said"),
     [
-        (HookSource.USER, "disableAllHooks", "All hooks but managed ones are switched off"),
-        (HookSource.POLICY, "disableAllHooks", "Managed settings switch all hooks off"),
+        (HookSource.USER, "disableAllHooks", "All hooks except managed ones are turned off"),
+        (HookSource.POLICY, "disableAllHooks", "Managed settings turn off all hooks"),
         (HookSource.POLICY, "allowManagedHooksOnly", "allow no hooks but their own"),
         (HookSource.USER, "allowManagedHooksOnly", ""),
     ],

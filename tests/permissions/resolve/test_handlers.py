@@ -160,7 +160,7 @@ async def test_a_broken_dialog_denies_and_says_why() -> None:
     assert decision.behavior is Behavior.DENY
     assert decision.message.endswith(
         "There was no usable answer (RuntimeError: screen gone), so it was denied."
-        " Correct what failed, or allow the call by a rule."
+        " Correct what failed, or allow the call with a rule."
     )
 
 

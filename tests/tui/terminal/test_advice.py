@@ -23,7 +23,7 @@ def said(**env: str) -> dict[str, TerminalAdvice]:
         ({"KITTY_WINDOW_ID": "1"}, "kitty"),
         ({"TERM": "foot"}, "foot"),
         ({"WT_SESSION": "1"}, "Windows Terminal"),
-        ({"VTE_VERSION": "7200"}, "a VTE terminal (GNOME and the like)"),
+        ({"VTE_VERSION": "7200"}, "a VTE terminal (GNOME and similar)"),
         ({"KONSOLE_VERSION": "240400"}, "Konsole"),
     ],
 )

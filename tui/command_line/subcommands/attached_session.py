@@ -48,7 +48,7 @@ class AttachedSession:
         transcript_words = " ".join(self._text().split())
         for message in self._messages:
             if " ".join(sanitize(message).split()) not in transcript_words:
-                click.echo(f"\nIt ended before it read: {sanitize(message)}", nl=False)
+                click.echo(f"\nIt ended before reading: {sanitize(message)}", nl=False)
         state = self._runs.state(self._run)
         click.echo(
             f"\n{self._run.id} has ended ({state}). Continue: agent-tui -r {self._run.session_id}"
