@@ -253,6 +253,7 @@ async def test_marking_copies_logical_lines_without_gutters_and_wraps() -> None:
     app = make_app(played([TextDelta(T, "m1", 0, text)]))
     async with app.run_test(size=(30, 24)) as pilot:
         await send(pilot, "go")
+        await until(pilot, lambda: "漢字" in transcript_of(app))
         rows = [line.text for _, line in app.parts.transcript.viewport.visible()]
         top = next(y for y, line in enumerate(rows) if "one two" in line)
         await drag(app, (3, top), (29, top + 3))
