@@ -87,6 +87,7 @@ def build_commands(
         settings.project_root,
         with_own=RuleSource.USER in settings.sources,
         with_project=RuleSource.PROJECT in settings.sources,
+        launch_dir=settings.launch_dir,
     )
     heads = FrontmatterCache(settings.agent_home / FILE)
     custom = late.custom.bind(

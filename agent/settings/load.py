@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -33,7 +33,7 @@ from agent.settings.locations import (
 from agent.settings.merge import MergedSettings, Origin, by_precedence, merge
 from agent.settings.project_filter import PROJECT_SOURCES, trusted_part
 from agent.settings.project_items import items_of_directories, items_of_file, server_item
-from agent.settings.project_root import find_project_root
+from agent.settings.project_root import find_project_root, project_directories
 from agent.settings.rules import flag_rules, rules_of
 from agent.settings.schema import SettingsFile
 from agent.settings.servers.mcp_file import (
@@ -46,7 +46,7 @@ from agent.settings.servers.mcp_file import (
     read_mcp_text,
     servers_of,
 )
-from agent.settings.trust import TrustState, TrustStore, allow_rule_item
+from agent.settings.trust import TrustItem, TrustState, TrustStore, allow_rule_item
 from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 from permissions.rules.rule_entry import COUNTS, IGNORED
@@ -179,6 +179,7 @@ def load_settings(
     with_project = RuleSource.PROJECT in flags.sources
     of_project = McpEntries()
     if with_project:
+        warnings.extend(_unused_files(project_root, launch_dir, home, agent_home))
         of_project = read_mcp_file(project_root / ".mcp.json", RuleSource.PROJECT)
         watched_files.append(project_root / ".mcp.json")
     entries = _server_entries(files, of_project, flags, home)
@@ -186,7 +187,8 @@ def load_settings(
 
     own = (agent_home, home / ".claude")
     items = [
-        *_items(files, of_project.servers, project_root, own, with_directories=with_project),
+        *_items(files, of_project.servers),
+        *(items_of_directories(project_root, own, launch_dir=launch_dir) if with_project else ()),
         *git_items(project_root, ReadingPrograms(env or {}, project_root, launch_unconfined)),
     ]
     trust = TrustStore(agent_home / "trust.json")
@@ -291,21 +293,28 @@ def _from_flag(argument: str, home: Path) -> LoadedFile:
     return file
 
 
-def _items(
-    files: Iterable[LoadedFile],
-    servers: Iterable[McpServerText],
-    project_root: Path,
-    own: Iterable[Path],
-    *,
-    with_directories: bool,
-) -> Iterator[Any]:
+def _items(files: Iterable[LoadedFile], servers: Iterable[McpServerText]) -> Iterator[TrustItem]:
     for file in files:
         if file.source in PROJECT_SOURCES:
             yield from items_of_file(file)
     for server in servers:
         yield server_item(server.name, server.raw, file=server.file, line=server.line)
-    if with_directories:
-        yield from items_of_directories(project_root, own)
+
+
+def _unused_files(
+    project_root: Path, launch_dir: Path, home: Path, agent_home: Path
+) -> Iterator[SettingsWarning]:
+    """Report settings below the root, where other programs that start there would read them."""
+    message = f"is not used: the settings of this project are those in {project_root}"
+    for place in project_directories(project_root, launch_dir)[:-1]:
+        paths = [
+            path
+            for source in PROJECT_SOURCES
+            for path in settings_files(source, project_root=place, home=home, agent_home=agent_home)
+        ]
+        for path in (*paths, place / ".mcp.json"):
+            if os.path.exists(path):
+                yield SettingsWarning(message, path)
 
 
 def _rules(

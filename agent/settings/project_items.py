@@ -6,10 +6,12 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from agent.settings.file import LoadedFile
+from agent.settings.project_root import project_directories
 from agent.settings.rules import rules_of
 from agent.settings.sections.project_limits import is_forbidden_variable
 from agent.settings.servers.mcp_file import servers_of
@@ -116,24 +118,27 @@ def setting_item(key: str, value: object, *, file: Path | None, line: int | None
     return item("setting", label, [key, value], file=file, line=line)
 
 
-def items_of_directories(project_root: Path, own: Iterable[Path] = ()) -> Iterator[TrustItem]:
+def items_of_directories(
+    project_root: Path, own: Iterable[Path] = (), *, launch_dir: Path | None = None
+) -> Iterator[TrustItem]:
     """List command, skill and agent files with a digest of their content.
 
     `own` are the user's own directories: in the home directory they are not also a project's.
+    `launch_dir` is where the session starts, the root itself where it is None.
     """
     own_directories = {os.path.realpath(path) for path in own}
-    count = 0
-    for base in (".agent", ".claude"):
-        if os.path.realpath(project_root / base) in own_directories:
-            continue
-        for directory, kind in _DIRECTORIES:
-            for path in _markdown_files(project_root / base / directory):
-                count += 1
-                if count > MAX_FILES:
-                    return
-                file_entry = file_item(path, kind, project_root)
-                if file_entry is not None:
-                    yield file_entry
+    files = (
+        (path, kind)
+        for place in project_directories(project_root, launch_dir or project_root)
+        for base in (".agent", ".claude")
+        if os.path.realpath(place / base) not in own_directories
+        for directory, kind in _DIRECTORIES
+        for path in _files_of(place / base / directory, kind, project_root)
+    )
+    for path, kind in islice(files, MAX_FILES):
+        file_entry = file_item(path, kind, project_root)
+        if file_entry is not None:
+            yield file_entry
 
 
 def file_item(path: Path, kind: ItemKind, project_root: Path) -> TrustItem | None:
@@ -148,6 +153,18 @@ def content_item(path: Path, kind: ItemKind, project_root: Path, data: bytes) ->
     """Return the item of a file with this content: what is used is what was accepted."""
     name = str(path.relative_to(project_root))
     return item(kind, name, [name, hashlib.sha256(data).hexdigest()], file=path)
+
+
+def _files_of(directory: Path, kind: ItemKind, project_root: Path) -> Iterator[Path]:
+    yield from _markdown_files(directory)
+    if kind != "skill":
+        return
+    # Skills of several agents are links into one folder of the project.
+    inside = os.path.join(os.path.realpath(project_root), "")
+    for link in sorted(filter(os.path.islink, directory.glob("*"))):
+        skill_file = link / "SKILL.md"
+        if os.path.realpath(skill_file).startswith(inside) and skill_file.is_file():
+            yield skill_file
 
 
 def _markdown_files(directory: Path) -> Iterator[Path]:

@@ -17,3 +17,12 @@ def find_project_root(launch_dir: Path) -> Path:
         if os.path.exists(directory / ".git"):
             return directory
     return start
+
+
+def project_directories(project_root: Path, launch_dir: Path) -> tuple[Path, ...]:
+    """Return the directories from the one where a session starts up to the project's root."""
+    start = Path(os.path.realpath(launch_dir))
+    if not start.is_relative_to(project_root):
+        return (project_root,)
+    depth = len(start.relative_to(project_root).parts)
+    return (start, *start.parents)[: depth + 1]

@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.settings.project_items import content_item
+from agent.settings.project_root import project_directories
 from agent.settings.trust import TrustState
 from agent.subagents.definition import AgentDefinition, AgentSource
 from agent.subagents.definition_fields import NoAgent, agent_from_markdown
@@ -49,6 +50,7 @@ class AgentFiles(Struct, frozen=True):
 def agent_directories(
     *,
     project_root: Path,
+    launch_dir: Path,
     home: Path,
     agent_home: Path,
     policy: Path,
@@ -59,8 +61,8 @@ def agent_directories(
     """Return the directories in order of priority."""
     own = (agent_home / "agents", home / ".claude" / "agents")
     own_paths = {os.path.realpath(path) for path in own}
-    bases = (".agent", ".claude") if with_project else ()
-    project = [project_root / base / "agents" for base in bases]
+    folders = project_directories(project_root, launch_dir) if with_project else ()
+    project = [folder / base / "agents" for folder in folders for base in (".agent", ".claude")]
     return (
         AgentDirectory(policy, AgentSource.POLICY),
         # Started in the home directory, the user's own files are not also a project's.

@@ -193,6 +193,7 @@ def _catalog(start: StartContext, late: LateParts) -> AgentCatalog:
     settings = start.settings
     directories = agent_directories(
         project_root=settings.project_root,
+        launch_dir=settings.launch_dir,
         home=settings.home,
         agent_home=settings.agent_home,
         policy=POLICY_DIR / "agents",

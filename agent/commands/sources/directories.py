@@ -1,7 +1,8 @@
 """The directories that commands and skills come from, and the files in them.
 
-Directories are `.agent` and `.claude`, in the home and in the project; ours first, the user's
-before the project's. Source: the pattern "safety-and-permissions".
+Directories are `.agent` and `.claude`, in the home and in the project (each folder from where the
+session starts up to the root); ours first, the user's before the project's. Source: the pattern
+"safety-and-permissions".
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from agent.commands.spec import SKILLS, CommandSource
+from agent.settings.project_root import project_directories
 
 SKILL_FILE: Final = "SKILL.md"
 MAX_DEPTH: Final = 8
@@ -31,6 +33,8 @@ class CommandLocations(Struct, frozen=True):
     """Whether those of the user apply."""
     with_project: bool = True
     """Whether those of the project apply."""
+    launch_dir: Path | None = None
+    """Where the session starts; None: in the root."""
 
 
 class CommandDirectory(Struct, frozen=True):
@@ -53,7 +57,8 @@ and cannot be read. No class: a start makes one of each of a thousand files."""
 def command_directories(places: CommandLocations) -> Iterator[CommandDirectory]:
     """Yield the directories in order of priority; they need not exist."""
     own = [places.agent_home, places.home / ".claude"]
-    project = [places.project_root / ".agent", places.project_root / ".claude"]
+    folders = project_directories(places.project_root, places.launch_dir or places.project_root)
+    project = [folder / base for folder in folders for base in (".agent", ".claude")]
     own_paths = {os.path.realpath(path) for path in own}
     # Started in the home directory, the user's own files are not also a project's.
     project = [path for path in project if os.path.realpath(path) not in own_paths]

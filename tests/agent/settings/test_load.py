@@ -507,3 +507,19 @@ def test_rules_of_the_three_behaviors_are_kept_apart(world: World) -> None:
         "B": RuleBehavior.ASK,
         "C": RuleBehavior.DENY,
     }
+
+
+def test_settings_below_the_root_are_reported_where_a_session_starts_there(world: World) -> None:
+    start = world.project / "packages" / "app"
+    (world.project / ".git").mkdir(exist_ok=True)
+    for name in ("packages/app/.claude/settings.local.json", "packages/.mcp.json"):
+        (world.project / name).parent.mkdir(parents=True, exist_ok=True)
+        (world.project / name).write_text("{}")
+    (world.project / ".mcp.json").write_text('{"mcpServers": {}}')
+    said = warnings(world.load(start))
+    assert [text.partition(": ")[0] for text in said] == [
+        str(start / ".claude" / "settings.local.json"),
+        str(world.project / "packages" / ".mcp.json"),
+    ]
+    assert all("is not used: the settings of this project are those in" in text for text in said)
+    assert not warnings(world.load())

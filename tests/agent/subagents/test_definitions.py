@@ -160,6 +160,7 @@ def test_agents_of_a_plugin_have_the_name_of_its_manifest(tmp_path: Path) -> Non
         (root / ".claude-plugin" / "plugin.json").write_text(manifest)
     directories = agent_directories(
         project_root=tmp_path,
+        launch_dir=tmp_path,
         home=tmp_path,
         agent_home=tmp_path,
         policy=tmp_path,
@@ -177,6 +178,7 @@ def test_project_files_wait_for_trust_and_the_first_of_a_name_wins(tmp_path: Pat
         )
     directories = agent_directories(
         project_root=project,
+        launch_dir=project,
         home=home,
         agent_home=home / ".agent",
         policy=tmp_path / "policy",
@@ -192,6 +194,24 @@ def test_project_files_wait_for_trust_and_the_first_of_a_name_wins(tmp_path: Pat
     assert [one.description for one in waiting.definitions] == ["theirs"]
 
 
+def test_agents_of_the_folder_where_a_session_starts_come_before_those_of_the_root(
+    tmp_path: Path,
+) -> None:
+    start = tmp_path / "packages" / "app"
+    directories = agent_directories(
+        project_root=tmp_path,
+        launch_dir=start,
+        home=tmp_path / "home",
+        agent_home=tmp_path / "home" / ".agent",
+        policy=tmp_path / "policy",
+        plugins=(),
+    )
+    paths = [one.path for one in directories if one.source is AgentSource.PROJECT]
+    assert paths[1] == start / ".claude" / "agents"
+    assert paths[-1] == tmp_path / ".claude" / "agents"
+    assert len(paths) == 6
+
+
 def test_a_link_out_of_the_project_is_no_agent(tmp_path: Path) -> None:
     project, home = tmp_path / "project", tmp_path / "home"
     (project / ".agent" / "agents").mkdir(parents=True)
@@ -200,6 +220,7 @@ def test_a_link_out_of_the_project_is_no_agent(tmp_path: Path) -> None:
     (project / ".agent" / "agents" / "x.md").symlink_to(outside)
     directories = agent_directories(
         project_root=project,
+        launch_dir=project,
         home=home,
         agent_home=home / ".agent",
         policy=tmp_path / "policy",
@@ -221,6 +242,7 @@ def test_thousands_of_files_of_a_project_keep_no_file_of_the_user_away(tmp_path:
             )
     directories = agent_directories(
         project_root=project,
+        launch_dir=project,
         home=home,
         agent_home=home / ".agent",
         policy=tmp_path / "policy",

@@ -239,7 +239,12 @@ def _hooks(place: Here, settings: Settings) -> Iterator[Check]:
 
 
 def _commands(settings: Settings) -> Iterator[Check]:
-    places = CommandLocations(settings.home, settings.agent_home, settings.project_root)
+    places = CommandLocations(
+        settings.home,
+        settings.agent_home,
+        settings.project_root,
+        launch_dir=settings.launch_dir,
+    )
     commands = CommandFinder(places, lambda: settings.trust).find()
     for problem in commands.problems:
         yield Check("command", "note", str(problem))

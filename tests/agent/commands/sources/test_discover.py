@@ -238,6 +238,37 @@ def test_a_project_cannot_bring_a_file_from_elsewhere(place: Place, name: str, l
     assert all("outside the project" in message for _, message in _problems(place))
 
 
+def test_a_projects_skill_may_be_a_link_to_a_folder_inside_it(place: Place) -> None:
+    place.write(".agents/skills/deploy/SKILL.md", "d")
+    place.write(".agents/skills/deploy/notes.md", "n")
+    link = place.project / ".claude" / "skills" / "deploy"
+    link.parent.mkdir(parents=True)
+    link.symlink_to("../../.agents/skills/deploy")
+    assert place.names() == []
+    place.accept()
+    assert place.names() == ["deploy"]
+    assert _problems(place) == []
+    place.write(".agents/skills/deploy/SKILL.md", "changed")
+    assert place.names() == []
+
+
+def test_commands_of_every_folder_from_the_start_up_to_the_root_apply(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    start = place.project / "packages" / "app"
+    place.write("packages/app/.claude/commands/one.md", "a")
+    place.write("packages/.claude/skills/two/SKILL.md", "b")
+    place.write("packages/other/.claude/commands/not.md", "c")
+    place.write(".claude/commands/one.md", "d")
+    places = CommandLocations(place.home, place.home / ".agent", place.project, launch_dir=start)
+    items = tuple(items_of_directories(place.project, launch_dir=start))
+    digests = frozenset(item.digest for item in items)
+    place.trust = TrustState(place.project, True, items, digests)
+    found = CommandFinder(places, lambda: place.trust).find()
+    assert [command.meta.name for command in found.commands] == ["two", "one", "one"]
+    assert found.waiting == ()
+    assert place.finder.find().waiting == ()
+
+
 def test_a_trusted_file_that_becomes_a_link_is_not_loaded(place: Place) -> None:
     secret = place.write(".ssh/key.md", b"same", home=True)
     path = place.write(".claude/commands/key.md", b"same")
