@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -34,7 +35,8 @@ def read_head(text: str) -> FrontMatter:
     """Return the head with what is wrong about it. Raises nothing.
 
     Users write `description: Fix: the bug` and `argument-hint: [from] [to]`, which is not YAML:
-    such a head is read line by line, and nothing is reported where each line is plainly whole.
+    such values are read as texts, and where that does not help, the head is read line by line.
+    Nothing is reported where each such line is plainly whole.
     """
     match = _HEAD.match(text)
     if match is None:
@@ -49,6 +51,14 @@ def read_head(text: str) -> FrontMatter:
     try:
         values = _load(head)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
+        as_texts, changed_lines = _with_texts_quoted(head)
+        values = _load_or_none(as_texts)
+        if isinstance(values, dict):
+            is_plain = all(map(_is_whole, changed_lines))
+            problem = (
+                "" if is_plain else f"the front matter is not valid YAML: {_problem_text(error)}"
+            )
+            return FrontMatter({str(key): one for key, one in values.items()}, body, problem)
         values = _line_by_line(head)
         if all(_is_whole(line) for line in head.splitlines()):
             return FrontMatter(values, body)
@@ -132,6 +142,38 @@ def _is_whole(line: str) -> bool:
     if value.startswith(("'", '"')):
         return value.count(value[0]) % 2 == 0
     return not value.startswith(("|", ">"))
+
+
+def _with_texts_quoted(head: str) -> tuple[str, list[str]]:
+    """Put quotes around values that are one line and no YAML; return the head and those lines."""
+    lines: list[str] = []
+    changed_lines: list[str] = []
+    for line in head.splitlines():
+        match = _LINE.match(line.rstrip())
+        value = match[2].strip() if match is not None else ""
+        if match is not None and value and _is_no_yaml(value):
+            changed_lines.append(line)
+            line = f"{match[1]}: {json.dumps(value, ensure_ascii=False)}"
+        lines.append(line)
+    return "\n".join(lines), changed_lines
+
+
+def _is_no_yaml(value: str) -> bool:
+    """Whether what stands behind a key cannot be read alone, or as pairs where a text is meant."""
+    is_open = value[0] in "\"'" and value.count(value[0]) % 2 == 1
+    if value.startswith(("|", ">", "#", "~", "null")) or is_open:
+        return False
+    loaded_value = _load_or_none(value)
+    return loaded_value is None or (isinstance(loaded_value, dict) and value[0] != "{")
+
+
+def _load_or_none(text: str) -> object:
+    import yaml  # as in `split`
+
+    try:
+        return _load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
 
 
 def _line_by_line(head: str) -> dict[str, object]:

@@ -109,3 +109,22 @@ def test_deep_nesting_is_refused_before_a_parser_sees_it() -> None:
     deep = "[" * 5_000 + "]" * 5_000
     assert "it is nested too deeply" in read_head(f"---\na:\n - {deep}\n---\n").problem
     assert read_head(f"---\na: {deep}\n---\n").values == {"a": deep}
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"), [("hint: [from] [to]", ""), ("hint: Fix: it", "not valid YAML: line 3")]
+)
+def test_a_text_that_is_no_yaml_leaves_the_rest_of_the_head_whole(line: str, problem: str) -> None:
+    head = read_head(
+        f"---\nname: x\n{line}\ntools:\n  - Read\nhooks:\n  Stop:\n    - hooks:\n"
+        "        - command: >-\n            check\n            --all\n---\nbody"
+    )
+    assert head.values == {
+        "name": "x",
+        "hint": line.removeprefix("hint: "),
+        "tools": ["Read"],
+        "hooks": {"Stop": [{"hooks": [{"command": "check --all"}]}]},
+    }
+    assert not head.unread
+    assert (problem in head.problem) is True
+    assert bool(head.problem) is bool(problem)
