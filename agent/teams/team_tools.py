@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
+from agent.display import TextDisplay
 from agent.errors import AgentError
 from agent.subagents.report_text import neutralize_text
 from agent.teams.staff import COLORS, NewMember
@@ -120,6 +121,7 @@ def leader_tools(leader: TeamLeader, tasks: TaskTools, kinds: WorkerKinds) -> tu
         text = f"{entry.agent_id} has begun ({entry.executor}). Its report will reach you."
         return ToolOutcome(
             " ".join((text, *problems)),
+            display=TextDisplay(f"{entry.agent_id} has begun ({entry.executor})"),
             tool_response={"agentId": entry.agent_id, "status": "async_launched"},
         )
 

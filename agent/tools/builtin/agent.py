@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from agent.display import TextDisplay
 from agent.tools.agent_port import AgentTask, SubagentReport
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 
@@ -125,6 +126,7 @@ def _launch_outcome(task: AgentTask, report: SubagentReport) -> ToolOutcome:
     return ToolOutcome(
         f"The agent {report.agent_id} works in the background. Its report comes by itself when it "
         "is done; do not wait for it and do not say what it found before.",
+        display=TextDisplay(f"works in the background ({report.agent_id})"),
         tool_response={
             "status": "async_launched",
             "isAsync": True,

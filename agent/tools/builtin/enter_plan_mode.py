@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from agent.display import TextDisplay
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 
 DESCRIPTION: Final = """Switches to plan mode: nothing is changed until the user has approved a \
@@ -34,7 +35,8 @@ async def _run(_input: EnterPlanModeInput, context: ToolContext) -> ToolOutcome:
         "Plan mode is on: writes and commands that change something are refused. "
         "Explore, then call ExitPlanMode with the plan."
     )
-    return ToolOutcome(message, tool_response={"message": message})
+    display = TextDisplay("Plan mode is on.")
+    return ToolOutcome(message, display=display, tool_response={"message": message})
 
 
 def enter_plan_mode_tool() -> Tool[EnterPlanModeInput]:

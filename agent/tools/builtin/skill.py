@@ -7,6 +7,7 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from agent.display import TextDisplay
 from agent.messages import text_block
 from agent.tools.agent_port import AgentTask
 from agent.tools.base import (
@@ -75,7 +76,11 @@ async def _run(tool_input: SkillInput, context: ToolContext) -> ToolOutcome:
         )
         return replace(report, tool_response={"success": not report.is_error, "commandName": name})
     head = text_block(f"The skill {name} says the following. Carry it out.")
-    return ToolOutcome((head, *skill.blocks), tool_response={"success": True, "commandName": name})
+    return ToolOutcome(
+        (head, *skill.blocks),
+        display=TextDisplay("loaded"),
+        tool_response={"success": True, "commandName": name},
+    )
 
 
 def skill_tool() -> Tool[SkillInput]:

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
+from agent.display import TextDisplay
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 
 SELECT: Final = "select:"
@@ -42,12 +43,14 @@ async def _run(tool_input: ToolSearchInput, context: ToolContext) -> ToolOutcome
     tools = port.load(names)
     if not tools:
         raise ToolError(f"No tool fits {query!r}.", "Try other words, or do without.")
-    missing = [name for name in names if name not in {str(tool["name"]) for tool in tools}]
+    loaded_names = [str(tool["name"]) for tool in tools]
+    missing = [name for name in names if name not in loaded_names]
     lines = [json.dumps(dict(tool), ensure_ascii=False) for tool in tools]
     note = f"\nUnknown: {', '.join(missing)}." if missing else ""
     return ToolOutcome(
         "Loaded; you can call these now:\n" + "\n".join(lines) + note,
-        tool_response={"matches": [str(tool["name"]) for tool in tools]},
+        display=TextDisplay(f"loaded: {', '.join(loaded_names)}"),
+        tool_response={"matches": loaded_names},
     )
 
 

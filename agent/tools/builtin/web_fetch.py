@@ -9,7 +9,9 @@ from typing import Annotated, Final
 from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
+from agent.display import TextDisplay
 from agent.errors import AgentError
 from agent.tools.base import (
     Concurrency,
@@ -81,7 +83,8 @@ async def _answer(tool_input: WebFetchInput, context: ToolContext, judge: Judge)
             f"The page redirects to another host and was not followed:\n{page.redirect}\n"
             "Call WebFetch again with that URL if it makes sense."
         )
-        return _outcome(result, page, start_s, is_error=False)
+        display = TextDisplay(f"redirects to {page.redirect}, another host; not followed")
+        return replace(_outcome(result, page, start_s, is_error=False), display=display)
     try:
         text = sanitize(await asyncio.to_thread(page_text, page))
     except NotReadable as error:

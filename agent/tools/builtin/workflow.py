@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from agent.display import Display
+from agent.display import Display, TextDisplay
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 from agent.tools.workflow_port import WorkflowCall, WorkflowPort
 
@@ -115,6 +115,9 @@ async def _run(tool_input: WorkflowInput, context: ToolContext) -> ToolOutcome:
     return ToolOutcome(
         start.text,
         is_error=start.is_error,
+        display=TextDisplay(f"runs in the background ({start.run_id})")
+        if start.is_running
+        else None,
         tool_response={
             "status": "async_launched" if start.is_running else "completed",
             "taskType": "local_workflow",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from agent.abort import AbortSignal
-from agent.display import PlanDisplay, TodoDisplay, TodoItem
+from agent.display import PlanDisplay, TextDisplay, TodoDisplay, TodoItem
 from agent.sandbox.network.host_gate import HostAnswer, HostRequest
 from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
 from agent.tools.agent_port import AgentTask, SubagentReport
@@ -151,7 +151,10 @@ async def test_task_list_is_replaced(bench: Bench) -> None:
 async def test_plan_mode_and_back(bench: Bench) -> None:
     bench.services.user = Person(plan_answer=PlanAnswer(True, "acceptEdits", "but carefully"))
     assert await bench.objection(EXIT, plan="x") is not None
-    await bench.call(ENTER)
+    outcome = await bench.call(ENTER)
+    # What to do next is for the model alone.
+    assert outcome.display == TextDisplay("Plan mode is on.")
+    assert "call ExitPlanMode" in str(outcome.content)
     assert bench.services.mode.mode == "plan"
     assert await bench.text(ENTER) == "Plan mode is already on."
     outcome = await bench.call(EXIT, plan="# Do it")
