@@ -14,6 +14,8 @@ class Prompt(Struct, frozen=True):
     text: str
     blocks: tuple[Block, ...] = ()
     uid: str = field(default_factory=new_uid)
+    sender_id: str = ""
+    """The id by which the program that sent it knows it; empty where it gave none."""
 
     def to_message(self) -> Message:
         """Return the message that enters the history."""

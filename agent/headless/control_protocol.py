@@ -34,6 +34,7 @@ from permissions.resolve.handlers import user_decision
 if TYPE_CHECKING:
     from agent.abort import AbortSignal
     from agent.conversation.conversation import Conversation
+    from agent.user_prompt import Prompt
     from permissions.resolve.contender import Contender
 
 Suggest = Callable[[PermissionRequest, Decision], Sequence[Grant]]
@@ -59,6 +60,9 @@ class Control:
         """Whether the other side is a program with this protocol; it reads results, no status."""
         self.is_interrupted = False
         """Whether the running prompt was interrupted by a request; who runs it resets this."""
+        self.waiting_prompts: dict[str, Prompt] = {}
+        """Prompts that wait for the one that runs, by their sender's ids; what is removed from it
+        never runs."""
         self._first_model = ""
         self._suggest: Suggest = lambda _request, _pending: ()
 
@@ -152,7 +156,10 @@ class Control:
         match request.get("subtype"):
             case "interrupt":
                 self.is_interrupted = conversation.controls.interrupt()
-                return {}
+                return {"still_queued": list(self.waiting_prompts)}
+            case "cancel_async_message":
+                prompt = self.waiting_prompts.pop(str(request.get("message_uuid")), None)
+                return {"cancelled": prompt is not None}
             case _:
                 return await fulfil(conversation, request, first_model=self._first_model)
 

@@ -69,6 +69,8 @@ _ENDS_REQUEST = (Complete, RetryScheduled, ErrorEvent, Terminal)
 
 
 class _Run(Struct):
+    sender_id: str = ""
+    """Of the prompt."""
     start_time: float = field(default_factory=time.monotonic)
     answer: AnswerText = field(default_factory=AnswerText)
     denials: list[dict[str, object]] = field(default_factory=list)
@@ -138,7 +140,7 @@ class HeadlessOutput:
 
     async def run(self, prompt: Prompt) -> int:
         """Run one prompt to its end, write what belongs to it, return its exit status."""
-        run = _Run()
+        run = _Run(prompt.sender_id)
         self._conversation.agents.between_turns = partial(self._see, run=run)
         if self._replays:
             self._line(replay_line(prompt, self._conversation.view.session_id))
@@ -366,6 +368,7 @@ class HeadlessOutput:
             "modelUsage": models_json(conversation),
             "permission_denials": run.denials,
             "uuid": str(uuid.uuid4()),
+            **({"user_message_uuid": run.sender_id} if run.sender_id else {}),
         }
 
     def _explain(self, run: _Run, terminal: Terminal, status: int) -> None:

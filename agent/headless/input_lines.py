@@ -41,6 +41,9 @@ class StreamInput:
         self._room = threading.Semaphore(MAX_WAITING)
         """What the thread may still read ahead."""
         self._prompts: asyncio.Queue[Prompt | Exception | None] = asyncio.Queue(MAX_WAITING)
+        self._waiting_prompts: dict[str, Prompt] = {}
+        """Those of `_prompts` that their sender can name, by its id."""
+        control.waiting_prompts = self._waiting_prompts
         self._stop = asyncio.Event()
         self._has_no_end = _holds_both_ends(descriptor)
         """Whether nothing but the end of all work ends the prompts: no writer can."""
@@ -117,6 +120,11 @@ class StreamInput:
                     case Exception() as error:
                         raise error
                     case prompt:
+                        if (
+                            prompt.sender_id
+                            and self._waiting_prompts.pop(prompt.sender_id, None) is None
+                        ):
+                            continue  # its sender took it back
                         yield prompt
             if not self._is_read:
                 raise BrokenPipeError(errno.EPIPE, "the output is no longer read")
@@ -172,6 +180,8 @@ class StreamInput:
                 if prompt is not None and self._joins(prompt, conversation):
                     conversation.prompt_queue.add(prompt)
                 elif prompt is not None:
+                    if prompt.sender_id:
+                        self._waiting_prompts[prompt.sender_id] = prompt
                     await self._prompts.put(prompt)
         except ValueError as error:
             await self._prompts.put(UsageError(f"input line: {error}"))
@@ -243,16 +253,18 @@ def prompt_of(value: Mapping[str, object]) -> Prompt:
     role = message.get("role", "user")
     if role != "user":
         raise ValueError(f"its message has the role {role!r}; {_EXPECTED}")
-    prompt = _prompt(message.get("content"))
+    sender_id = value.get("uuid")
+    prompt = _prompt(message.get("content"), sender_id if isinstance(sender_id, str) else "")
     if not prompt.text.strip() and not prompt.blocks:
         raise ValueError(f"its content is empty; {_EXPECTED}")
     return prompt
 
 
-def _prompt(content: object) -> Prompt:
+def _prompt(content: object, sender_id: str) -> Prompt:
     if isinstance(content, str):
-        return Prompt(content)
+        return Prompt(content, sender_id=sender_id)
     if not isinstance(content, list) or not all(isinstance(block, dict) for block in content):
         raise ValueError(f"its content is neither text nor blocks; {_EXPECTED}")
     text = "".join(str(b.get("text", "")) for b in content if b.get("type") == "text")
-    return Prompt(text, blocks=tuple(b for b in content if b.get("type") in {"image", "document"}))
+    blocks = tuple(b for b in content if b.get("type") in {"image", "document"})
+    return Prompt(text, blocks=blocks, sender_id=sender_id)

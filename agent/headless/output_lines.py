@@ -108,7 +108,7 @@ def replay_line(prompt: Prompt, session_id: str) -> Line:
         "message": dict(message.to_wire()),
         "parent_tool_use_id": None,
         "session_id": session_id,
-        "uuid": message.uid,
+        "uuid": prompt.sender_id or message.uid,
         "isReplay": True,
     }
 

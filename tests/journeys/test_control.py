@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent.model.scripted.faults import Stall
 from agent.model.scripted.scenario import FaultPlan, Scenario, ToolCall, Turn
@@ -36,8 +37,8 @@ class Program:
     def say(self, line: object) -> None:
         self._in.write(json.dumps(line).encode() + b"\n")
 
-    def prompt(self, text: str) -> None:
-        self.say({"type": "user", "message": {"role": "user", "content": text}})
+    def prompt(self, text: str, **more: str) -> None:
+        self.say({"type": "user", "message": {"role": "user", "content": text}, **more})
 
     def request(self, request_id: str, **request: Any) -> None:
         self.say({"type": "control_request", "request_id": request_id, "request": request})
@@ -571,6 +572,30 @@ async def test_it_interrupts_and_goes_on(project: Path, fresh_home: Path) -> Non
         caller.prompt("two")
         assert (await caller.until("result"))["result"] == "Hello there."
         assert await caller.end() == 0
+
+
+async def test_it_takes_back_a_prompt_that_waits(project: Path, fresh_home: Path) -> None:
+    stall = FaultPlan(Stall(hold="first"), request=1)
+    async with (
+        ScriptedServer(Scenario(turns=(replace(HELLO, times=0),), faults=(stall,))) as server,
+        program(server, project, fresh_home, "--replay-user-messages") as caller,
+    ):
+        caller.prompt("one", uuid="a")
+        await server.wait_for_hold("first")
+        caller.prompt("two", uuid="b")
+        caller.prompt("three", uuid="c")
+        for number, message in enumerate(("b", "b", "a")):
+            caller.request(str(number), subtype="cancel_async_message", message_uuid=message)
+            response = (await caller.until("control_response"))["response"]["response"]
+            assert response == {"cancelled": number == 0}
+        caller.request("9", subtype="interrupt")
+        response = (await caller.until("control_response"))["response"]["response"]
+        assert response == {"still_queued": ["c"]}
+        assert (await caller.until("result"))["user_message_uuid"] == "a"
+        assert (await caller.until("user"))["uuid"] == "c"
+        assert (await caller.until("result"))["user_message_uuid"] == "c"
+        assert await caller.end() == 0
+    assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize(
