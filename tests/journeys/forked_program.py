@@ -109,6 +109,23 @@ async def fork_program(
     return program
 
 
+def fork_in_terminal(
+    arguments: Sequence[str], cwd: Path, env: Mapping[str, str], terminal: int, code: str = ""
+) -> tuple[int, int]:
+    """Start a run that has a terminal, which is closed here.
+
+    Returns its process number, and the descriptor that `exit_status` takes.
+    """
+    result, write = os.pipe()
+    return order_fork(arguments, cwd, env, [terminal] * 3 + [write], code), result
+
+
+def exit_status(result: int) -> int:
+    """Return the exit status of a run, negative for a signal, once it has ended."""
+    with os.fdopen(result) as status:
+        return int(status.read())
+
+
 def order_fork(
     arguments: Sequence[str],
     cwd: Path,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.program import Program
 from benchmarks.terminal import Emulator
-from tests.journeys.forked_program import order_fork
+from tests.journeys.forked_program import exit_status, fork_in_terminal
 
 
 @dataclass(slots=True)
@@ -40,8 +40,7 @@ class ForkedScreen(Program):
         attributes[3] &= ~termios.ECHO
         termios.tcsetattr(terminal, termios.TCSANOW, attributes)
         os.set_blocking(controller, False)
-        result, write = os.pipe()
-        pid = order_fork(command, directory, environment, [terminal] * 3 + [write])
+        pid, result = fork_in_terminal(command, directory, environment, terminal)
         return cls(pid, controller, Emulator(columns, rows), started_s, result=result)
 
     def _reap(self, options: int) -> None:
@@ -49,5 +48,4 @@ class ForkedScreen(Program):
             return
         if options & os.WNOHANG and not select.select([self.result], [], [], 0)[0]:
             return
-        with os.fdopen(self.result) as status:
-            self.exit_status = int(status.read())
+        self.exit_status = exit_status(self.result)

@@ -9,7 +9,7 @@ import re
 import select
 import signal
 import struct
-import sys
+import subprocess
 import termios
 import time
 from codecs import getincrementaldecoder
@@ -18,6 +18,8 @@ from pathlib import Path
 from types import TracebackType
 
 import pyte
+
+from tests.journeys.forked_program import exit_status, fork_in_terminal
 
 _PRIVATE = re.compile(r"\x1b\[[<>=][0-9;]*[a-zA-Z]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)")
 _UNFINISHED = re.compile(r"\x1b(\[[0-?]*|\][^\x07\x1b]*\x1b?)?\Z")
@@ -44,17 +46,16 @@ class PtySession:
         self._held = ""
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         environment = {
-            **os.environ,
+            **{name: os.environ[name] for name in ("HOME", "PATH", "TMPDIR")},
+            "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             "COLORTERM": "truecolor",
-            "PYTHONPATH": str(Path(__file__).parents[3]),
             **(env or {}),
         }
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.execve(sys.executable, [sys.executable, str(script)], environment)
-        # Textual reads the size in the child; it is set before the child can have got that far.
+        self.fd, terminal = pty.openpty()
         self.resize(width, height, tell=False)
+        code = f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"
+        self.pid, self._result = fork_in_terminal([], script.parent, environment, terminal, code)
 
     def __enter__(self) -> PtySession:
         return self
@@ -67,7 +68,7 @@ class PtySession:
     ) -> None:
         if self.exit_status is None:
             os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
+            exit_status(self._result)
         if self.fd >= 0:
             os.close(self.fd)
 
@@ -105,13 +106,18 @@ class PtySession:
     def wait_for_text(self, text: str) -> None:
         self.wait_until(lambda: text in self.text)
 
+    def wait_until_stopped(self) -> None:
+        """Return once a signal has stopped it; it is no child of this process."""
+        command = ["ps", "-o", "stat=", "-p", str(self.pid)]
+        while not subprocess.run(command, capture_output=True, check=True).stdout.startswith(b"T"):
+            time.sleep(0.02)
+
     def wait_for_exit(self, *, limit_s: float = 20.0) -> int:
         """Read to the end and return the exit status (negative: the signal)."""
         until = time.monotonic() + limit_s
         while self.fd >= 0 and self._read(max(0.0, until - time.monotonic())):
             assert time.monotonic() < until, f"still running; the screen shows:\n{self.text}"
-        _pid, status = os.waitpid(self.pid, 0)
-        self.exit_status = os.waitstatus_to_exitcode(status)
+        self.exit_status = exit_status(self._result)
         return self.exit_status
 
     def read_quiet(self, quiet_s: float) -> str:

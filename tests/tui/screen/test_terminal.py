@@ -153,7 +153,7 @@ def test_suspended_it_gives_the_terminal_back_and_returns() -> None:
         session.wait_for_text("ready")
         entered = len(session.written)
         os.kill(session.pid, signal.SIGTSTP)
-        os.waitid(os.P_PID, session.pid, os.WSTOPPED | os.WNOWAIT)
+        session.wait_until_stopped()
         session.wait_until(lambda: LEFT[0] in session.written[entered:])
         assert session.local_flags() == before
         session.screen.reset()
@@ -181,7 +181,7 @@ def test_stopped_and_continued_it_draws_again_and_reads_on() -> None:
     with PtySession(APP) as session:
         session.wait_for_text("ready")
         os.kill(session.pid, signal.SIGSTOP)
-        os.waitid(os.P_PID, session.pid, os.WSTOPPED | os.WNOWAIT)
+        session.wait_until_stopped()
         session.screen.reset()
         os.kill(session.pid, signal.SIGCONT)
         session.wait_for_text("line 0")
