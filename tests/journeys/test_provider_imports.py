@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from agent.model.scripted.scenario import Scenario, Text, Turn
 from agent.model.scripted.server import ScriptedServer
 from tests.agent.model.providers.service_account import PROJECT, service_account
+from tests.journeys.forked_program import fork_program
 from tests.journeys.program import environment
 
 DIALECTS = {
@@ -23,6 +22,14 @@ DIALECTS = {
     "agent.model.providers.wire_client",
 }
 SDKS = {"anthropic", "openai", "google.genai", "google.auth", "boto3", "botocore", "jsonschema"}
+
+# What the process has imported before it is forked would be listed too.
+RUN = """
+import atexit, sys
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+from tui.cli import main
+sys.exit(main())
+"""
 
 
 @pytest.mark.parametrize(
@@ -75,20 +82,14 @@ async def test_only_what_is_used(
         }
         settings = {"providers": providers}
         (fresh_home / ".agent" / "settings.json").write_text(json.dumps(settings))
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-X", "importtime", "-m", "tui.cli", "-p", "hi", "--model", model),
-            cwd=project,
-            env={
-                **environment(fresh_home, server.base_url),
-                "ANTHROPIC_FOUNDRY_API_KEY": "key",
-                "AWS_BEARER_TOKEN_BEDROCK": "bearer",
-                "GOOGLE_APPLICATION_CREDENTIALS": str(account),
-            },
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+        env = environment(
+            fresh_home,
+            server.base_url,
+            ANTHROPIC_FOUNDRY_API_KEY="key",
+            AWS_BEARER_TOKEN_BEDROCK="bearer",
+            GOOGLE_APPLICATION_CREDENTIALS=str(account),
         )
+        process = await fork_program(["-p", "hi", "--model", model], project, env, code=RUN)
         out, err = await process.communicate()
     assert out.decode() == "Hi.\n"
-    imported = {line.rpartition("|")[2].strip() for line in err.decode().splitlines()}
-    assert imported & (DIALECTS | SDKS) == expected
+    assert {*err.decode().split()} & (DIALECTS | SDKS) == expected

@@ -54,6 +54,8 @@ class PtySession:
         }
         self.fd, terminal = pty.openpty()
         self.resize(width, height, tell=False)
+        self.first_flags = self.local_flags()
+        """What the program was given; it may have changed them when this returns."""
         code = f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"
         self.pid, self._result = fork_in_terminal([], script.parent, environment, terminal, code)
 

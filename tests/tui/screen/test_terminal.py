@@ -33,12 +33,11 @@ def _assert_given_back(session: PtySession) -> None:
 
 def test_the_terminal_comes_back_after_the_end() -> None:
     with PtySession(APP) as session:
-        before = session.local_flags()
         session.wait_for_text("ready")
         assert not session.local_flags() & COOKED
         session.send("\x04")
         session.wait_until(lambda: LEFT[0] in session.written)
-        session.wait_until(lambda: session.local_flags() == before)
+        session.wait_until(lambda: session.local_flags() == session.first_flags)
         assert session.wait_for_exit() == 7
         _assert_given_back(session)
 
@@ -149,13 +148,12 @@ def test_a_window_that_shrinks_and_grows_back_is_whole_again() -> None:
 
 def test_suspended_it_gives_the_terminal_back_and_returns() -> None:
     with PtySession(APP) as session:
-        before = session.local_flags()
         session.wait_for_text("ready")
         entered = len(session.written)
         os.kill(session.pid, signal.SIGTSTP)
         session.wait_until_stopped()
         session.wait_until(lambda: LEFT[0] in session.written[entered:])
-        assert session.local_flags() == before
+        assert session.local_flags() == session.first_flags
         session.screen.reset()
         os.kill(session.pid, signal.SIGCONT)
         session.wait_for_text("line 0")
