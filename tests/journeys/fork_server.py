@@ -12,6 +12,7 @@ becomes the run's controlling terminal.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import gc
 import json
@@ -21,6 +22,7 @@ import signal
 import socket
 import sys
 import termios
+import threading
 from types import FrameType
 from typing import Any, Final
 
@@ -137,8 +139,41 @@ def _become(order: dict[str, Any], streams: list[int]) -> list[str]:
     return arguments
 
 
+def _run(code: str) -> int:
+    """Run the program, or what is in its place, and return its exit status."""
+    try:
+        if code:
+            exec(code, {"__name__": "__main__"})
+            return 0
+        from tui.cli import main as run_program
+
+        return run_program()
+    except SystemExit as end:
+        if end.code is None:
+            return 0
+        if not isinstance(end.code, int):
+            raise
+        return end.code
+
+
+def _end(status: int) -> int:
+    """End as an interpreter does, and leave the modules: to empty them takes half of a short run.
+
+    Returns the status where its streams cannot be flushed, of which the interpreter tells.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    gc.collect()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return status
+    os._exit(status)
+
+
 def main() -> int:
-    """Serve; in a child run the program, whose end is an interpreter's own."""
+    """Serve; in a child run the program."""
     for name in _PRELOADED + (_OF_THE_SCREEN if sys.stdin.isatty() else ()):
         __import__(name)
     gc.freeze()
@@ -148,12 +183,7 @@ def main() -> int:
         return 0
     orders.close()
     sys.argv[1:] = _become(*order)
-    if code := order[0]["code"]:
-        exec(code, {"__name__": "__main__"})
-        return 0
-    from tui.cli import main as run
-
-    return run()
+    return _end(_run(order[0]["code"]))
 
 
 if __name__ == "__main__":
