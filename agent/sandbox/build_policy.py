@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from agent.sandbox.configuration.path_lists import PathLists
 from agent.sandbox.credential_paths import credential_paths
 from agent.sandbox.denied_files import denied_files
+from agent.sandbox.git.git_program import PROGRAM_DIRECTORIES
 from agent.sandbox.package_caches import PackageCaches, private_caches, shared_caches
 from agent.sandbox.policy import OVERLAID, Network, SandboxPolicy
 from agent.sandbox.protected.daemon_sockets import daemon_sockets
@@ -157,6 +158,7 @@ def _visible(
         *request.visible,
         *request.settings_lists.allow_read,
         *_program_directories(request.env),
+        *(PROGRAM_DIRECTORIES if _may_write(request) else ()),
     ]
     if request.confinement is Confinement.PROJECT_FILES:
         paths.append(request.env.get("SSH_AUTH_SOCK", ""))

@@ -34,6 +34,8 @@ _PACKAGES: Final = [
     str(Path(msgspec.__file__).parents[1]),
 ]
 """Where modules are; `-I` does not look where variables say."""
+PROGRAM_DIRECTORIES: Final = (*_PACKAGES, sys.prefix, sys.base_prefix)
+"""What the script in the place of git needs to see."""
 _TIMEOUT_S: Final = 5.0
 _SCRIPT: Final = """\
 #!/bin/sh
