@@ -7,6 +7,7 @@ second where another program keeps the processor busy. This one asks the loop it
 from __future__ import annotations
 
 import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -23,7 +24,7 @@ _LONGEST_S: Final = 1.0
 
 
 async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = _LONGEST_S) -> None:
-    """Return when no callback is ready, no timer is due soon and no thread of the loop works."""
+    """Return when no callback is ready, no timer is due soon and no thread works for the loop."""
     loop: Any = asyncio.get_running_loop()
     limit_s = loop.time() + max_sleep
     if min_sleep:
@@ -50,6 +51,9 @@ def _next_timer(loop: Any) -> float | None:
 
 
 def _has_working_thread(loop: Any) -> bool:
+    if any(thread.name == "import" for thread in threading.enumerate()):
+        # The first prompt of a process waits for modules.
+        return True
     executor = loop._default_executor
     if not isinstance(executor, ThreadPoolExecutor):
         return False
