@@ -124,6 +124,8 @@ class ToolDispatch(Struct, frozen=True):
     identifier: str
     """The fixed line of the card, such as `Read src/a.py:10-40`."""
     agent_id: str | None = None
+    has_tool: bool = True
+    """Whether there is a tool of that name: the model may have made it up."""
     type: Literal["tool_dispatch"] = "tool_dispatch"
 
 

@@ -107,7 +107,8 @@ class EventRecorder:
     def _start(self, run: _RUN, event: ToolDispatch | PermissionRequested | HookStarted) -> None:
         match event:
             case ToolDispatch():
-                name = event.name if is_known_tool(event.name) else "unknown"
+                is_known = event.has_tool and is_known_tool(event.name)
+                name = event.name if is_known else "unknown"
                 span = self._tracer.start("tool", name, parent=self._run(run))
                 self._tools[event.tool_use_id] = span
                 if self._tracer.records_content:

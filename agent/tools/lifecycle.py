@@ -278,6 +278,7 @@ async def _emit_dispatch(call: RunningCall, name: str) -> None:
             call.use.input,
             call.identifier,
             agent_id=call.events.agent_id,
+            has_tool=call.ports.registry.get(name) is not None,
         )
     )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agent.events import (
     AgentEvent,
     Complete,
@@ -96,11 +98,11 @@ def test_a_prompt_becomes_a_tree() -> None:
     assert tracer.open_spans == 0
 
 
-def test_a_tool_name_that_the_model_made_up_is_in_no_log() -> None:
-    words = "the_password_is_hush"
+@pytest.mark.parametrize("words", ["the_password_is_hush", "mcp__the_password__is_hush"])
+def test_a_tool_name_that_the_model_made_up_is_in_no_log(words: str) -> None:
     spans, logged, _ = recorded(
         PROMPT,
-        ToolDispatch("t", "c", words, {}, words),
+        ToolDispatch("t", "c", words, {}, words, has_tool=False),
         ToolResult("t", "c", words, "There is no such tool.", True, 0.0, "invalid"),
         Terminal("t", "completed", turns=1),
     )
