@@ -49,6 +49,8 @@ def user(request: pytest.FixtureRequest) -> int | None:
         pytest.skip("only root can become another user")
     if _python_for(NOBODY) is None:
         pytest.skip("no interpreter that the user nobody may run")
+    if subprocess.run(["test", "-r", __file__], user=NOBODY, check=False).returncode:
+        pytest.skip("a checkout that the user nobody may not read, such as below /root")
     return NOBODY
 
 
