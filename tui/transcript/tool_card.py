@@ -70,7 +70,7 @@ def tool_card_rows(
         return _head(card, width_cells, is_detailed)
     body = _body(card, width, width_cells, is_detailed, highlighter)
     if card.is_users:
-        return [_fit_row(line, width_cells) for line in _below_prompt(card, body)]
+        return [_fit_row(line, width_cells) for line in _below_prompt(card, body, width_cells)]
     head = _head(card, width_cells, is_detailed)
     return [*head, *(_fit_row(line, width_cells) for line in body)]
 
@@ -94,12 +94,15 @@ def todo_rows(items: Sequence[TodoItem], width_cells: int) -> list[Row]:
     return rows
 
 
-def _below_prompt(card: ToolCard, body: list[Row]) -> list[Row]:
+def _below_prompt(card: ToolCard, body: list[Row], width_cells: int) -> list[Row]:
     """Return the rows of the user's own command, which stands right above as it was typed."""
     if not body:
         return _nest_rows([row(("running", MUTED), is_copied=False)])
-    outcome = _outcome_runs(card)
-    return _join_nested(body, _nest_rows([row(*outcome, is_copied=False)])) if outcome else body
+    if outcome := _outcome_runs(card):
+        # At the right edge, where it is no line of the output.
+        line = spread([], [*outcome, (" ", TEXT)], width_cells)
+        body = [*body, Row(line, is_copied=False)]
+    return body
 
 
 def _outcome_runs(card: ToolCard) -> list[Run]:
