@@ -117,7 +117,7 @@ class BottomLines:
     def shell_hint(self) -> str:
         """Return what the prompt's upper rule shows while a shell command is typed."""
         display = self._chords.keymap.display
-        pairs = [(display("autocomplete:accept"), "earlier commands")]
+        pairs = [(display("autocomplete:accept"), "history")]
         if not self._document.activity.is_working:
             # While something runs this key ends that.
             pairs.append((display("chat:cancel"), "cancel"))
