@@ -99,7 +99,7 @@ def _below_prompt(card: ToolCard, body: list[Row], width_cells: int) -> list[Row
     if not body:
         return _nest_rows([row(("running", MUTED), is_copied=False)])
     if outcome := _outcome_runs(card):
-        # At the right edge, where it is no line of the output.
+        # At the right edge, where it does not look like output.
         line = spread([], [*outcome, (" ", TEXT)], width_cells)
         body = [*body, Row(line, is_copied=False)]
     return body
