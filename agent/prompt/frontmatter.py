@@ -18,6 +18,10 @@ MAX_PARTS: Final = 10_000
 """Of a head with aliases."""
 _BEGUN: Final = re.compile(r"^\W*([A-Za-z][A-Za-z0-9_-]*)", re.MULTILINE)
 _LINE: Final = re.compile(r"^([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)$")
+_SECOND_KEY: Final = re.compile(
+    r"\s(?:name|description|(?:allowed-|disallowed-)?tools|model|effort|color|agent|argument-hint|hooks):\s"
+)
+"""Two lines that became one."""
 
 
 class FrontMatter(Struct, frozen=True):
@@ -134,8 +138,7 @@ def _is_whole(line: str) -> bool:
         return False
     value = match[2].strip()
     pairs = (("[", "]"), ("{", "}"), ("(", ")"))
-    if ": " in value:
-        # Perhaps two lines that became one.
+    if _SECOND_KEY.search(value):
         return False
     if any(value.count(opening) != value.count(closing) for opening, closing in pairs):
         return False

@@ -17,6 +17,7 @@ from agent.prompt.frontmatter import read_head
         ("description: @ada's list", "description", "@ada's list"),
         ("allowed-tools: *", "allowed-tools", "*"),
         ('description: "Fix" it', "description", '"Fix" it'),
+        ("description: Fix: it", "description", "Fix: it"),
     ],
 )
 def test_lines_that_are_no_yaml_but_whole_are_fine(line: str, key: str, value: str) -> None:
@@ -33,7 +34,7 @@ def test_lines_that_are_no_yaml_but_whole_are_fine(line: str, key: str, value: s
         "  - a\nname",
         "description: {a",
         "{{{",
-        "description: Fix: it",
+        "description: Fix it model: opus",
     ],
 )
 def test_lines_with_something_left_open_are_reported(line: str) -> None:
@@ -112,7 +113,8 @@ def test_deep_nesting_is_refused_before_a_parser_sees_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "problem"), [("hint: [from] [to]", ""), ("hint: Fix: it", "not valid YAML: line 3")]
+    ("line", "problem"),
+    [("hint: [from] [to]", ""), ("hint: Fix it model: opus", "not valid YAML: line 3")],
 )
 def test_a_text_that_is_no_yaml_leaves_the_rest_of_the_head_whole(line: str, problem: str) -> None:
     head = read_head(

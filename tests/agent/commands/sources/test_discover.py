@@ -77,11 +77,11 @@ def test_a_project_cannot_take_a_reserved_name(place: Place) -> None:
 
 
 def test_broken_heads_are_reported_and_the_rest_counts(place: Place) -> None:
-    text = "---\ndescription: Fix: it\neffort: enormous\nargument-hint: [file]\n---\nDo $1"
+    text = "---\ndescription: Fix model: x\neffort: enormous\nargument-hint: [file]\n---\nDo $1"
     place.write(".agent/commands/fix.md", text, home=True)
     found = place.finder.find()
     (command,) = found.commands
-    assert command.meta.description == "Fix: it"
+    assert command.meta.description == "Fix model: x"
     assert command.load().body == "Do $1"
     assert [p.message.partition(":")[0] for p in found.problems] == [
         "the front matter is not valid YAML",

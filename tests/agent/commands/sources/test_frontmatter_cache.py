@@ -134,7 +134,7 @@ def test_files_that_are_gone_are_forgotten(starts: Starts) -> None:
 
 
 def test_problems_are_told_again_at_each_start(starts: Starts) -> None:
-    starts.write("commands/a.md", "---\ndescription: Fix: it\neffort: enormous\n---\nx")
+    starts.write("commands/a.md", "---\ndescription: Fix it model: opus\neffort: enormous\n---\nx")
     first, second = starts.start(), starts.start()
     assert len(first.problems) == 2
     assert first.problems == second.problems
