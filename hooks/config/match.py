@@ -102,11 +102,34 @@ def _steps_log2(text: str) -> int:
     text = _NO_CHOICE.sub("", _LITERAL.sub("x", text))
     if _REPEATS_GROUP.search(text):
         return MAX_STEPS_LOG2 + 1
-    if "(" not in text and "|" in text:
-        return max(map(_steps_log2, text.split("|")))
+    return max(map(_steps_of_one_log2, _alternatives(text)))
+
+
+def _steps_of_one_log2(text: str) -> int:
+    """The same, of one alternative: the choices of all groups in it multiply."""
     places = LONGEST_VALUE_CHARS.bit_length() - 1
-    choices = text.count("?") + text.count("(") * text.count("|").bit_length()
+    bars = [0]
+    choices = text.count("?")
+    for sign in text:
+        if sign == "(":
+            bars.append(0)
+        elif sign == "|":
+            bars[-1] += 1
+        elif sign == ")" and len(bars) > 1:
+            choices += bars.pop().bit_length()
     return places * (1 + len(_REPEATS.findall(text))) + choices
+
+
+def _alternatives(text: str) -> list[str]:
+    """Return what the bars outside of groups part."""
+    results, depth = [""], 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "|" and depth == 0:
+            results.append("")
+        else:
+            results[-1] += sign
+    return results
 
 
 def covers(matcher: Matcher, value: str, *, is_agent: bool = False) -> bool:

@@ -96,6 +96,8 @@ def test_a_pattern_that_could_take_forever_covers_everything(pattern: str) -> No
         "mcp__a__.*x|mcp__b__.*y|mcp__c__.*z",
         r"mcp__\w+__(read|list)_.*",
         "[*+?()|]+",
+        "Write|Chat__(send|plan|list)|mcp__.*(?:chat_(?:send|plan|list)|tasks.*save_)",
+        "(?x)mcp__ # )\n.*",
     ],
 )
 def test_patterns_that_users_write_are_searched_for(pattern: str) -> None:
