@@ -194,8 +194,8 @@ def _take_lead(place: TeamPlace) -> Lease:
         MailDirectory(place.member_dir(LEADER)).make()
     except OSError as error:
         raise TeamError(
-            f"{place.directory} cannot be used: {error.strerror}. A team needs a disk that takes "
-            "its files; AGENT_TUI_HOME names another place."
+            f"{place.directory} cannot be used: {error.strerror}. A team keeps files "
+            "there; set AGENT_TUI_HOME to another folder."
         ) from error
     return lease
 
