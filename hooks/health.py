@@ -25,6 +25,7 @@ from permissions.base.process.spawn import CannotStart, Launch
 
 INTERPRETERS: Final = frozenset({"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl"})
 VARIABLE: Final = "$"
+_PROJECT_VARIABLES: Final = ("CLAUDE_PROJECT_DIR", "AGENT_TUI_PROJECT_DIR")
 _NOT_ON_PATH: Final = " is not on the PATH of hooks"
 _SHARED_PROBLEMS: Final = (" does not exist", " is not executable (chmod +x)")
 """What ends the message of a file that cannot be started: often the same for many handlers."""
@@ -39,11 +40,20 @@ class Finding(Struct, frozen=True):
 
 
 def check_health(
-    specs: Sequence[HandlerSpec], *, env: Mapping[str, str], cwd: Path
+    specs: Sequence[HandlerSpec],
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    project_dir: Path | None = None,
 ) -> tuple[Finding, ...]:
-    """Return what is wrong with handlers, as far as that is known without running them."""
+    """Return what is wrong with handlers, as far as that is known without running them.
+
+    `project_dir` is the project's root, `cwd` itself where it is None.
+    """
+    variables = dict.fromkeys(_PROJECT_VARIABLES, str(project_dir or cwd))
+    own_env = {**env, **variables}
     return tuple(
-        Finding(spec, message) for spec in specs for message in _check(spec, env=env, cwd=cwd)
+        Finding(spec, message) for spec in specs for message in _check(spec, env=own_env, cwd=cwd)
     )
 
 
@@ -119,8 +129,6 @@ def _check(spec: HandlerSpec, *, env: Mapping[str, str], cwd: Path) -> Iterator[
     match spec.handler:
         case CommandHandler() as handler:
             own = dict(env)
-            own.setdefault("CLAUDE_PROJECT_DIR", str(cwd))
-            own.setdefault("AGENT_TUI_PROJECT_DIR", str(cwd))
             if spec.plugin is not None:
                 own["CLAUDE_PLUGIN_ROOT"] = own["AGENT_TUI_PLUGIN_ROOT"] = str(spec.plugin.root)
             if handler.args is not None:
@@ -187,7 +195,7 @@ def _program_problem(program: str, env: Mapping[str, str], cwd: Path) -> str:
 def _expand(word: str, env: Mapping[str, str]) -> str | None:
     """Return a word with known variables filled in; None when a variable is left."""
     text = fill_placeholders(word, env)
-    for name in ("CLAUDE_PROJECT_DIR", "AGENT_TUI_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "HOME"):
+    for name in (*_PROJECT_VARIABLES, "CLAUDE_PLUGIN_ROOT", "HOME"):
         text = text.replace(f"${name}", env.get(name, f"${name}"))
         text = text.replace(f"${{{name}}}", env.get(name, f"${{{name}}}"))
     if text.startswith("~/") and env.get("HOME"):

@@ -90,7 +90,7 @@ class HookSession(Struct):
     session_id: str
     transcript_path: Path
     project_dir: Path
-    """Where the session started; never moves."""
+    """The root of the project whose settings apply; never moves."""
     home: Path
     state_dir: Path
     """Private to the session: environment files and texts that were too long. Made when needed."""

@@ -78,7 +78,9 @@ class StartHooks(Struct, frozen=True, kw_only=True):
         """Report which of the configured hooks could not work, before they are needed."""
         env, cwd = self.start.env, self.start.environment.launch_dir
         specs = self.dispatch.runner.config.all()
-        findings = await asyncio.to_thread(check_health, specs, env=env, cwd=cwd)
+        findings = await asyncio.to_thread(
+            check_health, specs, env=env, cwd=cwd, project_dir=self.start.settings.project_root
+        )
         for line in start_lines(findings, self.dispatch.runner.missing):
             self.dispatch.firing.warn(line)
         if any(isinstance(spec.handler, CommandHandler) for spec in specs):

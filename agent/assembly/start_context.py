@@ -310,7 +310,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
         return HookSession(
             session_id=self.session.id,
             transcript_path=self.session.path,
-            project_dir=self.environment.launch_dir,
+            project_dir=self.settings.project_root,
             home=self.environment.home,
             state_dir=self.directory,
             cwd=self.environment.launch_dir,

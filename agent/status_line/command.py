@@ -148,13 +148,15 @@ async def run_status_command(
     timeout_s: float = TIMEOUT_S,
 ) -> StatusText:
     """Run the command once. Raises nothing but cancellation, which ends the command as well."""
-    size = {
+    workspace = status_json.get("workspace", {})
+    own_env = {
         "COLUMNS": str(status_json.get("columns", 80)),
         "LINES": str(status_json.get("rows", 24)),
+        "CLAUDE_PROJECT_DIR": str(workspace.get("project_dir", cwd)),
     }
     try:
         text = await ask_command(
-            command, status_json, cwd=cwd, env={**env, **size}, timeout_s=timeout_s
+            command, status_json, cwd=cwd, env={**env, **own_env}, timeout_s=timeout_s
         )
     except CommandFailed as error:
         return StatusText(problem=f"the status line command {error}")

@@ -25,7 +25,9 @@ async def list_hooks(
     except SourceError as error:
         print(f"hooks list: {error}", file=stderr)
         return 2
-    findings = check_health(config.all(), env=world.ports.env, cwd=world.cwd)
+    findings = check_health(
+        config.all(), env=world.ports.env, cwd=world.cwd, project_dir=world.project_dir
+    )
     if as_json:
         rows = [handler_json(spec, findings) for spec in config.all()]
         warnings = [str(warning) for warning in config.warnings]

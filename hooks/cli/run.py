@@ -54,6 +54,8 @@ class HookWorld(Struct, frozen=True):
     discover: Callable[[bool], Sequence[HookLayer]]
     """Find the settings of this project and user; the argument is `--trust`."""
     pid: int | None = None
+    project_dir: Path | None = None
+    """The project's root; None: `cwd`."""
 
 
 class Step(Struct, frozen=True):
@@ -150,7 +152,7 @@ def _session(world: HookWorld) -> HookSession:
     return HookSession(
         session_id=session_id,
         transcript_path=state / "transcript.jsonl",
-        project_dir=world.cwd,
+        project_dir=world.project_dir or world.cwd,
         home=world.home,
         state_dir=state,
         cwd=world.cwd,

@@ -130,3 +130,15 @@ def test_files_that_cannot_be_started_are_one_line_for_a_place(place: Place) -> 
     assert f"would fail: the script {place.project}/gone/a.js does not exist, and so on" in many
     assert single.startswith("PostToolUse hook './plain.sh'")
     assert "is not executable" in single
+
+
+def test_scripts_are_looked_for_in_the_projects_root(place: Place) -> None:
+    (place.project / "ok.sh").write_text("#!/bin/sh\n")
+    (place.project / "sub").mkdir()
+    specs, _ = parse_hooks(
+        {"Stop": [{"hooks": [{"type": "command", "command": 'sh "$CLAUDE_PROJECT_DIR"/ok.sh'}]}]},
+        source=HookSource.USER,
+    )
+    sub = place.project / "sub"
+    assert check_health(specs, env=place.env, cwd=sub)
+    assert not check_health(specs, env=place.env, cwd=sub, project_dir=place.project)

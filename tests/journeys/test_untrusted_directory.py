@@ -148,6 +148,26 @@ async def test_f21_a_hooks_script_is_not_edited_without_a_word(
     assert (project / "scripts" / "new.sh").exists(), "its neighbor is an ordinary file"
 
 
+async def test_hooks_of_the_root_find_their_scripts_where_a_session_starts_below_it(
+    project: Path, fresh_home: Path
+) -> None:
+    (project / ".agent").mkdir()
+    guard = project / ".agent" / "guard.sh"
+    guard.write_text("echo no forty >&2; exit 2\n")
+    hook = {"type": "command", "command": 'sh "$CLAUDE_PROJECT_DIR/.agent/guard.sh"'}
+    (project / ".agent" / "settings.json").write_text(
+        json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}})
+    )
+    start = project / "packages" / "app"
+    start.mkdir(parents=True)
+    turns = (Turn((ToolCall("Bash", {"command": "echo forty"}),)), Turn((Text("done"),)))
+    async with ScriptedServer(Scenario(turns=turns)) as server:
+        env = environment(fresh_home, server.base_url)
+        _, _, err = await run("-p", "go", "--trust", cwd=start, env=env)
+    assert "no forty" in json.dumps(server.requests[-1].body["messages"][-1])
+    assert "does not exist" not in err
+
+
 async def test_git_of_our_own_writes_nothing_whatever_it_runs(
     project: Path, fresh_home: Path, begin: Begin
 ) -> None:

@@ -58,9 +58,10 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         return
     runner = center.context.hooks
     env, cwd = center.context.env, center.context.session.launch_dir
+    root = center.context.settings().project_root
     specs = runner.config.all()
     # Bash is asked whether it can read each command.
-    health = await asyncio.to_thread(_health, specs, env, cwd)
+    health = await asyncio.to_thread(_health, specs, env, cwd, root)
     dry = _dry_run(screen, runner, argument) if argument else None
     selected_index = 0
     while True:
@@ -85,10 +86,10 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
 
 
 def _health(
-    specs: Sequence[HandlerSpec], env: Mapping[str, str], cwd: Path
+    specs: Sequence[HandlerSpec], env: Mapping[str, str], cwd: Path, root: Path
 ) -> dict[int, list[str]]:
     messages: dict[int, list[str]] = {}
-    for finding in check_health(specs, env=env, cwd=cwd):
+    for finding in check_health(specs, env=env, cwd=cwd, project_dir=root):
         messages.setdefault(finding.spec.position, []).append(finding.message)
     return messages
 

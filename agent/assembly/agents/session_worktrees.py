@@ -69,7 +69,7 @@ def _hooks(
     session = HookSession(
         session_id=options.session_id or "",
         transcript_path=Path(os.devnull),
-        project_dir=environment.launch_dir,
+        project_dir=settings.project_root,
         home=environment.home,
         state_dir=scratch,
         cwd=environment.launch_dir,

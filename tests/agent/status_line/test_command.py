@@ -30,11 +30,13 @@ ENV = dict(os.environ)
         pytest.param(r"printf '\377ok'", ("�ok",), id="no text"),
         pytest.param("exit 3", (), id="failure"),
         pytest.param("echo $COLUMNS $LINES", ("77 33",), id="size"),
+        pytest.param('echo "$CLAUDE_PROJECT_DIR"', ("/a/b",), id="project"),
         pytest.param("exec 0<&-; echo deaf", ("deaf",), id="does not read"),
     ],
 )
 async def test_what_is_shown(tmp_path: Path, command: str, lines: tuple[str, ...]) -> None:
-    given = {"columns": 77, "rows": 33, "cwd": "x" * 200_000}
+    workspace = {"project_dir": "/a/b"}
+    given = {"columns": 77, "rows": 33, "cwd": "x" * 200_000, "workspace": workspace}
     found = await run_status_command(command, given, cwd=tmp_path, env=ENV)
     shown = tuple("".join(piece.text for piece in line) for line in found.lines)
     assert (shown, found.problem) == (lines, "")

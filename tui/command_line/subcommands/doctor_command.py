@@ -212,7 +212,7 @@ def _hooks(place: Here, settings: Settings) -> Iterator[Check]:
         yield Check("hook", "note", str(warning))
     specs = config.all()
     env = child_environment(os.environ, settings.env)
-    findings = check_health(specs, env=env, cwd=place.cwd)
+    findings = check_health(specs, env=env, cwd=place.cwd, project_dir=settings.project_root)
     for finding in findings:
         where = finding.spec.file or "the settings"
         yield Check(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.settings.project_root import find_project_root
 from hooks.cli.list import list_hooks
 from hooks.cli.run import HookOptions, HookWorld, run_hooks
 from hooks.config.config import HookLayer
@@ -126,6 +127,7 @@ def _world() -> HookWorld:
         ),
         discover=_Discover(cwd, home, agent_home),
         pid=os.getpid(),
+        project_dir=find_project_root(cwd),
     )
 
 
