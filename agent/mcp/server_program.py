@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.mcp.configuration.server_definition import ServerDefinition
+from agent.settings.project_root import find_project_root
 from permissions.base.process.spawn import Launch
 
 _INHERITED: Final = frozenset(
@@ -28,10 +29,11 @@ def server_program(
         for name, value in env.items()
         if definition.inherits_env or name in _INHERITED or name.startswith("LC_")
     }
+    root = str(find_project_root(launch_dir))
     variables = {
         "CLAUDECODE": "1",
-        "CLAUDE_PROJECT_DIR": str(launch_dir),
-        "AGENT_TUI_PROJECT_DIR": str(launch_dir),
+        "CLAUDE_PROJECT_DIR": root,
+        "AGENT_TUI_PROJECT_DIR": root,
     }
     return Launch(
         argv=(definition.command, *definition.args),

@@ -10,6 +10,7 @@ from typing import Final
 
 from agent.mcp.configuration.server_definition import ServerDefinition
 from agent.mcp.mcp_errors import ConnectFailed
+from agent.settings.project_root import find_project_root
 from permissions.base.process.ask_command import CommandFailed, ask_command
 
 TIMEOUT_S: Final = 10.0
@@ -37,7 +38,7 @@ async def helper_headers(
         **(definition.plugin.variables if definition.plugin is not None else {}),
         "CLAUDE_CODE_MCP_SERVER_NAME": definition.name,
         "CLAUDE_CODE_MCP_SERVER_URL": definition.url,
-        "CLAUDE_PROJECT_DIR": str(launch_dir),
+        "CLAUDE_PROJECT_DIR": str(find_project_root(launch_dir)),
     }
     try:
         output = await ask_command(
