@@ -161,9 +161,10 @@ def _files_of(directory: Path, kind: ItemKind, project_root: Path) -> Iterator[P
         return
     # Skills of several agents are links into one folder of the project.
     inside = os.path.join(os.path.realpath(project_root), "")
-    for link in sorted(filter(os.path.islink, directory.glob("*"))):
+    _, names, _ = next(os.walk(directory), ("", [], []))
+    for link in sorted(filter(os.path.islink, (directory / name for name in names))):
         skill_file = link / "SKILL.md"
-        if os.path.realpath(skill_file).startswith(inside) and skill_file.is_file():
+        if os.path.realpath(skill_file).startswith(inside) and os.path.isfile(skill_file):
             yield skill_file
 
 

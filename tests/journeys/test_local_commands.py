@@ -168,7 +168,7 @@ async def test_mode_offers_and_enters_what_can_be_entered_here(begin: Begin) -> 
     shut = await said(journey, "mode")
     assert shut == "default mode; available: default, acceptEdits, plan, dontAsk"
     assert (await said(journey, "mode", "nonsense")).endswith("acceptEdits, plan, dontAsk.")
-    assert "was not opened" in await said(journey, "mode", "bypassPermissions")
+    assert "was not enabled at start" in await said(journey, "mode", "bypassPermissions")
     gate.replace_context(replace(gate.context, bypass_available=True), auto_available=True)
     assert (await said(journey, "mode")).endswith("dontAsk, bypassPermissions, auto")
     assert await said(journey, "mode", "plan") == "plan mode"
