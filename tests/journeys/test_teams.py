@@ -566,5 +566,5 @@ async def test_a_team_on_a_disk_that_takes_no_files_is_refused(
     async with team_of(tmp_path, fresh_home, []) as team:
         team.directory.parent.mkdir(parents=True)
         team.directory.write_text("a file where the directory should be")
-        with pytest.raises(TeamError, match="AGENT_TUI_HOME names another place"):
+        with pytest.raises(TeamError, match="set AGENT_TUI_HOME to another folder"):
             await team.lead()
