@@ -502,7 +502,7 @@ async def test_the_end_of_a_background_command_is_reported_at_once(tmp_path: Pat
         shell = await shells.start("exit 3", cwd=tmp_path, env={}, results_dir=tmp_path)
         shells.to_background(shell)
         await until(pilot, lambda: "finished (exit 3): exit 3" in transcript_of(app))
-        # The model is told with the next request; the user is not told twice.
+        # The model gets it with its next request; the user reads it only once.
         (report,) = ended_shells(shells)()
         assert report.line == ""
         assert "exit code 3" in report.text

@@ -41,7 +41,7 @@ class Tmux:
         self._run("resize-window", "-x", str(width), "-y", str(height))
 
     def picture(self) -> list[list[Char]]:
-        """The screen with its colors; what nobody sees on a space is left out."""
+        """The screen with its colors; what cannot be seen on a space is left out."""
         screen = pyte.Screen(100, 30)
         pyte.Stream(screen).feed(self._run("capture-pane", "-p", "-e").replace("\n", "\r\n"))
         return [
