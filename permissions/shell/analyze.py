@@ -40,6 +40,8 @@ def analyze(
         temp_dir: What `$TMPDIR` means to what the command itself runs; empty: not known.
     """
     is_short = len(command) <= SHORT_CHARACTERS
+    # The same key for all callers, whether they know the value or not, where it cannot matter.
+    temp_dir = temp_dir if "TMPDIR" in command else ""
     return (_analyze_short if is_short else _analyze_long)(command, directory, home, temp_dir)
 
 

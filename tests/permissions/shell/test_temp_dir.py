@@ -16,6 +16,7 @@ from permissions.evaluate.effect_summary import effects_of
 from permissions.grants.suggest import suggest
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
+from permissions.shell.analyze import analyze
 from permissions.shell.parse.parse import parse
 from permissions.shell.syntax import Unparsable
 from tests.permissions.engine import FILES, FULL, NOTHING, Engine
@@ -138,3 +139,8 @@ def test_a_write_there_is_offered_for_the_session_and_is_no_loss(
     (grant,) = suggest(evaluation, evaluation.decision)
     assert grant.rules == ("Bash(make)", f"Edit(/{scratch}/**)")
     assert not any("outside git" in effect for effect in effects_of(evaluation))
+
+
+def test_callers_that_do_not_know_the_value_share_the_facts() -> None:
+    command = "ls a && wc -l b"
+    assert analyze(command, "/p", "/h", "/s") is analyze(command, "/p", "/h")
