@@ -1,7 +1,7 @@
 """Conversation messages: wire blocks exactly as sent or received, with what is known about them.
 
 `Block` is one content block in the Messages API's own JSON shape. An assistant turn goes back to
-the endpoint byte for byte (preserved thinking), so blocks are data here, never re-modelled.
+the endpoint byte for byte (preserved thinking), so blocks are data here, never remodeled.
 """
 
 from __future__ import annotations

@@ -109,4 +109,4 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     session_home: Path | None = None
     """Where the session is stored; None is the agent's own home."""
     screen_reader: bool = False
-    """Labelled lines in place of a drawn screen."""
+    """Labeled lines in place of a drawn screen."""

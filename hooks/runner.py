@@ -1,6 +1,6 @@
 """The front door of the package: fire an event, get back the merged outcome of its hooks.
 
-Next to read: `hooks/events/capabilities.py` for what each event honours, `hooks/answers/outcome.py`
+Next to read: `hooks/events/capabilities.py` for what each event honors, `hooks/answers/outcome.py`
 for the merge.
 """
 

@@ -27,7 +27,7 @@ _NAMES = {
 
 
 def mode_name(mode: Mode) -> str:
-    """Return a mode as users read it everywhere: the status line's word, and how it is spelt."""
+    """Return a mode as users read it everywhere: the status line's word, and how it is spelled."""
     return _NAMES[mode]
 
 

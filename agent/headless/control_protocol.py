@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from agent.errors import AgentError
-from agent.headless.control_requests import ControlError, fulfil, welcome
+from agent.headless.control_requests import ControlError, fulfill, welcome
 from agent.headless.introduction import Introduction, IntroductionError, read_introduction
 from agent.tools.services import PlanAnswer
 from hooks.answers.permission_updates import grant_of, suggestions_json
@@ -116,7 +116,7 @@ class Control:
         """Do what a `control_request` line asks for, and answer it.
 
         Raises:
-            IntroductionError: an `initialize` line cannot be honoured; the run must end.
+            IntroductionError: an `initialize` line cannot be honored; the run must end.
         """
         try:
             introduction = self.read(line)
@@ -138,7 +138,7 @@ class Control:
     def _welcome_late(
         self, conversation: Conversation, line: Mapping[str, object], introduction: Introduction
     ) -> None:
-        """Honour an `initialize` line that is not the first line of the run."""
+        """Honor an `initialize` line that is not the first line of the run."""
         reason = "already done" if self.is_introduced else ""
         if introduction.needs_a_start:
             reason = (
@@ -161,7 +161,7 @@ class Control:
                 prompt = self.waiting_prompts.pop(str(request.get("message_uuid")), None)
                 return {"cancelled": prompt is not None}
             case _:
-                return await fulfil(conversation, request, first_model=self._first_model)
+                return await fulfill(conversation, request, first_model=self._first_model)
 
     def _answer(self, line: Mapping[str, object], response: Mapping[str, object]) -> None:
         self._respond(line, {"subtype": "success", "response": response})

@@ -20,7 +20,7 @@ class ControlError(AgentError):
     """A request that cannot be fulfilled; the text is sent to the requester."""
 
 
-async def fulfil(
+async def fulfill(
     conversation: Conversation, request: Mapping[str, object], *, first_model: str
 ) -> dict[str, object]:
     """Do what a request asks for and return what its answer contains.

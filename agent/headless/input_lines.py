@@ -64,7 +64,7 @@ class StreamInput:
         None leaves the line to `prompts`.
 
         Raises:
-            IntroductionError: it cannot be honoured.
+            IntroductionError: it cannot be honored.
         """
         coming = asyncio.ensure_future(self._lines.get())
         stop_wait = asyncio.ensure_future(self._stop.wait())

@@ -53,7 +53,7 @@ _WITHOUT_EFFECT: Final = frozenset(
 
 
 class IntroductionError(UsageError):
-    """A part of `initialize` that cannot be honoured; without it the run must not continue."""
+    """A part of `initialize` that cannot be honored; without it the run must not continue."""
 
 
 class Introduction(Struct, frozen=True):

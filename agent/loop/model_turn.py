@@ -60,7 +60,7 @@ class Recovery(Struct):
     refresh: Callable[[], Awaitable[bool]] | None = None
     """Read the credentials anew; returns whether they changed."""
     without: dict[str, frozenset[str]] = field(default_factory=dict)
-    """Features that endpoints do not take, learnt from their answers; by provider."""
+    """Features that endpoints do not take, learned from their answers; by provider."""
     learn_limits: Callable[[str, int | None, int | None], None] = lambda *_: None
     """Takes a model with its window and its longest answer, where an error names them."""
     fallen_back_to: str | None = None
@@ -261,8 +261,8 @@ class ModelTurn:
                 self._request = replace(self._request, model=rung.model)
                 self._recovery.fallen_back_to = rung.model
             case Degrade():
-                learnt = self._recovery.without.get(self._provider, frozenset())
-                self._recovery.without[self._provider] = learnt | {rung.feature}
+                disabled_features = self._recovery.without.get(self._provider, frozenset())
+                self._recovery.without[self._provider] = disabled_features | {rung.feature}
                 # Inputs are checked here in any case: without strict tools users miss nothing.
                 if rung.feature != "strict":
                     await self._events.notice("info", f"{rung.reason} It is left out from now on.")
@@ -328,8 +328,8 @@ class ModelTurn:
     @property
     def _without(self) -> frozenset[str]:
         """Return the features that the request has to do without."""
-        learnt = self._recovery.without.get(self._provider, frozenset())
-        return self._request.without | learnt
+        disabled_features = self._recovery.without.get(self._provider, frozenset())
+        return self._request.without | disabled_features
 
     async def _emit(self, event: AgentEvent) -> None:
         await self._events.emit(event)

@@ -1,7 +1,7 @@
 """What a hook answered, in one vocabulary: every spelling of the contract read into one value.
 
 `read_answer` takes a parsed JSON object and the event's row of effects. What has the wrong shape
-makes the whole answer unusable (`AnswerError`); what the event does not honour becomes a note.
+makes the whole answer unusable (`AnswerError`); what the event does not honor becomes a note.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class _Reader:
         if message and self._event == "DirectoryAdded":
             # The contract sends this event's message to the model, with the next turn.
             context, message = message, None
-        if message and not self._rules.honours_system_message:
+        if message and not self._rules.honors_system_message:
             self._notes.append(f"systemMessage has no effect on {self._event}")
             message = None
         return Answer(
@@ -197,7 +197,7 @@ class _Reader:
             elif not name.startswith("_"):
                 self._unknown_fields.append(name)
         for name in specific:
-            if name == "hookEventName" or name in self._rules.honours:
+            if name == "hookEventName" or name in self._rules.honors:
                 continue
             self._notes.append(f"{name} has no effect on {self._event}")
 
@@ -206,7 +206,7 @@ class _Reader:
         reason = _text(self._raw, "reason")
         if word is not None and word not in DECISION_WORDS:
             raise AnswerError(f'decision must be "block", found {word!r}')
-        if "permissionDecision" in self._rules.honours:
+        if "permissionDecision" in self._rules.honors:
             return self._permission_verdict(specific, word, reason)
         if word is not None and not self._rules.decision_block:
             self._notes.append(f"decision has no effect on {self._event}")
@@ -241,7 +241,7 @@ class _Reader:
 
     def _permission_answer(self, specific: Mapping[str, object]) -> Answer | None:
         """Read PermissionRequest's `decision` object."""
-        if "decision" not in self._rules.honours:
+        if "decision" not in self._rules.honors:
             return None
         raw = specific.get("decision")
         if raw is None:
@@ -266,7 +266,7 @@ class _Reader:
             return True
         if not isinstance(value, bool):
             raise AnswerError(f"continue must be true or false, found {value!r}")
-        if not value and not self._rules.honours_continue:
+        if not value and not self._rules.honors_continue:
             self._notes.append(f"continue: false has no effect on {self._event}")
             return True
         return value
@@ -283,7 +283,7 @@ class _Reader:
         return sequence
 
     def _watch_paths(self, specific: Mapping[str, object]) -> tuple[str, ...] | None:
-        value = self._honoured_value(specific, "watchPaths")
+        value = self._honored_value(specific, "watchPaths")
         if value is None:
             return None
         if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
@@ -291,11 +291,11 @@ class _Reader:
         return tuple(value)
 
     def _tool_output(self, specific: Mapping[str, object]) -> object:
-        general = self._honoured_value(specific, "updatedToolOutput")
+        general = self._honored_value(specific, "updatedToolOutput")
         return (
             general
             if general is not None
-            else self._honoured_value(specific, "updatedMCPToolOutput")
+            else self._honored_value(specific, "updatedMCPToolOutput")
         )
 
     def _action(self, specific: Mapping[str, object]) -> str | None:
@@ -305,28 +305,28 @@ class _Reader:
         return action
 
     def _suppress(self, specific: Mapping[str, object]) -> bool:
-        if "suppressOriginalPrompt" not in self._rules.honours:
+        if "suppressOriginalPrompt" not in self._rules.honors:
             return False
         return _flag(self._raw, "suppressOriginalPrompt") or _flag(
             specific, "suppressOriginalPrompt"
         )
 
-    def _honoured_value(self, specific: Mapping[str, object], name: str) -> object:
-        return specific.get(name) if name in self._rules.honours else None
+    def _honored_value(self, specific: Mapping[str, object], name: str) -> object:
+        return specific.get(name) if name in self._rules.honors else None
 
     def _text(
         self, specific: Mapping[str, object], name: str, *, allow_empty: bool = False
     ) -> str | None:
-        if name not in self._rules.honours:
+        if name not in self._rules.honors:
             return None
         text = _text(specific, name)
         return text if text or allow_empty else None
 
     def _flag(self, specific: Mapping[str, object], name: str) -> bool:
-        return name in self._rules.honours and _flag(specific, name)
+        return name in self._rules.honors and _flag(specific, name)
 
     def _object(self, specific: Mapping[str, object], name: str) -> Mapping[str, object] | None:
-        return _object(specific, name) if name in self._rules.honours else None
+        return _object(specific, name) if name in self._rules.honors else None
 
 
 def _updates(raw: object) -> tuple[Mapping[str, object], ...]:

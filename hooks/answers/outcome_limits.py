@@ -15,7 +15,7 @@ DEFAULT_CAP: Final = 8
 
 
 def limit_outcome(payload: Mapping[str, object], outcome: EventOutcome) -> EventOutcome:
-    """Return the outcome without what this very payload does not honour."""
+    """Return the outcome without what this very payload does not honor."""
     source = payload.get("source")
     if outcome.event == "ConfigChange" and source == "policy_settings" and outcome.is_blocked:
         return replace(

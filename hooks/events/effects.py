@@ -69,14 +69,14 @@ class Effects(Struct, frozen=True):
     """Handler types that may serve it."""
     exit_two: ExitTwo
     feedback_to: Audience
-    honours: frozenset[str] = frozenset()
+    honors: frozenset[str] = frozenset()
     """Names in `hookSpecificOutput` that are obeyed."""
     decision_block: bool = False
     """Whether top-level `decision: "block"` applies."""
     plain_stdout: PlainStdout = PlainStdout.IGNORED
-    honours_continue: bool = True
-    honours_system_message: bool = True
-    honours_terminal_sequence: bool = True
+    honors_continue: bool = True
+    honors_system_message: bool = True
+    honors_terminal_sequence: bool = True
     reads_json: bool = True
     """False: the event has no use for any answer."""
     block_prevents: bool = True

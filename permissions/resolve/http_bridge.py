@@ -2,7 +2,7 @@
 
 `GET /requests` lists what is being asked, `POST /requests/{id}` answers
 (`permissions.resolve.remote_request`). Every call needs the session's secret; the host must be
-spelt as loopback, and an origin, which browsers send, must be a configured one. Off unless the
+spelled as loopback, and an origin, which browsers send, must be a configured one. Off unless the
 user's or managed settings turn it on.
 """
 

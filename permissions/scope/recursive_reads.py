@@ -84,7 +84,7 @@ _ASK = (RuleBehavior.ASK,)
 _RESTRICTIONS = (RuleBehavior.DENY, RuleBehavior.ASK)
 
 
-def _spelt_out(rule: Rule, behavior: RuleBehavior, anchors: Anchors) -> list[str]:
+def _spelled_out(rule: Rule, behavior: RuleBehavior, anchors: Anchors) -> list[str]:
     """Return the paths that a rule spells out, without its pattern."""
     pattern = rule.specifier
     if not isinstance(pattern, PathPattern):
@@ -122,8 +122,8 @@ def _candidates(scope: Scope, rules: RuleSet, anchors: Anchors, directory: str) 
         paths = [f"{directory}/{name}" for name in files.entries(directory) or ()]
         for behavior in _RESTRICTIONS:
             for rule in rules.index(behavior).file_rules[:MAX_RULES]:
-                spelt = _spelt_out(rule, behavior, anchors)
-                paths.extend(path for path in spelt if is_below(path, directory))
+                exact_paths = _spelled_out(rule, behavior, anchors)
+                paths.extend(path for path in exact_paths if is_below(path, directory))
     return [path for path in paths if not files.is_dir(path) and not files.is_link(path)]
 
 

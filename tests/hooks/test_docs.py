@@ -64,9 +64,9 @@ def test_there_are_ten() -> None:
 def test_every_event_is_in_the_table() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     assert [event for event in EVENTS if f"`{event}`" not in text] == []
-    honoured = {name for rules in EFFECTS.values() for name in rules.honours}
+    honored = {name for rules in EFFECTS.values() for name in rules.honors}
     internal = {"updatedMCPToolOutput", "reloadSkills", "suppressOriginalPrompt"}
-    assert [name for name in sorted(honoured - internal) if f"`{name}`" not in text] == []
+    assert [name for name in sorted(honored - internal) if f"`{name}`" not in text] == []
 
 
 @pytest.mark.parametrize("example", list(examples()), ids=lambda example: example.title)

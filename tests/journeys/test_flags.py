@@ -168,7 +168,7 @@ async def test_settings_file_and_unknown_mode(hello: Headless, project: Path) ->
     status, _, err = await hello.run("-p", "hi", "--settings", str(extra), ANTHROPIC_MODEL=None)
     assert (status, err) == (0, "")
     assert hello.server.requests[-1].body["model"] == "claude-haiku-5-5"
-    # A plan that is misspelt must not become a run that changes things.
+    # A plan that is misspelled must not become a run that changes things.
     status, _, err = await hello.run("-p", "hi", "--permission-mode", "paln")
     assert (status, len(hello.server.requests)) == (2, 1)
     assert "'plan'" in err

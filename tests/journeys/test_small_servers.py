@@ -113,7 +113,7 @@ async def test_a_resumed_session_asks_for_what_fits_at_once(
     assert asked == sorted(asked, reverse=True)
 
 
-async def test_what_a_user_says_of_a_model_beats_what_an_earlier_run_learnt(
+async def test_what_a_user_says_of_a_model_beats_what_an_earlier_run_learned(
     tmp_path: Path, fresh_home: Path
 ) -> None:
     refused = Status(400, message="max_tokens: 32000 > 8000, which is the maximum allowed")

@@ -25,8 +25,9 @@ IDIOMS = re.compile(
 )
 
 BRITISH = re.compile(
-    r"(?:--)?colour|favour|behaviour|neighbour|(?:anal|paral)yse\b"
-    r"|(?:initial|minim|maxim|normal|optim|organ|recogn|serial|summar|synchron|token)is(?!m)\w*",
+    r"(?:--)?colour|favour|behaviour|neighbour|honour|(?:anal|paral)yse\b|spelt|learnt|fulfil\b"
+    r"|(?:dial|label|signal|travel|model)l(?:ed|ing)"
+    r"|(?:initial|minim|maxim|normal|optim|organ|recogn|serial|summar|synchron|token|virtual)is(?!m)\w*",
     re.IGNORECASE,
 )
 """Spellings other than the American ones."""

@@ -1,4 +1,4 @@
-"""The program in labelled lines, in a real terminal: nothing is drawn, everything can be done."""
+"""The program in labeled lines, in a real terminal: nothing is drawn, everything can be done."""
 
 from __future__ import annotations
 

@@ -137,8 +137,8 @@ def _shown_characters(text: str) -> Iterator[tuple[str, str | None]]:
         elif character == "\u200d" and _is_joining(text, index):
             yield character, None
         else:
-            spelt = reveal(character)
-            yield character, None if spelt == character else spelt
+            escaped_text = reveal(character)
+            yield character, None if escaped_text == character else escaped_text
 
 
 def _is_joining(text: str, index: int) -> bool:

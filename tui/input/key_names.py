@@ -75,7 +75,7 @@ _SAME_BYTE: Final = {
 
 
 class KeySyntaxError(ValueError):
-    """A key is spelt in a way that means nothing."""
+    """A key is spelled in a way that means nothing."""
 
 
 def parse_chord(text: str) -> Chord:

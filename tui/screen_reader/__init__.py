@@ -1,4 +1,4 @@
-"""The program as labelled lines on the normal screen: for screen readers and simple terminals.
+"""The program as labeled lines on the normal screen: for screen readers and simple terminals.
 
 Nothing is drawn, moved or repainted: output is written once, from top to bottom. Next:
 `tui.screen_reader.session` (the conversation), `tui.screen_reader.event_lines` (events as lines),

@@ -1,4 +1,4 @@
-"""Agent events as labelled lines, in the order in which they are to be read. Pure.
+"""Agent events as labeled lines, in the order in which they are to be read. Pure.
 
 Each line begins with its kind (`assistant:`, `tool:`, `result:` …), then its text; signs that a
 screen reader would spell out are words.

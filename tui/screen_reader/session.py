@@ -1,4 +1,4 @@
-"""A conversation in labelled lines: prompts are typed, everything else is written in order.
+"""A conversation in labeled lines: prompts are typed, everything else is written in order.
 
 Next: `tui.screen_reader.event_lines` (what is written), `tui.screen_reader.dialogs` (questions),
 `tui.screen_reader.line_screen` (`/`).

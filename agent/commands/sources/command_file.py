@@ -26,7 +26,7 @@ KNOWN_KEYS: Final = (
     "shell", "disable-model-invocation", "user-invocable", "license", "metadata", "compatibility",
     "version",
 )  # fmt: skip
-"""Of heads, spelt with dashes; some are for other programs and do nothing here."""
+"""Of heads, spelled with dashes; some are for other programs and do nothing here."""
 EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
 RESERVED: Final = frozenset({"exit", "quit", "help", "permissions", "hooks", "trust", "doctor"})
 """Names that a project may not take: a user inspects the project and leaves by them."""

@@ -1,4 +1,4 @@
-"""Which of a host's addresses may be dialled: never an inner one that no rule names."""
+"""Which of a host's addresses may be dialed: never an inner one that no rule names."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ CONNECT_S: Final = 15.0
 _STATUS: Final = re.compile(rb"HTTP/1\.[01] ([0-9]{3})(?: |\r\n)")
 
 
-class Dialled(Struct, frozen=True):
+class Dialed(Struct, frozen=True):
     """A connection to where a client wanted to go."""
 
     server: Stream
@@ -36,7 +36,7 @@ class Dialled(Struct, frozen=True):
 
 async def dial(
     target: ProxyTarget, rules: HostRules, env: Mapping[str, str], resolve: Resolve
-) -> Dialled:
+) -> Dialed:
     """Connect to a host whose name is allowed.
 
     Args:
@@ -44,27 +44,27 @@ async def dial(
             here, so that only addresses written as such are judged.
 
     Raises:
-        ProxyRefusal: no address may be dialled, or none answers.
+        ProxyRefusal: no address may be dialed, or none answers.
     """
     scheme = "http" if target.is_plain_http else "https"
     where = authority(target.host, target.port)
     proxy = proxy_for(f"{scheme}://{where}", env)
     if proxy is None:
         addresses = await _addresses(target, rules, resolve)
-        return Dialled(await _connect_any(addresses, target))
+        return Dialed(await _connect_any(addresses, target))
     if target.host.address is not None:
         await _addresses(target, rules, resolve)
     url = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
     server = await _connect_to_proxy(url, target)
     authorization = _authorization(url)
     if target.is_plain_http:
-        return Dialled(server, True, authorization)
+        return Dialed(server, True, authorization)
     try:
         await _ask_for_tunnel(server, where, authorization, target)
     except BaseException:
         server.writer.transport.abort()
         raise
-    return Dialled(server)
+    return Dialed(server)
 
 
 async def _addresses(target: ProxyTarget, rules: HostRules, resolve: Resolve) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Hosts in one canonical form: nothing is matched, asked about or dialled before it is in it."""
+"""Hosts in one canonical form: nothing is matched, asked about or dialed before it is in it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Child processes: started, bounded, signalled, never left behind."""
+"""Child processes: started, bounded, signaled, never left behind."""

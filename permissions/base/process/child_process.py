@@ -153,13 +153,13 @@ class ChildProcess:
 
     async def _terminate(self, family: ProcessFamily, deadline: float) -> None:
         if self._confined_run is not None and self._confined_run.is_wrapped:
-            signalled_members = set(await asyncio.to_thread(family.members))
+            signaled_members = set(await asyncio.to_thread(family.members))
             # The wrapper would take the program with it, which then could not clean up.
             signal_members(
-                (each for each in signalled_members if each.pid != self.pid), signal.SIGTERM
+                (each for each in signaled_members if each.pid != self.pid), signal.SIGTERM
             )
         else:
-            signalled_members = set(await asyncio.to_thread(family.signal, signal.SIGTERM))
+            signaled_members = set(await asyncio.to_thread(family.signal, signal.SIGTERM))
         while time.monotonic() < deadline:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.exit_event.wait(), _POLL_S)
@@ -167,9 +167,9 @@ class ChildProcess:
             if not members:
                 return
             # A shell caught between fork and exec starts its program all the same. No other
-            # process is signalled twice: to some programs that means force.
-            signal_members(members - signalled_members, signal.SIGTERM)
-            signalled_members |= members
+            # process is signaled twice: to some programs that means force.
+            signal_members(members - signaled_members, signal.SIGTERM)
+            signaled_members |= members
             if self.exit_event.is_set():
                 await asyncio.sleep(_POLL_S)
 

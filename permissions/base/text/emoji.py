@@ -37,7 +37,7 @@ _SIGNS: Final = "♀♂⚕⚖⚧☠✈❄❤⬛➡⬅↔↕"
 """What continues an emoji of several parts, besides pictures."""
 _TAGS: Final = str.maketrans({chr(c): chr(0xE0000 + c) for c in range(ord("a"), ord("z") + 1)})
 _FLAGS: Final = "|".join(name.translate(_TAGS) for name in ("gbeng", "gbsct", "gbwls"))
-"""England, Scotland, Wales: the flags that are spelt in tags after a black one."""
+"""England, Scotland, Wales: the flags that are spelled in tags after a black one."""
 _PARTS: Final = re.compile(
     f"(?<=[{_BOTH}])\ufe0f"
     "|(?<=[#*0-9])\ufe0f(?=\u20e3)"

@@ -201,7 +201,7 @@ _MAKES_EMOJI: Final = frozenset("\u200d\ufe0f\U000e007f")
 
 
 def reveal(text: str) -> str:
-    r"""Return the text with everything unseen spelt out: `\x1b`, `U+202E`; tab and newline stay.
+    r"""Return the text with everything unseen spelled out: `\x1b`, `U+202E`; tab and newline stay.
 
     For permission prompts and paths: nothing is dropped, so what is read is what runs. The one
     thing unseen that passes is what makes an emoji of its neighbors.
@@ -217,7 +217,7 @@ def reveal(text: str) -> str:
     parts = unseen_parts(text)
     pieces = [_reveal_character(character) for character in text]
     for place in parts:
-        # Neighbors that are spelt out make no emoji: for example one that is not assigned yet.
+        # Neighbors that are spelled out make no emoji: for example one that is not assigned yet.
         if all(pieces[neighbor] == text[neighbor] for neighbor in _neighbors(text, place, parts)):
             pieces[place] = text[place]
     return "".join(pieces)

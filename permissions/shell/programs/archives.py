@@ -29,7 +29,7 @@ _TAR_LONG = _TAR_VALUED_LONG | names(
 
 
 def tar_arguments(words: Sequence[Word]) -> Arguments:
-    """Split tar's arguments; old style and shortened names are spelt out."""
+    """Split tar's arguments; old style and shortened names are spelled out."""
     first = words[0].plain if words else ""
     rewritten = list(words)
     if first and not first.startswith("-") and re.fullmatch(r"[A-Za-z]+", first):
@@ -41,13 +41,13 @@ def tar_arguments(words: Sequence[Word]) -> Arguments:
             rewritten.extend((Word(first, f"-{letter}"), value))
         rewritten.extend(words[1 + len(order) :])
     return split_arguments(
-        [_spelt_out(word) for word in rewritten],
+        [_spelled_out(word) for word in rewritten],
         value_letters=_TAR_VALUED,
         value_options=_TAR_VALUED_LONG,
     )
 
 
-def _spelt_out(word: Word) -> Word:
+def _spelled_out(word: Word) -> Word:
     name, equals, _ = word.plain.partition("=")
     if not name.startswith("--") or len(name) < 4 or name in _TAR_LONG:
         return word

@@ -64,6 +64,6 @@ def test_a_failure_without_a_text_is_a_sentence_without_the_name_of_a_class() ->
     assert str(error) == "No connection to https://host: the connection broke before an answer"
 
 
-def test_a_page_that_is_labelled_as_json_is_not_named_json() -> None:
+def test_a_page_that_is_labeled_as_json_is_not_named_json() -> None:
     text = describe_html("application/json", b"<html>denied</html>")
     assert text == "The server answered with something instead of the Messages API's JSON (denied)."

@@ -39,7 +39,7 @@ def test_an_id_that_is_longer_than_any_is_replaced() -> None:
     assert len(str(started(CallRepair(()), id="a" * (ID_LIMIT + 1), name="Read")["id"])) < ID_LIMIT
 
 
-def test_a_name_of_other_letters_is_spelt_with_underscores() -> None:
+def test_a_name_of_other_letters_is_spelled_with_underscores() -> None:
     assert started(CallRepair(()), id="a", name="Re ad\u202e\x1b")["name"] == "Re_ad__"
 
 

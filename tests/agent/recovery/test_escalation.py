@@ -104,7 +104,7 @@ def test_an_overflow_without_room_fails_for_compaction_to_cure() -> None:
     assert kinds(rungs(OVERFLOW)) == ["fail"]
 
 
-def test_the_output_limit_of_the_model_is_learnt() -> None:
+def test_the_output_limit_of_the_model_is_learned() -> None:
     (rung,) = rungs(replace(REJECTED, output_limit=64_000))
     assert isinstance(rung, RetryAfter)
     assert rung.max_tokens == 64_000

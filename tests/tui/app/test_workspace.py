@@ -16,6 +16,6 @@ def test_a_directory_is_written_from_home() -> None:
     assert short_directory(HOME / ("deep/" * 8) / "slugs", HOME) == "…/slugs"
 
 
-def test_what_is_unseen_in_a_name_is_spelt_out() -> None:
+def test_what_is_unseen_in_a_name_is_spelled_out() -> None:
     assert from_home(HOME / "slu\ngs\t\u200b\udcff", HOME) == r"~/slu\ngs\tU+200BU+DCFF"
     assert short_directory(Path("/srv/slu\ngs"), HOME) == r"/srv/slu\ngs"

@@ -108,7 +108,7 @@ def test_the_rest_of_a_file_counts() -> None:
     assert ("f5",) in loaded.keymap.keys_of("chat:undo")
 
 
-def test_a_misspelt_action_gets_a_suggestion() -> None:
+def test_a_misspelled_action_gets_a_suggestion() -> None:
     (warning,) = load_keybindings(_file({"f5": "chat:cylceMode"}), default_keymap()).warnings
     assert "did you mean 'chat:cycleMode'?" in warning.message
 

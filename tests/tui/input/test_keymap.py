@@ -33,7 +33,7 @@ CHAT = [Context.CHAT]
         ("F5", "f5"),
     ],
 )
-def test_keys_are_spelt_in_many_ways(text: str, name: str) -> None:
+def test_keys_are_spelled_in_many_ways(text: str, name: str) -> None:
     assert parse_key(text) == name
 
 

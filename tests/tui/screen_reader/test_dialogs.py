@@ -74,7 +74,7 @@ async def test_a_question_that_cannot_be_asked_ends(keyboard: int) -> None:
             await dialogs.ask(permission())
 
 
-def test_what_a_terminal_cannot_show_is_spelt_out() -> None:
+def test_what_a_terminal_cannot_show_is_spelled_out() -> None:
     out = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
     LineOutput(out, has_marks=False).write(["caf\u00e9 \u2713"])
     out.seek(0)

@@ -39,7 +39,7 @@ def text(*pieces: str) -> list[AgentEvent]:
 END = Complete(T, "m", "end_turn", Usage())
 
 
-def test_an_answer_is_read_by_whole_lines_and_labelled_once() -> None:
+def test_an_answer_is_read_by_whole_lines_and_labeled_once() -> None:
     assert said(*text("I lo", "ok.\n\nThen", " I **fix** it."), END) == [
         "assistant: I look.",
         "Then I fix it.",

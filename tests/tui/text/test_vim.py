@@ -19,13 +19,13 @@ def typed(text: str, keys: str, **options: object) -> tuple[TextBuffer, VimKeys]
     vim = VimKeys(buffer, **options)  # type: ignore[arg-type]
     vim.press("escape", "")
     buffer.move_to(text.index("|"))
-    for key, char in spelt(keys):
+    for key, char in spelled(keys):
         if vim.press(key, char) == "passed" and vim.is_typing:
             buffer.backspace() if key == "backspace" else buffer.insert(char)
     return buffer, vim
 
 
-def spelt(keys: str) -> list[tuple[str, str]]:
+def spelled(keys: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     while keys:
         if keys[0] == "<" and ">" in keys and (name := keys[1 : keys.index(">")]).isalpha():

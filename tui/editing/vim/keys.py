@@ -229,7 +229,7 @@ class VimKeys:
     def _change(self, command: Command) -> bool:
         """Do a command that edits; return whether it leaves insert mode open."""
         start_draft = self._buffer.begin_step()
-        plain = _spelt_out(command)
+        plain = _spelled_out(command)
         if plain.verb in _INSERTS:
             operators.open_insert(self._buffer, plain.verb)
             self._begin_insert(command, start_draft)
@@ -320,7 +320,7 @@ class VimKeys:
             self._edit_marked(command)
 
     def _yank(self, command: Command) -> None:
-        span = self._span(_spelt_out(command))
+        span = self._span(_spelled_out(command))
         if span is None:
             return
         cursor = self._buffer.cursor
@@ -410,7 +410,7 @@ class VimKeys:
         self._buffer.move_to(cursor)
 
 
-def _spelt_out(command: Command) -> Command:
+def _spelled_out(command: Command) -> Command:
     """Return a shorthand as operator and target: `D` is `d$`."""
     expansion = _SHORT.get(command.verb)
     return command if expansion is None else Command(expansion[0], command.count, expansion[1])

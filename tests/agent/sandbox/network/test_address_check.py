@@ -1,4 +1,4 @@
-"""Which addresses of an allowed name may be dialled."""
+"""Which addresses of an allowed name may be dialed."""
 
 from __future__ import annotations
 

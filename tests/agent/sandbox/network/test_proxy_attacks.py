@@ -220,7 +220,7 @@ async def _status(stand: Stand, request: str) -> bytes:
         "2002:a00:1::", "0.0.0.0", "::", "224.0.0.1", "not an address",
     ],
 )  # fmt: skip
-async def test_a_name_that_leads_inside_is_not_dialled(address: str) -> None:
+async def test_a_name_that_leads_inside_is_not_dialed(address: str) -> None:
     async with proxy_stand() as stand:
         assert await _status(stand, TUNNEL) == b"200"
         stand.names[GOOD] = [address]
@@ -234,7 +234,7 @@ async def test_of_several_addresses_the_inner_ones_are_dropped() -> None:
         assert await _status(stand, TUNNEL) == b"200"
 
 
-async def test_a_name_is_resolved_once_and_the_checked_address_dialled() -> None:
+async def test_a_name_is_resolved_once_and_the_checked_address_dialed() -> None:
     async with proxy_stand() as stand:
         assert await _status(stand, PLAIN) == b"200"
         assert stand.looked_up == [GOOD]

@@ -61,7 +61,7 @@ def test_a_projects_own_text_does_not_command_the_terminal(
     assert not [c for c in text if not (c.isprintable() or c == "\n")]
 
 
-def test_what_waits_for_trust_is_spelt_out(
+def test_what_waits_for_trust_is_spelled_out(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(["config"])
