@@ -14,7 +14,10 @@ from agent.commands.command_registry import CommandRegistry, split_command
 from agent.commands.spec import Surface
 from agent.commands.table import BUILTIN_COMMANDS
 
-_KEY: Final = "ANTHROPIC_API_KEY, or apiKeyHelper in your settings sets the account."
+_KEY: Final = (
+    "ANTHROPIC_API_KEY, or apiKeyHelper in your settings, sets the account; docs/providers.md "
+    "lists the keys of other providers."
+)
 _OWN_FILE: Final = (
     "Ask for it in your own words, or make it a command: ~/.agent/commands/{name}.md."
 )
@@ -32,10 +35,13 @@ _ELSEWHERE: Final = {
     "ide": "ctrl+g edits the prompt in your editor; @path attaches files.",
     "bug feedback": "/export writes the conversation, /debug shows the log.",
     "heapdump": "/debug shows the log.",
-    "review code-review security-review simplify verify run commit pr-comments batch insights "
-    "deep-research dataviz test lint": _OWN_FILE,
+    "simplify verify run commit pr-comments batch insights deep-research dataviz test lint": (
+        _OWN_FILE
+    ),
+    "code-review": "/review reviews changes.",
+    "security-review": "/review security reviews changes.",
     "release-notes changelog": "CHANGELOG.md lists what is new; /status shows the version.",
-    "upgrade update install": "In the clone: git pull, then make run.",
+    "upgrade update install": "agent-tui update says how.",
     "version about": "/status shows it.",
     "fast": "/model and /effort affect how fast it is.",
     "reasoning thinking think": "/effort sets how hard it thinks; ctrl+o shows more of it.",

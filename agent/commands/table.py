@@ -192,6 +192,10 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         f"{PACKAGE}.reload_skills",
     ),
     LocalCommand(_meta("rename", "Give this session a name", "[name]"), f"{PACKAGE}.rename"),
+    PromptCommand(
+        _meta("review", "Have the model review changes", "[what to review]"),
+        _template("review"),
+    ),
     InteractiveCommand(
         _meta("resume", "Continue another session", "[id]", "continue", on_screen=True), "resume"
     ),

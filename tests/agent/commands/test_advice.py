@@ -22,7 +22,7 @@ NAMES = {name for c in BUILTIN_COMMANDS for name in (c.meta.name, *c.meta.aliase
     [
         ("/models", "/model chooses it"),
         ("/LOGIN", "ANTHROPIC_API_KEY"),
-        ("/review the parser", "~/.agent/commands/review.md"),
+        ("/commit the parser", "~/.agent/commands/commit.md"),
         ("/statsu", "Did you mean /status?"),
         ("/renmae new name", "Did you mean /rename?"),
         ("/frobnicate", "start with a space"),
