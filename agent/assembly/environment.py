@@ -11,7 +11,9 @@ from msgspec import Struct
 from agent.errors import UsageError
 from agent.options import RunOptions
 from agent.settings.load import FILE_SOURCES, CliSettings, Settings, load_settings
+from agent.settings.locations import find_agent_home
 from agent.settings.trust import TrustState
+from agent.settings.user_values import HOME_VARIABLE
 from permissions.matching.match_tool import ORCHESTRATED
 from permissions.rule import RuleSource
 
@@ -34,7 +36,7 @@ def environment_from(env: Mapping[str, str], launch_dir: Path, *, version: str) 
         UsageError: there is no home directory and none was named.
     """
     home_text = env.get("HOME", "").strip()
-    agent_home = env.get("AGENT_TUI_HOME", "").strip()
+    agent_home = env.get(HOME_VARIABLE, "").strip()
     if not home_text and not agent_home:
         try:
             home = Path.home()
@@ -48,7 +50,7 @@ def environment_from(env: Mapping[str, str], launch_dir: Path, *, version: str) 
     return Environment(
         launch_dir=launch_dir,
         home=home,
-        agent_home=Path(agent_home) if agent_home else home / ".agent",
+        agent_home=find_agent_home(env, home),
         env=env,
         uid=os.getuid(),
         version=version,

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from agent.settings.user_values import agent_home_path
 from permissions.rule import RuleSource
 
 POLICY_DIR: Final = Path("/etc/agent-tui")
-HOME_VARIABLE: Final = "AGENT_TUI_HOME"
 
 
 def find_home(env: Mapping[str, str], uid: int) -> Path:
@@ -28,10 +28,7 @@ def find_home(env: Mapping[str, str], uid: int) -> Path:
 
 def find_agent_home(env: Mapping[str, str], home: Path) -> Path:
     """Return the directory of settings and sessions: `AGENT_TUI_HOME`, or `~/.agent`."""
-    value = env.get(HOME_VARIABLE, "")
-    if not value:
-        return home / ".agent"
-    return expand_home(value, home).absolute()
+    return Path(agent_home_path(env, home))
 
 
 def expand_home(text: str, home: Path) -> Path:

@@ -1,15 +1,30 @@
-"""The few values of the user's own settings that the first frame needs, read as written."""
+"""The directory of the user's own settings, and the few values that the first frame needs."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from permissions.base.files.plain_file import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+HOME_VARIABLE: Final = "AGENT_TUI_HOME"
+
+
+def agent_home_path(env: Mapping[str, str], home: Path | str) -> str:
+    """Return the directory of settings and sessions: `AGENT_TUI_HOME`, or `.agent` in `home`.
+
+    A leading `~` stands for `home`, a relative path is below the current directory.
+    """
+    text = env.get(HOME_VARIABLE, "").strip()
+    if not text:
+        return os.path.join(home, ".agent")
+    if text == "~" or text.startswith("~/"):
+        text = f"{home}{text[1:]}"
+    return os.path.abspath(text)
 
 
 def user_values(agent_home: Path | str) -> Mapping[str, object]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from agent.options import RunOptions
-from agent.settings.user_values import user_values
+from agent.settings.user_values import agent_home_path, user_values
 
 VARIABLES: Final = ("AGENT_TUI_SCREEN_READER", "CLAUDE_AX_SCREEN_READER")
 SETTING: Final = "axScreenReader"
@@ -24,5 +23,5 @@ def wants_lines(options: RunOptions, env: Mapping[str, str]) -> bool:
     for name in VARIABLES:
         if name in env:
             return env[name].strip().lower() not in _NO
-    home = env.get("AGENT_TUI_HOME") or str(Path(env.get("HOME") or "/") / ".agent")
-    return user_values(home).get(SETTING) is True
+    agent_home = agent_home_path(env, env.get("HOME") or "/")
+    return user_values(agent_home).get(SETTING) is True

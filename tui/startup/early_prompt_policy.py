@@ -7,6 +7,7 @@ import sys
 import termios
 from collections.abc import Mapping
 
+from agent.settings.user_values import agent_home_path
 from permissions.base.files.plain_file import read_text
 from tui.input.early_prompt import MIN_COLUMNS, MIN_ROWS, EarlyPrompt
 from tui.screen.output_stream import screen_fileno
@@ -56,4 +57,4 @@ def _is_first_start(env: Mapping[str, str]) -> bool:
 
 
 def _agent_home(env: Mapping[str, str]) -> str:
-    return env.get("AGENT_TUI_HOME") or os.path.join(env.get("HOME") or "/", ".agent")
+    return agent_home_path(env, env.get("HOME") or "/")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from agent.exit_status import EXIT_HANGUP, EXIT_INTERRUPTED
 from agent.options import RunOptions
 from agent.settings.project_root import find_project_root
-from agent.settings.user_values import user_values
+from agent.settings.user_values import agent_home_path, user_values
 from permissions.base.process.child_environment import child_environment
 from permissions.base.process.program_path import path_outside
 from permissions.base.text.sanitize import sanitize
@@ -97,7 +97,7 @@ class ScreenRun:
         self.deadline: threading.Timer | None = None
         """Ends the process where even the goodbye has to wait."""
         home = Path(env.get("HOME") or "/")
-        agent_home = Path(env["AGENT_TUI_HOME"]) if env.get("AGENT_TUI_HOME") else home / ".agent"
+        agent_home = Path(agent_home_path(env, home))
         self._agent_home = agent_home
         themes_dir = (agent_home / "themes", home / ".claude" / "themes")
         self._is_inline = (

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.settings.locations import find_agent_home
 from agent.settings.project_root import find_project_root
 from hooks.cli.list import list_hooks
 from hooks.cli.run import HookOptions, HookWorld, run_hooks
@@ -113,8 +114,7 @@ async def _unless_ended(running: Coroutine[object, object, int]) -> int:
 
 def _world() -> HookWorld:
     home = Path(os.environ.get("HOME") or Path.cwd())
-    home_variable = os.environ.get("AGENT_TUI_HOME", "").strip()
-    agent_home = Path(home_variable) if home_variable else home / ".agent"
+    agent_home = find_agent_home(os.environ, home)
     cwd = Path.cwd()
     return HookWorld(
         cwd=cwd,

@@ -257,8 +257,9 @@ def _cwd() -> Path:
 
 
 def _agent_home() -> Path:
-    home_variable = os.environ.get("AGENT_TUI_HOME", "").strip()
-    return Path(home_variable) if home_variable else _home() / ".agent"
+    from tui.command_line.subcommands.places import current_directories  # as above
+
+    return current_directories().agent_home
 
 
 def _load_settings(project_root: Path, home: Path) -> LoadedSettings:

@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from agent.errors import ConfigError
 from agent.settings.load import CliSettings, Settings, load_settings
+from agent.settings.locations import find_agent_home
+from agent.settings.user_values import HOME_VARIABLE
 
 
 class Here(Struct, frozen=True):
@@ -26,13 +28,13 @@ def current_directories() -> Here:
         cwd = Path.cwd()
     except OSError as error:
         raise click.ClickException("The current folder no longer exists.") from error
-    home_variable = os.environ.get("AGENT_TUI_HOME", "").strip()
+    home_variable = os.environ.get(HOME_VARIABLE, "").strip()
     home_text = os.environ.get("HOME", "").strip()
     if not home_text and not home_variable:
         home = home_directory()
     else:
         home = Path(home_text or home_variable)
-    return Here(cwd, home, Path(home_variable) if home_variable else home / ".agent")
+    return Here(cwd, home, find_agent_home(os.environ, home))
 
 
 def home_directory() -> Path:
