@@ -83,7 +83,9 @@ def _sandbox(scratch: Path) -> Sandbox:
         home=scratch / "home",
         scratch_dir=temp_dir,
     )
-    return Sandbox(probe(), lambda: context, state_dir=scratch / "state")
+    return Sandbox(
+        probe(), lambda: context, state_dir=scratch / "state", user_env=lambda: os.environ
+    )
 
 
 async def _run(sandbox: Sandbox, network: SessionNetwork, request: RunRequest) -> float:

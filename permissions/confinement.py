@@ -48,6 +48,23 @@ def widest(confinements: Iterable[Confinement]) -> Confinement:
     return max(confinements, key=_WIDTH.__getitem__, default=Confinement.READ_ONLY)
 
 
+def joint_confinement(confinements: Iterable[Confinement]) -> Confinement:
+    """Return what parts of one command run under: the widest of them.
+
+    A user's word for the text of one part says nothing of what a rule, a mode, a hook or a
+    classifier allowed beside it: then all of it stays confined.
+    """
+    present = frozenset(confinements)
+    widest_one = widest(present)
+    if widest_one is Confinement.NONE and not present.isdisjoint(_RELIED_ON):
+        return Confinement.PROJECT_FILES
+    return widest_one
+
+
+_RELIED_ON: Final = (Confinement.PROJECT, Confinement.PROJECT_FILES)
+"""What an allow may rest on while its command does more than plain reading."""
+
+
 def can_hold(level: SandboxLevel, confinement: Confinement) -> bool:
     """Return whether a machine of that level enforces the confinement."""
     if confinement is Confinement.NONE or level is SandboxLevel.FULL:

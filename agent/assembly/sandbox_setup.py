@@ -96,6 +96,7 @@ def build_sandbox(
         available,
         context,
         state_dir=_state_dir(environment),
+        user_env=lambda: {**environment.env, **settings().own_env},
         settings=CurrentSandboxSettings(settings),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct, field
 
@@ -22,6 +23,9 @@ from permissions.confinement import Confinement
 from permissions.context import PermissionContext
 from permissions.paths.resolve import beginnings
 
+CONTENT: Final = ("agents", "bin", "commands", "hooks", "plugins", "rules", "scripts", "skills")
+"""What users put into the agent's own directory to be run or read by commands that rules allow."""
+
 
 class PolicyError(Exception):
     """No policy can hold here; the text says why."""
@@ -35,7 +39,9 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
     """Working directories, deny rules, home; its `scratch_dir` is the temporary directory."""
     cwd: Path
     env: Mapping[str, str]
-    """What the program will see; says where caches, programs and agents are."""
+    """What the program will see, which projects and servers add to: opens nothing."""
+    user_env: Mapping[str, str]
+    """What the user set; says where caches, programs, daemons and agents are."""
     write_dirs: tuple[str, ...] = ()
     """Directories that the user opened for this one call."""
     visible: tuple[str, ...] = ()
@@ -74,15 +80,17 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     is_shared = request.confinement is Confinement.PROJECT_FILES
     roots = _canonical((*scope, *lists.allow_write)) if _may_write(request) else ()
     caches = (
-        shared_caches(context.home, request.env, temp_dir)
+        shared_caches(context.home, request.user_env, temp_dir)
         if is_shared
         else private_caches(temp_dir)
     )
     opens_all = request.unix_sockets and _may_write(request)
     cwd = os.path.realpath(request.cwd)
-    credentials = (*credential_paths(context.home), *_own(context))
+    own = _own(context)
+    credentials = (*credential_paths(context.home), *own)
     readable = _canonical((*lists.allow_read, *request.visible))
-    secret = () if is_shared else tuple([path for path in credentials if path not in readable])
+    masked = own if is_shared else credentials
+    secret = tuple([path for path in masked if path not in readable])
     by_rules = denied_files(context, scope) if request.masks_denied else ()
     denied_paths = (*_canonical(lists.deny_read), *by_rules)
     read_only = (*credentials, *_canonical(lists.deny_write), *denied_files(context, roots, "Edit"))
@@ -115,7 +123,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         unix_sockets=is_shared or (opens_all and context.sandbox.runs_inside),
         daemons=()
         if opens_all or not is_shared
-        else daemon_sockets(context.home, request.env, request.sockets),
+        else daemon_sockets(context.home, request.user_env, request.sockets),
         env=_environment(request, temp_dir, caches),
     )
 
@@ -157,11 +165,12 @@ def _visible(
         *context.readable_dirs,
         *request.visible,
         *request.settings_lists.allow_read,
-        *_program_directories(request.env),
+        *_program_directories(request.user_env),
         *(PROGRAM_DIRECTORIES if _may_write(request) else ()),
     ]
     if request.confinement is Confinement.PROJECT_FILES:
-        paths.append(request.env.get("SSH_AUTH_SOCK", ""))
+        paths.append(request.user_env.get("SSH_AUTH_SOCK", ""))
+        paths += [os.path.join(one, name) for one in _own(context) for name in CONTENT]
     paths = [one for one in paths if str(one)]
     hidden_paths = _inside(_canonical(paths), (*OVERLAID, *secret))
     masked_prefixes = beginnings(denied_paths)
@@ -181,7 +190,8 @@ def _program_directories(env: Mapping[str, str]) -> list[str]:
 
 
 def _own(context: PermissionContext) -> tuple[str, ...]:
-    """Return the agent's own directories: settings, trust, transcripts."""
+    """Return the agent's own directories: settings, trust, transcripts, and the pipes and tokens by
+    which the user answers questions; no confinement may reach those."""
     return _canonical((context.home / ".agent", *context.own_dirs))
 
 

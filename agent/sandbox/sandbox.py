@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from pathlib import Path
 
@@ -65,6 +65,7 @@ class Sandbox:
         context: Callable[[], PermissionContext],
         *,
         state_dir: Path,
+        user_env: Callable[[], Mapping[str, str]],
         settings: Callable[[], SandboxSettings] = SandboxSettings,
     ) -> None:
         """Nothing is started yet.
@@ -73,6 +74,7 @@ class Sandbox:
             context: Returns the current working directories and rules.
             state_dir: Takes the record of placeholders and what was moved away; outlives the
                 session.
+            user_env: Returns the environment that the user set, without what projects add.
             settings: Returns what settings say about the sandbox now.
         """
         self.available = available
@@ -83,6 +85,7 @@ class Sandbox:
         """Returns what settings say about the sandbox now."""
         self.refusal_log = RefusalLog()
         self._context = context
+        self._user_env = user_env
         self._placeholders = Placeholders(state_dir)
         self._quarantine = state_dir / "quarantine"
         self._submodules = SubmoduleSearch()
@@ -114,6 +117,7 @@ class Sandbox:
                     context=context,
                     cwd=program.cwd or context.launch_dir,
                     env=program.env,
+                    user_env=self._user_env(),
                     write_dirs=request.write_dirs,
                     visible=(*request.visible, *names, os.path.dirname(program.argv[0])),
                     masks_denied=request.masks_denied,

@@ -108,6 +108,8 @@ class Settings(Struct, frozen=True):
     before its directory is trusted."""
     env: Mapping[str, str]
     """For child processes, and for the endpoint (projects cannot set those variables)."""
+    own_env: Mapping[str, str]
+    """What no file of the project sets of it: what decides where commands may write."""
     additional_dirs: tuple[Path, ...]
     mode: ModeRequest | None
     effective: MergedSettings
@@ -213,6 +215,7 @@ def load_settings(
         mcp_lists=tuple(lists for file in applicable if (lists := lists_of(file)) is not None),
         bad_mcp_servers=tuple(bad for one in entries for bad in one.bad),
         env=_env(applicable),
+        own_env=_env(file for file in applicable if file.source not in PROJECT_SOURCES),
         additional_dirs=_directories(applicable, flags, launch_dir, home),
         mode=_mode(applicable, flags),
         effective=_with_flags(merge(applicable), flags),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from permissions.confinement import Confinement, widest
+from permissions.confinement import Confinement, can_hold, joint_confinement, widest
 from permissions.context import PermissionContext
 from permissions.decision import (
     STRICTNESS,
@@ -26,6 +27,7 @@ from permissions.evaluate.inside_sandbox import asks_to_leave, leave_floor, runs
 from permissions.evaluate.part_verdict import Part, asked_together, part_verdict
 from permissions.evaluate.tool_part import tool_part
 from permissions.matching.effective_rules import effective, gated_mode
+from permissions.mode import Mode
 from permissions.paths.resolve import absolute
 from permissions.request import PermissionRequest
 from permissions.scope.scope import check_budget, strictest_floor
@@ -118,6 +120,8 @@ def _build_evaluation(
             verdicts,
             tuple([entry for _, trace in results for entry in trace]),
             (*context.rules.warnings, *warnings),
+            # There the user's word is for every text.
+            join=widest if view.mode is Mode.BYPASS else joint_confinement,
         ),
     )
 
@@ -151,10 +155,16 @@ _Result = tuple[PartVerdict, list[TraceEntry]]
 
 
 def _together(parts: Sequence[Part], results: list[_Result], view: CallView) -> list[_Result]:
-    """Return the verdicts of parts that run as one: under the widest confinement of them.
+    """Return the verdicts of parts that run as one, under one confinement.
 
-    Where that is wider than reading, only what is plain enough counts as reading.
+    Where that is wider than reading, only what is plain enough counts as reading. Where all of it
+    provably reads, no rule gives a repository's programs more than that.
     """
+    if _only_reads(parts, results, view):
+        return [
+            (replace(verdict, confinement=Confinement.READ_ONLY), trace)
+            for verdict, trace in results
+        ]
     confinements = [one.confinement for one, _ in results if one.confinement is not None]
     if widest(confinements) is Confinement.READ_ONLY:
         return results
@@ -164,6 +174,18 @@ def _together(parts: Sequence[Part], results: list[_Result], view: CallView) -> 
         else (verdict, trace)
         for part, (verdict, trace) in zip(parts, results, strict=True)
     ]
+
+
+def _only_reads(parts: Sequence[Part], results: list[_Result], view: CallView) -> bool:
+    """Do the parts, one of which runs what a repository names, provably read, and is all allowed
+    and held to that?"""
+    is_held = can_hold(view.level, Confinement.READ_ONLY) and view.mode is not Mode.BYPASS
+    return (
+        is_held
+        and any(part.runs_configured for part in parts)
+        and all(part.is_provably_harmless or part.is_free for part in parts)
+        and all(verdict.behavior is Behavior.ALLOW for verdict, _ in results)
+    )
 
 
 def failed_evaluation(
@@ -187,8 +209,14 @@ def strictest_decision(
     verdicts: tuple[PartVerdict, ...],
     trace: tuple[TraceEntry, ...],
     warnings: tuple[DecisionWarning, ...],
+    *,
+    join: Callable[[Iterable[Confinement]], Confinement],
 ) -> Decision:
-    """Return the decision on a call: the strictest verdict on a part, the first of equals."""
+    """Return the decision on a call: the strictest verdict on a part, the first of equals.
+
+    Args:
+        join: Returns what the parts run under together.
+    """
     # What needs no permission decides nothing as long as something else has a verdict.
     judged_parts = list(zip(parts, verdicts, strict=True))
     counting_parts = [
@@ -209,7 +237,7 @@ def strictest_decision(
         warnings=warnings,
         trace=trace,
         parts=verdicts,
-        confinement=widest(confinements) if is_allowed else None,
+        confinement=join(confinements) if is_allowed else None,
         write_dirs=tuple(dict.fromkeys(place for part in parts for place in part.write_dirs)),
     )
 

@@ -16,8 +16,8 @@ def confinement_of_rule(rule: Rule, command: str | None) -> Confinement:
     """Return what an allow rule stands for.
 
     Args:
-        command: The simple command that it covers; None for a file or for another tool, of which
-            no rule names the whole call.
+        command: The simple command that it covers; None where no rule names all that runs: for a
+            file, for another tool, and for git in another repository than the session's.
     """
     is_exact = command is not None and names_exactly(rule, command)
     if is_exact and rule.source in _BY_USERS:

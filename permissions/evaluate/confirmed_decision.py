@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from permissions.confinement import Confinement, widest
+from permissions.confinement import Confinement, joint_confinement
 from permissions.decision import Behavior, Decision, DecisionSource
 from permissions.evaluate.cascade import Evaluation
 from permissions.evaluate.confine import is_whole, narrow
@@ -29,7 +29,7 @@ def apply_answer(decision: Decision, evaluation: Evaluation) -> Decision:
         return replace(decision, confinement=by_user, write_dirs=evaluation.decision.write_dirs)
     # Any other answer is one for the parts that asked.
     others = [one.confinement for one in evaluation.verdicts if one.confinement is not None]
-    confinement = narrow(widest((Confinement.PROJECT_FILES, *others)), view)
+    confinement = narrow(joint_confinement((Confinement.PROJECT_FILES, *others)), view)
     trace = decision.trace
     if not is_whole(confinement, view):
         trace = tuple(

@@ -49,6 +49,10 @@ class Part(Struct, frozen=True):
     """May the local classifier allow it: only reads, and only what is known to be in scope?"""
     is_small: bool = False
     """Is it plain enough to count as reading where nothing enforces that?"""
+    runs_configured: bool = False
+    """Does it run what a repository names, even where it only reads?"""
+    runs_foreign: bool = False
+    """May that be another repository than the one that the user trusted?"""
     write_dirs: tuple[str, ...] = ()
     """Existing directories outside the working directories that it provably writes to."""
     target: str = ""
@@ -177,7 +181,8 @@ def _cascade(
         answer = _ANSWERS[rule.behavior]
         confinement = None
         if answer is _ALLOW:
-            stands_for = confinement_of_rule(rule, part.text if part.kind == "command" else None)
+            is_named = part.kind == "command" and not part.runs_foreign
+            stands_for = confinement_of_rule(rule, part.text if is_named else None)
             confinement = narrow(stands_for, view)
         is_held = None if confinement is None or is_whole(confinement, view) else False
         trace.append(TraceEntry(step, answer, str(rule.source), rule.text, name, is_held))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from permissions.confinement import Confinement, can_hold, widest
+from permissions.confinement import Confinement, can_hold, joint_confinement
 from permissions.context import PermissionContext
 from permissions.decision import (
     Behavior,
@@ -103,11 +103,11 @@ def _reading_beside_others(evaluation: Evaluation) -> _Found | None:
     command = str(evaluation.request.tool_input["command"])
     if not is_enforced and not is_plain_structure(command):
         return None
-    return verdicts, _widest(verdicts)
+    return verdicts, _joint_confinement(verdicts)
 
 
-def _widest(verdicts: Iterable[PartVerdict]) -> Confinement:
-    return widest(one.confinement for one in verdicts if one.confinement is not None)
+def _joint_confinement(verdicts: Iterable[PartVerdict]) -> Confinement:
+    return joint_confinement(one.confinement for one in verdicts if one.confinement is not None)
 
 
 def with_harmless_parts(pending: Decision, evaluation: Evaluation) -> Decision:
@@ -115,7 +115,7 @@ def with_harmless_parts(pending: Decision, evaluation: Evaluation) -> Decision:
     texts = [verdict.text for verdict in evaluation.verdicts]
     if texts != [part.text for part in pending.parts] or not evaluation.context.is_trusted:
         return pending
-    is_alone = _widest(evaluation.verdicts) is Confinement.READ_ONLY and can_hold(
+    is_alone = _joint_confinement(evaluation.verdicts) is Confinement.READ_ONLY and can_hold(
         evaluation.view.level, Confinement.READ_ONLY
     )
     return replace(

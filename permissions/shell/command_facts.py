@@ -60,6 +60,8 @@ class CommandFacts(Struct, frozen=True):
     """Why it is not known whether it stays in the working directories; empty when it does."""
     open_values: tuple[Word, ...] = ()
     """Paths that options name, and whose use is not known."""
+    runs_configured: bool = False
+    """Runs what the repository of its directory names, even where it only reads."""
     takes_code: bool = False
     """Runs what it finds on its input as code, so that its words do not say what it does."""
 

@@ -68,6 +68,7 @@ def own_facts(
         stage=0,
         is_late=False,
         open_values=tuple(chain.from_iterable(map(_open_values, layers))),
+        runs_configured=any(program_named(layer.program).runs_configured for layer in layers),
     )
 
 

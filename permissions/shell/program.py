@@ -137,6 +137,8 @@ class Program(Struct, frozen=True):
     """The commands that it runs in a way of its own."""
     command_options: str = ""
     """Options whose value is a command."""
+    runs_configured: bool = False
+    """Runs what the repository of its directory names, even where it only reads."""
     command_words: Callable[[Sequence[Word]], Iterator[str]] | None = None
     """Commands in other words."""
     code: Code | None = None

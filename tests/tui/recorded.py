@@ -311,7 +311,12 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         custom=custom,
         settings=lambda: settings,
         gate=gate,
-        sandbox=Sandbox(available, lambda: gate.context, state_dir=home / ".agent" / "sandbox"),
+        sandbox=Sandbox(
+            available,
+            lambda: gate.context,
+            state_dir=home / ".agent" / "sandbox",
+            user_env=lambda: os.environ,
+        ),
         hooks=HookRunner(
             HookConfig(),
             session=HookSession("s", root / "transcript.jsonl", root, home, home / "state", root),

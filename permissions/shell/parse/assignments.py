@@ -44,9 +44,15 @@ _DECIDES = re.compile(
     r"PATH|CDPATH|HOME|PWD|IFS|ENV|BASH_\w+|SHELL|SHELLOPTS|BASHOPTS|PS[0-9]|PROMPT_COMMAND"
     r"|(?:LD|DYLD|GIT|PYTHON|PERL|RUBY|NODE|NPM|YARN|CARGO|RUSTC?|GO|JAVA|MAKE|GEM|BUNDLE)_?\w*"
     r"|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|npm_\w+|\w*(?:PAGER|EDITOR|VISUAL|BROWSER|ASKPASS|PRELOAD)"
+    r"|CC|CXX|KUBECONFIG|ZDOTDIR|TMPDIR|\w+_(?:HOME|OPTS|OPTIONS|FLAGS|ADDOPTS|HOST|CONFIG|RC)"
     r"|LESS(?:OPEN|CLOSE)|XDG_\w+|SSH_\w+|RSYNC_RSH|PIP_\w+|UV_\w+|\w+_PROXY|\w+_proxy"
 )
 """Variables that decide what programs run, where they look, or with whom they speak."""
+
+
+def decides(name: str) -> bool:
+    """May a program do something else where this variable has another value?"""
+    return _DECIDES.fullmatch(name) is not None
 
 
 def printf_target(words: Sequence[Word]) -> Sequence[Word]:
@@ -70,7 +76,7 @@ def setting_risk(builtin: str, words: Sequence[Word]) -> str:
         if not Word("", name).is_literal:
             return f"{builtin} sets a variable that is not known in advance"
         is_safe = bool(equals) and is_safe_assignment(name, Word(value, value))
-        if _DECIDES.fullmatch(name) and not is_safe:
+        if decides(name) and not is_safe:
             return f"{builtin} sets {name}, which decides what programs do"
     return ""
 

@@ -9,6 +9,8 @@ from itertools import pairwise
 
 from tree_sitter import Node as TreeNode
 
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.parse.assignments import decides
 from permissions.shell.parse.loop_variables import LoopVariables
 from permissions.shell.parse.redirections import RedirectionReader
 from permissions.shell.parse.simple_commands import CommandReader
@@ -16,6 +18,7 @@ from permissions.shell.parse.tree_nodes import REDIRECTS, WORDS, raw_text
 from permissions.shell.parse.words import WordReader
 from permissions.shell.syntax import (
     AndOr,
+    Assignment,
     Branches,
     FunctionBody,
     Isolated,
@@ -188,8 +191,18 @@ class StatementReader:
         return Sequence(tuple(self._statements(node)))
 
     def _read_for(self, node: TreeNode) -> Node:
-        """Read a loop over words: in its body, the variable is one of them."""
+        """Read a loop over words: in its body, the variable is one of them.
+
+        One that decides what programs do is an assignment like any other.
+        """
         name = node.child_by_field_name("variable")
+        body = self._loop(node, name)
+        if name is None or not decides(self._raw(name)):
+            return body
+        assignment = Assignment(f"{self._raw(name)}=…", self._raw(name), Word("…", UNKNOWN))
+        return Sequence((Simple(assignment.raw, (assignment,), ()), body))
+
+    def _loop(self, node: TreeNode, name: TreeNode | None) -> Node:
         if name is None or self._raw(node.children[0]) != "for":
             self._loops.spoil()
             if name is not None:

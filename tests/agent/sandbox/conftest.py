@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from msgspec import Struct
@@ -45,10 +46,15 @@ class Confined(Struct, frozen=True):
     temp_dir: Path
 
     def run(
-        self, command: str, confinement: Confinement, *, write_dirs: Sequence[Path] = ()
+        self,
+        command: str,
+        confinement: Confinement,
+        *,
+        write_dirs: Sequence[Path] = (),
+        program_env: Mapping[str, str] = MappingProxyType({}),
     ) -> Outcome:
         """Run a bash command to its end."""
-        env = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), **program_env}
         program = Launch(("/bin/bash", "--noprofile", "--norc", "-c", command), env, self.project)
         request = RunRequest(confinement, tuple(map(str, write_dirs)))
         launch = self.sandbox.launch(program, request)
@@ -86,6 +92,7 @@ def make_confined(available: Availability, tmp_path: Path) -> Iterator[MakeConfi
         git: bool = False,
         protected: Sequence[str] = (),
         name: str = "",
+        user_env: Mapping[str, str] = os.environ,
     ) -> Confined:
         if level is SandboxLevel.FULL and available.level is not level:
             pytest.skip(f"level {available.level}: {available.reason}")
@@ -114,6 +121,7 @@ def make_confined(available: Availability, tmp_path: Path) -> Iterator[MakeConfi
             held,
             lambda: context,
             state_dir=home / ".agent" / "sandbox",
+            user_env=lambda: user_env,
             settings=lambda: settings,
         )
         return Confined(sandbox, project, home, outside, temp_dir)

@@ -4,6 +4,7 @@ confinement than was promised."""
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -161,7 +162,9 @@ def test_a_working_directory_that_is_a_link(tmp_path: Path, available: Availabil
         home=tmp_path / "home",
         scratch_dir=tmp_path / "temp",
     )
-    sandbox = Sandbox(available, lambda: context, state_dir=tmp_path / "state")
+    sandbox = Sandbox(
+        available, lambda: context, state_dir=tmp_path / "state", user_env=lambda: os.environ
+    )
     script = f"touch a; touch {link}/b; touch .git/hooks/pre-commit; touch ../outside; rm ../link"
     program = Launch(("/bin/sh", "-c", script), {"PATH": "/usr/bin:/bin"}, link)
     run_blocking(sandbox.launch(program, RunRequest(Confinement.PROJECT)), timeout_s=60.0)

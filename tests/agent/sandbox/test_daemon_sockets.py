@@ -24,12 +24,7 @@ def _reached(confined: Confined, path: Path) -> tuple[bool, str]:
     """Return whether a socket is reached, and what was reported."""
     code = f"import socket; socket.socket(socket.AF_UNIX).connect({str(path)!r})"
     script = f'python3 -c "{code}" || {{ echo "Cannot connect to {path}"; exit 1; }}'
-    env = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(confined.home),
-        "DOCKER_HOST": f"unix://{confined.home}/docker.sock",
-        "SSH_AUTH_SOCK": str(confined.home / "agent.sock"),
-    }
+    env = {"PATH": os.environ["PATH"], "HOME": str(confined.home)}
     program = Launch(("/bin/bash", "--norc", "-c", script), env, confined.project)
     launch = confined.sandbox.launch(program, RunRequest(Confinement.PROJECT_FILES))
     ended = run_blocking(launch, timeout_s=60.0)
@@ -59,9 +54,14 @@ def _listening(path: Path) -> socket.socket:
     ],
 )
 def test_a_daemon_that_runs_what_it_is_sent_is_not_reached(
-    name: str, opened: str, is_reached: bool, make_confined: MakeConfined
+    name: str, opened: str, is_reached: bool, make_confined: MakeConfined, tmp_path: Path
 ) -> None:
-    confined = make_confined()
+    home = tmp_path / "home"
+    addresses = {
+        "DOCKER_HOST": f"unix://{home}/docker.sock",
+        "SSH_AUTH_SOCK": str(home / "agent.sock"),
+    }
+    confined = make_confined(user_env={**os.environ, **addresses})
     named = () if opened == "all" else (str(confined.home / opened),)
     settings = SandboxSettings(all_unix_sockets=opened == "all", unix_sockets=named)
     confined.sandbox.settings = lambda: settings

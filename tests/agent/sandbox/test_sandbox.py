@@ -46,7 +46,9 @@ def test_nothing_runs_with_less_than_its_confinement(
     available: Availability, confinement: Confinement, tmp_path: Path
 ) -> None:
     context = _context(tmp_path)
-    sandbox = Sandbox(available, lambda: context, state_dir=tmp_path / "state")
+    sandbox = Sandbox(
+        available, lambda: context, state_dir=tmp_path / "state", user_env=lambda: os.environ
+    )
     with pytest.raises(CannotConfine, match=f"cannot enforce {confinement}"):
         sandbox.launch(Launch(("/bin/true",), {}), RunRequest(confinement))
 
@@ -306,9 +308,48 @@ def test_reading_is_confined_also_where_the_working_directory_is_the_root(
     if available.level is not SandboxLevel.FULL:
         pytest.skip(f"level {available.level}: {available.reason}")
     context = replace(_context(tmp_path), launch_dir=Path("/"))
-    sandbox = Sandbox(available, lambda: context, state_dir=tmp_path / "state")
+    sandbox = Sandbox(
+        available, lambda: context, state_dir=tmp_path / "state", user_env=lambda: os.environ
+    )
     program = Launch(("/bin/ls", "/"), {"PATH": os.defpath}, Path("/"))
     launch = sandbox.launch(program, RunRequest(Confinement.READ_ONLY))
     assert b"etc" in run_blocking(launch, timeout_s=60.0).stdout
     with pytest.raises(CannotConfine, match="is /"):
         sandbox.launch(program, RunRequest(Confinement.PROJECT))
+
+
+def test_a_variable_opens_a_directory_only_where_the_user_set_it(
+    make_confined: MakeConfined, tmp_path: Path
+) -> None:
+    files = Confinement.PROJECT_FILES
+    for user_env, name in (({}, "project"), ({"GOCACHE": f"{tmp_path}/user/home/own"}, "user")):
+        confined = make_confined(name=name, user_env={**os.environ, **user_env})
+        own = confined.home / "own"
+        own.mkdir()
+        # Settings of a project set it so, and so does the entry of a server.
+        confined.run(f"echo x > {own}/x", files, program_env={"GOCACHE": str(own)})
+        assert (own / "x").exists() is bool(user_env)
+
+
+def test_no_variable_of_a_project_shows_a_daemon_that_the_user_runs(
+    make_confined: MakeConfined, tmp_path: Path
+) -> None:
+    runtime = tmp_path / "runtime"
+    runtime.mkdir()
+    (runtime / "bus").write_text("BUS")
+    confined = make_confined(user_env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)})
+    run = confined.run(
+        f"cat {runtime}/bus", Confinement.PROJECT_FILES, program_env={"XDG_RUNTIME_DIR": "/x"}
+    )
+    assert "BUS" not in run.output
+
+
+def test_what_users_put_into_the_agents_own_directory_is_run_where_a_rule_allows_it(
+    make_confined: MakeConfined,
+) -> None:
+    confined = make_confined()
+    skill = confined.home / ".agent" / "skills" / "run.sh"
+    skill.parent.mkdir()
+    skill.write_text("echo SKILL")
+    assert "SKILL" in confined.run(f"bash {skill}", Confinement.PROJECT_FILES).output
+    assert "SKILL" not in confined.run(f"bash {skill}", Confinement.READ_ONLY).output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,9 @@ def confined(bench: Bench) -> Bench:
     )
     services.home.mkdir()
     state_dir = services.home / ".agent" / "sandbox"
-    services.sandbox = Sandbox(available, lambda: context, state_dir=state_dir)
+    services.sandbox = Sandbox(
+        available, lambda: context, state_dir=state_dir, user_env=lambda: os.environ
+    )
     return bench
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
 
-from permissions.confinement import Confinement, SandboxLevel, can_hold, widest
+from permissions.confinement import Confinement, SandboxLevel, can_hold, joint_confinement, widest
 from permissions.context import SandboxState
 from permissions.decision import (
     STRICTNESS,
@@ -119,6 +119,79 @@ def test_an_allow_names_what_makes_its_reason_true(
             assert all(entry.is_enforceable is not False for entry in found.trace) is is_held
 
 
+BESIDE = [
+    ("make && ls src > b", Mode.DEFAULT, PROJECT_FILES),
+    ("npm t; make", Mode.DEFAULT, PROJECT_FILES),
+    ("make | npm t", Mode.DEFAULT, PROJECT_FILES),
+    ("for i in 1 2; do make; npm t; done", Mode.DEFAULT, PROJECT_FILES),
+    ("make && mkdir n", Mode.ACCEPT_EDITS, PROJECT_FILES),
+    ("npm t; make", Mode.DONT_ASK, PROJECT_FILES),
+    ("npm t; make", Mode.BYPASS, NONE),
+    ("npm t; make", Mode.PLAN, READ_ONLY),
+    ("make && ls src", Mode.DEFAULT, NONE),
+]
+
+
+@pytest.mark.parametrize(("command", "mode", "confinement"), BESIDE)
+def test_a_word_for_one_part_is_none_for_the_others(
+    engine: Engine, command: str, mode: Mode, confinement: Confinement
+) -> None:
+    rules = [*allow("Bash(make)"), *allow("Bash(npm *)"), *allow("Edit(./b)")]
+    found = decided(engine, command, texts=rules, mode=mode)
+    assert (found.behavior, found.confinement) == (Behavior.ALLOW, confinement)
+
+
+FOREIGN = [
+    ("git status", READ_ONLY),
+    ("cd sub && git status", READ_ONLY),
+    ("git -C sub log -3", READ_ONLY),
+    ("cd sub && git status && ls", READ_ONLY),
+    ("git add .", NONE),
+    ("cd sub && git add .", PROJECT_FILES),
+    ("cd sub; git add .; git status", PROJECT_FILES),
+    ("cd sub && make", NONE),
+]
+
+
+@pytest.mark.parametrize(("command", "confinement"), FOREIGN)
+def test_no_rule_lets_a_repository_that_was_not_trusted_run_unconfined(
+    engine: Engine, command: str, confinement: Confinement
+) -> None:
+    rules = [
+        RuleText(f"Bash({text})", RuleBehavior.ALLOW, RuleSource.USER)
+        for text in ("git status", "git log *", "git add .", "git -C sub log -3", "make", "ls")
+    ]
+    found = decided(engine, command, texts=rules)
+    assert (found.behavior, found.confinement) == (Behavior.ALLOW, confinement)
+
+
+def test_a_word_for_git_is_none_for_a_directory_that_is_not_trusted(engine: Engine) -> None:
+    context = engine.context(allow=("Bash(git add .)",), trusted=False)
+    found = decide_with_classifier(PermissionRequest("Bash", {"command": "git add ."}), context)
+    assert (found.behavior, found.confinement) == (Behavior.ALLOW, PROJECT_FILES)
+
+
+LOOPS = [
+    ("for i in 1 2; do make; done", True),
+    ("for FILE in 1 2; do make; done", True),
+    ("for PATH in ./x; do make; done", False),
+    ("for HOME in ./x; do make; done", False),
+    ("for BASH_ENV; do make; done", False),
+    ("for JAVA_HOME in ./x; do make; done", False),
+    ("select PATH in ./x; do make; done", False),
+]
+
+
+@pytest.mark.parametrize(("command", "is_allowed"), LOOPS)
+@pytest.mark.parametrize("rule", ["Bash(make)", "Bash(make *)"])
+def test_a_loop_sets_no_variable_unasked_that_decides_what_runs(
+    engine: Engine, command: str, rule: str, is_allowed: bool
+) -> None:
+    for sandbox in (FULL, FILES, NOTHING):
+        found = decided(engine, command, texts=allow(rule), sandbox=sandbox)
+        assert (found.behavior is Behavior.ALLOW) is is_allowed
+
+
 def _parts_confined(found: Decision) -> list[Confinement]:
     return [one.confinement for one in found.parts if one.confinement is not None]
 
@@ -137,7 +210,8 @@ def test_a_confinement_is_that_of_the_reason_and_nothing_else_has_one(
     assert (found.confinement is not None) is (found.behavior is Behavior.ALLOW)
     if found.confinement is None:
         return
-    assert found.confinement is widest(_parts_confined(found))
+    join = widest if mode is Mode.BYPASS else joint_confinement
+    assert found.confinement is join(_parts_confined(found))
     assert len(_parts_confined(found)) == len(found.parts)
     if mode is Mode.PLAN and sandbox.level is SandboxLevel.FULL:
         assert found.confinement is READ_ONLY
@@ -202,7 +276,7 @@ def test_an_answer_gets_the_confinement_of_whoever_gave_it(
         return apply_answer(answer, evaluate_parts(request, context)).confinement
 
     assert of("make", Mode.DEFAULT, FULL) is alone
-    assert of("make && deploy", Mode.DEFAULT, FULL, ("Bash(deploy)",)) is NONE
+    assert of("make && deploy", Mode.DEFAULT, FULL, ("Bash(deploy)",)) is alone
     assert of("make", Mode.DEFAULT, INSIDE) is PROJECT
     assert of("git push", Mode.PLAN, FULL) is READ_ONLY
 

@@ -141,6 +141,7 @@ def run(
             probe(sandbox_values.bubblewrap or None),
             lambda: context,
             state_dir=state_dir,
+            user_env=lambda: {**os.environ, **settings.own_env},
             settings=lambda: sandbox_values,
         )
         env = command_environment(

@@ -81,6 +81,7 @@ async def _servers(settings: Settings) -> AsyncIterator[McpServers]:
             await asyncio.to_thread(probe, sandbox_values.bubblewrap or None),
             lambda: setup.context,
             state_dir=settings.agent_home / "sandbox",
+            user_env=lambda: {**os.environ, **settings.own_env},
             settings=lambda: sandbox_values,
         )
         servers = McpServers(
