@@ -89,8 +89,8 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     own = _own(context)
     credentials = (*credential_paths(context.home), *own)
     readable = _canonical((*lists.allow_read, *request.visible))
-    masked = own if is_shared else credentials
-    secret = tuple([path for path in masked if path not in readable])
+    hidden_paths = own if is_shared else credentials
+    secret = tuple([path for path in hidden_paths if path not in readable])
     by_rules = denied_files(context, scope) if request.masks_denied else ()
     denied_paths = (*_canonical(lists.deny_read), *by_rules)
     read_only = (*credentials, *_canonical(lists.deny_write), *denied_files(context, roots, "Edit"))

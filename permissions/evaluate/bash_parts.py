@@ -92,7 +92,7 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
     writes = [access for access in accesses if access.kind in _WRITES]
     link = None if bash.is_held else through_created_link(resolved_accesses, facts, link_places)
     floors = list(_floors(bash, facts, accesses, link))
-    configured = [one for one in facts.with_inner() if one.runs_configured]
+    git_commands = [one for one in facts.with_inner() if one.runs_configured]
     part = Part(
         text=facts.text,
         kind="command",
@@ -104,8 +104,8 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
         is_read_only=(facts.is_read_only or facts.is_inert) and not writes,
         is_provably_harmless=not writes and _stays_in_scope(bash, facts),
         is_small=not writes and is_small_reading(facts, bash.scope.launch),
-        runs_configured=any(configured),
-        runs_foreign=any(_is_foreign(bash, one) for one in configured),
+        runs_configured=bool(git_commands),
+        runs_foreign=any(_is_foreign(bash, one) for one in git_commands),
         detail=_detail(facts, accesses),
         needs=facts.risk or facts.unclear,
         beyond=beyond_files(bash, facts),

@@ -22,7 +22,7 @@ from agent.session.checkpoints.worktree import Listing, Worktree
 from agent.session.record_lines import Line, read_forwards
 from agent.session.transcript import Transcript
 from agent.tools.base import ToolError
-from agent.tools.files.atomic_write import replace_file
+from agent.tools.files.atomic_write import remove_file, replace_file, set_mode
 
 REDO: Final = "redo-"
 """How the turn of a restore is named, by which it can be taken back."""
@@ -385,10 +385,10 @@ class Checkpoints:
         if not self._may_write(path):
             raise ToolError(f"{path} is outside the working folders")
         if change.action == "delete":
-            path.unlink()
+            remove_file(path)
             return
         data = self._blobs.get(change.target.digest)
         current = change.current.digest if change.current.type == "file" else None
         if current != change.target.digest:
             replace_file(path, data, expected_digest=current, may_write=self._may_write)
-        os.chmod(path, change.target.mode)
+        set_mode(path, change.target.mode)

@@ -99,6 +99,35 @@ def replace_file(
         raise ToolError(_explain(error, target)) from error
 
 
+def remove_file(target: Path) -> None:
+    """Remove the file at a canonical path, through no link.
+
+    Raises:
+        ToolError: it cannot be removed.
+    """
+    try:
+        with _open_directory(target.parent) as directory:
+            os.unlink(target.name, dir_fd=directory)
+    except OSError as error:
+        raise ToolError(_explain(error, target)) from error
+
+
+def set_mode(target: Path, mode: int) -> None:
+    """Give the file at a canonical path these rights, through no link.
+
+    Raises:
+        ToolError: it cannot be opened, or is not the user's.
+    """
+    try:
+        with (
+            _open_directory(target.parent) as directory,
+            open_regular(target.name, dir_fd=directory) as file,
+        ):
+            os.fchmod(file.fileno(), mode)
+    except (OSError, NotRegular) as error:
+        raise ToolError(f"The rights of {_name(target)} cannot be set: {error}.") from error
+
+
 def _replace_in(directory: int, target: Path, data: bytes, expected_digest: str | None) -> None:
     current = _current_in(directory, target)
     if (current.digest if current else None) != expected_digest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,8 @@ class Bench:
         self.turn = "turn-1"
         self.store = directory / "session"
         self.use_git = use_git
+        self.on_check: Callable[[], None] = lambda: None
+        """Runs between the checks of a path and its use."""
         self.points = self.reopened()
 
     def reopened(self) -> Checkpoints:
@@ -38,8 +40,12 @@ class Bench:
                 use_git=self.use_git,
             ),
             turn_id=lambda: self.turn,
-            may_write=lambda path: self.root in path.parents,
+            may_write=self.may_write,
         )
+
+    def may_write(self, path: Path) -> bool:
+        self.on_check()
+        return self.root in path.parents
 
     def git(self, *arguments: str) -> None:
         names = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "gc.auto=0")
@@ -160,6 +166,35 @@ async def test_a_directory_that_became_a_link_is_not_written_through(
     restored = await bench.points.restore("turn-1", redo_id="x")
     assert [change.path.name for change, _ in restored.failures] == ["a"]
     assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+async def test_a_directory_that_becomes_a_link_meanwhile_leads_nowhere(
+    bench: Bench, tmp_path: Path, is_new: bool
+) -> None:
+    directory, outside = bench.root / "d", tmp_path / "outside"
+    directory.mkdir()
+    outside.mkdir()
+    (outside / "a").write_text("old")
+    (outside / "a").chmod(0o600)
+    if not is_new:
+        (directory / "a").write_text("old")
+        (directory / "a").chmod(0o777)
+    await bench.points.before_change(directory / "a", tool_use_id="u")
+    (directory / "a").write_text("old")
+    (directory / "a").chmod(0o644)
+    await bench.points.after_command("u")
+
+    def swap() -> None:
+        if not directory.is_symlink():
+            directory.rename(bench.root / "away")
+            directory.symlink_to(outside)
+
+    bench.on_check = swap
+    restored = await bench.points.restore("turn-1", redo_id="x")
+    assert directory.is_symlink()
+    assert [change.path.name for change, _ in restored.failures] == ["a"]
+    assert (outside / "a").stat().st_mode & 0o777 == 0o600
 
 
 async def test_a_file_that_cannot_be_kept_stops_the_change(bench: Bench) -> None:
