@@ -16,6 +16,7 @@ from agent.conversation.conversation import Conversation
 from agent.display import Display
 from agent.hook_events.file_events import HookSources
 from agent.loop.loop_ports import LoopPorts
+from agent.prompt.shell_command_note import as_typed
 from agent.stream import EventStream
 from agent.subagents.definition import AgentDefinition
 from agent.teams.seat import TeamSeat
@@ -85,8 +86,8 @@ class LateParts(Struct, frozen=True):
         return self.conversation().view.turn_id
 
     def user_messages(self) -> list[str]:
-        """Return the texts of the user's messages, oldest first."""
-        return [message.text for message in self.conversation().view.prompts]
+        """Return what the user typed, oldest first: of a command with `!`, not what it printed."""
+        return [as_typed(message.text) for message in self.conversation().view.prompts]
 
 
 class SharedState(Struct, frozen=True):
