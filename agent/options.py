@@ -46,7 +46,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     disallowed_tools: tuple[str, ...] = ()
     """Tools to take away, and rules that deny."""
     tools: tuple[str, ...] | None = None
-    """The tools that requests list for the model; None is all."""
+    """The tools that requests list for the model: `default` is all; None all, or few where its
+    window is small."""
     skills: tuple[str, ...] | None = None
     """The skills that the model is shown; None is all."""
     add_dirs: tuple[Path, ...] = ()

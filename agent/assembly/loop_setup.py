@@ -104,7 +104,7 @@ async def build_loop(
         notes_on=extractor.notes_on,
     )
     # Without a screen the first prompt's error says it, at the same moment.
-    if not start.options.headless and (advice := context.too_small()) is not None:
+    if not start.options.headless and (advice := context.size_advice()) is not None:
         start.notes.append(advice)
     shells = ended_shells(state.shells)
     ports = LoopPorts(

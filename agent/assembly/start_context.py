@@ -337,7 +337,8 @@ class StartContext(Struct, frozen=True, kw_only=True):
             registry = registry.without({"AskUserQuestion", "EnterPlanMode"})
             if self.user.plans is None:
                 registry = registry.without({"ExitPlanMode"})
-        if (names := self.options.tools) is not None:
+        names = self.options.tools
+        if names is not None and "default" not in names:
             tools_by_name = {name: registry.get(name) for name in names}
             unknown = [name for name in names if tools_by_name[name] is None]
             if self.member is not None:  # those of servers come later

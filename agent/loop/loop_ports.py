@@ -60,8 +60,9 @@ class ContextStep(Struct, frozen=True):
 class ContextPort(Protocol):
     """Fits the conversation into the model's window; `agent.memory` implements it."""
 
-    def too_small(self) -> str | None:
-        """Return that the window has no room for prompt and tools, for users; None where it has."""
+    def size_advice(self) -> str | None:
+        """Return that the window has no room for prompt and tools, for users; None where it has.
+        What was returned before is only mentioned."""
         ...
 
     def round_tokens(self) -> int:

@@ -151,7 +151,7 @@ class MessageRounds:
 
     async def _too_long(self, state: LoopState, detail: str) -> Terminal:
         context = self._ports.context
-        advice = context.too_small() if context is not None else None
+        advice = context.size_advice() if context is not None else None
         await self._fail("prompt_too_long", advice or _no_longer_fits(detail))
         await self._ports.hooks.stop_failure("invalid_request", detail)
         return self._history.terminal("prompt_too_long", state, detail)

@@ -43,6 +43,10 @@ answered, and the request that does so has to fit."""
 SUMMARY_TOKENS: Final = 4_000
 """Of the window, what a request for a summary leaves for the summary."""
 
+SAID_BEFORE: Final = (
+    "The model's window has no room for the prompt beside the system prompt and the tools, as "
+    "said before."
+)
 _OVERFULL: Final = (
     "There was no room to summarize the conversation, so it was compacted without a summary: the"
     " model continues from an outline. The transcript keeps all of it. A very long text is better"
@@ -89,12 +93,20 @@ class ContextManager:
         self._ports = ports
         self._agent_id = agent_id
         self._has_warned = False
+        self._last_advice: str | None = None
         self._ratio = 1.0
         self.state = CompactionState()
 
-    def too_small(self) -> str | None:
+    def size_advice(self) -> str | None:
         """See `ContextPort`."""
-        return too_small(self._ports.prefix_tokens(), self._ports.budget())
+        advice = too_small(self._ports.prefix_tokens(), self._ports.budget())
+        if advice is not None and advice == self._last_advice:
+            return SAID_BEFORE
+        self._last_advice = advice
+        return advice
+
+    def _is_too_small(self) -> bool:
+        return too_small(self._ports.prefix_tokens(), self._ports.budget()) is not None
 
     def round_tokens(self) -> int:
         """See `ContextPort`."""
@@ -105,7 +117,7 @@ class ContextManager:
         self, messages: tuple[Message, ...], context_tokens: int, abort: AbortSignal
     ) -> ContextStep | None:
         """Compact when the window is nearly full; None when nothing needs doing."""
-        if not self._ports.is_automatic() or self.too_small() is not None:
+        if not self._ports.is_automatic() or self._is_too_small():
             return None
         prefix = self._ports.prefix_tokens()
         tokens = next_request_tokens(messages, context_tokens, prefix)
@@ -133,7 +145,7 @@ class ContextManager:
         step = await self._compact(messages, tokens, "reactive", "", abort, Pressure.CRITICAL)
         has_failed = step is not None and step.event is None
         # Where prompt and tools fill the window, that is what has to be said, and nothing else.
-        return None if has_failed and self.too_small() is not None else step
+        return None if has_failed and self._is_too_small() else step
 
     async def compact(
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal

@@ -43,7 +43,7 @@ def tail_start(messages: Sequence[Message], max_tokens: int) -> int:
         if index < unread and sum(sizes[index:]) > max_tokens:
             break
         fitting = index
-        if messages[index].origin == "person":
+        if messages[index].origin == "person" and index <= unread:
             fitting_own = index
     if fitting_own is not None:
         return fitting_own

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,10 @@ from agent.model.scripted.scenario import FaultPlan, ModelInfo, Scenario, Text, 
 from agent.model.scripted.server import ScriptedServer
 from tests.journeys.conftest import Begin, results, terminal
 from tests.journeys.program import environment, run
+from tests.journeys.start import model_at
 
 DONE = Turn((Text("Done."),), times=0)
+AUTHOR = ("-c", "user.name=a", "-c", "user.email=a@b")
 MISSING = ToolCall("Read", {"file_path": "${cwd}/nowhere.txt"})
 
 
@@ -25,7 +28,11 @@ def tiny(window: int) -> Scenario:
 
 @pytest.mark.parametrize(
     ("flags", "offered"),
-    [((), {"Read", "Edit", "Bash", "Grep"}), (("--tools", "Read,Glob"), {"Read", "Glob"})],
+    [
+        ((), {"Read", "Edit", "Bash", "Grep"}),
+        (("--tools", "Read,Glob"), {"Read", "Glob"}),
+        (("--tools", "default"), {"Read", "Edit", "Bash", "Grep", "Write", "Agent"}),
+    ],
 )
 async def test_a_small_window_gets_few_tools(
     tmp_path: Path, fresh_home: Path, flags: tuple[str, ...], offered: set[str]
@@ -34,7 +41,8 @@ async def test_a_small_window_gets_few_tools(
         env = environment(fresh_home, server.base_url, ANTHROPIC_MODEL="tiny")
         status, _, err = await run("-p", "hi", *flags, cwd=tmp_path, env=env)
     assert status == 0, err
-    assert {tool["name"] for tool in server.requests[0].body["tools"]} == offered
+    names = {tool["name"] for tool in server.requests[0].body["tools"]}
+    assert names > offered if "default" in flags else names == offered
     assert ("window is 12,000 tokens, so it has only the tools" in err) is not bool(flags)
 
 
@@ -47,6 +55,30 @@ async def test_a_window_without_room_is_named_with_both_numbers(
     assert status == 1
     assert err.count("the model's window is 2,000. Start the server with a larger one") == 1
     assert "compacted" not in err
+
+
+async def test_a_first_prompt_that_is_refused_is_no_conversation_to_compact(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    model = ModelInfo("claude-opus-5-5", max_input_tokens=8_000)  # known by name with a larger one
+    _commit_something(tmp_path)  # git's state is a note in front of the prompt
+    async with ScriptedServer(Scenario(turns=(DONE,), models=(model,))) as server:
+        env = environment(fresh_home, server.base_url, ANTHROPIC_MODEL=model.id)
+        status, _, err = await run("-p", "hi", cwd=tmp_path, env=env)
+    assert (status, len(server.requests)) == (1, 1), err
+    assert err.count("the model's window is 8,000") == 1
+    assert "compacted" not in err
+
+
+async def test_the_screen_says_once_that_a_window_has_no_room(begin: Begin) -> None:
+    model = ModelInfo("tiny", max_input_tokens=2_000)
+    async with ScriptedServer(Scenario(turns=(DONE,), models=(model,))) as server:
+        setup = model_at(server.base_url, "tiny", small_model=None)
+        journey = await begin(server=server, model_setup=setup)
+        events = await journey.send("hi")
+    shown = [str(event) for event in (*journey.assembled.notices, *events)]
+    assert sum("Start the server with a larger one" in text for text in shown) == 1, shown
+    assert any("has no room for the prompt" in text for text in shown)
 
 
 async def test_the_servers_only_model_is_taken_without_a_name(
@@ -151,3 +183,9 @@ async def test_a_call_in_words_is_named_to_the_user(begin: Begin) -> None:
     events = await journey.send("go")
     (notice,) = (e.text for e in events if isinstance(e, Notice) and "as text" in e.text)
     assert "a call of Read" in notice
+
+
+def _commit_something(project: Path) -> None:
+    (project / "a.txt").write_text("1")
+    for arguments in (["init", "-q"], ["add", "."], [*AUTHOR, "commit", "-qm", "first"]):
+        subprocess.run(["git", *arguments], cwd=project, check=True)

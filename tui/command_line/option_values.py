@@ -132,9 +132,9 @@ def split_names(
 def split_tools(
     _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...] | None:
-    """Split a list of tools at commas and spaces; `default` is all of them."""
+    """Split a list of tools at commas and spaces."""
     names = tuple(name for value in values for name in value.replace(",", " ").split())
-    return None if not values or "default" in names else names
+    return names if values else None
 
 
 def split_sources(

@@ -148,6 +148,7 @@ def test_the_tail_begins_with_the_person_s_words_where_it_can() -> None:
     assert tail_start(messages, 6) == 4
     assert tail_start(messages, 0) == 4
     assert tail_start(messages[:4], 0) == 4
+    assert tail_start([*messages, user_message("three")], 0) == 4  # the note is unread as well
 
 
 def test_only_old_media_become_words() -> None:
