@@ -183,7 +183,8 @@ def _listeners(
         session_title=lambda title: soon(lambda: recording.recorder.title(title.strip())),
         reload_skills=lambda: soon(late.custom().refresh),
         terminal=start.user.terminal or (lambda _: None),
-        notify=start.user.notice,
+        # Without a screen the notices of hooks are lines of the output.
+        notify=None if start.options.headless else start.user.notice,
         live=start.user.live,
         background_tasks=lambda: running(state.shells),
     )

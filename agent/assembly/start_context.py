@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 class UserPorts(Struct, frozen=True, kw_only=True):
-    """How the user is reached; all None in a headless run."""
+    """How the user is reached; None for what a run without a screen lacks."""
 
     dialog: Contender | None = None
     ask: AskUser | None = None

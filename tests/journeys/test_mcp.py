@@ -61,6 +61,7 @@ async def test_bad_entries_and_failing_servers_are_reported(
         ("odd", "url_missing_type")
     ]
     assert 'add "type": "http"' in err
+    assert err.count("MCP server gone is not connected: /there/is/none: not found") == 1
     assert "gone: not connected" in json.dumps(server.requests[0].body["messages"])
 
 

@@ -101,6 +101,7 @@ class _HeadlessRun:
         user = UserPorts(
             dialog=control if options.asks_over_stdout else tool,
             plans=control if options.asks_over_stdout else None,
+            notice=_print_warning,
             ask_server=control.server_message if control is not None else None,
         )
         parts = await assemble(options, environment, settings, setup, user, is_demo=options.demo)
@@ -147,6 +148,11 @@ class _HeadlessRun:
             for line in conversation.shells.last_words():
                 write_message(sys.stderr, f"agent-tui: {sanitize(line)}")
             report_hooks(conversation.hooks.notices(), sys.stderr)
+
+
+def _print_warning(text: str, level: str) -> None:
+    if level == "warning":
+        write_message(sys.stderr, f"agent-tui: {sanitize(text)}")
 
 
 def _permission_tool(name: str | None) -> PermissionTool | None:
