@@ -60,10 +60,13 @@ def check_health(
 def start_lines(findings: Sequence[Finding], missing: MissingPrograms) -> Iterator[str]:
     """Yield what a start reports: a line for each handler that would fail, and one for what
     several of them have in common. `missing` has what was reported before."""
+    findings = [one for one in findings if not missing.is_reported(one.spec)]
     counts = Counter(filter(None, map(_missing_program, findings)))
     shared_problems = Counter(filter(None, map(_shared_problem, findings)))
     for finding in findings:
         kind = _shared_problem(finding)
+        if kind is not None:
+            missing.add_file(finding.spec)
         if kind is not None and (count := shared_problems[kind]) != 1:
             if count:
                 yield _line_of_many(finding, count)

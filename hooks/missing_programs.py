@@ -1,4 +1,4 @@
-"""Programs of hooks that are not on the PATH: each is reported once in a session."""
+"""Programs of hooks that are not there: each is reported once in a session."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from hooks.config.spec import CommandHandler, HandlerSpec
 
 NOT_FOUND: Final = re.compile(r"(?:^|: )(?P<program>[^\s:/]+): (?:command )?not found$", re.M)
 """What shells print with exit status 127."""
+CANNOT_RUN: Final = (126, 127)
+"""Exit statuses of a shell that cannot start a program."""
 SHELL_WORDS: Final = frozenset(
     {"if", "for", "while", "case", "until", "{", "(", "[", "[[", "!", "function", "time", "exec"}
 )
@@ -26,6 +28,16 @@ class MissingPrograms:
     def __init__(self) -> None:
         """Nothing was reported yet."""
         self._reported_names: set[str] = set()
+        self._reported_files: set[object] = set()
+        """Keys of handlers whose file cannot be started."""
+
+    def is_reported(self, spec: HandlerSpec) -> bool:
+        """Whether it was reported that the file of a handler cannot be started."""
+        return spec.key in self._reported_files
+
+    def add_file(self, spec: HandlerSpec) -> None:
+        """Note that this was reported."""
+        self._reported_files.add(spec.key)
 
     def line(self, program: str, count: int, single: str) -> str:
         """Return the report of a program: `single` for one hook; empty after the first time."""
@@ -36,6 +48,14 @@ class MissingPrograms:
 
     def report_once(self, result: HandlerResult, specs: Iterable[HandlerSpec]) -> HandlerResult:
         """Return a result of one of `specs` with what users read of a program that is missing."""
+        if not result.is_not_found and result.exit_code not in CANNOT_RUN:
+            self._reported_files.discard(result.spec.key)
+            return result
+        if self.is_reported(result.spec):
+            return replace(result, notice="")
+        if _names_own_file(result):
+            self.add_file(result.spec)
+            return result
         program = _missing_program(result)
         if not program or result.error is None:
             return result
@@ -68,6 +88,16 @@ def leading_words(command: str) -> tuple[str, ...]:
             simple.pop(0)
         return () if not simple or simple[0] in SHELL_WORDS else tuple(simple)
     return ()
+
+
+def _names_own_file(result: HandlerResult) -> bool:
+    """Whether a handler failed because the file that it starts is not there or not executable."""
+    program = leading_program(result.spec)
+    if "/" not in program or result.is_not_found:
+        return "/" in program
+    name = re.escape(program.rpartition("/")[2])
+    problem = rf"{name}: (?:No such file or directory|not found|Permission denied)$"
+    return re.search(problem, result.stderr, re.M) is not None
 
 
 def _missing_program(result: HandlerResult) -> str:

@@ -347,6 +347,33 @@ async def test_a_missing_program_is_one_line_of_the_session(
     assert said == ["no-such-uv is missing: 5 hooks"]
 
 
+@pytest.mark.parametrize("is_in_words", [True, False])
+@pytest.mark.parametrize("first", ["SessionStart", "UserPromptSubmit"])
+async def test_a_script_that_is_not_there_is_said_once(
+    begin: Begin, fresh_home: Path, is_in_words: bool, first: str
+) -> None:
+    words = {} if is_in_words else {"args": ["x"]}
+    handler = {"type": "command", "command": "/there/is/none.sh" + " x" * is_in_words, **words}
+    hooks = {name: [{"hooks": [handler]}] for name in (first, "Stop")}
+    (fresh_home / ".agent").mkdir()
+    (fresh_home / ".agent" / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    journey = await begin([DONE, DONE])
+    events = await journey.conversation.start()
+    async with asyncio.timeout(60):  # the look at the hooks runs beside the start
+        while not any(event.type == "notice" for event in events):
+            await asyncio.sleep(0.01)
+            events += journey.conversation.hooks.notices()
+    for _ in range(2):
+        events += await journey.send("go")
+    await journey.conversation.aclose()
+    events += journey.conversation.hooks.notices()
+    said = [event.text for event in events if event.type == "notice"]
+    said += [line for event in events if event.type == "hook_finished" for line in event.notices]
+    starts = [line for line in said if f"{first} hook" in line or line.startswith("2 hooks")]
+    assert len(starts) == 1, said
+    assert len(said) == (2 if first == "SessionStart" else 1), said
+
+
 async def test_hooks_are_told_absolute_paths_the_exit_code_and_where_the_shell_is(
     begin: Begin, fresh_home: Path, tmp_path: Path
 ) -> None:

@@ -87,9 +87,7 @@ class LiveServers:
             if view.state is ServerState.FAILED:
                 more = "" if self._user is None else " /mcp shows more."
                 reason = view.reason.rstrip(".")
-                self._notify(
-                    f"MCP server {view.name} is not connected: {reason}.{more}", "warning"
-                )
+                self._notify(f"MCP server {view.name} is not connected: {reason}.{more}", "warning")
 
     def _own_views(self) -> tuple[ServerView, ...]:
         return tuple(view for view in self.servers.views() if view.name not in self.apart)
