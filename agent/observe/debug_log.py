@@ -35,7 +35,9 @@ class DebugLog(logging.Handler):
         _remove_old(path.parent)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         self.path = path
-        self._stream: TextIO | None = os.fdopen(os.open(path, flags, 0o600), "a", encoding="utf-8")
+        self._stream: TextIO | None = os.fdopen(
+            os.open(path, flags, 0o600), "a", encoding="utf-8", errors="backslashreplace"
+        )
         self._redact = redact
         self._lines: SinkThread[str] = SinkThread(self._write, name="debug-log")
         self._levels: list[tuple[logging.Logger, int]] = []

@@ -13,26 +13,31 @@ if TYPE_CHECKING:
 
 MAX_TRACES: Final = 64
 """Traces whose root is still open; the oldest are given up beyond that."""
+MAX_PARENTS: Final = 256
+"""Calls whose agents may still be at work; the oldest are given up beyond that."""
 
 
 class OtelExporter:
     """Rebuilds each span tree once its root has ended, with the times it really had.
 
     Children end before their parents, but OpenTelemetry wants a parent first; so a tree waits until
-    it is whole.
+    it is whole. An agent in the background may end behind the tree that its call is in.
     """
 
     def __init__(self, tracer: OtelTracer) -> None:
         """`tracer` comes from a provider that is already configured."""
         self._tracer = tracer
         self._waiting: dict[int, list[FinishedSpan]] = {}
+        self._parents: dict[int, object] = {}
+        """By span id, the contexts of calls that were exported."""
 
     def __call__(self, span: FinishedSpan) -> None:
         """Take a finished span."""
         tree = self._waiting.setdefault(span.trace_id, [])
         tree.append(span)
-        if span.parent_id is None:
-            self._export(span, self._waiting.pop(span.trace_id), None)
+        if span.parent_id is None or span.parent_id in self._parents:
+            above = self._parents.get(span.parent_id or 0)
+            self._export(span, self._waiting.pop(span.trace_id), above)
         elif len(self._waiting) > MAX_TRACES:
             self._waiting.pop(next(iter(self._waiting)))
 
@@ -52,6 +57,10 @@ class OtelExporter:
         elif span.status != "ok":
             otel_span.set_attribute("agent.span.status", span.status)
         inside = trace.set_span_in_context(otel_span, above)
+        if span.kind == "tool" and span.name == "Agent":
+            self._parents[span.id] = inside
+            if len(self._parents) > MAX_PARENTS:
+                self._parents.pop(next(iter(self._parents)))
         for child in tree:
             if child.parent_id == span.id:
                 self._export(child, tree, inside)

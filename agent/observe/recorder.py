@@ -139,7 +139,8 @@ class EventRecorder:
 
     def _run(self, run: _RUN) -> Span:
         if run not in self._runs:
-            above = self._runs.get((run[0], None)) if run[1] is not None else None
+            # The turn of a sub-agent has the id of the call that started it.
+            above = self._tools.get(run[0]) or self._runs.get((run[0], None))
             self._runs[run] = self._tracer.start("interaction", run[1] or "prompt", parent=above)
         return self._runs[run]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 from collections.abc import Callable
@@ -11,13 +12,14 @@ CLOSE_TIMEOUT_S: Final = 2.0
 """A disk that hangs must not prevent the program from ending."""
 
 T = TypeVar("T")
+_LOG: Final = logging.getLogger(__name__)
 
 
 class SinkThread(Generic[T]):
     """Calls a sink with every value, in order; the thread starts with the first one."""
 
     def __init__(self, sink: Callable[[T], None], *, name: str) -> None:
-        """`sink` must not raise: what it raises ends the handing over, and nothing else."""
+        """What `sink` raises costs the value that it was given; the first time is logged."""
         self._sink = sink
         self._name = name
         self._queue: queue.SimpleQueue[T | None] = queue.SimpleQueue()
@@ -42,5 +44,11 @@ class SinkThread(Generic[T]):
             self._thread = None
 
     def _run(self) -> None:
+        has_failed = False
         while (value := self._queue.get()) is not None:
-            self._sink(value)
+            try:
+                self._sink(value)
+            except Exception:  # noqa: BLE001 - isolation boundary: an exporter of others
+                if not has_failed:
+                    _LOG.exception("%s: a value was not taken", self._name)
+                has_failed = True

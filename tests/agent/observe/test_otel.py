@@ -62,6 +62,20 @@ def test_a_tree_is_exported_from_its_root_with_its_own_times() -> None:
     ]
 
 
+def test_an_agent_in_the_background_is_exported_behind_its_call() -> None:
+    recorder = Recorder()
+    tracer = Tracer()
+    tracer.export_to(OtelExporter(recorder))
+    root = tracer.start("interaction", "prompt")
+    tool = tracer.start("tool", "Agent", parent=root)
+    agent = tracer.start("interaction", "explore-1", parent=tool)
+    request = tracer.start("llm_request", "m", parent=agent)
+    for span in (tool, root, request, agent):
+        span.end()
+    names = ["prompt", "tool Agent", "explore-1", "llm_request m"]
+    assert [(s.name, s.parent) for s in recorder.spans] == list(zip(names, range(4), strict=True))
+
+
 @pytest.mark.parametrize(
     "env",
     [

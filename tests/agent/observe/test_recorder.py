@@ -145,6 +145,24 @@ def test_sub_agents_hang_below_their_prompt() -> None:
     assert (agent.name, agent.parent_id) == ("a", prompt.id)
 
 
+def test_the_agents_of_parallel_calls_hang_below_their_calls() -> None:
+    calls = [ToolDispatch("t", call, "Agent", {}, "Agent") for call in ("c1", "c2")]
+    spans, _, _ = recorded(
+        PROMPT,
+        *calls,
+        RequestStart("c2", 1, "m", agent_id="second"),
+        RequestStart("c1", 1, "m", agent_id="first"),
+        Terminal("c1", "completed", agent_id="first"),
+        Terminal("c2", "completed", agent_id="second"),
+        *(ToolResult("t", call, "Agent", "", False, 0.1, "ok") for call in ("c2", "c1")),
+        Terminal("t", "completed"),
+    )
+    agents = {span.name: span.parent_id for span in spans if span.kind == "interaction"}
+    tools = [span.id for span in spans if span.kind == "tool"]
+    assert (agents["second"], agents["first"]) == tuple(tools)
+    assert {span.trace_id for span in spans} == {spans[-1].id}
+
+
 def test_nothing_that_anybody_said_is_recorded() -> None:
     spans, logged, _ = recorded(
         PROMPT,
