@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.commands.table import BUILTIN_COMMANDS
-from agent.settings.describe import setting_descriptions
+from agent.settings.describe import UNSET, setting_descriptions
 from agent.settings.examples import EXAMPLES
 from benchmarks import manual
 from benchmarks.strings import PAGE, strings
@@ -30,9 +30,9 @@ _CONTEXTS: Final = {
     Context.GLOBAL: "everywhere",
     Context.CHAT: "in the prompt",
     Context.AUTOCOMPLETE: "while commands or files are offered",
-    Context.CONFIRMATION: "in a question, a permission above all",
-    Context.TRANSCRIPT: "while the transcript is read",
-    Context.HISTORY_SEARCH: "in the search of the history",
+    Context.CONFIRMATION: "in a dialog, such as a permission request",
+    Context.TRANSCRIPT: "in the full transcript",
+    Context.HISTORY_SEARCH: "in the history search",
     Context.TASK: "while a command runs",
     Context.THEME_PICKER: "in `/theme`",
     Context.HELP: "in `/help`",
@@ -76,10 +76,10 @@ def keys() -> str:
         if rows:
             blocks += [f"### {context.value}: {_CONTEXTS[context]}", "", *_table(rows), ""]
     blocks += [
-        "A file made for Claude Code may also name these. They are accepted and do nothing here; "
-        "the file's check says so:",
+        "A file made for Claude Code may also contain these actions. They are accepted but have no "
+        "effect, and the check of the file reports them:",
         "",
-        *_table([(f"`{name}`", why) for name, why in ABSENT.items()], ("action", "because")),
+        *_table([(f"`{name}`", why) for name, why in ABSENT.items()], ("action", "reason")),
     ]
     return "\n".join(blocks).rstrip()
 
@@ -107,6 +107,7 @@ def settings() -> str:
             f"`{each.key}`",
             each.form,
             each.text,
+            UNSET.get(each.key, ""),
             f"`{json.dumps(EXAMPLES[each.key], ensure_ascii=False)}`"
             if each.key in EXAMPLES
             else "",
@@ -116,8 +117,9 @@ def settings() -> str:
         if each.has_effect
     ]
     idle = ", ".join(f"`{each.key}`" for each in setting_descriptions() if not each.has_effect)
-    table = _table(rows, ("key", "value", "is for", "such as", "from projects"))
-    return "\n".join([*table, "", f"Read and checked, but without effect yet: {idle}."])
+    table = _table(rows, ("key", "value", "description", "default", "example", "in project files"))
+    note = f"These keys are read and checked, but have no effect yet: {idle}."
+    return "\n".join([*table, "", note])
 
 
 def roles() -> str:

@@ -17,23 +17,22 @@ from agent.typed_json.record_schema import record_schema
 DESCRIPTIONS: Final[Mapping[str, str]] = {
     "permissions": "Rules (`allow`, `ask`, `deny`), `defaultMode`, `additionalDirectories`, and "
     '`disableBypassPermissionsMode` and `disableAutoMode` (`"disable"`).',
-    "hooks": "Handlers by event, as Claude Code writes them.",
+    "hooks": "Handlers by event, in Claude Code's format.",
     "disableAllHooks": "Run no hooks except managed ones.",
     "allowManagedHooksOnly": "For administrators: only managed hooks run.",
     "allowManagedPermissionRulesOnly": "For administrators: only managed rules apply.",
     "allowedHttpHookUrls": "Addresses that HTTP hooks may call, as patterns.",
-    "httpHookAllowedEnvVars": "Environment variables that headers of HTTP hooks may contain.",
+    "httpHookAllowedEnvVars": "Environment variables that HTTP hooks may use in headers.",
     "env": "Environment variables for commands, hooks and the endpoint.",
     "model": "The model: an id, or `opus`, `sonnet`, `haiku`.",
     "smallFastModel": "The model for small tasks: titles, fetched pages, prompt hooks.",
-    "fallbackModel": "Used while the model is overloaded; one name, or several in order.",
+    "fallbackModel": "The model to use while the main model is overloaded: one name, or several in "
+    "order.",
     "effortLevel": "How hard the model thinks.",
-    "alwaysThinkingEnabled": "Whether the model thinks before it answers, where that can be "
-    "turned off. Default: true.",
-    "respondToBashCommands": "Whether the model answers after you run a command with `!`. "
-    "Default: true.",
-    "respectGitignore": "Whether `@` leaves out ignored files (`.gitignore` and similar). "
-    "Default: true. Takes effect at the next start.",
+    "alwaysThinkingEnabled": "Whether the model thinks before it answers, if it supports both.",
+    "respondToBashCommands": "Whether the model answers after you run a command with `!`.",
+    "respectGitignore": "Whether `@` leaves out ignored files (`.gitignore` and similar). Takes "
+    "effect at the next start.",
     "fileSuggestion": 'A `command` that gets `{"query": …}` and prints the files that `@` offers. '
     "User settings only.",
     "baseUrl": "The server for requests; `ANTHROPIC_BASE_URL` overrides it.",
@@ -45,10 +44,10 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "language": "The language that the model answers in.",
     "outputStyle": "The name of an output style.",
     "statusLine": "A `command` that receives the session as JSON and prints the status line.",
-    "autoCompactEnabled": "Compact the conversation when the window fills up. Default: true.",
-    "autoMemoryEnabled": "Look for facts worth keeping after a turn that may hold some; costs up "
-    "to five short requests. Default: the screen asks; user settings only.",
-    "autoCompactWindow": "Tokens of the model's context window to use, if not all of it.",
+    "autoCompactEnabled": "Compact the conversation when the window fills up.",
+    "autoMemoryEnabled": "After a turn, look for facts to remember in later sessions; costs up to "
+    "five short requests. User settings only.",
+    "autoCompactWindow": "Maximum tokens of the model's context window to use.",
     "cleanupPeriodDays": "Days to keep sessions.",
     "includeCoAuthoredBy": "Whether commits name the agent as co-author.",
     "claudeMdExcludes": "Instruction files to leave out, as patterns.",
@@ -61,7 +60,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "deniedMcpServers": "Servers that are never used, in the same form.",
     "allowManagedMcpServersOnly": "For administrators: only the managed list of allowed servers "
     "applies.",
-    "mcp": "`toolChanges` (`withhold`, `notify`): a tool that changed after it was accepted. "
+    "mcp": "`toolChanges` (`withhold`, `notify`): what to do with a tool that changed after you "
+    "accepted it. "
     "`toolSearch`: percentage of the window that MCP tools may take before only their names are "
     "sent.",
     "blockedHosts": "Hosts that WebFetch never contacts.",
@@ -76,37 +76,36 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "agent": "The agent that leads new sessions, as with --agent.",
     "workflows": "Limits of workflows: agents at once; agents, tokens and dollars of a session.",
     "orchestration": "Whether sessions start in orchestration mode.",
-    "webSearch": "The service for WebSearch; keys in BRAVE_API_KEY or TAVILY_API_KEY.",
-    "serverTools": "Tools that the model's server may run itself, where it has them.",
-    "modelCapabilities": "What a model can take, by its name, if its server does not report it.",
+    "webSearch": "The search service for WebSearch; its key is in BRAVE_API_KEY or TAVILY_API_KEY.",
+    "serverTools": "Tools that the model's server may run itself, if it supports them.",
+    "modelCapabilities": "Capabilities of models by name, if the server does not report them.",
     "advisorModel": "A stronger model that the main model may consult on hard decisions.",
-    "advisorMaxUses": "How often it may be consulted in one prompt.",
-    "providers": "Other providers of models, by the name in front of `/`: address, key variable or "
-    "helper, models, headers.",
+    "advisorMaxUses": "How often the advisor model may be consulted in one prompt.",
+    "providers": "Other model providers, by the name before `/`: address, key variable or helper, "
+    "models, headers.",
     "autoMode": "The model classifier for the mode `auto`, and its instructions.",
     "permissionBridge": "Let another program on this machine answer permission requests.",
     "permissionChannel": "A command that receives permission requests and may print answers.",
     "sandbox": "Where commands run: `enabled` lets them work inside the sandbox, `filesystem` and "
-    "`network` say what they reach there. A project's files may only tighten it.",
-    "teammateMode": "Where the workers of a team run; `auto` is `in-process`, `panes` are those of "
-    "the terminal or of tmux.",
-    "teamLeaderGraceSeconds": "How long a worker in a process of its own waits for a leader that "
-    "is gone, before its question is treated as declined and it ends.",
+    "`network` control what they can access there. A project's files may only tighten it.",
+    "teammateMode": "Where the workers of a team run. `auto` means `in-process`; `panes` uses "
+    "panes of the terminal or of tmux.",
+    "teamLeaderGraceSeconds": "How long a worker in a separate process waits for a missing leader "
+    "before its question counts as declined and it exits.",
     "verbose": "Whether the transcript starts with full detail.",
     "syntaxHighlightingDisabled": "Show code without syntax colors.",
     "screen": "`full` draws the whole window; `inline` keeps the conversation in the terminal's "
     "own scrollback. User settings only; applies at the next start.",
-    "readingWidth": "Widest text of the conversation, in columns; 100 to 120 reads well.",
-    "sideBySideDiff": "Show changes in two columns where the window has at least 160; wider than "
-    "`readingWidth` where that is set.",
-    "pinPrompt": "Keep your prompt in view while its answer is scrolled.",
+    "readingWidth": "Maximum width of the conversation's text, in columns; 100 to 120 reads well.",
+    "sideBySideDiff": "Show changes in two columns if the window has at least 160 columns; may be "
+    "wider than `readingWidth`.",
+    "pinPrompt": "Keep your prompt visible while you scroll its answer.",
     "toolDetail": "How much of a tool's calls is shown, by tool name: `line`, `short` or `full`.",
     "reducedMotion": "No animation; elapsed time is still shown.",
     "prefersReducedMotion": "Another name for `reducedMotion`.",
-    "terminalProgressBarEnabled": "Show progress in the terminal's tab (OSC 9;4). Default: "
-    "in terminals known to support it.",
-    "askUserQuestionTimeout": "How long the model's questions wait without a key before they "
-    "continue with the current choices. Default: never.",
+    "terminalProgressBarEnabled": "Show progress in the terminal's tab (OSC 9;4).",
+    "askUserQuestionTimeout": "How long the model's questions wait for a key press before they "
+    "continue with the current choices.",
     "axScreenReader": "Labeled lines instead of the drawn screen. User settings only.",
     "preferredNotifChannel": "How to notify you when the window isn't focused.",
 }
@@ -117,7 +116,7 @@ UNSET: Final[Mapping[str, str]] = {
     "allowManagedHooksOnly": "false",
     "allowManagedPermissionRulesOnly": "false",
     "allowedHttpHookUrls": "any",
-    "httpHookAllowedEnvVars": "those that each hook names",
+    "httpHookAllowedEnvVars": "the ones that each hook names",
     "model": "ANTHROPIC_MODEL, or Anthropic's default",
     "smallFastModel": "ANTHROPIC_SMALL_FAST_MODEL, or a small Anthropic model",
     "effortLevel": "the model's default",
@@ -132,7 +131,7 @@ UNSET: Final[Mapping[str, str]] = {
     "language": "the language of your prompts",
     "statusLine": "built-in",
     "autoCompactEnabled": "true",
-    "autoMemoryEnabled": "asked",
+    "autoMemoryEnabled": "asks once",
     "autoCompactWindow": "no limit",
     "maxTurns": "200",
     "maxBudgetUsd": "no limit",
@@ -147,7 +146,7 @@ UNSET: Final[Mapping[str, str]] = {
     "webSearch": "the model server's own search, if it has one",
     "serverTools": "none",
     "modelCapabilities": "as the server reports, or a built-in table",
-    "providers": "those known by name",
+    "providers": "the built-in providers",
     "advisorModel": "none",
     "advisorMaxUses": "3",
     "autoMode": "off",

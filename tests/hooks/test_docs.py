@@ -35,8 +35,8 @@ class Example:
 
 def examples() -> Iterator[Example]:
     text = DOCUMENT.read_text(encoding="utf-8")
-    for section in re.split(r"^### ", text, flags=re.MULTILINE)[1:]:
-        body = re.split(r"^## ", section, flags=re.MULTILINE)[0]
+    ten = text.split("\n## Ten examples\n")[1].split("\n## ")[0]
+    for body in re.split(r"^### ", ten, flags=re.MULTILINE)[1:]:
         example = Example(body.splitlines()[0])
         for fence in FENCE.finditer(body):
             _, name, content = fence.groups()
