@@ -9,6 +9,7 @@ import json
 import os
 import shlex
 import stat
+import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -21,8 +22,6 @@ from agent.sandbox.git.git_stops import (
     UNKNOWN_STOP,
     stop_line,
 )
-from permissions.base.process.run_program import run_blocking
-from permissions.base.process.spawn import CannotStart, Launch
 from permissions.paths.protected_paths import Protection, protection_of
 from permissions.paths.resolve import is_below
 from permissions.shell.programs.git.tree_changes import (
@@ -67,11 +66,12 @@ class _Git:
         """Run git where this call would run; return what it prints, None where it fails."""
         env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
         argv = (REAL_GIT, *self.own, "--no-pager", *arguments)
+        # Not by `run_blocking`, whose imports take as long as all the rest of this program.
         try:
-            result = run_blocking(Launch(argv, env, Path.cwd(), stdin), timeout_s=None)
-        except CannotStart:
+            result = subprocess.run(argv, env=env, input=stdin, capture_output=True, check=False)
+        except OSError:
             return None
-        return result.stdout if result.exit_code == 0 else None
+        return result.stdout if result.returncode == 0 else None
 
     def without_aliases(self) -> _Git:
         """Return the call that an alias stands for; one for a shell stays what it is."""
