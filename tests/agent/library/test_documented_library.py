@@ -23,21 +23,21 @@ DONE = Turn((Text("Done."),), times=0)
 REVIEW = json.dumps({"approved": False, "remarks": ["no test"]})
 
 EXAMPLES = {
-    "The library": ([DONE], "Done."),
-    "A reviewer": (
+    "Python library": ([DONE], "Done."),
+    "Tools and structured output": (
         [Turn((ToolCall("changes", {"revision": "HEAD"}),)), Turn((Text(REVIEW),))],
         "False ['no test']",
     ),
-    "A handoff": (
+    "Handoffs": (
         [Turn((ToolCall("transfer_to_billing", {}),)), DONE],
         "to billing\nBilling says: Done.",
     ),
-    "A guardrail": ([DONE], "Nothing was sent."),
-    "An approval": (
+    "Guardrails": ([DONE], "Nothing was sent."),
+    "Approvals": (
         [Turn((ToolCall("delete_branch", {"name": "old-idea"}),)), DONE],
         'delete_branch {"name":"old-idea"}\nDone.',
     ),
-    "A durable run": (
+    "Durable runs": (
         [Turn((ToolCall("pay", {"invoice": "7"}),)), DONE],
         "['pay']\nDone.",
     ),
@@ -50,7 +50,7 @@ EXAMPLES = {
         ],
         "Done.",
     ),
-    "The program's own agent": ([DONE], "Done. "),
+    "The coding agent": ([DONE], "Done. "),
 }
 
 
