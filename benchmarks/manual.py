@@ -17,26 +17,29 @@ STATUSES: Final = (
     (exit_status.EXIT_COMPLETED, "completed"),
     (exit_status.EXIT_ERROR, "an error"),
     (exit_status.EXIT_USAGE, "wrong usage"),
-    (exit_status.EXIT_DENIED, "completed, but a call was denied because no one could be asked"),
-    (exit_status.EXIT_LIMIT, "stopped at a limit of turns, money or tokens"),
+    (exit_status.EXIT_DENIED, "completed, but a call was denied because it needed approval"),
+    (exit_status.EXIT_LIMIT, "stopped at a limit for turns, cost or tokens"),
     (exit_status.EXIT_REFUSAL, "the model refused"),
-    (exit_status.EXIT_HANGUP, "the terminal went away"),
+    (exit_status.EXIT_HANGUP, "the terminal was closed"),
     (exit_status.EXIT_INTERRUPTED, "interrupted; the session can be continued"),
     (exit_status.EXIT_TERMINATED, "terminated; the session can be continued"),
 )
 VARIABLES: Final = (
     ("ANTHROPIC_API_KEY", "The key for Anthropic's API."),
-    ("ANTHROPIC_BASE_URL", "Another server that speaks the Messages API."),
-    ("ANTHROPIC_AUTH_TOKEN", "The token for it, where it wants one."),
-    ("ANTHROPIC_MODEL", "The model, where neither --model nor the settings name one."),
-    ("AGENT_TUI_HOME", "Where settings and sessions are kept in place of ~/.agent."),
-    ("NO_COLOR", "Set to anything: no colors."),
-    ("VISUAL, EDITOR", "The editor that Ctrl+G opens; without them editor, nano, vim or vi."),
+    ("ANTHROPIC_BASE_URL", "Another server that supports the Messages API."),
+    ("ANTHROPIC_AUTH_TOKEN", "The token for that server, if it needs one."),
+    ("ANTHROPIC_MODEL", "The model; overrides the settings, and --model overrides it."),
+    ("AGENT_TUI_HOME", "The directory for settings and sessions, instead of ~/.agent."),
+    ("NO_COLOR", "If set to any value, colors are off."),
+    ("VISUAL, EDITOR", "The editor that Ctrl+G opens; if neither is set, editor, nano, vim or vi."),
 )
 FILES: Final = (
     ("~/.agent/settings.json", "Your settings."),
-    (".agent/settings.json", "The project's; below it .agent/settings.local.json, yours alone."),
-    ("/etc/agent-tui/managed-settings.json", "The administrator's."),
+    (
+        ".agent/settings.json",
+        "The project's settings; .agent/settings.local.json has yours for this project.",
+    ),
+    ("/etc/agent-tui/managed-settings.json", "The administrator's settings."),
     ("~/.agent/keybindings.json, ~/.agent/themes/", "Your keys and themes."),
     ("~/.agent/commands/, ~/.agent/skills/", "Your commands and skills."),
     ("~/.agent/sessions/", "Conversations."),
@@ -50,7 +53,7 @@ def page() -> str:
     lines = [
         '.TH AGENT-TUI 1 "" "agent-tui" "User Commands"',
         ".SH NAME",
-        "agent-tui \\- a coding agent in the terminal that explains every decision it takes",
+        "agent-tui \\- a coding agent in the terminal that explains every decision it makes",
         ".SH SYNOPSIS",
         ".B agent-tui\n[\\fIoptions\\fR] [\\fIprompt\\fR]\n.br",
         ".B agent-tui\n\\fIsubcommand\\fR [\\fIoptions\\fR] [\\fIarguments\\fR]",
@@ -58,8 +61,8 @@ def page() -> str:
         _text(run.help or ""),
         ".PP",
         _text(
-            "Without options it opens a conversation in this folder. Inside it, ? shows the keys "
-            "and / the commands. With -p it prints the answer and ends."
+            "Without options, it opens a conversation in this folder, where ? shows the keys and / "
+            "the commands. With -p, it prints the answer and exits."
         ),
         ".SH OPTIONS",
         *_options(context),
@@ -74,7 +77,7 @@ def page() -> str:
         ".SH EXAMPLES",
         *_terms(EXAMPLES),
         ".SH SEE ALSO",
-        _text("The folder docs of the source, docs/start.md first."),
+        _text("The docs folder of the source; start with docs/start.md."),
     ]
     return "\n".join(lines) + "\n"
 

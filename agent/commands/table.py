@@ -52,7 +52,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         _meta("add-dir", "Allow work in another folder", "<folder>"),
         f"{PACKAGE}.add_dir",
     ),
-    LocalCommand(_meta("agents", "Show, create and try kinds of agents"), f"{PACKAGE}.agents"),
+    LocalCommand(_meta("agents", "Show, create and try agents"), f"{PACKAGE}.agents"),
     LocalCommand(
         _meta("branch", "Continue in a copy of this conversation", "[name]", on_screen=True),
         f"{PACKAGE}.branch",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 SUBCOMMANDS: Final = {
-    "permissions": "Check, explain, lint and replay rules; advise.",
+    "permissions": "Check, explain, lint and replay rules, and suggest rules.",
     "hooks": "List hooks, or fire one.",
     "sessions": "List, show, search, export and repair conversations.",
     "doctor": "Check the installation and the settings, and suggest fixes.",

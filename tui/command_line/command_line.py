@@ -45,22 +45,30 @@ CONTEXT: Final[dict[str, Any]] = {
     cls=SectionedCommand,
     context_settings=CONTEXT,
     epilog=(
-        "Use -- before a prompt that is the word of a subcommand. Inside the program, ? shows "
+        "To use the name of a subcommand as a prompt, put -- before it. In the program, ? shows "
         "the keys and / the commands.\n\n"
         "Exit status with -p: 0 completed, 1 error, 2 wrong usage, 3 a call was denied because "
-        "no one could be asked, 4 a limit was reached, 5 the model refused."
+        "it needed approval, 4 a limit was reached, 5 the model refused."
     ),
 )
 @click.argument("prompt", required=False)
 @click.option(
-    "-p", "--print", "headless", is_flag=True, help="Print the answer and exit; no screen."
+    "-p",
+    "--print",
+    "headless",
+    is_flag=True,
+    help="Print the answer and exit; do not draw a screen.",
 )
 @click.option(
     "--bg", "--background", "in_background", is_flag=True,
-    help="Work on the prompt in the background; agent-tui agents shows it.",
+    help="Run the prompt in a background session; see agent-tui agents.",
 )  # fmt: skip
 @click.option(
-    "-c", "--continue", "continue_latest", is_flag=True, help="Continue the latest session here."
+    "-c",
+    "--continue",
+    "continue_latest",
+    is_flag=True,
+    help="Continue the latest session in this folder.",
 )
 @click.option(
     "-r",
@@ -71,9 +79,7 @@ CONTEXT: Final[dict[str, Any]] = {
     metavar="[ID|NAME]",
     help="Resume a session by its id or name, or pick one.",
 )
-@click.option(
-    "--fork-session", is_flag=True, help="Continue in a copy; the session stays as it is."
-)
+@click.option("--fork-session", is_flag=True, help="Continue in a copy of the session.")
 @click.option("--session-id", type=click.UUID, metavar="UUID", help="The id for the new session.")
 @click.option("-n", "--name", callback=refuse_empty, metavar="TEXT", help="A name for the session.")
 @click.option(
@@ -86,7 +92,7 @@ CONTEXT: Final[dict[str, Any]] = {
 )  # fmt: skip
 @click.option(
     "--teammate-mode", type=click.Choice(TEAMMATE_MODES), metavar="WHERE",
-    help=f"Where its workers run: {', '.join(TEAMMATE_MODES)}.",
+    help=f"Where the team's workers run: {', '.join(TEAMMATE_MODES)}.",
 )  # fmt: skip
 @click.option(
     "--orchestrate",
@@ -100,7 +106,7 @@ CONTEXT: Final[dict[str, Any]] = {
 )  # fmt: skip
 @click.option(
     "--advisor", callback=refuse_empty, metavar="NAME",
-    help="Stronger model that the main model may consult; off for none.",
+    help="Stronger model that the main model may consult, or off.",
 )  # fmt: skip
 @click.option(
     "--effort", type=click.Choice(EFFORTS), metavar="LEVEL",
@@ -108,7 +114,7 @@ CONTEXT: Final[dict[str, Any]] = {
 )  # fmt: skip
 @click.option(
     "--thinking", type=click.Choice(("enabled", "adaptive", "disabled")), metavar="WHETHER",
-    help="disabled: answer without thinking, where the model can; enabled, adaptive: think.",
+    help="disabled: answer without thinking, if the model supports it; enabled, adaptive: think.",
 )  # fmt: skip
 @click.option(
     "--permission-mode", type=click.Choice(MODES), metavar="MODE",
@@ -116,13 +122,13 @@ CONTEXT: Final[dict[str, Any]] = {
 )  # fmt: skip
 @click.option(
     "--sandbox", type=click.Choice(SANDBOX_MODES), metavar="HOW",
-    help="read-only: no command changes anything; workspace-write: commands run without asking, "
-    "inside the sandbox; off: commands are not confined, and more is asked.",
+    help="read-only: commands cannot change anything; workspace-write: commands run inside the "
+    "sandbox without asking; off: commands are not confined, and more of them ask.",
 )  # fmt: skip
 @click.option(
     "--allow", "--allowedTools", "--allowed-tools", multiple=True, callback=rules_of,
     metavar="RULE",
-    help="Allow without asking, e.g. 'Bash(git status)'. Repeatable.",
+    help="Allow calls without asking, such as 'Bash(git status)'. Repeatable.",
 )  # fmt: skip
 @click.option(
     "--ask",
@@ -133,7 +139,7 @@ CONTEXT: Final[dict[str, Any]] = {
 )
 @click.option(
     "--deny", multiple=True, callback=rules_of, metavar="RULE",
-    help="Never allow; 'Edit' also denies commands that write. Repeatable.",
+    help="Deny calls; 'Edit' also denies commands that write files. Repeatable.",
 )  # fmt: skip
 @click.option(
     "--disallowed-tools", "--disallowedTools", multiple=True, callback=rules_of,
@@ -154,7 +160,7 @@ CONTEXT: Final[dict[str, Any]] = {
 )  # fmt: skip
 @click.option(
     "--setting-sources", callback=split_sources, metavar="LIST",
-    help="Use only these of user, project, local: settings, commands, instructions.",
+    help="Read settings, commands and instructions from these only: user, project, local.",
 )  # fmt: skip
 @click.option(
     "--plugin-dir", "plugin_dirs", multiple=True, metavar="FOLDER",
@@ -201,7 +207,9 @@ CONTEXT: Final[dict[str, Any]] = {
 @click.option("--init", "init", is_flag=True, help="Run the Setup hooks for a new checkout first.")
 @click.option("--maintenance", is_flag=True, help="Run the Setup hooks for maintenance first.")
 @click.option("--init-only", is_flag=True, help="Run the start-up hooks (--init), then exit.")
-@click.option("--include-partial-messages", is_flag=True, help="Add stream_event lines.")
+@click.option(
+    "--include-partial-messages", is_flag=True, help="Add stream_event lines to stream-json."
+)
 @click.option(
     "--replay-user-messages", "replays_prompts", is_flag=True,
     help="Repeat each prompt in the output when its turn comes.",
@@ -214,8 +222,8 @@ CONTEXT: Final[dict[str, Any]] = {
 @click.option(
     "--permission-prompt-tool",
     metavar="stdio|TOOL",
-    help="stdio: ask for permission on standard output, read answers from standard input. Or an "
-    "MCP tool that is asked, mcp__server__tool.",
+    help="Who answers permission requests: stdio (requests on standard output, answers on standard "
+    "input), or an MCP tool, mcp__server__tool.",
 )
 @click.option(
     "--json-schema", callback=refuse_empty, metavar="SCHEMA",
@@ -233,7 +241,7 @@ CONTEXT: Final[dict[str, Any]] = {
 )  # fmt: skip
 @click.option(
     "--dangerously-skip-permissions", is_flag=True,
-    help="Start in bypassPermissions: nothing is asked.",
+    help="Start in bypassPermissions: only deny rules, ask rules and the scope apply.",
 )  # fmt: skip
 @click.option("--trust", is_flag=True, help="Trust this folder for this run.")
 @click.option("--demo", is_flag=True, help="Use the scripted demo model on a sample project.")
@@ -243,7 +251,7 @@ CONTEXT: Final[dict[str, Any]] = {
 )  # fmt: skip
 @click.option(
     "--screen-reader", "--ax-screen-reader", is_flag=True,
-    help="Plain labeled lines, nothing drawn: for screen readers.",
+    help="Write plain labeled lines, for screen readers.",
 )  # fmt: skip
 @click.option("-d", "--debug", is_flag=True, help="Write a debug log.")
 @click.option(

@@ -26,7 +26,7 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ),
     ),
     (
-        "What it may do",
+        "Permissions",
         (
             "permission_mode", "sandbox", "allow", "ask", "deny", "tools", "disallowed_tools",
             "add_dirs", "trust",
@@ -42,7 +42,7 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ),
     ),
     (
-        "With -p",
+        "Headless mode (-p)",
         (
             "output_format", "json_schema", "input_format", "include_partial_messages",
             "replays_prompts", "permission_prompt_tool", "no_session_persistence", "init",
@@ -56,8 +56,8 @@ EXAMPLES: Final = (
     ("agent-tui", "a conversation in this folder"),
     ('agent-tui "why does test_x fail?"', "the same, with a first prompt"),
     ("agent-tui -c", "continue where you left off"),
-    ('git diff | agent-tui -p "review this"', "no screen; the answer on standard output"),
-    ("agent-tui --demo", "look around, without an account"),
+    ('git diff | agent-tui -p "review this"', "print the answer, without a screen"),
+    ("agent-tui --demo", "try it without an account"),
 )
 
 _AS_PROMPT: Final = "As a prompt: agent-tui -- {}"

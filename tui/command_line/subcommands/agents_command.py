@@ -33,7 +33,7 @@ _id = click.argument("run_id", metavar="ID")
 @click.option("--all", "everywhere", is_flag=True, help="Include sessions of every folder.")
 @_json
 def list_runs(everywhere: bool, as_json: bool) -> None:
-    """Show the sessions in the background, the latest first."""
+    """List background sessions, latest first."""
     runs = _runs()
     project = find_project_root(current_directories().cwd)
     listed_runs = [
@@ -63,7 +63,7 @@ def logs(run_id: str) -> None:
 @command.command()
 @_id
 def stop(run_id: str) -> None:
-    """End a session; what it did stays, and it can be resumed."""
+    """End a session; its work is kept, and you can resume it."""
     run = _find(run_id)
     if _runs().stop(run):
         click.echo(f"stopping {run.id}; resume it with: agent-tui -r {run.session_id}")
@@ -74,7 +74,7 @@ def stop(run_id: str) -> None:
 @command.command()
 @_id
 def attach(run_id: str) -> None:
-    """Follow a session until it ends; Ctrl+C leaves it to itself.
+    """Follow a session until it ends; Ctrl+C detaches.
 
     What you type is sent to it as a message, or answers the question that it waits with.
     """

@@ -30,7 +30,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     "config",
     cls=WholeTexts,
     invoke_without_command=True,
-    short_help="Show the settings in force, or one; set one.",
+    short_help="Show the settings in force, or get or set one.",
 )
 @_json
 @click.pass_context
@@ -43,7 +43,7 @@ def command(context: click.Context, as_json: bool) -> None:
 @command.command("list")
 @_json
 def list_settings(as_json: bool) -> None:
-    """Show the settings in force here: what `config` alone does."""
+    """Show the settings in force here, like `config` alone."""
     _show(as_json)
 
 
@@ -141,7 +141,7 @@ def get_key(key: str, as_json: bool) -> int:
 @click.argument("value", required=False)
 @_json
 def set_key(key: str, value: str | None, as_json: bool) -> None:
-    """Set KEY to VALUE in your own settings, or take it out."""
+    """Set KEY to VALUE in your user settings, or remove KEY."""
     file = current_directories().agent_home / "settings.json"
     new_value = parse_value(value) if value is not None else None
     try:
@@ -164,7 +164,7 @@ def set_key(key: str, value: str | None, as_json: bool) -> None:
 @command.command("path")
 @_json
 def path(as_json: bool) -> None:
-    """Print which settings files are read here, the first that exists wins per source."""
+    """Print the settings files read here; per source, the first that exists applies."""
     files = settings_here(current_directories()).watched_files
     if as_json:
         file_states = [{"file": str(file), "exists": os.path.exists(file)} for file in files]

@@ -72,7 +72,7 @@ def command() -> None:
 @click.option("--no-connect", is_flag=True, help="Do not start or contact any of them.")
 @_json
 def list_servers(no_connect: bool, as_json: bool) -> None:
-    """Show the servers configured here, and connect to those that may start."""
+    """List the servers configured here, and connect to those that may start."""
     settings, servers = _load_servers()
     startable = () if no_connect else servers.startable
     views = asyncio.run(check_servers(settings, startable))
@@ -91,7 +91,7 @@ def list_servers(no_connect: bool, as_json: bool) -> None:
 @click.argument("name")
 @_json
 def get_server(name: str, as_json: bool) -> None:
-    """Show one server: where it is configured, what it starts, whether it may."""
+    """Show one server: where it is configured, what it starts, and whether it may start."""
     _, servers = _load_servers()
     one = _server(servers, name)
     if as_json:
@@ -116,7 +116,7 @@ def get_server(name: str, as_json: bool) -> None:
 @click.argument("name")
 @_json
 def debug(name: str, as_json: bool) -> int:
-    """Connect to one server and say what it offers, or why it cannot be reached."""
+    """Connect to one server and show what it offers, or why it cannot be reached."""
     settings, servers = _load_servers()
     one = _server(servers, name)
     if one.standing != "may_start":
@@ -154,7 +154,7 @@ def login_server(no_browser: bool, as_json: bool, name: str) -> int:
 @_json
 @click.argument("name")
 def logout_server(as_json: bool, name: str) -> None:
-    """Forget the tokens for a server."""
+    """Delete the tokens for a server."""
     settings, servers = _load_servers()
     one = _server(servers, name)
     try:
@@ -246,7 +246,7 @@ def add_json(scope: WritableScope, has_secret: bool, as_json: bool, name: str, t
 @_json
 @click.argument("name")
 def remove(scope: WritableScope | None, as_json: bool, name: str) -> None:
-    """Take a server out of the file of a scope."""
+    """Remove a server from the file of a scope."""
     settings = settings_here(current_directories())
     names = [(s.name, s.file) for s in settings.mcp_servers]
     names += [(bad.name, bad.file) for bad in settings.bad_mcp_servers]
@@ -268,7 +268,7 @@ def remove(scope: WritableScope | None, as_json: bool, name: str) -> None:
 @command.command("reset-project-choices")
 @_json
 def reset_project_choices(as_json: bool) -> None:
-    """Forget which servers of this project you approved and rejected."""
+    """Clear your approvals and rejections of this project's servers."""
     settings = settings_here(current_directories())
     _changing(lambda: ConsentStore(settings.agent_home).forget(settings.project_root))
     if as_json:

@@ -57,18 +57,18 @@ def _tried_rules(function: Callable[..., int]) -> Callable[..., int]:
 @click.group(
     "permissions",
     cls=WholeTexts,
-    short_help="Judge calls, explain decisions, lint and replay rules.",
+    short_help="Check calls, explain decisions, lint and replay rules.",
 )
 def command() -> None:
-    """Judge calls by the rules, explain decisions, find rules that do nothing."""
+    """Check calls against the rules, explain decisions, find rules that have no effect."""
 
 
 @command.command("check")
 @click.argument("file", required=False, type=click.Path(allow_dash=True))
-@click.option("--classifier", is_flag=True, help="Ask the local classifier too.")
+@click.option("--classifier", is_flag=True, help="Also use the local classifier.")
 @click.option("--json", "_json", is_flag=True, help="Accepted; the output is always JSON.")
 def check(file: str | None, classifier: bool, _json: bool) -> int:
-    """Judge calls: JSON lines in (FILE or standard input), one JSON line out each."""
+    """Check calls: read JSON lines (FILE or standard input), print one JSON line for each."""
     checker = Checker(_load_settings, level=_level_here, classifier=classifier, cwd=_cwd())
     with _lines(file) as lines:
         for answer in checker.run(lines):
@@ -80,7 +80,7 @@ def check(file: str | None, classifier: bool, _json: bool) -> int:
 @command.command("explain")
 @click.argument("call")
 @click.option("--mode", default="default", show_default=True, help="Permission mode to assume.")
-@click.option("--classifier", is_flag=True, help="Ask the local classifier too.")
+@click.option("--classifier", is_flag=True, help="Also use the local classifier.")
 @click.option("--json", "as_json", is_flag=True, help="Print the decision as JSON.")
 @_tried_rules
 def explain_call(
@@ -117,7 +117,7 @@ def explain_call(
 @click.option("--jsonl", is_flag=True, help="Read {id, rules} lines, write {id, warnings} lines.")
 @click.option("--json", "as_json", is_flag=True, help="Print findings as JSON.")
 def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
-    """Find shadowed, dead and malformed rules: of a settings FILE, or of this project.
+    """Find shadowed, dead and invalid rules in a settings FILE, or in this project.
 
     Exit status: 1 when there are any, or a line that cannot be judged.
     """
@@ -150,9 +150,9 @@ def replay(
     ask: tuple[str, ...],
     deny: tuple[str, ...],
 ) -> int:
-    """Judge the audit log's calls again by today's rules and show what would differ.
+    """Check the audit log's calls against the current rules and show what would change.
 
-    With --allow, --ask and --deny: by today's rules and these.
+    --allow, --ask and --deny add rules for this check.
     """
     # The log's reader is needed by this command alone.
     from permissions.explain.replay import replay as run_replay
@@ -181,9 +181,9 @@ def replay(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
 def advise_rules(start_date: str | None, as_json: bool) -> int:
-    """Say how often you were asked in this folder and why, and which rules would spare questions.
+    """Show how often you were asked in this folder and why; suggest rules that save questions.
 
-    Each is tried on the audit log first. Nothing is stored: `/permissions` adds rules.
+    Each rule is tested on the audit log first. Nothing is stored: `/permissions` adds rules.
     """
     # The log's reader is needed by these commands alone.
     from permissions.explain.audit_reader import logged_calls

@@ -66,7 +66,7 @@ def command() -> None:
 @command.command("status")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def status(as_json: bool) -> int:
-    """Probe this machine and say what confines commands here."""
+    """Probe this machine and show what confines commands."""
     available = probe()
     if as_json:
         profiles = {

@@ -44,7 +44,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--all", "everywhere", is_flag=True, help="Sessions of every project.")
 @_json
 def list_sessions(everywhere: bool, as_json: bool) -> None:
-    """Show sessions, the one used last first."""
+    """List sessions, most recently used first."""
     store = _store()
     project = None if everywhere else find_project_root(current_directories().cwd)
     sessions = list(_readable(store.list(project)))
@@ -116,7 +116,7 @@ def search(words: tuple[str, ...], as_json: bool) -> None:
 @click.option("--check", "only_check", is_flag=True, help="Only report problems.")
 @_json
 def repair_sessions(session_id: str | None, only_check: bool, as_json: bool) -> int:
-    """Repair a damaged session, or all of this project; the original stays beside it.
+    """Repair a damaged session, or all of this project; the original file is kept.
 
     Exit status: 1 when something is damaged and was left so.
     """
@@ -145,7 +145,7 @@ def repair_sessions(session_id: str | None, only_check: bool, as_json: bool) -> 
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @_json
 def delete(session_id: str, yes: bool, as_json: bool) -> None:
-    """Delete a session for good."""
+    """Delete a session permanently."""
     store = _store()
     try:
         info = store.get(session_id)
@@ -165,7 +165,7 @@ def delete(session_id: str, yes: bool, as_json: bool) -> None:
 @click.option("--last", type=click.IntRange(min=1), help="Only the last N prompts.")
 @_json
 def trace(session_id: str, last: int | None, as_json: bool) -> None:
-    """Show what a session spent its time on, as a timeline."""
+    """Show how a session spent its time, as a timeline."""
     path = spans_path(_path(session_id).with_suffix(""))
     try:
         spans = list(read_spans(path)) if path.exists() else []

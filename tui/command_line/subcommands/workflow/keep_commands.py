@@ -44,7 +44,7 @@ def save(as_json: bool, run_id: str, name: str) -> int:
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 def collect(as_json: bool, days: int, dry_run: bool) -> int:
-    """Delete runs that are over, with their agents' results."""
+    """Delete finished runs with their agents' results."""
     oldest_end = time.time() - days * 86_400
     with journal() as store:
         old = [

@@ -26,7 +26,7 @@ AT_ONCE = 10
     type=click.IntRange(1, 64),
     help="Number of agents at once.",
 )
-@click.option("--model", help="Model for agents that name none.")
+@click.option("--model", help="Model for agents that do not name one.")
 @click.option("--permission-mode", help="Permission mode of the agents.")
 @click.option(
     "--allow", multiple=True, metavar="RULE", help="Allow rule for the agents. Repeatable."
@@ -34,7 +34,7 @@ AT_ONCE = 10
 @click.option("--deny", multiple=True, metavar="RULE", help="Deny rule for the agents. Repeatable.")
 @click.option("--trust", is_flag=True, help="Trust this folder for this run.")
 def queue_worker(queue: str, concurrency: int, **session: Any) -> int:
-    """Run agents of runs that other machines started with --queue, at the same commit, here.
+    """Run agents here for runs that other machines started with --queue, at the same commit.
 
     Ctrl+C ends it; other workers run what it leaves.
     """

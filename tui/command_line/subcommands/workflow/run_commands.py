@@ -45,7 +45,7 @@ from tui.command_line.subcommands.workflow.journal_here import (
 if TYPE_CHECKING:
     from tui.startup.workflow_session import Begin
 
-QUEUE_HELP = "Have workers run the agents: the URL of a Postgres database."
+QUEUE_HELP = "Let workers run the agents; the URL of a Postgres database."
 
 
 def _limits(function: Callable[..., int]) -> Callable[..., int]:
@@ -86,7 +86,9 @@ def _session(function: Callable[..., int]) -> Callable[..., int]:
             "--deny", multiple=True, metavar="RULE", help="Deny rule for the agents. Repeatable."
         ),
         click.option("--trust", is_flag=True, help="Trust this folder for this run."),
-        click.option("--detach", is_flag=True, help="Run in the background and return at once."),
+        click.option(
+            "--detach", is_flag=True, help="Run in the background and return immediately."
+        ),
         click.option("--queue", metavar="URL", callback=postgres_url, help=QUEUE_HELP),
     ):
         function = option(function)
@@ -156,7 +158,7 @@ def resume(
     detach: bool,
     **session: Any,
 ) -> int:
-    """Continue a run: finished agents are not asked again.
+    """Continue a run without repeating finished agents.
 
     A paused run continues in its own process; one whose process has ended, here.
     """

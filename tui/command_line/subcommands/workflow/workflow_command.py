@@ -98,8 +98,8 @@ def _wishes(wish: Wish) -> Callable[[str, bool], int]:
 
 
 for _wish, _help in (
-    (Wish.PAUSE, "Start no further agent; those at work continue."),
-    (Wish.STOP, "Stop a run; what is finished stays recorded."),
+    (Wish.PAUSE, "Pause a run: working agents finish, no others start."),
+    (Wish.STOP, "Stop a run; finished results stay recorded."),
 ):
     command.command(str(_wish), help=_help)(
         with_json(click.argument("run_id", metavar="RUN")(_wishes(_wish)))
@@ -114,7 +114,7 @@ for _one in (run, resume, save, collect, queue_worker):
 @with_json
 @click.argument("file", type=click.Path(path_type=Path))
 def check(as_json: bool, file: Path) -> int:
-    """Read the head of a script, without running it."""
+    """Check the head of a script without running it."""
     try:
         meta = workflow_file(file).meta
     except ScriptError as error:
