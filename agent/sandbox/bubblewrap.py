@@ -73,7 +73,7 @@ def mount_arguments(
     arguments = [
         *("--ro-bind", "/", "/", "--dev", "/dev", *_proc(hides_processes)),
         *("--bind", policy.temp_dir, "/tmp"),
-        *(() if policy.unix_sockets else ("--tmpfs", "/run")),
+        *(() if policy.unix_sockets or policy.network is Network.HOST else ("--tmpfs", "/run")),
     ]
     for path in sorted(mounts, key=len):
         arguments += _mount(path, mounts[path], descriptors)

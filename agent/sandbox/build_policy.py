@@ -15,7 +15,7 @@ from agent.sandbox.denied_files import denied_files
 from agent.sandbox.git.git_program import PROGRAM_DIRECTORIES
 from agent.sandbox.package_caches import PackageCaches, private_caches, shared_caches
 from agent.sandbox.policy import OVERLAID, Network, SandboxPolicy
-from agent.sandbox.protected.daemon_sockets import daemon_sockets
+from agent.sandbox.protected.daemon_sockets import daemon_sockets, harmless_sockets
 from agent.sandbox.protected.protected_mounts import pins_around, protected_mounts
 from agent.sandbox.protected.protected_names import NameSearch
 from permissions.base.process.neutral_git import with_git_values
@@ -46,6 +46,9 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
     """Directories that the user opened for this one call."""
     visible: tuple[str, ...] = ()
     """Paths outside the working directories that a rule lets it read."""
+    named: tuple[str, ...] = ()
+    """The same, named by the words of the command. A directory may hold sockets of any program of
+    the user, so that beside one none is reached."""
     masks_denied: bool = True
     """Whether files of deny rules are masked, for which the directories are searched. Not for our
     own programs: what becomes of their output is decided by the rules."""
@@ -88,12 +91,17 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     cwd = os.path.realpath(request.cwd)
     own = _own(context)
     credentials = (*credential_paths(context.home), *own)
-    readable = _canonical((*lists.allow_read, *request.visible))
+    readable = _canonical((*lists.allow_read, *request.visible, *request.named))
     hidden_paths = own if is_shared else credentials
     secret = tuple([path for path in hidden_paths if path not in readable])
     by_rules = denied_files(context, scope) if request.masks_denied else ()
     denied_paths = (*_canonical(lists.deny_read), *by_rules)
     read_only = (*credentials, *_canonical(lists.deny_write), *denied_files(context, roots, "Edit"))
+    daemons = (
+        ()
+        if opens_all or not is_shared
+        else daemon_sockets(context.home, request.user_env, request.sockets)
+    )
     names_by_root = {root: request.search.find(root, cwd) for root in roots}
     names = {root: one.names for root, one in names_by_root.items()}
     mounts = protected_mounts(roots, cwd, context.protected_files, names=names)
@@ -118,13 +126,21 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         contents=tuple(mounts.contents),
         secret=secret,
         denied_paths=_unique(denied_paths),
-        visible=_visible(request, scope, secret, denied_paths, cwd),
+        visible=_visible(request, scope, (*secret, *daemons), denied_paths, cwd),
         network=_network(request),
-        unix_sockets=is_shared or (opens_all and context.sandbox.runs_inside),
-        daemons=()
-        if opens_all or not is_shared
-        else daemon_sockets(context.home, request.user_env, request.sockets),
+        unix_sockets=(is_shared and not _opens_shared_directory(request.named, scope))
+        or (opens_all and (is_shared or context.sandbox.runs_inside)),
+        daemons=daemons,
         env=_environment(request, temp_dir, caches),
+    )
+
+
+def _opens_shared_directory(paths: Iterable[str], scope: tuple[str, ...]) -> bool:
+    """Is one of the paths a directory in which other programs of the user may listen?"""
+    directories = filter(os.path.isdir, map(os.path.realpath, paths))
+    return any(
+        f"{path}/".startswith(beginnings(OVERLAID)) and not f"{path}/".startswith(beginnings(scope))
+        for path in directories
     )
 
 
@@ -152,7 +168,7 @@ def _environment(request: PolicyRequest, temp_dir: str, caches: PackageCaches) -
 def _visible(
     request: PolicyRequest,
     scope: tuple[str, ...],
-    secret: tuple[str, ...],
+    masked_dirs: tuple[str, ...],
     denied_paths: tuple[str, ...],
     cwd: str,
 ) -> tuple[str, ...]:
@@ -164,15 +180,17 @@ def _visible(
         context.home,
         *context.readable_dirs,
         *request.visible,
+        *request.named,
         *request.settings_lists.allow_read,
         *_program_directories(request.user_env),
         *(PROGRAM_DIRECTORIES if _may_write(request) else ()),
     ]
     if request.confinement is Confinement.PROJECT_FILES:
         paths.append(request.user_env.get("SSH_AUTH_SOCK", ""))
+        paths += harmless_sockets(request.user_env, request.sockets)
         paths += [os.path.join(one, name) for one in _own(context) for name in CONTENT]
     paths = [one for one in paths if str(one)]
-    hidden_paths = _inside(_canonical(paths), (*OVERLAID, *secret))
+    hidden_paths = _inside(_canonical(paths), (*OVERLAID, *masked_dirs))
     masked_prefixes = beginnings(denied_paths)
     return tuple([path for path in hidden_paths if not f"{path}/".startswith(masked_prefixes)])
 

@@ -26,6 +26,7 @@ from agent.sandbox.policy import (
     Network,
     SandboxPolicy,
 )
+from permissions.paths.resolve import is_below
 
 _MAX_CALLS: Final = 50
 _TAIL_CHARS: Final = 20_000
@@ -169,7 +170,8 @@ def _of_network(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
 
 def _of_daemons(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
     match = _SOCKET_PATH.search(line) if policy.daemons and "connect" in line.lower() else None
-    if match is not None and os.path.realpath(match[0]) in policy.daemons:
+    path = os.path.realpath(match[0]) if match is not None else ""
+    if match is not None and any(is_below(path, one) for one in policy.daemons):
         yield Refusal(RefusalKind.SOCKET, match[0], "a daemon that runs what it is sent")
 
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from agent.sandbox.availability import Availability, Backend
 from agent.sandbox.build_policy import PolicyError, PolicyRequest, build_policy
 from agent.sandbox.configuration.configured_paths import TooManyMatches
-from agent.sandbox.configuration.named_paths import readable_names
+from agent.sandbox.configuration.named_paths import readable_names, without_sockets
 from agent.sandbox.configuration.path_lists import PathLists, path_lists
 from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from agent.sandbox.confined_launch import SandboxRun, confined_launch
@@ -48,6 +48,8 @@ class RunRequest(Struct, frozen=True):
     """Directories that the user opened for this one call, and files that it is given to write."""
     visible: tuple[str, ...] = ()
     """Paths outside the working directories that a rule lets it read."""
+    named: tuple[str, ...] = ()
+    """Paths that its words name, of whatever kind. Beside a directory no Unix socket is reached."""
     command: str = ""
     """The shell command that the program runs, whose words may name more of them."""
     masks_denied: bool = True
@@ -119,7 +121,8 @@ class Sandbox:
                     env=program.env,
                     user_env=self._user_env(),
                     write_dirs=request.write_dirs,
-                    visible=(*request.visible, *names, os.path.dirname(program.argv[0])),
+                    visible=(*request.visible, os.path.dirname(program.argv[0])),
+                    named=(*names, *without_sockets(request.named)),
                     masks_denied=request.masks_denied,
                     network=request.network,
                     search=self._names,

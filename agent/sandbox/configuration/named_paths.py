@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final
 
 from agent.sandbox.policy import OVERLAID
@@ -16,6 +18,8 @@ from permissions.evaluate.cascade import decide
 from permissions.paths.resolve import is_below, relative_to
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior
+from permissions.shell.analyze import analyze
+from permissions.shell.syntax import Unparsable
 
 _MAX_PATHS: Final = 50
 _ABSOLUTE: Final = re.compile(r"(?:^|[=:@,])(/[^:,]+)")
@@ -28,21 +32,48 @@ def readable_names(
     """Return the absolute paths of a shell command that stay visible there, each once.
 
     Those that a rule lets it read; under `project_files` also programs that it runs, and what the
-    text of a rule names. What the session has under the same name is not hidden.
+    text of a rule names. What the session has under the same name is not hidden. Sockets are: who
+    may read one, or writes its path somewhere, may not speak to what is behind it.
     """
-    names = dict.fromkeys(
-        (path, is_program)
-        for path, is_program in _absolute_paths(command)
+    names = [
+        path
+        for path in dict.fromkeys(_absolute_paths(command))
         if any(is_below(os.path.realpath(path), one) for one in OVERLAID)
         and os.path.exists(path)
+        and not _is_socket(path)
         and not _is_own(path, context)
-    )
+    ]
+    if not names:
+        return ()
     runs = confinement is Confinement.PROJECT_FILES
+    programs = _programs(command, context) if runs else frozenset[str]()
     return tuple(
         path
-        for path, is_program in list(names)[:_MAX_PATHS]
-        if (runs and (is_program or _is_in_rule(path, context))) or _may_read(path, context)
+        for path in names[:_MAX_PATHS]
+        if path in programs or (runs and _is_in_rule(path, context)) or _may_read(path, context)
     )
+
+
+def without_sockets(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths that exist and are no sockets."""
+    return tuple(path for path in paths if os.path.exists(path) and not _is_socket(path))
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _programs(command: str, context: PermissionContext) -> frozenset[str]:
+    """Return the files that the command runs, by their absolute paths."""
+    facts = analyze(command, str(context.launch_dir), str(context.home))
+    if isinstance(facts, Unparsable):
+        return frozenset()
+    parts = chain.from_iterable(one.with_inner() for one in facts)
+    heads = {os.path.normpath(form.head) for one in parts for form in one.deny_forms}
+    return frozenset(path for path in heads if os.path.isabs(path) and os.path.isfile(path))
 
 
 def _is_own(path: str, context: PermissionContext) -> bool:
@@ -56,10 +87,12 @@ def _is_own(path: str, context: PermissionContext) -> bool:
 
 
 def _is_in_rule(path: str, context: PermissionContext) -> bool:
-    rules = context.rules.rules
+    whole_path = re.compile(rf"(?<![\w./-]){re.escape(path)}(?![\w.-]|/(?!\*))")
     return any(
-        rule.behavior is RuleBehavior.ALLOW and rule.tool.matches("Bash") and path in rule.text
-        for rule in rules
+        rule.behavior is RuleBehavior.ALLOW
+        and rule.tool.matches("Bash")
+        and whole_path.search(rule.text) is not None
+        for rule in context.rules.rules
     )
 
 
@@ -68,18 +101,15 @@ def _may_read(path: str, context: PermissionContext) -> bool:
     return decide(request, context).behavior is Behavior.ALLOW
 
 
-def _absolute_paths(command: str) -> Iterator[tuple[str, bool]]:
-    """Yield each with whether it stands where a program does; not what is written to."""
+def _absolute_paths(command: str) -> Iterator[str]:
+    """Yield each, but for what is written to."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split, lexer.commenters = True, ""
     last_word = ";"
     try:
         for word in lexer:
-            is_joined = _PUNCTUATION.issuperset(last_word)
-            if ">" not in last_word or not is_joined:
-                for path in _ABSOLUTE.findall(word):
-                    is_program = is_joined and "<" not in last_word and word.startswith("/")
-                    yield os.path.normpath(path), is_program
+            if ">" not in last_word or not _PUNCTUATION.issuperset(last_word):
+                yield from map(os.path.normpath, _ABSOLUTE.findall(word))
             last_word = word
     except ValueError:
         # A quote that is not closed belongs to a here-document, as a rule.

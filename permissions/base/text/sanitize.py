@@ -194,9 +194,11 @@ def sanitize(text: str) -> str:
     return Sanitizer().feed(text)
 
 
-# Invisible, yet no format character by category: fillers, blank Braille, joiner, and spaces that
-# look like the one that separates words and do not.
-_INVISIBLE: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5")
+# Invisible, yet no format character by category: fillers, blank Braille, joiner, selectors of
+# Mongolian and Khitan letters.
+_INVISIBLE: Final = frozenset(
+    "\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f\U00016fe4"
+)
 _MAKES_EMOJI: Final = frozenset("\u200d\ufe0f\U000e007f")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from agent.sandbox.confined_launch import SandboxRun
-from agent.sandbox.protected.daemon_sockets import daemon_sockets
+from agent.sandbox.protected.daemon_sockets import daemon_sockets, harmless_sockets
 from agent.sandbox.refusals import RefusalKind
 from agent.sandbox.sandbox import RunRequest
 from permissions.base.process.run_program import run_blocking
@@ -76,11 +76,11 @@ def test_a_daemon_that_runs_what_it_is_sent_is_not_reached(
 
 def test_they_are_found_where_programs_look_for_them(tmp_path: Path) -> None:
     home, runtime = tmp_path / "home", tmp_path / "run"
-    places = [home / ".docker/run/docker.sock", runtime / "bus", runtime / "systemd/private"]
-    places.append(runtime / "podman/podman.sock")
-    for place in (*places, runtime / "wayland-0"):
+    places = [home / ".docker/run/docker.sock", tmp_path / "bus"]
+    for place in (*places, runtime / "wayland-0", runtime / "nvim.1.0"):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.touch()
+    places.append(runtime)
     bus = f"unix:path={places[1]},x=1"
     env = {"XDG_RUNTIME_DIR": str(runtime), "DBUS_SESSION_BUS_ADDRESS": bus}
     found = {one for one in daemon_sockets(home, env) if one.startswith(str(tmp_path))}
@@ -89,3 +89,19 @@ def test_they_are_found_where_programs_look_for_them(tmp_path: Path) -> None:
     link.symlink_to(places[0])
     allowed = daemon_sockets(home, env, [str(link)])
     assert {one for one in allowed if one.startswith(str(tmp_path))} == found - {str(places[0])}
+    assert harmless_sockets(env) == (str(runtime / "wayland-0"),)
+    opened = runtime / "nvim.1.0"
+    assert harmless_sockets(env, [str(opened)]) == (str(runtime / "wayland-0"), str(opened))
+
+
+@pytest.mark.parametrize(
+    ("name", "is_reached"), [("wayland-0", True), ("sway-ipc.sock", False), ("nvim.1.0", False)]
+)
+def test_of_the_users_session_what_is_known_is_reached(
+    name: str, is_reached: bool, make_confined: MakeConfined, tmp_path: Path
+) -> None:
+    runtime = tmp_path / "runtime"
+    runtime.mkdir()
+    confined = make_confined(user_env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)})
+    with _listening(runtime / name):
+        assert _reached(confined, runtime / name)[0] is is_reached

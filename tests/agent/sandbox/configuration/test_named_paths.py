@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
@@ -24,6 +25,13 @@ def tool() -> Iterator[Path]:
         program.chmod(0o755)
         (Path(directory) / "data").write_text("the data\n")
         yield program
+
+
+@pytest.fixture
+def shared_dir() -> Iterator[Path]:
+    """A directory below /tmp that programs of the user share."""
+    with TemporaryDirectory(dir="/tmp", prefix="shared-") as directory:
+        yield Path(directory)
 
 
 def _run(confined: Confined, command: str, confinement: Confinement) -> str:
@@ -75,3 +83,41 @@ def test_what_is_written_below_tmp_is_the_sessions(make_confined: MakeConfined) 
         assert _run(confined, write, Confinement.PROJECT) == ""
         assert _run(confined, read, Confinement.PROJECT) == "own\n"
         assert Path(data.name).read_text() == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "# ; {socket}",
+        "# ; {directory}",
+        "# | {socket}",
+        "<<'E'\n; {socket}\nE",
+        "'; ' {socket}",
+        "# {directory}",
+        "# {parent}",
+    ],
+)
+@pytest.mark.parametrize("rule", ["Bash(python3 *)", "Read(/{directory}/**)", "Bash({program} *)"])
+def test_no_word_opens_the_way_to_a_socket(
+    make_confined: MakeConfined, shared_dir: Path, words: str, rule: str
+) -> None:
+    """A terminal's multiplexer listens there, and types what it is sent."""
+    path, program = shared_dir / "socket", shared_dir / "run"
+    names = {"socket": path, "directory": shared_dir, "parent": "/tmp", "program": program}
+    confined = make_confined(allow=[rule.format(**names)])
+    code = f"import socket; socket.socket(socket.AF_UNIX).connect({str(path)!r}); print('reached')"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+        command = f'python3 -c "{code}" {words.format(**names)}'
+        assert "reached" not in _run(confined, command, Confinement.PROJECT_FILES)
+
+
+def test_a_directory_that_a_rule_names_is_there_without_sockets(
+    make_confined: MakeConfined, tool: Path
+) -> None:
+    confined = make_confined(allow=[f"Read(/{tool.parent}/**)"])
+    command = f"ls '{tool.parent}'; python3 -c 'import socket; socket.socket(socket.AF_UNIX)'"
+    printed = _run(confined, command, Confinement.PROJECT_FILES)
+    assert "data" in printed
+    assert "Error" in printed

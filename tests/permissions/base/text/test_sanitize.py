@@ -114,6 +114,7 @@ ENGLAND = tagged("gbeng")
         ("a\u200bb\u2060", "aU+200BbU+2060"),
         ("a\u00a0b", "aU+00A0b"),
         ("a\u3164b", "aU+3164b"),
+        ("a\u180bb\U00016fe4", "aU+180BbU+16FE4"),
         ("a\x9bb\x7f\r", "a\\x9bb\\x7f\\x0d"),
         ("a\nb\tc é 好", "a\nb\tc é 好"),
         ("\udc80", "U+DC80"),
