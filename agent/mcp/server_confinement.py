@@ -30,7 +30,7 @@ def server_confinement(
             Confinement.PROJECT if works_inside() else Confinement.PROJECT_FILES,
             write_dirs=(str(plugin.data),) if plugin is not None else (),
             visible=(str(plugin.root),) if plugin is not None else (),
-            named=tuple(word for word in program.argv[1:] if word.startswith("/")),
+            word_paths=tuple(word for word in program.argv[1:] if word.startswith("/")),
         )
         call = NetworkCall(f"MCP server {definition.name}", f"MCP server {definition.name}")
         return await sandbox.launch_call(program, request, call)

@@ -46,7 +46,7 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
     """Directories that the user opened for this one call."""
     visible: tuple[str, ...] = ()
     """Paths outside the working directories that a rule lets it read."""
-    named: tuple[str, ...] = ()
+    word_paths: tuple[str, ...] = ()
     """The same, named by the words of the command. A directory may hold sockets of any program of
     the user, so that beside one none is reached."""
     masks_denied: bool = True
@@ -91,7 +91,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     cwd = os.path.realpath(request.cwd)
     own = _own(context)
     credentials = (*credential_paths(context.home), *own)
-    readable = _canonical((*lists.allow_read, *request.visible, *request.named))
+    readable = _canonical((*lists.allow_read, *request.visible, *request.word_paths))
     hidden_paths = own if is_shared else credentials
     secret = tuple([path for path in hidden_paths if path not in readable])
     by_rules = denied_files(context, scope) if request.masks_denied else ()
@@ -105,19 +105,18 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     names_by_root = {root: request.search.find(root, cwd) for root in roots}
     names = {root: one.names for root, one in names_by_root.items()}
     mounts = protected_mounts(roots, cwd, context.protected_files, names=names)
+    all_read_only = _unique((*mounts.read_only, *_inside(read_only, roots)))
     return SandboxPolicy(
         confinement=request.confinement,
         cwd=cwd,
         temp_dir=temp_dir,
         write_roots=_unique((*roots, *mounts.writable)),
         caches=caches.directories,
-        pinned_directories=tuple(
-            {
-                **dict.fromkeys(mounts.pinned_directories),
-                **pins_around(roots, (*denied_paths, *read_only)),
-            }
+        pinned_directories=_outside(
+            (*mounts.pinned_directories, *pins_around(roots, (*denied_paths, *read_only))),
+            all_read_only,
         ),
-        read_only=_unique((*mounts.read_only, *_inside(read_only, roots))),
+        read_only=all_read_only,
         repositories=_unique(mounts.repositories),
         missing_directories=_unique(mounts.missing_directories),
         watched_names=_unique((*mounts.watched_names, *_missing(lists.deny_write, roots))),
@@ -128,7 +127,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         denied_paths=_unique(denied_paths),
         visible=_visible(request, scope, (*secret, *daemons), denied_paths, cwd),
         network=_network(request),
-        unix_sockets=(is_shared and not _opens_shared_directory(request.named, scope))
+        unix_sockets=(is_shared and not _opens_shared_directory(request.word_paths, scope))
         or (opens_all and (is_shared or context.sandbox.runs_inside)),
         daemons=daemons,
         env=_environment(request, temp_dir, caches),
@@ -180,7 +179,7 @@ def _visible(
         context.home,
         *context.readable_dirs,
         *request.visible,
-        *request.named,
+        *request.word_paths,
         *request.settings_lists.allow_read,
         *_program_directories(request.user_env),
         *(PROGRAM_DIRECTORIES if _may_write(request) else ()),
@@ -228,6 +227,15 @@ def _inside(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
     """Return the paths that are inside one of the directories, and not that one itself."""
     above = beginnings(roots)
     return tuple([path for path in paths if path != "/" and path.startswith(above)])
+
+
+def _outside(paths: Iterable[str], directories: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the paths that are not inside one of the directories, each once: mounted there, they
+    would be open again."""
+    inside = beginnings(directories)
+    return tuple(
+        path for path in dict.fromkeys(paths) if not f"{os.path.dirname(path)}/".startswith(inside)
+    )
 
 
 def _unique(paths: Iterable[str]) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ class RunRequest(Struct, frozen=True):
     """Directories that the user opened for this one call, and files that it is given to write."""
     visible: tuple[str, ...] = ()
     """Paths outside the working directories that a rule lets it read."""
-    named: tuple[str, ...] = ()
+    word_paths: tuple[str, ...] = ()
     """Paths that its words name, of whatever kind. Beside a directory no Unix socket is reached."""
     command: str = ""
     """The shell command that the program runs, whose words may name more of them."""
@@ -122,7 +122,7 @@ class Sandbox:
                     user_env=self._user_env(),
                     write_dirs=request.write_dirs,
                     visible=(*request.visible, os.path.dirname(program.argv[0])),
-                    named=(*names, *without_sockets(request.named)),
+                    word_paths=(*names, *without_sockets(request.word_paths)),
                     masks_denied=request.masks_denied,
                     network=request.network,
                     search=self._names,

@@ -55,7 +55,7 @@ def readable_names(
 
 
 def without_sockets(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths that exist and are no sockets."""
+    """Return the paths that exist, sockets left out."""
     return tuple(path for path in paths if os.path.exists(path) and not _is_socket(path))
 
 

@@ -19,7 +19,8 @@ from permissions.base.files.plain_file import read_plain
 from permissions.paths.resolve import is_below
 
 MAX_NAMES: Final = 200
-"""How many are mounted, those less deep first; each takes some time."""
+"""How many are mounted, those less deep first; each takes some time. Of the others, the directories
+around them are read-only as a whole."""
 _MODULE_DEPTH: Final = 3
 _PLACEHOLDER_DIRECTORIES: Final = (".agent", ".claude", ".codex", ".vscode", ".idea", ".husky")
 _PLACEHOLDER_NAMES: Final = frozenset((*_PLACEHOLDER_DIRECTORIES, "hooks"))
@@ -73,9 +74,19 @@ def protected_mounts(
         inside = [path for path in root_files if os.path.lexists(path)]
         mounts.watched_names.extend(path for path in root_files if not os.path.lexists(path))
         near_names = [path for path in names[root] if is_below(cwd, os.path.dirname(path))]
-        first = dict.fromkeys([*near_names, *names[root]])
-        _protect(mounts, root, [*list(first)[:MAX_NAMES], *inside])
+        all_paths = list(dict.fromkeys([*near_names, *inside, *names[root]]))
+        closed_places = dict.fromkeys(
+            _place_around(root, path, cwd) for path in all_paths[MAX_NAMES:]
+        )
+        _protect(mounts, root, all_paths[:MAX_NAMES])
+        mounts.read_only.extend(closed_places)
     return mounts
+
+
+def _place_around(root: str, path: str, cwd: str) -> str:
+    """Return the highest directory around a name in which the command does not start, or that name
+    itself."""
+    return next((one for one in _between(root, path) if not is_below(cwd, one)), path)
 
 
 def _protect(mounts: ProtectedMounts, root: str, paths: Iterable[str]) -> None:
