@@ -11,6 +11,7 @@ import re
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from permissions.base.text.star_pattern import StarPattern, star_pattern
 from permissions.paths.path_pattern import Anchor, PathPattern
@@ -98,7 +99,7 @@ class MalformedRule(Struct, frozen=True):
 
     message: str
     tool: str | None
-    """The known tool that it was meant for, when that much is clear."""
+    """The known tool or the server that it was meant for, when that much is clear."""
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
@@ -115,8 +116,9 @@ def parse_rule(text: str, behavior: RuleBehavior) -> ParsedRule | MalformedRule:
     if not rule_text:
         return MalformedRule("the rule is empty", None)
     name, parenthesis, rest = rule_text.partition("(")
-    guess = canonical_tool(name.partition(":")[0].strip().rstrip("()"))
-    likely_tool = guess if guess in KNOWN_TOOLS or is_mcp_name(guess) else None
+    guess = canonical_tool(name.partition(":")[0].strip().rstrip("()_"))
+    is_one = guess in KNOWN_TOOLS or isinstance(_parse_mcp(guess), ParsedRule)
+    likely_tool = guess if is_one else None
     if _CONTROL.search(rule_text):
         what = "a line break" if "\n" in rule_text else "a control character"
         return MalformedRule(f"the rule contains {what}", likely_tool)
@@ -155,7 +157,8 @@ def _parse_bare(
     if "*" in name:
         return _parse_tool_glob(name, behavior, likely_tool)
     if name.startswith("mcp__"):
-        return _parse_mcp(name)
+        rule = _parse_mcp(name)
+        return replace(rule, tool=likely_tool) if isinstance(rule, MalformedRule) else rule
     if not _NAME.fullmatch(name):
         return MalformedRule(f"'{name}' is not a tool name", likely_tool)
     tool = canonical_tool(name)
@@ -180,9 +183,13 @@ def _parse_mcp(name: str) -> ParsedRule | MalformedRule:
     server, separator, tool = name.removeprefix("mcp__").partition("__")
     if not server or (separator and not tool) or not _MCP.fullmatch(name):
         return MalformedRule("expected mcp__<server> or mcp__<server>__<tool>", None)
-    if separator:
-        return ParsedRule(ToolPattern(name), WholeTool(), True)
-    return ParsedRule(ToolPattern(name, StarPattern((f"{name}__", ""))), WholeTool(), True)
+    return ParsedRule(whole_tool(name), WholeTool(), True)
+
+
+def whole_tool(name: str) -> ToolPattern:
+    """Return what fits every call of a tool, or of the server `mcp__server`."""
+    is_server = name.startswith("mcp__") and not is_mcp_name(name)
+    return ToolPattern(name, StarPattern((f"{name}__", "")) if is_server else None)
 
 
 def _parse_scoped(

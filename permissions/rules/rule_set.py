@@ -19,6 +19,7 @@ from permissions.rules.grammar import (
     ToolPattern,
     WholeTool,
     parse_rule,
+    whole_tool,
 )
 from permissions.shell.command_pattern import BashPattern
 from permissions.tool_names import EDIT_TOOLS, KNOWN_TOOLS
@@ -345,7 +346,7 @@ def _read(entry: RuleText) -> tuple[Rule | None, list[DecisionWarning]]:
                 entry.source,
                 entry.file,
                 entry.line,
-                ToolPattern(parsed_rule.tool),
+                whole_tool(parsed_rule.tool),
                 WholeTool(),
                 is_cap=True,
             ),

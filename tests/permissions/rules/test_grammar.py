@@ -20,9 +20,10 @@ MALFORMED = [
     ("Read(!x)", "Read"), ("Edit(../x)", "Edit"), ("Read(~root/x)", "Read"),
     ("WebFetch(https://x.com/*)", "WebFetch"), ("WebFetch(domain:)", "WebFetch"),
     ("WebFetch(domain:https://x)", "WebFetch"), ("Bash(command:rm *)", "Bash"),
-    ("Read(file_path:x)", "Read"), ("mcp__", None), ("mcp__x__", None),
+    ("Read(file_path:x)", "Read"), ("mcp__", None), ("mcp__x__", "mcp__x"),
     ("TodoWrite(x)", "TodoWrite"),
     ("two words", None), ("Bash:*", "Bash"), ("Task:*", "Agent"), ("Edit:x", "Edit"),
+    ("mcp__x:*", "mcp__x"), ("mcp__x:y", "mcp__x"), ("mcp__x(", "mcp__x"), ("mcp__:*", None),
 ]  # fmt: skip
 
 
@@ -31,6 +32,16 @@ def test_malformed(text: str, tool: str | None) -> None:
     parsed = parse_rule(text, RuleBehavior.DENY)
     assert isinstance(parsed, MalformedRule)
     assert parsed.tool == tool
+
+
+@pytest.mark.parametrize("rule", ["mcp__gh:*", "mcp__gh__", "mcp__gh(", "mcp__gh:x"])
+@pytest.mark.parametrize("mode", [Mode.DEFAULT, Mode.BYPASS])
+def test_a_deny_that_is_not_understood_asks_about_all_of_a_server(
+    engine: Engine, rule: str, mode: Mode
+) -> None:
+    for tool, behavior in (("mcp__gh__x", Behavior.ASK), ("mcp__ghost__x", Behavior.ALLOW)):
+        decision = engine.call(tool, {}, deny=[rule], allow=["mcp__gh", "mcp__ghost"], mode=mode)
+        assert decision.behavior is behavior, decision.message
 
 
 ALLOW_ONLY_MALFORMED = ["*", "mcp__*", "mcp__g*__x", "Bash(timeout:5)", "Agent(model:opus)", "B*"]
