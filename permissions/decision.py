@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from typing import Final
 
 from msgspec import Struct
 
@@ -107,6 +108,32 @@ class RuleRef(Struct, frozen=True):
     def as_json(self) -> dict[str, object]:
         """Return the JSON form of `permissions check`."""
         return {"text": self.text, "source": self.source, "file": self.file, "line": self.line}
+
+
+SOURCE_NAMES: Final = {
+    "policySettings": "managed settings",
+    "projectSettings": "project settings",
+    "localSettings": "local settings",
+    "userSettings": "your settings",
+    "cliArg": "command line",
+    "session": "this session",
+}
+"""The six sources of rules as users call them."""
+
+
+def source_name(source: str) -> str:
+    """Return one of the six sources of rules as users call it; anything else as it is."""
+    return SOURCE_NAMES.get(source, source)
+
+
+def place_of(rule: RuleRef, short: Callable[[str], str] = str) -> str:
+    """Return where a rule is written: its source, with file and line where there are any.
+
+    `short` writes the path of the file.
+    """
+    line = f":{rule.line}" if rule.line else ""
+    file = f", {short(rule.file)}{line}" if rule.file else ""
+    return f"{source_name(rule.source)}{file}"
 
 
 class TraceEntry(Struct, frozen=True):

@@ -13,7 +13,7 @@ from typing import Final, Protocol, runtime_checkable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from permissions.decision import Behavior, GrantChoice
+from permissions.decision import Behavior, GrantChoice, source_name
 from permissions.gate import PermissionGate
 from permissions.grants.settings_writer import StoreReceipt, remove_rules, replace_rule, undo
 from permissions.lint.lint import LintWarning, lint_new
@@ -252,7 +252,9 @@ def _undoing(receipt: StoreReceipt) -> Callable[[], Awaitable[None]]:
 
 def _check_movable(rule: Rule) -> None:
     if rule.source not in MOVABLE:
-        raise RuleChangeError(f"{rule.text} comes from {rule.source}: change it there.")
+        raise RuleChangeError(
+            f"{rule.text} comes from {source_name(rule.source)}: change it there."
+        )
     if rule.is_cap:
         raise RuleChangeError(f"{rule.text} could not be read: fix it in {rule.file}.")
 

@@ -23,7 +23,7 @@ from agent.tools.base import ToolContext, ToolError
 from agent.tools.builtin.read import ReadInput, read_tool
 from agent.tools.files.paths import absolute, display_path
 from agent.tools.services import ToolServices
-from permissions.decision import Behavior, Reason
+from permissions.decision import Behavior, Reason, source_name
 from permissions.gate import PermissionGate
 from permissions.request import PermissionRequest
 
@@ -197,7 +197,7 @@ class MentionReader(Struct):
         if decision.behavior is Behavior.ALLOW:
             return ""
         if decision.reason in {Reason.DENY_RULE, Reason.ASK_RULE} and decision.rule is not None:
-            return f"the rule {decision.rule.text} ({decision.rule.source}) forbids it"
+            return f"the rule {decision.rule.text} ({source_name(decision.rule.source)}) forbids it"
         return decision.message
 
     async def _attach(

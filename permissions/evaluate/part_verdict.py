@@ -19,6 +19,7 @@ from permissions.decision import (
     ReasonType,
     TraceEntry,
     TraceStep,
+    place_of,
 )
 from permissions.evaluate.call_view import CallView
 from permissions.evaluate.confine import confinement_of_rule, is_enforced, is_whole, narrow
@@ -220,19 +221,18 @@ _RULE_REASONS = {
 
 
 def _from_rule(part: Part, rule: Rule, confinement: Confinement | None) -> PartVerdict:
-    place = str(rule.source)
-    if rule.file is not None:
-        place += f", {rule.file}" + ("" if rule.line is None else f":{rule.line}")
-    what = "could not be read, so it asks" if rule.is_cap else f"is an {rule.behavior} rule"
-    if rule.behavior is RuleBehavior.DENY:
-        what = "is a deny rule"
+    what = (
+        f"the rule {rule.text} could not be read, so it asks"
+        if rule.is_cap
+        else f"the {rule.behavior} rule {rule.text} applies"
+    )
     return PartVerdict(
         part.text,
         _ANSWERS[rule.behavior],
         DecisionSource(str(rule.source)),
         ReasonType.RULE,
         _RULE_REASONS[rule.behavior],
-        f"{rule.text} {what} ({place})",
+        f"{what} ({place_of(rule.ref)})",
         rule.ref,
         part.detail,
         part.kind,

@@ -13,14 +13,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from permissions.decision import (
+    SOURCE_NAMES,
     Behavior,
     Decision,
     DecisionSource,
     PartVerdict,
     Reason,
-    RuleRef,
     TraceEntry,
     TraceStep,
+    place_of,
+    source_name,
 )
 from permissions.explain.confinement_text import confinement_words
 from permissions.rules.rule_set import RuleSet
@@ -73,21 +75,9 @@ def place_relative(directory: str, home: str) -> Shorten:
     return short
 
 
-def source_name(source: str) -> str:
-    """Return one of the six sources of rules as users call it; anything else as it is."""
-    return _SOURCES.get(source, source)
-
-
 def decider_name(source: str) -> str:
     """Return who or what decided, as users call it."""
     return _DECIDERS.get(source) or source_name(source)
-
-
-def place_of(rule: RuleRef, short: Shorten = str) -> str:
-    """Return where a rule is written: its source, with file and line where there are any."""
-    line = f":{rule.line}" if rule.line else ""
-    file = f", {short(rule.file)}{line}" if rule.file else ""
-    return f"{source_name(rule.source)}{file}"
 
 
 def with_rules(decision: Decision, rules: RuleSet) -> Decision:
@@ -105,9 +95,7 @@ def reason_text(decision: Decision | PartVerdict, short: Shorten = str) -> str:
     rules = decision.rules if isinstance(decision, Decision) else ()
     for rule in (*rules, decision.rule):
         if rule is not None:
-            line = f":{rule.line}" if rule.line is not None else ""
-            file = f", {rule.file}{line}" if rule.file else ""
-            text = text.replace(f"({rule.source}{file})", f"({place_of(rule, short)})")
+            text = text.replace(f"({place_of(rule)})", f"({place_of(rule, short)})")
     return text
 
 
@@ -294,7 +282,7 @@ def _check(
         return ExplainedStep(
             name, words, str(verdict.behavior) if decides and verdict else answer, decides
         )
-    return ExplainedStep(name, f"no match in any of the {len(_SOURCES)} sources", answer)
+    return ExplainedStep(name, f"no match in any of the {len(SOURCE_NAMES)} sources", answer)
 
 
 def _unasked_reason(step: TraceStep, by_step: dict[TraceStep, TraceEntry]) -> str:
@@ -422,14 +410,6 @@ _DECIDERS: Final = {
     "bridge": "the bridge",
     "channel": "the channel",
     "sandbox": "the sandbox",
-}
-_SOURCES: Final = {
-    "policySettings": "managed settings",
-    "projectSettings": "project settings",
-    "localSettings": "local settings",
-    "userSettings": "your settings",
-    "cliArg": "command line",
-    "session": "this session",
 }
 _STEP_OF_REASON: Final = {
     Reason.DENY_RULE: TraceStep.DENY,

@@ -13,7 +13,7 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from permissions.decision import DecisionWarning, WarningType
+from permissions.decision import DecisionWarning, WarningType, source_name
 from permissions.lint.examples import failed_examples
 from permissions.lint.subsume import finds_inside, kin_of, subsumes
 from permissions.lint.suggest_fix import suggest_fix
@@ -189,6 +189,10 @@ def _is_lifted(wider: Rule, allow_rule: Rule, sandbox_auto_allow: bool) -> bool:
     )
 
 
+def _named(rule: Rule) -> str:
+    return f"'{rule.text}' ({source_name(rule.source)})"
+
+
 def _shadow(wider: Rule, allow_rule: Rule) -> LintWarning:
     kind, verb = _RESTRICTING[wider.behavior]
     return LintWarning(
@@ -197,8 +201,7 @@ def _shadow(wider: Rule, allow_rule: Rule) -> LintWarning:
         wider.text,
         str(allow_rule.source),
         str(wider.source),
-        f"'{wider.text}' ({wider.source}) {verb} before '{allow_rule.text}' ({allow_rule.source}) "
-        "is reached",
+        f"{_named(wider)} {verb} before {_named(allow_rule)} is reached",
         f"remove '{allow_rule.text}', or narrow the {wider.behavior} rule '{wider.text}'",
         allow_rule.file,
         allow_rule.line,
@@ -411,7 +414,7 @@ def _duplicates(rule: Rule, earlier: list[Rule]) -> Iterator[LintWarning]:
             wider.text,
             str(narrower.source),
             str(wider.source),
-            f"'{wider.text}' ({wider.source}) covers '{narrower.text}' ({narrower.source}) already",
+            f"{_named(wider)} covers {_named(narrower)} already",
             f"remove '{narrower.text}'",
             narrower.file,
             narrower.line,

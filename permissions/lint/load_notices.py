@@ -10,7 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from permissions.explain.explain_decision import Shorten, in_one_line, source_name
+from permissions.decision import source_name
+from permissions.explain.explain_decision import (
+    Shorten,
+    in_one_line,
+)
 from permissions.lint.lint import LintType, LintWarning, lint, shadowed_rules
 from permissions.rule import RuleSet
 

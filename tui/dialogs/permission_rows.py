@@ -16,6 +16,7 @@ from permissions.decision import (
     PartVerdict,
     Reason,
     RuleRef,
+    source_name,
 )
 from permissions.explain.explain_decision import (
     NAME_CELLS,
@@ -23,7 +24,6 @@ from permissions.explain.explain_decision import (
     explain_steps,
     extra_detail,
     reason_text,
-    source_name,
 )
 from permissions.request import PermissionRequest
 from themes.theme import Role

@@ -7,8 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from permissions.decision import source_name
 from permissions.explain.decision_history import RuleKey, RuleRow, RuleUse, read_usage
-from permissions.explain.explain_decision import Shorten, home_relative, source_name
+from permissions.explain.explain_decision import (
+    Shorten,
+    home_relative,
+)
 from permissions.lint.lint import lint
 from permissions.mode import mode_name
 from permissions.rule import Rule, RuleSource, RuleText

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from permissions.decision import Behavior, Decision
+from permissions.decision import (
+    Behavior,
+    Decision,
+    source_name,
+)
 from permissions.explain.decision_history import RecentCall
 from permissions.explain.explain_decision import (
     Shorten,
     decider_name,
     reason_text,
-    source_name,
     with_rules,
 )
 from permissions.gate import PermissionGate

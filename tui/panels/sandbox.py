@@ -17,7 +17,11 @@ from agent.tools.shell.refused_note import refusal_line
 from permissions.base.process.spawn import CannotConfine, Launch
 from permissions.confinement import Confinement, SandboxLevel
 from permissions.context import SandboxState
-from permissions.explain.explain_decision import Shorten, home_relative, source_name
+from permissions.decision import source_name
+from permissions.explain.explain_decision import (
+    Shorten,
+    home_relative,
+)
 from tui.panels.list_panel import Item, ListPanel, paragraph_rows
 from tui.ports.command_screen import CommandScreen
 from tui.text.styled_rows import TEXT, Row

@@ -152,7 +152,7 @@ def test_who_answered_is_told(engine: Engine) -> None:
 def test_the_ground_names_the_source_in_words(engine: Engine) -> None:
     decision = decision_on(engine, "Bash", "npm test", Mode.PLAN)
     assert reason_text(decision, home_relative("/h")).startswith(
-        "Bash(npm test) is an allow rule (your settings, ~/.agent/s.json:3); plan mode asks"
+        "the allow rule Bash(npm test) applies (your settings, ~/.agent/s.json:3); plan mode asks"
     )
 
 

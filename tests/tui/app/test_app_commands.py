@@ -376,8 +376,9 @@ async def test_it_says_who_decided_when_it_was_not_the_person() -> None:
 
 async def test_the_place_of_a_rule_that_decided_meanwhile_is_short() -> None:
     directory = "/home/me/project"
-    message = f"Bash(ls *) is a deny rule (localSettings, {directory}/.agent/settings.local.json:3)"
-    rule = RuleRef("Bash(ls *)", "localSettings", f"{directory}/.agent/settings.local.json", 3)
+    file = f"{directory}/.agent/settings.local.json"
+    message = f"the deny rule Bash(ls *) applies (local settings, {file}:3)"
+    rule = RuleRef("Bash(ls *)", "localSettings", file, 3)
     by_rule = replace(
         DENIED, source=DecisionSource.LOCAL, message=message, rule=rule, feedback=None
     )

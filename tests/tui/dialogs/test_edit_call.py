@@ -32,7 +32,10 @@ from tui.text.highlight import Highlighter
 ASK = replace(PENDING, parts=(), trace=())
 ALLOW = replace(ASK, behavior=Behavior.ALLOW, reason=Reason.ALLOW_RULE)
 DENY = replace(
-    ASK, behavior=Behavior.DENY, reason=Reason.DENY_RULE, message="Bash(curl *) is a deny rule"
+    ASK,
+    behavior=Behavior.DENY,
+    reason=Reason.DENY_RULE,
+    message="the deny rule Bash(curl *) applies",
 )
 
 
@@ -105,7 +108,7 @@ async def test_what_would_be_denied_cannot_be_said_yes_to() -> None:
     dialog = opened(judge=judged(DENY))
     press(dialog, "e", "x", "enter", "y")
     shown = drawn(dialog)
-    assert "Bash(curl *) is a deny rule" in shown
+    assert "the deny rule Bash(curl *) applies" in shown
     assert "Your version would be denied. Edit it (e), or say no." in shown
     assert "Yes" not in shown
     assert not dialog.is_done

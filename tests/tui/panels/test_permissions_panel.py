@@ -134,7 +134,7 @@ async def test_any_decision_is_explained_step_by_step() -> None:
         await pilot.press("enter")
         await settled(pilot)
         shown = text_of(app.parts.dialogs)
-        assert "allowed: Bash(make *) is an allow rule (this session)" in shown
+        assert "allowed: the allow rule Bash(make *) applies (this session)" in shown
         assert "» 4. Allow rules allows: Bash(make *) (this session)" in shown
         await pilot.press("escape")
         await settled(pilot)
@@ -240,7 +240,7 @@ async def test_what_a_yes_does_not_lift_is_not_tried_again() -> None:
         await settled(pilot)
         await pilot.press("enter")
         await settled(pilot)
-        assert "This cannot be allowed: Bash(curl *) is a deny rule (this session)" in (
+        assert "This cannot be allowed: the deny rule Bash(curl *) applies (this session)" in (
             transcript_of(app)
         )
         assert "recently denied" in text_of(app.parts.dialogs)

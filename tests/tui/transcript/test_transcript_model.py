@@ -459,7 +459,7 @@ def test_a_denial_names_the_place_of_its_rule_as_people_do() -> None:
         DENIED,
         source=DecisionSource.PROJECT,
         rule=rule,
-        message=f"Bash(ls) is a deny rule (projectSettings, {rule.file}:3)",
+        message=f"the deny rule Bash(ls) applies (project settings, {rule.file}:3)",
     )
     document = TranscriptModel("/home/ada/slugs", "/home/ada")
     document.apply(ToolDispatch(T, "u1", "Bash", {}, "Bash ls"), at_s=0)
@@ -467,5 +467,5 @@ def test_a_denial_names_the_place_of_its_rule_as_people_do() -> None:
     (card,) = document.blocks
     assert isinstance(card, ToolCard)
     assert card.decision is not None
-    said = "Bash(ls) is a deny rule (project settings, .agent/settings.json:3)"
+    said = "the deny rule Bash(ls) applies (project settings, .agent/settings.json:3)"
     assert card.decision.message == said

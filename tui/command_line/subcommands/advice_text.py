@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from permissions.explain.explain_decision import Shorten, place_of
+from permissions.decision import place_of
+from permissions.explain.explain_decision import (
+    Shorten,
+)
 from permissions.grants.advice import Advice
 
 

@@ -26,11 +26,11 @@ from permissions.check_cli import (
 )
 from permissions.confinement import SandboxLevel
 from permissions.context import PermissionContext, SandboxState
+from permissions.decision import source_name
 from permissions.explain.explain_decision import (
     Shorten,
     home_relative,
     in_one_line,
-    source_name,
 )
 from permissions.lint.lint import LintType, LintWarning, lint
 from permissions.mode import Mode
