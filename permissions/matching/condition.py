@@ -102,7 +102,7 @@ def _fits(pattern: BashPattern, facts: CommandFacts) -> bool:
     own = any(
         pattern.may_match(form.joined_text)
         if form.joined_text
-        else pattern.matches_spaced(form.spaced_text)
+        else pattern.matches_whole(form.spaced_text)
         for form in facts.deny_forms
     )
     return own or any(_fits(pattern, inner) for inner in facts.inner)

@@ -17,8 +17,6 @@ from permissions.shell.command_facts import CommandFacts
 from permissions.shell.command_pattern import BashPattern
 from permissions.shell.rule_spellings import Form
 
-_OPERATORS = frozenset("|;&<>$`\n")
-
 
 def first_restriction(
     rules: RuleSet, behavior: RuleBehavior, facts: CommandFacts, tool_input: Mapping[str, object]
@@ -114,14 +112,15 @@ def _restricts(rule: Rule, facts: CommandFacts, tool_input: Mapping[str, object]
         return matches_parameter(pattern, tool_input)
     if not isinstance(pattern, BashPattern):
         return False
-    needle = pattern.needle
-    return any(needle in form.spaced_text and _fits(pattern, form) for form in facts.deny_forms)
+    return any(_fits(pattern, form) for form in facts.deny_forms)
 
 
 def _fits(pattern: BashPattern, form: Form) -> bool:
-    if form.joined_text:
-        return pattern.matches(form.joined_text) or pattern.matches_spaced(form.spaced_text)
-    return bool(_OPERATORS & set(pattern.text)) and pattern.matches_spaced(form.spaced_text)
+    if not form.joined_text:
+        return pattern.matches_whole(form.spaced_text)
+    return pattern.needle in form.spaced_text and (
+        pattern.matches(form.joined_text) or pattern.matches_spaced(form.spaced_text)
+    )
 
 
 def names_exactly(rule: Rule, command: str) -> bool:

@@ -141,7 +141,7 @@ class RuleIndex(Struct, frozen=True):
     bash_by_head: Mapping[str, tuple[PlacedRule, ...]]
     """Bash patterns whose program is literal; the number is the place in order of source."""
     bash_open: tuple[PlacedRule, ...]
-    """Other Bash rules: whole tool, parameter, program with a wildcard."""
+    """Other Bash rules: whole tool, parameter, program with a wildcard, whole commands."""
     has_command_rules: bool
     """Is there a Bash rule about what is run, not only about a parameter?"""
     file_rules: tuple[Rule, ...]
@@ -267,11 +267,11 @@ def _bash_index(rules: list[Rule]) -> tuple[dict[str, list[PlacedRule]], list[Pl
     for place, rule in enumerate(rules):
         if not rule.tool.matches("Bash"):
             continue
-        head = rule.specifier.head if isinstance(rule.specifier, BashPattern) else None
-        if head is None:
-            still_open.append((place, rule))
+        pattern = rule.specifier
+        if isinstance(pattern, BashPattern) and pattern.head is not None and not pattern.wholes:
+            by_head.setdefault(pattern.head, []).append((place, rule))
         else:
-            by_head.setdefault(head, []).append((place, rule))
+            still_open.append((place, rule))
     return by_head, still_open
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.command_facts import CommandFacts
+from permissions.shell.command_pattern import has_operator, whole_text
 from permissions.shell.context_free_facts import own_facts, texts_started
 from permissions.shell.effects.code_names import input_accesses, takes_code
 from permissions.shell.flow.nested_scripts import all_texts, input_text, is_printed
@@ -75,7 +76,7 @@ def _facts_of(
     facts = [_facts(one, script, functions, home, depth) for one in placed_commands]
     if functions:
         facts = [_of_function(one, functions) for one in facts]
-    if depth == 0 and (len(facts) > 1 or (facts and "$" in script.raw)):
+    if facts and has_operator(script.raw):
         return [_with_whole(facts[0], script.raw), *facts[1:]]
     return facts
 
@@ -85,8 +86,7 @@ def _with_whole(first: CommandFacts, raw: str) -> CommandFacts:
 
     Deny and ask rules may spell out a whole compound, as in `curl * | sh`, or a variable.
     """
-    whole = " ".join(raw.split())
-    extra = Form(first.deny_forms[0].head if first.deny_forms else "", "", whole)
+    extra = Form(first.deny_forms[0].head if first.deny_forms else "", "", whole_text(raw))
     return replace(first, deny_forms=(*first.deny_forms, extra))
 
 

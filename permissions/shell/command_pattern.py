@@ -7,6 +7,8 @@ boundary: it also fits the command without further words.
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 from permissions.base.text.star_pattern import UNKNOWN, StarPattern
@@ -18,6 +20,8 @@ Commands and rules with control characters are refused earlier, so it cannot occ
 """
 
 _STAR = "\x00"
+_OPERATORS = frozenset("|;&<>$`\n")
+_AROUND_OPERATOR = re.compile(r" ?([|;&<>(){}]+) ?")
 
 
 class BashPattern(Struct, frozen=True):
@@ -34,8 +38,11 @@ class BashPattern(Struct, frozen=True):
     spaced_pattern: StarPattern
     """Like `full`, against words joined by spaces (deny and ask only)."""
     spaced_bare: StarPattern | None
+    wholes: tuple[StarPattern, ...]
+    """Against a whole command (deny and ask only): one with and one without its final ` *`; none
+    where the pattern has no operator of the shell."""
     needle: str
-    """Stands in every text, of either kind, that fits: most rules are ruled out by it."""
+    """Stands in every text of words that fits: most rules are ruled out by it."""
 
     @property
     def is_exact(self) -> bool:
@@ -53,6 +60,10 @@ class BashPattern(Struct, frozen=True):
         return self.spaced_pattern.matches(spaced_text) or (
             self.spaced_bare is not None and self.spaced_bare.matches(spaced_text)
         )
+
+    def matches_whole(self, whole: str) -> bool:
+        """Does a command with operators fit, as `whole_text` returns it?"""
+        return any(pattern.matches(whole) for pattern in self.wholes)
 
     def may_match(self, joined_text: str) -> bool:
         """Could the words fit for some value of what is unknown in them?"""
@@ -76,23 +87,38 @@ class BashPattern(Struct, frozen=True):
         )
 
 
+def whole_text(command: str) -> str:
+    """Return a command with single spaces, and with none around operators of the shell."""
+    return _AROUND_OPERATOR.sub(r"\1", " ".join(command.split()))
+
+
+def has_operator(text: str) -> bool:
+    """Is a rule or a command more than the words of one program?"""
+    return not _OPERATORS.isdisjoint(text)
+
+
 def bash_pattern(text: str) -> BashPattern:
     """Read the specifier of a Bash rule. Every text is a pattern; nothing is raised."""
     pattern = text[:-2] + " *" if text.endswith(":*") else text
     words = _words(pattern)
     has_boundary = len(words) > 1 and words[-1] == _STAR
     head = words[0] if words and _STAR not in words[0] else None
+    spaced_text = " ".join(words)
+    wholes = [spaced_text] if has_operator(text) else []
     bare = spaced_bare = None
     if has_boundary:
         bare = _star_pattern(WORD_END.join(words[:-1]))
         spaced_bare = _star_pattern(" ".join(words[:-1]))
+        if wholes:
+            wholes.append(" ".join(words[:-1]))
     return BashPattern(
         text=text,
         head=head,
         full=_star_pattern(WORD_END.join(words)),
         bare=bare,
-        spaced_pattern=_star_pattern(" ".join(words)),
+        spaced_pattern=_star_pattern(spaced_text),
         spaced_bare=spaced_bare,
+        wholes=tuple(_star_pattern(whole_text(each)) for each in wholes),
         needle=max((piece for word in words for piece in word.split(_STAR)), key=len, default=""),
     )
 

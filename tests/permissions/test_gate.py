@@ -180,7 +180,7 @@ async def test_a_stored_rule_that_can_never_count_is_warned_about(engine: Engine
         (WarningType.SHADOWED_RULE, "Bash(git push origin *)")
     ]
     (told,) = d.told
-    assert told.startswith("The rule was stored. 'Bash(git push *)' (userSettings) asks before")
+    assert told.startswith("The rule was stored. 'Bash(git push *)' (your settings) asks")
     assert "narrow the ask rule" in decision.warnings[0].message
 
 

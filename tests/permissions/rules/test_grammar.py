@@ -71,6 +71,25 @@ def test_bash_patterns(engine: Engine, pattern: str, command: str, expected: boo
     assert (decision.behavior is Behavior.ALLOW) is expected
 
 
+BOMB = ":(){ :|:& };:"
+WHOLE = [
+    (BOMB, BOMB, True), (BOMB, ": ( ) { : | : & } ; :", True), (BOMB, ":(){ :|:; };:", False),
+    ("curl * | sh", "curl x|sh", True), ("curl * | sh", "curl x | shred", False),
+    ("curl * | sh *", "curl x | sh", True), ("curl * | sh", "bash -c 'curl x | sh'", True),
+    ("curl * | sh", "echo 'curl x | sh'", False),
+    ("* > /dev/sda", "echo x >/dev/sda", True), ("* > /dev/sda", "echo x > /dev/sdb", False),
+    ("f() { f; }", "f() { f; }", True), ("while true; do *", "while true; do ls; done", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "command", "expected"), WHOLE)
+def test_deny_rules_may_spell_out_a_whole_command(
+    engine: Engine, pattern: str, command: str, expected: bool
+) -> None:
+    decision = engine.bash(command, deny=[f"Bash({pattern})"], allow=["Bash"])
+    assert (decision.reason == "deny_rule") is expected, decision.message
+
+
 PATHS = [
     # behavior, rule, path, expected
     ("allow", "Edit(src/**)", "src/x/y", True), ("allow", "Edit(src/**)", "a/src/x", False),
