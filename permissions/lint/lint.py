@@ -189,7 +189,7 @@ def _is_lifted(wider: Rule, allow_rule: Rule, sandbox_auto_allow: bool) -> bool:
     )
 
 
-def _named(rule: Rule) -> str:
+def _rule_name(rule: Rule) -> str:
     return f"'{rule.text}' ({source_name(rule.source)})"
 
 
@@ -201,7 +201,7 @@ def _shadow(wider: Rule, allow_rule: Rule) -> LintWarning:
         wider.text,
         str(allow_rule.source),
         str(wider.source),
-        f"{_named(wider)} {verb} before {_named(allow_rule)} is reached",
+        f"{_rule_name(wider)} {verb} before {_rule_name(allow_rule)} is reached",
         f"remove '{allow_rule.text}', or narrow the {wider.behavior} rule '{wider.text}'",
         allow_rule.file,
         allow_rule.line,
@@ -414,7 +414,7 @@ def _duplicates(rule: Rule, earlier: list[Rule]) -> Iterator[LintWarning]:
             wider.text,
             str(narrower.source),
             str(wider.source),
-            f"{_named(wider)} covers {_named(narrower)} already",
+            f"{_rule_name(wider)} covers {_rule_name(narrower)} already",
             f"remove '{narrower.text}'",
             narrower.file,
             narrower.line,
