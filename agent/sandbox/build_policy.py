@@ -16,6 +16,7 @@ from agent.sandbox.git.git_program import PROGRAM_DIRECTORIES
 from agent.sandbox.package_caches import PackageCaches, private_caches, shared_caches
 from agent.sandbox.policy import OVERLAID, Network, SandboxPolicy
 from agent.sandbox.protected.daemon_sockets import daemon_sockets, harmless_sockets
+from agent.sandbox.protected.home_names import home_names
 from agent.sandbox.protected.protected_mounts import pins_around, protected_mounts
 from agent.sandbox.protected.protected_names import NameSearch
 from permissions.base.process.neutral_git import with_git_values
@@ -96,7 +97,13 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     secret = tuple([path for path in hidden_paths if path not in readable])
     by_rules = denied_files(context, scope) if request.masks_denied else ()
     denied_paths = (*_canonical(lists.deny_read), *by_rules)
-    read_only = (*credentials, *_canonical(lists.deny_write), *denied_files(context, roots, "Edit"))
+    own_names = home_names(context.home, roots, caches.directories)
+    read_only = (
+        *credentials,
+        *own_names.read_only,
+        *_canonical(lists.deny_write),
+        *denied_files(context, roots, "Edit"),
+    )
     daemons = (
         ()
         if opens_all or not is_shared
@@ -119,9 +126,11 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         read_only=all_read_only,
         repositories=_unique(mounts.repositories),
         missing_directories=_unique(mounts.missing_directories),
-        watched_names=_unique((*mounts.watched_names, *_missing(lists.deny_write, roots))),
+        watched_names=_unique(
+            (*mounts.watched_names, *own_names.missing, *_missing(lists.deny_write, roots))
+        ),
         found_names=names_by_root,
-        links=tuple(mounts.links),
+        links=tuple(dict.fromkeys((*mounts.links, *own_names.links))),
         contents=tuple(mounts.contents),
         secret=secret,
         denied_paths=_unique(denied_paths),

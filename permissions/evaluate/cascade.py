@@ -179,9 +179,11 @@ def _together(parts: Sequence[Part], results: list[_Result], view: CallView) -> 
 def _only_reads(parts: Sequence[Part], results: list[_Result], view: CallView) -> bool:
     """Do the parts, one of which runs what a repository names, provably read, and is all allowed
     and held to that?"""
-    is_held = can_hold(view.level, Confinement.READ_ONLY) and view.mode is not Mode.BYPASS
+    is_held = can_hold(view.level, Confinement.READ_ONLY)
     return (
         is_held
+        # There all runs as the user wants it.
+        and not (view.mode is Mode.BYPASS or view.runs_inside)
         and any(part.runs_configured for part in parts)
         and all(part.is_provably_harmless or part.is_free for part in parts)
         and all(verdict.behavior is Behavior.ALLOW for verdict, _ in results)

@@ -69,6 +69,14 @@ def protection_of(path: str) -> Protection:
     return result
 
 
+def is_users_configuration(name: str) -> bool:
+    """Is a path that is relative to the home directory one of its hidden names, or inside one?
+
+    Which of them run something at the next login, in an editor or in a debugger cannot be listed.
+    """
+    return name.startswith(".")
+
+
 def _is_worktree(names: list[str], position: int) -> bool:
     """Is something below the work trees of an own directory meant?"""
     return names[position + 1 : position + 2] == [_WORKTREES] and position + 2 < len(names)

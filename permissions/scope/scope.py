@@ -19,7 +19,12 @@ from permissions.context import PermissionContext
 from permissions.decision import Behavior, Reason
 from permissions.mode import Mode
 from permissions.paths.file_view import FileView, for_one_decision
-from permissions.paths.protected_paths import Protection, may_be_protected, protection_of
+from permissions.paths.protected_paths import (
+    Protection,
+    is_users_configuration,
+    may_be_protected,
+    protection_of,
+)
 from permissions.paths.resolve import Target, absolute, is_below, relative_to, resolve
 
 _OWN = (".agent", ".claude")
@@ -46,6 +51,8 @@ class Scope(Struct, frozen=True):
     readable: tuple[str, ...]
     own: tuple[str, ...]
     home: str
+    homes: tuple[str, ...]
+    """The home directory as given, and with links resolved."""
     launch: str
     """As given, absolute; relative paths of tools start here or at the shell's directory."""
     mode: Mode
@@ -71,6 +78,7 @@ class Scope(Struct, frozen=True):
             readable=canonical(context.readable_dirs),
             own=canonical((*own, *context.own_dirs)),
             home=home,
+            homes=(home, *canonical((home,))),
             launch=absolute(context.launch_dir),
             mode=mode,
             files=files,
@@ -197,10 +205,21 @@ class Scope(Struct, frozen=True):
         if not inside:
             return protection_of(path)
         # The innermost working directory decides: one may be opened inside another's `.git`.
-        result = protection_of(min(inside, key=len))
-        if result is Protection.NONE and "/.git/" in f"{path}/".lower():
+        innermost_name = min(inside, key=len)
+        result = protection_of(innermost_name)
+        if result is Protection.NONE and (
+            "/.git/" in f"{path}/".lower() or self._is_configuration(path, innermost_name)
+        ):
             return Protection.PROTECTED
         return result
+
+    def _is_configuration(self, path: str, innermost_name: str) -> bool:
+        """Is it the user's configuration, and the working directory the home or around it?"""
+        names = [relative_to(path, home) for home in self.homes]
+        return any(
+            name is not None and is_users_configuration(name) and len(innermost_name) >= len(name)
+            for name in names
+        )
 
     def _protected_floor(self, message: str) -> Floor:
         final = self.mode in _NEVER_ASKS

@@ -353,3 +353,37 @@ def test_what_users_put_into_the_agents_own_directory_is_run_where_a_rule_allows
     skill.write_text("echo SKILL")
     assert "SKILL" in confined.run(f"bash {skill}", Confinement.PROJECT_FILES).output
     assert "SKILL" not in confined.run(f"bash {skill}", Confinement.READ_ONLY).output
+
+
+@pytest.mark.parametrize("confinement", [Confinement.PROJECT, Confinement.PROJECT_FILES])
+def test_the_configuration_in_a_home_directory_that_is_written_stays(
+    make_confined: MakeConfined, confinement: Confinement
+) -> None:
+    confined = make_confined()
+    home = confined.home
+    for name in (".vimrc", ".config/nvim/init.lua", ".local/bin/git", "files/zshrc"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("own")
+    (home / ".zshrc").symlink_to("files/zshrc")
+    command = """
+        for f in .vimrc .config/nvim/init.lua .local/bin/git .config/autostart/x .zshrc .tmux.conf
+        do echo evil > ~/$f; done; rm -f ~/.vimrc ~/.zshrc; mv ~/.config ~/c; echo evil > ~/.zshrc
+        mkdir ~/.ssh && echo evil > ~/.ssh/authorized_keys; echo fine > ~/notes
+    """
+    run = confined.run(command, confinement, write_dirs=[home])
+    for name in (".vimrc", ".config/nvim/init.lua", ".local/bin/git", ".zshrc"):
+        assert (home / name).read_text() == "own", run.output
+    for name in (".config/autostart", ".tmux.conf", ".ssh", "c"):
+        assert not (home / name).exists(), name
+    assert (home / "notes").read_text() == "fine\n", run.output
+
+
+def test_caches_in_a_home_directory_that_is_written_stay_open(make_confined: MakeConfined) -> None:
+    confined = make_confined()
+    for name in (".npm", ".cache/pip"):
+        (confined.home / name).mkdir(parents=True)
+    command = "echo x > ~/.npm/x && echo x > ~/.cache/pip/x; echo x > ~/.cache/y"
+    confined.run(command, Confinement.PROJECT_FILES, write_dirs=[confined.home])
+    assert (confined.home / ".npm/x").exists()
+    assert (confined.home / ".cache/pip/x").exists()
+    assert not (confined.home / ".cache/y").exists()

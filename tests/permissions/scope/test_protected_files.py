@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
@@ -52,3 +55,38 @@ def test_f21_edits_of_one_ask_and_plan_denies(engine: Engine, path: str) -> None
     file = str(engine.root / path)
     assert decision_on(engine, "Write", file_path=file) is Behavior.ASK
     assert decision_on(engine, "Write", mode=Mode.DONT_ASK, file_path=file) is Behavior.DENY
+
+
+@pytest.mark.parametrize(
+    ("launch", "path", "is_asked"),
+    [
+        (".", ".vimrc", True),
+        (".", ".config/autostart/x.desktop", True),
+        (".", ".ssh/authorized_keys", True),
+        (".", "notes/.todo", False),
+        (".", "notes/a", False),
+        ("..", ".local/bin/git", True),
+        (".config/nvim", ".config/nvim/init.lua", False),
+    ],
+)
+def test_the_configuration_of_a_user_who_starts_at_home_is_theirs(
+    engine: Engine, launch: str, path: str, is_asked: bool
+) -> None:
+    for name in (".config/nvim", "notes"):
+        (engine.home / name).mkdir(parents=True, exist_ok=True)
+    (engine.home / "x").touch()
+    context = replace(
+        engine.context(mode=Mode.ACCEPT_EDITS),
+        launch_dir=Path(os.path.normpath(engine.home / launch)),
+    )
+    target = engine.home / path
+    for tool, call in (
+        ("Write", {"file_path": str(target), "content": ""}),
+        ("Bash", {"command": f"cp {engine.home}/notes/a {target}"}),
+    ):
+        if tool == "Bash" and launch == ".config/nvim":
+            continue
+        decision = decide(PermissionRequest(tool, call), context)
+        reason = Reason.PROTECTED_PATH if is_asked else Reason.MODE_DEFAULT
+        assert decision.reason is reason, decision.message
+        assert (decision.behavior is Behavior.ASK) is is_asked
