@@ -147,7 +147,13 @@ class RendersTwice(CellOutput[ReturnType], Generic[ReturnType]):
 class TwinApp(RendersTwice[None], RoutedApp[None]):
     """Widgets of every kind."""
 
-    CSS = "VerticalScroll, Lines { height: 1fr; } #tail { height: auto; } Input { height: 3; }"
+    # In a window of a few cells a scrollbar that comes and goes has Textual lay out for ever.
+    CSS = """
+    VerticalScroll, Lines { height: 1fr; }
+    VerticalScroll { overflow-y: scroll; }
+    #tail { height: auto; }
+    Input { height: 3; }
+    """
 
     def compose(self) -> ComposeResult:
         yield Lines(400)
