@@ -1,13 +1,13 @@
 """A process with the program already imported that starts runs of it by forking.
 
 A new interpreter takes longer to import the program than most runs take. `python -m
-tests.journeys.fork_server SOCKET` reads orders, one JSON object with the three standard streams and
-a pipe as descriptors: `{"arguments", "cwd", "env", "code"}`. It answers each with the run's process
-number; into the pipe goes the exit status (negative for a signal) once the run has ended. With code
-a run is that code, as with `python -c`, in place of the program.
+tests.journeys.fork_server SOCKET KIND` reads orders, one JSON object with the three standard
+streams and a pipe as descriptors: `{"arguments", "cwd", "env", "code"}`. It answers each with the
+run's process number; into the pipe goes the exit status (negative for a signal) once the run has
+ended. With code a run is that code, as with `python -c`, in place of the program.
 
-With a terminal for its own streams it has the screen imported as well, and the terminal of a run
-becomes the run's controlling terminal.
+By its kind it has the screen imported as well, or what talks to MCP servers and the library. A
+terminal of a run becomes the run's controlling terminal.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import socket
 import sys
 import termios
 import threading
+from enum import StrEnum
 from types import FrameType
 from typing import Any, Final
 
@@ -62,6 +63,23 @@ _OF_THE_SCREEN: Final = (
     "tui.transcript.committed_messages",
 )
 """What a run with a screen imports by and by."""
+_OF_SERVERS: Final = (
+    "agent.assembly.servers.mcp_parts",
+    "agent.commands.sources.server_prompts",
+    "agent.library.api",
+    "agent.mcp.live.live_servers",
+    "agent.mcp.protocol.open_session",
+    "agent.mcp.transport.stdio_channel",
+)
+"""What a run with MCP servers, or of the library, imports by and by: the SDK above all."""
+
+
+class Kind(StrEnum):
+    """What a server has imported beside what every run imports."""
+
+    PLAIN = "plain"
+    SCREEN = "screen"
+    SERVERS = "servers"
 
 
 class ForkServer:
@@ -174,7 +192,9 @@ def _end(status: int) -> int:
 
 def main() -> int:
     """Serve; in a child run the program."""
-    for name in _PRELOADED + (_OF_THE_SCREEN if sys.stdin.isatty() else ()):
+    kind = Kind(sys.argv[2])
+    more = {Kind.PLAIN: (), Kind.SCREEN: _OF_THE_SCREEN, Kind.SERVERS: _OF_SERVERS}
+    for name in _PRELOADED + more[kind]:
         __import__(name)
     gc.freeze()
     orders = socket.socket(fileno=int(sys.argv[1]))

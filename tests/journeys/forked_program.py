@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from tests.journeys.fork_server import Kind
+
 ROOT: Final = Path(__file__).resolve().parents[2]
 _AT_START: Final = ("LANG", "LC_", "PYTHON", "TZ", "TEXTUAL", "NO_COLOR", "FORCE_COLOR", "COLUMNS")
 """Beginnings of the variables that an interpreter, or a module, reads only when it starts."""
@@ -139,22 +141,31 @@ def order_fork(
     written; they are closed here.
     """
     order = {"arguments": list(arguments), "cwd": str(cwd), "env": dict(env), "code": code}
-    server = _server(os.isatty(descriptors[0]))
+    server = _server(_kind(arguments, cwd, code, has_terminal=os.isatty(descriptors[0])))
     socket.send_fds(server, [json.dumps(order).encode()], descriptors)
     for descriptor in {*descriptors}:
         os.close(descriptor)
     return int(server.recv(64))
 
 
+def _kind(arguments: Sequence[str], cwd: Path, code: str, *, has_terminal: bool) -> Kind:
+    """Return the kind whose imports are among those that the run makes itself."""
+    if has_terminal:
+        return Kind.SCREEN
+    has_servers = "--mcp-config" in arguments or (cwd / ".mcp.json").exists()
+    return Kind.SERVERS if has_servers or "from agent import" in code else Kind.PLAIN
+
+
 @functools.cache
-def _server(has_terminal: bool) -> socket.socket:
+def _server(kind: Kind) -> socket.socket:
     """Start this process's server of one kind; it ends with its socket."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    has_terminal = kind is Kind.SCREEN
     # Streams as the runs have: one cannot seek in pipes, and a terminal is written to by lines.
     controller, terminal = os.openpty() if has_terminal else (-1, subprocess.PIPE)
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.journeys.fork_server", str(theirs.fileno())],
+            [sys.executable, "-m", "tests.journeys.fork_server", str(theirs.fileno()), kind],
             cwd=ROOT,
             env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)},
             stdin=terminal,
