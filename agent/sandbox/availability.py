@@ -35,7 +35,7 @@ class Availability(Struct, frozen=True):
     def note(self) -> str:
         """Return one paragraph for users: the level, why it is not higher, how to get more."""
         more = f" To get more: {self.fix}." if self.fix else ""
-        return f"The sandbox is at level {self.level} ({self.reason}): more is asked.{more}"
+        return f"The sandbox is at level {self.level} ({self.reason}): more commands ask.{more}"
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form of `sandbox status`."""

@@ -176,7 +176,7 @@ def _commands(commands: Sequence[Command]) -> Iterator[str]:
 def _agents(agents: Sequence[AgentDefinition]) -> Iterator[str]:
     count = sum(1 for one in agents if one.path is not None and DIRECTORY in one.path.parts)
     if count:
-        yield "1 kind of agent" if count == 1 else f"{count} kinds of agents"
+        yield "1 agent" if count == 1 else f"{count} agents"
 
 
 def _short(path: Path, settings: Settings, home: Path) -> str:

@@ -98,7 +98,7 @@ async def _new(screen: CommandScreen, directory: Path) -> Path | None:
 async def _try(screen: CommandScreen, kind: AgentDefinition) -> bool:
     """Ask for a task and have the model give it to an agent of this kind."""
     task = await screen.show_dialog(
-        LineEntry(f"Try {kind.name}", "Its task. Only its report comes back.", "enter send")
+        LineEntry(f"Try {kind.name}", "Its task. Only its report is returned.", "enter send")
     )
     if task is None:
         return False

@@ -73,7 +73,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             letters="keys",
             preview=_preview(rules, gate.context.rules),
             hint=_HINT,
-            empty="no rules: everything that writes files or runs commands is asked about",
+            empty="no rules: writing files and running commands needs your approval",
         )
         pick = await screen.show_dialog(panel)
         if pick is None:

@@ -30,9 +30,9 @@ _SWITCH: Final = 0
 """The item that is the switch: the first one."""
 _MEANING: Final = {
     SandboxLevel.FULL: "every limit on commands is enforced",
-    SandboxLevel.FILES: "commands that rules allow write no repository and nothing outside, and "
-    "have no network; more is asked",
-    SandboxLevel.NONE: "nothing is enforced, so more is asked",
+    SandboxLevel.FILES: "commands that rules allow cannot write repositories or outside your "
+    "folders, and have no network; more commands ask",
+    SandboxLevel.NONE: "nothing is enforced, so more commands ask",
 }
 
 
@@ -75,7 +75,7 @@ def level_text(available: Availability) -> str:
 async def _switch(screen: CommandScreen, context: CommandContext) -> None:
     state = context.gate.context.sandbox
     if state.level is not SandboxLevel.FULL:
-        screen.notice("Commands run inside the sandbox at level full only.", "warning")
+        screen.notice("Commands can run inside the sandbox only at level full.", "warning")
         return
     runs_inside = not state.runs_inside
     try:

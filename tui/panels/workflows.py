@@ -24,7 +24,7 @@ from tui.text.time_ago import time_ago
 from tui.transcript.tool_card import duration
 
 EMPTY: Final = (
-    "No workflow has run in this project. Ask for one in words, or let the model decide with "
+    "No workflow has run in this project. Ask for one in a prompt, or let the model decide with "
     "/orchestrate on."
 )
 

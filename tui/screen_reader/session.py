@@ -46,7 +46,7 @@ LEAVE_S: Final = 2.0
 HISTORY: Final = 200
 WELCOME: Final = (
     "Type a request and press enter. A line that ends with a backslash continues on the next. "
-    "Slash help lists the commands, slash mode changes what is asked, ctrl+c interrupts, "
+    "Slash help lists the commands, slash mode changes the permission mode, ctrl+c interrupts, "
     "ctrl+d quits."
 )
 

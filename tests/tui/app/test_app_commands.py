@@ -136,7 +136,7 @@ async def test_compact_model_and_permissions() -> None:
         await send(pilot, "/model claude-opus-5")
         assert conversation.model == "claude-opus-5"
         await send(pilot, "/permissions")
-        assert "no rules: everything that writes files or runs commands is asked about" in text_of(
+        assert "no rules: writing files and running commands needs your approval" in text_of(
             app.parts.dialogs
         )
 

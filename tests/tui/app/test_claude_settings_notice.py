@@ -48,7 +48,7 @@ def test_rules_hooks_keys_and_commands_are_counted(home: Path) -> None:
     own = AgentDefinition(name="z", description="y", path=home / ".agent" / "agents" / "z.md")
     assert found_text(settings(home, **USER), [COMMAND], home, [kind, own]) == (
         "Used from Claude Code's files: ~/.claude/settings.json (2 rules, 1 hook, model); "
-        "1 command; 1 kind of agent. .agent files take precedence; /status lists the files."
+        "1 command; 1 agent. .agent files take precedence; /status lists the files."
     )
 
 

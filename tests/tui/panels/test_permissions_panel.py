@@ -107,7 +107,7 @@ async def test_without_rules_tab_goes_from_what_was_denied_to_the_rules_and_back
         await pilot.press("tab")
         await settled(pilot)
         shown = text_of(app.parts.dialogs)
-        assert "no rules: everything that writes files or runs commands is asked about" in shown
+        assert "no rules: writing files and running commands needs your approval" in shown
         assert "a add · u undo · tab history · esc close" in shown
         await pilot.press("tab")
         await settled(pilot)

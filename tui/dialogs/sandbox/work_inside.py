@@ -24,7 +24,8 @@ InsideAnswer = Literal["yes", "no", "later"]
 _ASKING: Final = frozenset({Mode.DEFAULT, Mode.ACCEPT_EDITS, Mode.AUTO})
 _TEXT: Final = (
     "They can change only this project and reach only hosts you allow. The kernel enforces it. "
-    "Deny rules hold, and what the sandbox refuses is asked about. /sandbox changes it later."
+    "Deny rules still apply, and you are asked about what the sandbox refuses. "
+    "/sandbox changes it later."
 )
 
 
