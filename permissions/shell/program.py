@@ -146,6 +146,9 @@ class Program(Struct, frozen=True):
     code_starts: str = ""
     """Pattern of what runs a command in its code, where it is not a call."""
 
+    shows: str = ""
+    """What of the machine it lists, of which a sandbox has its own: `processes` or `ports`."""
+
     # What users are shown.
     network: str = ""
     """Subcommands that open a connection; `*` for whatever it does."""

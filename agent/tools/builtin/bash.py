@@ -31,6 +31,7 @@ from agent.tools.services import ToolServices
 from agent.tools.shell.command_effect import only_reads
 from agent.tools.shell.exit_words import meaning_of, status_text
 from agent.tools.shell.masked_reads import masked_reads
+from agent.tools.shell.own_view import own_view
 from agent.tools.shell.protected_checkout import protected_changes
 from agent.tools.shell.reading_environment import reading_environment
 from agent.tools.shell.refused_note import for_the_user, refused_note
@@ -200,6 +201,7 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     run = shell.confined_run
     if not isinstance(run, SandboxRun):
         return _outcome(tool_input.command, shell, why, timeout_s, note, cause, "")
+    note += own_view(run.policy, tool_input.command, cwd, services.home)
     masked_refusals = masked_reads(run.policy, tool_input.command, cwd, services.home)
     output = shell.output.text()
     output_refusals = run.refusals(output, has_failed=shell.exit_code != 0)

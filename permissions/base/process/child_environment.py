@@ -9,7 +9,9 @@ from typing import Final
 
 _OURS: Final = re.compile(r"^(ANTHROPIC_|AGENT_TUI_)")
 _SECRET_NAMES: Final = re.compile(
-    r"(^|_)(API_?KEY|SECRET|TOKEN|PASSWORD|PASSWD|CREDENTIALS?|PRIVATE_KEY)(_|$)", re.IGNORECASE
+    r"(^|_)(API_?KEY|SECRET|TOKEN|CREDENTIALS?|PRIVATE_KEY|PASSPHRASE|PAT)(_|$)"
+    r"|PASSWORD|PASSWD|^MYSQL_PWD$",
+    re.IGNORECASE,
 )
 _ALWAYS_INHERITED: Final = frozenset({"SSH_AUTH_SOCK", "GPG_AGENT_INFO"})
 

@@ -156,3 +156,25 @@ async def test_a_wish_to_leave_that_settings_ignore_is_answered(confined: Bench)
     assert "dangerouslyDisableSandbox was ignored" in str(kept.content)
     left = await _run(confined, "echo x > ../y", Confinement.NONE, **wish)
     assert "ignored" not in str(left.content)
+
+
+@pytest.mark.parametrize(
+    ("command", "confinement", "what"),
+    [
+        ("ps aux", Confinement.READ_ONLY, "processes"),
+        ("ss -ltn | head", Confinement.READ_ONLY, "ports"),
+        ("ps aux; ss -ltn", Confinement.PROJECT, "processes and ports"),
+        ("ss -ltn", Confinement.PROJECT_FILES, ""),
+        ("sh -c 'ps aux'", Confinement.PROJECT_FILES, "processes"),
+        ("ls", Confinement.READ_ONLY, ""),
+        ("ps aux", Confinement.NONE, ""),
+    ],
+)
+async def test_a_list_of_processes_says_whose_they_are(
+    confined: Bench, command: str, confinement: Confinement, what: str
+) -> None:
+    """Or the model would conclude that no server runs on this machine."""
+    outcome = await _run(confined, command, confinement)
+    note = f"{what} of this machine are not seen"
+    assert (note in str(outcome.content)) is bool(what), outcome.content
+    assert ("not seen" in str(outcome.content)) is bool(what)
