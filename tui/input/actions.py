@@ -240,7 +240,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("scroll:fullPageUp", "A full page up", ""),
         ("scroll:fullPageDown", "A full page down", ""),
         ("selection:copy", "Copy the selection", "ctrl+shift+c, cmd+c"),
-        ("selection:clear", "Unmark", ""),
+        ("selection:clear", "Clear the selection", ""),
         ("selection:extendLeft", "Extend the selection left", "shift+left"),
         ("selection:extendRight", "Extend the selection right", "shift+right"),
         ("selection:extendUp", "Extend the selection up", "shift+up"),
