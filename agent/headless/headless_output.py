@@ -309,7 +309,11 @@ class HeadlessOutput:
         terminal = run.terminal
         assert terminal is not None, "a run ends with Terminal"
         outcome = outcome_of(
-            terminal, run.answer.text, run.failure, denied_for_want=run.denied_for_want
+            terminal,
+            run.answer.text,
+            run.failure,
+            denied_for_want=run.denied_for_want,
+            exceeded_budget=self._conversation.gate.context.budget_exceeded,
         )
         answer = self._structured_answer(run, outcome)
         if self._format == "text":
@@ -319,7 +323,7 @@ class HeadlessOutput:
             if text:
                 # A file or a pipe receives the answer as it is; a terminal would obey it.
                 self._write((sanitize(text) if self._stdout.isatty() else text).rstrip("\n"))
-            self._explain(run, terminal, outcome.status)
+            self._explain(run, terminal, outcome)
             return outcome.status
         if outcome.api_error and self._format == "stream-json":
             session_id = self._conversation.view.session_id
@@ -371,11 +375,12 @@ class HeadlessOutput:
             **({"user_message_uuid": run.sender_id} if run.sender_id else {}),
         }
 
-    def _explain(self, run: _Run, terminal: Terminal, status: int) -> None:
+    def _explain(self, run: _Run, terminal: Terminal, outcome: Outcome) -> None:
+        status = outcome.status
         if run.denied_for_want:
             self._explain_denials(run)
         if status == EXIT_LIMIT:
-            self._print(f"stopped: {terminal.detail or terminal.reason}")
+            self._print(f"stopped: {outcome.errors[0]}")
         elif terminal.reason == "invalid_answer":
             self._print(f"stopped: {terminal.detail}")
         elif status == EXIT_REFUSAL:

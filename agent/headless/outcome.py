@@ -22,6 +22,7 @@ from agent.exit_status import (
 )
 
 FAILED: Final = "error_during_execution"
+OVER_BUDGET: Final = "error_max_budget_usd"
 _STATUS: Final = {
     "completed": EXIT_COMPLETED,
     "stop_hook_prevented": EXIT_COMPLETED,
@@ -36,7 +37,7 @@ _STATUS: Final = {
 }
 _STOPPED: Final = {
     "max_turns": "error_max_turns",
-    "budget_exceeded": "error_max_budget_usd",
+    "budget_exceeded": OVER_BUDGET,
     "invalid_answer": "error_max_structured_output_retries",
     "aborted_streaming": FAILED,
     "aborted_tools": FAILED,
@@ -74,9 +75,17 @@ def stop_outcome(reason: str, subtype: str = FAILED, status: int = EXIT_ERROR) -
 
 
 def outcome_of(
-    terminal: Terminal, answer: str, failure: ErrorEvent | None, *, denied_for_want: bool
+    terminal: Terminal,
+    answer: str,
+    failure: ErrorEvent | None,
+    *,
+    denied_for_want: bool,
+    exceeded_budget: str | None = None,
 ) -> Outcome:
-    """Return how a prompt ended; `failure` is what ended it, where an error did."""
+    """Return how a prompt ended; `failure` is what ended it, where an error did.
+
+    `exceeded_budget` is why there may be no further request, where its answer was the last.
+    """
     status = _STATUS[terminal.reason]
     if terminal.is_refused:
         # Nothing was done: to a script an empty answer must not appear successful.
@@ -92,6 +101,8 @@ def outcome_of(
         reason = "" if terminal.detail == NO_REASON else f": {terminal.detail}"
         text = f"{answer}\n\nThe model declined to answer{reason}.".lstrip()
         return Outcome(status, is_error=True, text=text)
+    if status == EXIT_COMPLETED and exceeded_budget is not None:
+        return stop_outcome(exceeded_budget, OVER_BUDGET, EXIT_LIMIT)
     if status == EXIT_COMPLETED and denied_for_want:
         status = EXIT_DENIED
     return Outcome(status, text=answer)

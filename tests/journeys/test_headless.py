@@ -210,8 +210,9 @@ async def test_an_allow_flag_lets_the_call_run(project: Path, fresh_home: Path) 
         (Turn((Text("no"),), stop_reason="refusal"), [], 5),
         (Turn((Text("x"),), fault=Status(401)), [], 1),
         (Turn((ToolCall("Glob", {"pattern": "*"}),), times=0), ["--max-budget-usd", "0.0001"], 4),
+        (Turn((Text("no"),)), ["--max-budget-usd", "0.0001"], 4),
     ],
-    ids=["max-turns", "refusal", "wrong-key", "budget"],
+    ids=["max-turns", "refusal", "wrong-key", "budget", "budget-and-answer"],
 )
 async def test_exit_statuses(
     project: Path, fresh_home: Path, turn: Turn, flags: list[str], expected: int
@@ -221,6 +222,17 @@ async def test_exit_statuses(
         status, _, err = await run("-p", "go", *flags, cwd=project, env=env)
     assert status == expected, err
     assert err.strip()
+
+
+async def test_an_answer_that_used_up_the_budget_is_an_error_of_its_own(hello: Headless) -> None:
+    flags = ("--max-budget-usd", "0.0001")
+    status, out, err = await hello.run("-p", "go", *flags)
+    assert (status, out) == (4, "Hello there.\n")
+    assert "stopped: The budget of $0.0001 is used up" in err
+    _, out, _ = await hello.run("-p", "go", *flags, "--output-format", "json")
+    result = json.loads(out)
+    assert (result["subtype"], result["is_error"]) == ("error_max_budget_usd", True)
+    assert result["errors"][0].startswith("The budget of $0.0001 is used up")
 
 
 @pytest.mark.parametrize(
