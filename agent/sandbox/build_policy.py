@@ -17,7 +17,7 @@ from agent.sandbox.package_caches import PackageCaches, private_caches, shared_c
 from agent.sandbox.policy import OVERLAID, Network, SandboxPolicy
 from agent.sandbox.protected.daemon_sockets import daemon_sockets, harmless_sockets
 from agent.sandbox.protected.home_names import home_names
-from agent.sandbox.protected.protected_mounts import pins_around, protected_mounts
+from agent.sandbox.protected.protected_mounts import common_directory, pins_around, protected_mounts
 from agent.sandbox.protected.protected_names import NameSearch
 from permissions.base.process.neutral_git import with_git_values
 from permissions.confinement import Confinement
@@ -186,6 +186,7 @@ def _visible(
         *scope,
         cwd,
         context.home,
+        *_repository(context.project_root),
         *context.readable_dirs,
         *request.visible,
         *request.word_paths,
@@ -201,6 +202,13 @@ def _visible(
     hidden_paths = _inside(_canonical(paths), (*OVERLAID, *masked_dirs))
     masked_prefixes = beginnings(denied_paths)
     return tuple([path for path in hidden_paths if not f"{path}/".startswith(masked_prefixes)])
+
+
+def _repository(root: Path) -> tuple[str, ...]:
+    """Return what git reads where the agent works below the root of a repository, or in a work
+    tree of another."""
+    common = common_directory(str(root / ".git"))
+    return (str(root),) if common is None else (str(root), common)
 
 
 def _program_directories(env: Mapping[str, str]) -> list[str]:

@@ -140,7 +140,7 @@ def _add_repository(mounts: ProtectedMounts, path: str) -> None:
         _add_git_directory(mounts, path)
         return
     mounts.read_only.append(path)
-    common = _common_directory(path)
+    common = common_directory(path)
     if common is not None:
         mounts.writable.append(common)
         _add_git_directory(mounts, common)
@@ -194,7 +194,7 @@ def _modules(directory: str, depth: int) -> Iterator[str]:
             yield from _modules(entry.path, depth - 1)
 
 
-def _common_directory(git_file: str) -> str | None:
+def common_directory(git_file: str) -> str | None:
     """Return the repository that a work tree's `.git` file belongs to, if it names it back."""
     try:
         with open(git_file, encoding="utf-8", errors="surrogateescape") as stream:

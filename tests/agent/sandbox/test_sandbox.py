@@ -120,6 +120,42 @@ def test_a_work_tree_commits_into_its_repository(make_confined: MakeConfined) ->
     assert not (main / ".git" / "hooks" / "pre-commit").exists()
 
 
+@pytest.mark.parametrize("place", ["main/sub", "tree", "tree/sub"])
+@pytest.mark.parametrize("confinement", [Confinement.READ_ONLY, Confinement.PROJECT])
+def test_git_reads_a_repository_around_the_directory_where_the_agent_works(
+    available: Availability, tmp_path: Path, place: str, confinement: Confinement
+) -> None:
+    if available.level is not SandboxLevel.FULL:
+        pytest.skip(f"level {available.level}: {available.reason}")
+    main, tree = tmp_path / "main", tmp_path / "tree"
+    main.mkdir()
+    author = ("-c", "user.name=a", "-c", "user.email=a@b.example")
+    for command in (
+        ("init", "-q"),
+        (*author, "commit", "-q", "--allow-empty", "-m", "first"),
+        ("worktree", "add", "-q", str(tree), "-b", "w"),
+    ):
+        subprocess.run(("git", *command), cwd=main, check=True)
+    (tmp_path / "beside").touch()
+    where = tmp_path / place
+    where.mkdir(exist_ok=True)
+    context = replace(
+        _context(tmp_path),
+        launch_dir=where,
+        project_root=tmp_path / place.partition("/")[0],
+    )
+    sandbox = Sandbox(
+        available, lambda: context, state_dir=tmp_path / "state", user_env=lambda: os.environ
+    )
+    shown = f"git log --format=%s; git status --short; ls {tmp_path}/beside"
+    program = Launch(("/bin/bash", "-c", shown), {"PATH": os.environ["PATH"]}, where)
+    ended = run_blocking(sandbox.launch(program, RunRequest(confinement)), timeout_s=60.0)
+    assert ended.stdout == b"first\n", ended.stderr
+    write = Launch(("/bin/touch", str(context.project_root / "made")), program.env, where)
+    run_blocking(sandbox.launch(write, RunRequest(Confinement.READ_ONLY)), timeout_s=60.0)
+    assert not (context.project_root / "made").exists()
+
+
 def test_a_git_file_that_names_a_strange_repository_opens_nothing(
     make_confined: MakeConfined,
 ) -> None:
