@@ -347,6 +347,7 @@ class ScreenParts:
             self.notices,
             lambda: self.chords.keymap.display("chat:undoFiles"),
             self._runtime.start_worker,
+            self.document.take_back,
             self._clock,
         )
         self._event_arrived.connect(self.undo_offer.observe)

@@ -8,7 +8,8 @@ from typing import Final, Literal
 from agent.errors import AgentError
 from agent.files.image_mentions import with_image_labels
 from agent.history import HistoryPart
-from agent.session.checkpoints.checkpoint import REDO, Preview, RestoreResult
+from agent.session.checkpoints.checkpoint import Preview, RestoreResult
+from agent.session.checkpoints.turn_changes import REDO
 from agent.session.rewind import RewindPoint
 from permissions.base.text.count_text import count_text
 from tui.editing.text_buffer import TextBuffer

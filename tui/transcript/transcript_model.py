@@ -84,6 +84,8 @@ class TranscriptModel:
         self._cleaners: dict[str, Sanitizer] = {}
         self._finished_tokens = 0
         self._facts = TurnFacts()
+        self._last_end: tuple[str, float, float] | None = None
+        """The key of the line at a turn's end, and what else its text is made from."""
 
     @property
     def blocks(self) -> list[Block]:
@@ -104,6 +106,7 @@ class TranscriptModel:
         if kind == "prompt":
             self._finished_tokens = 0
             self._facts = TurnFacts(self.figures.cost_usd)
+            self._last_end = None
             self.activity = Activity("requesting", at_s)
 
     def add_notice(self, level: str, text: str) -> None:
@@ -287,16 +290,27 @@ class TranscriptModel:
         is_working, elapsed_s = self.activity.is_working, at_s - self.activity.started_at_s
         self.stop()
         if event.reason == "completed":
-            facts = self._facts.text(elapsed_s, self.figures.cost_usd) if is_working else ""
-            if facts:
-                self._list.append(
-                    EndLine(
-                        self._list.fresh_key("end"), event.reason, facts, self._facts.has_changes
-                    )
-                )
+            line = self._end_line(self._list.fresh_key("end"), elapsed_s, self.figures.cost_usd)
+            if is_working and line.detail:
+                self._list.append(line)
+                self._last_end = (line.key, elapsed_s, self.figures.cost_usd)
         elif event.reason not in _QUIET_ENDS and not event.is_refused:
             detail = shown_line(event.detail)
             self._list.append(EndLine(self._list.fresh_key("end"), event.reason, detail))
+
+    def _end_line(self, key: str, elapsed_s: float, cost_usd: float) -> EndLine:
+        text = self._facts.text(elapsed_s, cost_usd)
+        return EndLine(key, "completed", text, self._facts.has_changes)
+
+    def take_back(self, tool_use_ids: Iterable[str]) -> None:
+        """Count changes no longer that the user undid, also where their turn has ended."""
+        if self._facts.take_back(tool_use_ids) and self._last_end is not None:
+            line = self._end_line(*self._last_end)
+            if line.detail:
+                self._list.replace(line)
+            else:
+                self._list.remove({line.key})
+                self._last_end = None
 
     # Streaming text
 
@@ -373,7 +387,7 @@ class TranscriptModel:
         if not self._calls.finish(event, at_s):
             return
         if event.outcome != "denied":
-            self._facts.take(event.display)
+            self._facts.take(event.display, event.tool_use_id)
         if isinstance(event.display, TodoDisplay):
             display = shown_display(event.display)
             self.todos = display.items if isinstance(display, TodoDisplay) else ()

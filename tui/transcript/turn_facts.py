@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent.display import CommandDisplay, DiffDisplay, Display
@@ -24,8 +25,8 @@ class TurnFacts:
     def __init__(self, cost_usd: float = 0.0) -> None:
         """Take what the session had cost before."""
         self._cost_before_usd = cost_usd
-        self._files: set[str] = set()
-        self._added_count = self._removed_count = 0
+        self._changes: dict[str, tuple[str, int, int]] = {}
+        """By call: the file, and how many lines were added and removed."""
         self._tests: CountedTests | None = None
         self._open_questions: set[str] = set()
         self._asked_at_s = 0.0
@@ -34,16 +35,22 @@ class TurnFacts:
     @property
     def has_changes(self) -> bool:
         """Whether files were changed."""
-        return bool(self._files)
+        return bool(self._changes)
 
-    def take(self, display: Display | None) -> None:
+    def take_back(self, tool_use_ids: Iterable[str]) -> bool:
+        """Leave out changes that the user undid; return whether there were any."""
+        count = len(self._changes)
+        for use_id in tool_use_ids:
+            self._changes.pop(use_id, None)
+        return len(self._changes) < count
+
+    def take(self, display: Display | None, tool_use_id: str) -> None:
         """Count the result of a call."""
         match display:
             case DiffDisplay():
                 diff = diff_texts(display.old, display.new)
-                self._files.add(display.path)
-                self._added_count += diff.added_count
-                self._removed_count += diff.removed_count
+                counts = diff.added_count, diff.removed_count
+                self._changes[tool_use_id] = (display.path, *counts)
             case CommandDisplay():
                 self._tests = count_tests(display.output) or self._tests
             case _:
@@ -81,10 +88,11 @@ class TurnFacts:
         `elapsed_s` is without the waits for the user.
         """
         facts: list[str] = []
-        if self._files:
-            count = len(self._files)
+        if self._changes:
+            paths, added_counts, removed_counts = zip(*self._changes.values(), strict=True)
+            count = len(set(paths))
             facts.append(f"{count} file{'s' if count != 1 else ''}")
-            facts.append(f"+{self._added_count} −{self._removed_count}")
+            facts.append(f"+{sum(added_counts)} −{sum(removed_counts)}")
         if self._tests is not None:
             facts.append(self._tests.text)
         if not facts and elapsed_s < _SHOWN_S:

@@ -11,21 +11,18 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct
 
 from agent.errors import SessionError
 from agent.session.checkpoints.blobs import FILES_NAME, LOG_NAME, BlobStore, PathState, Snapshot
-from agent.session.checkpoints.turn_changes import TurnChange, turn_changes
+from agent.session.checkpoints.turn_changes import REDO, UNDO, TurnChange, turn_changes
 from agent.session.checkpoints.worktree import Listing, Worktree
 from agent.session.record_lines import Line, read_forwards
 from agent.session.transcript import Transcript
 from agent.tools.base import ToolError
 from agent.tools.files.atomic_write import remove_file, replace_file, set_mode
-
-REDO: Final = "redo-"
-"""How the turn of a restore is named, by which it can be taken back."""
 
 
 class FileChange(Struct, frozen=True):
@@ -338,7 +335,7 @@ class Checkpoints:
         return FileChange(path, "cannot", current, target, current.detail or "it is a link now")
 
     def _restore(self, turn_id: str, paths: Iterable[Path] | None, redo_id: str) -> RestoreResult:
-        return self._carry_out(self._preview(turn_id, paths).changes, redo_id)
+        return self._carry_out(self._preview(turn_id, paths).changes, f"{REDO}{redo_id}")
 
     def _undo(self, tool_use_ids: Sequence[str], redo_id: str) -> RestoreResult:
         edits = [edit for use_id in tool_use_ids if (edit := self._edits.pop(use_id, None))]
@@ -356,10 +353,9 @@ class Checkpoints:
             else:
                 detail = "it has changed since"
                 changes.append(FileChange(path, "cannot", current, target, detail))
-        return self._carry_out(changes, redo_id)
+        return self._carry_out(changes, f"{UNDO}{redo_id}")
 
-    def _carry_out(self, changes: Sequence[FileChange], redo_id: str) -> RestoreResult:
-        mark = f"{REDO}{redo_id}"
+    def _carry_out(self, changes: Sequence[FileChange], mark: str) -> RestoreResult:
         work = [change for change in changes if change.action != "cannot"]
         try:
             for change in work:

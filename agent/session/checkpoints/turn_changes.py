@@ -6,6 +6,7 @@ Next: `agent.session.checkpoints.checkpoint`, which stores the files.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import dropwhile
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,10 @@ from msgspec import Struct
 from agent.session.checkpoints.blobs import BlobStore, PathState, Snapshot
 from permissions.base.files.plain_file import read_plain
 
+REDO: Final = "redo-"
+"""Begins the ids under which the present is stored before files are restored."""
+UNDO: Final = f"{REDO}undo-"
+"""Of those the ones before edits are taken back."""
 MAX_BYTES: Final = 2_000_000
 """Of one file; larger ones are named and not compared."""
 MAX_FILE_BYTES: Final = 20_000_000
@@ -37,7 +42,8 @@ def turn_changes(
 ) -> tuple[TurnChange, ...]:
     """Return the files that differ, by path.
 
-    A file is afterwards as the next turn that touched it found it, or as it is now.
+    A file is afterwards as the next turn that touched it found it, or as it is now. That the user
+    took an edit back, and that back again, belongs to the turn of that edit.
     """
     first: dict[Path, Snapshot] = {}
     for snapshot in snapshots:
@@ -45,8 +51,14 @@ def turn_changes(
             first.setdefault(snapshot.path, snapshot)
     changes: list[TurnChange] = []
     for path, first_snapshot in sorted(first.items()):
-        later = (s for s in snapshots if s.path == path and s.seq > first_snapshot.seq)
-        next_state = next((s.state for s in later if s.turn_id != turn_id), None)
+        later = [
+            s
+            for s in snapshots
+            if s.path == path and s.seq > first_snapshot.seq and s.turn_id != turn_id
+        ]
+        if later and later[0].turn_id.startswith(UNDO):
+            later = [*dropwhile(lambda s: s.turn_id.startswith(REDO), later)]
+        next_state = later[0].state if later else None
         change = _change(path, first_snapshot.state, next_state, blobs)
         if change is not None:
             changes.append(change)

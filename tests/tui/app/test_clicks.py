@@ -77,5 +77,5 @@ async def test_a_click_on_the_counts_of_a_card_shows_the_changes(x: int, opens: 
 def test_a_turn_has_changes_once_a_file_changed() -> None:
     facts = TurnFacts()
     assert not facts.has_changes
-    facts.take(DiffDisplay("a.py", "a\n", "b\n"))
+    facts.take(DiffDisplay("a.py", "a\n", "b\n"), "u1")
     assert facts.has_changes

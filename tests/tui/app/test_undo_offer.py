@@ -40,6 +40,7 @@ async def test_a_change_that_was_not_asked_about_can_be_undone_with_a_key() -> N
     async with app.run_test(size=(80, 24)) as pilot:
         await send(pilot, "go")
         await settled(pilot)
+        assert "1 file · +1 −1" in transcript_of(app)
         height = app.parts.status_line.size.height
         assert "basket.py changed · ctrl+x u to undo" in text_of(app.parts.status_line)
         # Whatever is typed meanwhile goes where it always goes.
@@ -52,6 +53,7 @@ async def test_a_change_that_was_not_asked_about_can_be_undone_with_a_key() -> N
         assert app.parts.composer.buffer.text == "undo"
         assert "changed ·" not in text_of(app.parts.status_line)
         assert "Undone: basket.py · the model is informed" in transcript_of(app)
+        assert "1 file" not in transcript_of(app)
         await pilot.press("ctrl+x", "u")
         assert "no file change to undo" in text_of(app.parts.status_line)
         assert conversation.undone == [("u1",)]

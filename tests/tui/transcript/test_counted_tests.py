@@ -46,12 +46,23 @@ def test_test_results_are_recognized(output: str, text: str | None) -> None:
 
 def test_the_end_of_a_turn_says_what_it_did() -> None:
     facts = TurnFacts(cost_usd=1.0)
-    facts.take(DiffDisplay("a.py", "a\n", "b\nc\n"))
-    facts.take(DiffDisplay("a.py", "b\nc\n", "b\n"))
-    facts.take(CommandDisplay("pytest", "3 passed in 0.1s", 0))
+    facts.take(DiffDisplay("a.py", "a\n", "b\nc\n"), "u1")
+    facts.take(DiffDisplay("a.py", "b\nc\n", "b\n"), "u2")
+    facts.take(CommandDisplay("pytest", "3 passed in 0.1s", 0), "u3")
     assert facts.text(14.0, 1.05) == (
         "1 file · +2 −2 · 3 tests passed · 14 s · $0.05 · /diff · esc esc rewind"
     )
+
+
+def test_what_the_user_undid_is_not_counted() -> None:
+    facts = TurnFacts()
+    facts.take(DiffDisplay("a.py", "a\n", "b\nc\n"), "u1")
+    facts.take(DiffDisplay("b.py", "a\n", "b\n"), "u2")
+    assert facts.take_back(["u1", "u9"])
+    assert facts.text(2.0, 0.0) == "1 file · +1 −1 · 2.0 s · /diff · esc esc rewind"
+    assert facts.take_back(["u2"])
+    assert not facts.take_back(["u2"])
+    assert facts.text(2.0, 0.0) == "2.0 s"
 
 
 def test_a_short_answer_needs_no_line_at_its_end() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
@@ -33,15 +33,18 @@ class UndoOffer:
         notices: Notices,
         key: Callable[[], str],
         start_worker: Callable[[Awaitable[None]], object],
+        take_back: Callable[[Iterable[str]], None],
         clock: Callable[[], float],
     ) -> None:
-        """`key` names the key of `chat:undoFiles`; without one nothing is offered."""
+        """`key` names the key of `chat:undoFiles`; without one nothing is offered. `take_back`
+        learns of the calls whose changes were undone."""
         self._conversations = conversations
         self._hint = hint
         self._dialogs = dialogs
         self._notices = notices
         self._key = key
         self._start_worker = start_worker
+        self._take_back = take_back
         self._clock = clock
         self._approved_calls: set[str] = set()
         self._paths: dict[str, str] = {}
@@ -83,20 +86,25 @@ class UndoOffer:
         if conversation is None or not self._paths or self._clock() > self._until_s:
             self._notices.hint("no file change to undo; /rewind goes further back")
             return
-        tool_use_ids = tuple(self._paths)
+        edits = dict(self._paths)
         self._paths.clear()
         self._hint.hide(self._text)
-        self._start_worker(self._undo(tool_use_ids))
+        self._start_worker(self._undo(edits))
 
-    async def _undo(self, tool_use_ids: tuple[str, ...]) -> None:
+    async def _undo(self, edits: Mapping[str, str]) -> None:
+        from agent.tools.files.paths import display_path  # loaded with the conversation
+
         conversation = self._conversations.current
         if conversation is None:
             return
         try:
-            result = await conversation.rewinding.undo_edits(tool_use_ids)
+            result = await conversation.rewinding.undo_edits(tuple(edits))
         except AgentError as error:
             self._notices.warn(str(error))
             return
+        root = conversation.view.launch_dir
+        left_names = {display_path(change.path, root) for change, _ in result.failures}
+        self._take_back([use_id for use_id, name in edits.items() if name not in left_names])
         names = [shown_line(change.path.name) for change in result.done_changes]
         if names:
             what = names[0] if len(names) == 1 else count_text(len(names), "file")

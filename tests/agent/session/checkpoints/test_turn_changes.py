@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.session.checkpoints.turn_changes import MAX_BYTES, TurnChange
-from tests.agent.session.checkpoints.test_checkpoint import Bench
+from tests.agent.session.checkpoints.test_checkpoint import Bench, edit
 
 
 @pytest.fixture
@@ -64,3 +64,18 @@ async def test_what_is_no_text_or_too_large_is_named_with_the_reason(bench: Benc
 
 async def test_a_turn_without_copies_changed_nothing(bench: Bench) -> None:
     assert await bench.points.changes_of("turn-9") == ()
+
+
+async def test_what_the_user_took_back_was_not_changed(bench: Bench) -> None:
+    path = bench.root / "a.txt"
+    path.write_text("one")
+    await edit(bench, path, "two", "u1")
+    undone = await bench.points.undo(("u1",), redo_id="x")
+    assert await bench.points.changes_of("turn-1") == ()
+    await bench.points.restore(undone.redo_id, redo_id="y")
+    assert await bench.points.changes_of("turn-1") == (TurnChange(path, "one", "two"),)
+    bench.turn = "turn-2"
+    await edit(bench, path, "three", "u2")
+    await bench.points.restore("turn-2", redo_id="z")
+    assert await bench.points.changes_of("turn-1") == (TurnChange(path, "one", "two"),)
+    assert await bench.points.changes_of("turn-2") == (TurnChange(path, "two", "three"),)
