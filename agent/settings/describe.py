@@ -46,7 +46,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "statusLine": "A `command` that receives the session as JSON and prints the status line.",
     "autoCompactEnabled": "Compact the conversation when the window fills up.",
     "autoMemoryEnabled": "After a turn, look for facts to remember in later sessions; costs up to "
-    "five short requests. User settings only.",
+    "five short requests. A project can only turn it off.",
     "autoCompactWindow": "Maximum tokens of the model's context window to use.",
     "cleanupPeriodDays": "Days to keep sessions.",
     "includeCoAuthoredBy": "Whether commits name the agent as co-author.",

@@ -35,9 +35,7 @@ def git_risk(_program: str, words: Sequence[Word]) -> str:
             return f"git {option.name} can run programs"
     subcommand_record = known_subcommand(subcommand)
     if subcommand_record is UNKNOWN_SUBCOMMAND and (subcommand or not arguments.options):
-        return f"git {subcommand} is none of the subcommands that a wildcard covers".replace(
-            "  ", " "
-        )
+        return f"git {subcommand} is not a subcommand that a wildcard covers".replace("  ", " ")
     for word in _words_at_risk(subcommand, rest):
         if risk := _word_risk(subcommand, subcommand_record, word):
             return risk
