@@ -92,7 +92,7 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
     writes = [access for access in accesses if access.kind in _WRITES]
     link = None if bash.is_held else through_created_link(resolved_accesses, facts, link_places)
     floors = list(_floors(bash, facts, accesses, link))
-    git_commands = [one for one in facts.with_inner() if one.runs_configured]
+    all_facts = facts.with_inner()
     part = Part(
         text=facts.text,
         kind="command",
@@ -104,8 +104,8 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
         is_read_only=(facts.is_read_only or facts.is_inert) and not writes,
         is_provably_harmless=not writes and _stays_in_scope(bash, facts),
         is_small=not writes and is_small_reading(facts, bash.scope.launch),
-        runs_configured=bool(git_commands),
-        runs_foreign=any(_is_foreign(bash, one) for one in git_commands),
+        runs_configured=any(one.runs_configured for one in all_facts),
+        is_elsewhere=any(_is_elsewhere(bash, one) for one in all_facts),
         detail=_detail(facts, accesses),
         needs=facts.risk or facts.unclear,
         beyond=beyond_files(bash, facts),
@@ -113,8 +113,8 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
     return PreparedPart(part, find)
 
 
-def _is_foreign(bash: CallView, facts: CommandFacts) -> bool:
-    """May it run in a repository that was not trusted with the launch directory?"""
+def _is_elsewhere(bash: CallView, facts: CommandFacts) -> bool:
+    """Does it run where the user did not start, or in a directory that is not trusted?"""
     return facts.directories != {bash.scope.launch} or not bash.context.is_trusted
 
 

@@ -17,7 +17,7 @@ def confinement_of_rule(rule: Rule, command: str | None) -> Confinement:
 
     Args:
         command: The simple command that it covers; None where no rule names all that runs: for a
-            file, for another tool, and for git in another repository than the session's.
+            file, for another tool, and in another directory, where the same words run other files.
     """
     is_exact = command is not None and names_exactly(rule, command)
     if is_exact and rule.source in _BY_USERS:

@@ -52,8 +52,9 @@ class Part(Struct, frozen=True):
     """Is it plain enough to count as reading where nothing enforces that?"""
     runs_configured: bool = False
     """Does it run what a repository names, even where it only reads?"""
-    runs_foreign: bool = False
-    """May that be another repository than the one that the user trusted?"""
+    is_elsewhere: bool = False
+    """Does it run in another directory than that of the start, or is that one not trusted? The same
+    words run other files there."""
     write_dirs: tuple[str, ...] = ()
     """Existing directories outside the working directories that it provably writes to."""
     target: str = ""
@@ -182,7 +183,7 @@ def _cascade(
         answer = _ANSWERS[rule.behavior]
         confinement = None
         if answer is _ALLOW:
-            is_named = part.kind == "command" and not part.runs_foreign
+            is_named = part.kind == "command" and not part.is_elsewhere
             stands_for = confinement_of_rule(rule, part.text if is_named else None)
             confinement = narrow(stands_for, view)
         is_held = None if confinement is None or is_whole(confinement, view) else False

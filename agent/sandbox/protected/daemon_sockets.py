@@ -36,9 +36,10 @@ _HARMLESS: Final = (
     "pipewire-*",
     "pulse",
     "ssh-agent*",
+    "vscode-git-*.sock",
     "wayland-*",
 )
-"""Below the user's runtime directory: agents that sign, sound and windows."""
+"""Below the user's runtime directory: agents that sign or know passwords, sound and windows."""
 _IN_HOME: Final = (
     ".docker/run/docker.sock",
     ".docker/desktop/docker.sock",

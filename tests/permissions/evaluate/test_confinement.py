@@ -149,25 +149,39 @@ FOREIGN = [
     ("git add .", NONE),
     ("cd sub && git add .", PROJECT_FILES),
     ("cd sub; git add .; git status", PROJECT_FILES),
-    ("cd sub && make", NONE),
+    ("make", NONE),
+    ("cd sub && make", PROJECT_FILES),
+    ("cd sub && ./run.sh", PROJECT_FILES),
+    ("./run.sh", NONE),
 ]
 
 
 @pytest.mark.parametrize(("command", "confinement"), FOREIGN)
-def test_no_rule_lets_a_repository_that_was_not_trusted_run_unconfined(
+def test_a_rule_lets_nothing_run_unconfined_in_another_directory(
     engine: Engine, command: str, confinement: Confinement
 ) -> None:
     rules = [
         RuleText(f"Bash({text})", RuleBehavior.ALLOW, RuleSource.USER)
-        for text in ("git status", "git log *", "git add .", "git -C sub log -3", "make", "ls")
+        for text in (
+            "git status",
+            "git log *",
+            "git add .",
+            "git -C sub log -3",
+            "make",
+            "ls",
+            "./run.sh",
+        )
     ]
     found = decided(engine, command, texts=rules)
     assert (found.behavior, found.confinement) == (Behavior.ALLOW, confinement)
 
 
-def test_a_word_for_git_is_none_for_a_directory_that_is_not_trusted(engine: Engine) -> None:
-    context = engine.context(allow=("Bash(git add .)",), trusted=False)
-    found = decide_with_classifier(PermissionRequest("Bash", {"command": "git add ."}), context)
+@pytest.mark.parametrize("command", ["git add .", "make"])
+def test_a_users_word_is_none_for_a_directory_that_is_not_trusted(
+    engine: Engine, command: str
+) -> None:
+    context = engine.context(allow=(f"Bash({command})",), trusted=False)
+    found = decide_with_classifier(PermissionRequest("Bash", {"command": command}), context)
     assert (found.behavior, found.confinement) == (Behavior.ALLOW, PROJECT_FILES)
 
 
