@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from hooks.answers.response import first_line
 from hooks.config.spec import CommandHandler, HandlerSpec, HttpHandler, is_background
+from hooks.events.capabilities import GUARDS
 from hooks.execution.environment import fill_placeholders
 from hooks.execution.handlers.command import shell_argv
 from hooks.missing_programs import MissingPrograms, leading_words
@@ -106,7 +107,7 @@ def is_open_guard(spec: HandlerSpec) -> bool:
     """Whether a handler may veto calls, and lets them through when it fails."""
     is_program = isinstance(spec.handler, CommandHandler | HttpHandler)
     waits = is_program and not is_background(spec.handler)
-    return spec.event == "PreToolUse" and waits and not spec.blocks_on_failure
+    return spec.event in GUARDS and waits and not spec.blocks_on_failure
 
 
 async def check_round_trip(

@@ -108,6 +108,7 @@ def build_commands(
     )
     runner = TemplateRunner(
         lambda: late.ports().calls,
+        hooks,
         TemplateValues(start.session.id, settings.project_root, model.effort),
     )
     mentions = MentionReader(late.services, gate, partial(_resource, late))

@@ -16,14 +16,14 @@ from agent.abort import AbortController, AbortSignal
 from agent.commands.arguments import CommandArguments, substitute, uses_arguments
 from agent.commands.command_registry import CommandRegistry, split_command
 from agent.commands.skill_hooks import SkillHooks
-from agent.commands.spec import CommandError, PromptCommand, Template
+from agent.commands.spec import CommandError, Metadata, PromptCommand, Template
 from agent.commands.template import ShellPart, parse_template
 from agent.commands.template_shell import run_shell_part
 from agent.commands.turn_scope import TurnScope
 from agent.events import Notice
 from agent.files.mentions import MentionReader
 from agent.hook_events.hook_dispatch import HookDispatch
-from agent.messages import Message, user_message
+from agent.messages import Message, ToolUse, user_message
 from agent.prompt.expansion import ExpandedPrompt, PromptExpander
 from agent.stream import TurnEvents
 from agent.tools.call import CallPorts
@@ -53,15 +53,32 @@ class TemplateText(Struct, frozen=True):
 class TemplateRunner:
     """Turns templates into text: arguments, commands, variables."""
 
-    def __init__(self, calls: Callable[[], CallPorts], surround: TemplateValues) -> None:
+    def __init__(
+        self, calls: Callable[[], CallPorts], hooks: HookDispatch, surround: TemplateValues
+    ) -> None:
         """`calls` are the ports that Bash calls of the conversation use."""
         self._calls = calls
+        self._hooks = hooks
         self._surround = surround
 
     async def run(
-        self, template: Template, arguments: str, events: TurnEvents, abort: AbortSignal
+        self,
+        meta: Metadata,
+        template: Template,
+        arguments: str,
+        events: TurnEvents,
+        abort: AbortSignal,
+        *,
+        by_user: bool,
     ) -> TemplateText:
-        """Return the text; the events of commands inside it are sent to `events`."""
+        """Return the text; the events of commands inside it are sent to `events`. `by_user`: not
+        the model but the user named it."""
+
+        async def guard(call: ToolUse) -> str | None:
+            return await self._hooks.pre_skill_shell_command(
+                call, meta.name, str(meta.source), by_user=by_user, abort=abort
+            )
+
         command_arguments = CommandArguments(
             arguments, template.argument_names, template.first_argument, self._variables(template)
         )
@@ -74,7 +91,7 @@ class TemplateRunner:
                 own.append(text)
                 continue
             command = substitute(part.command, command_arguments)
-            output = await run_shell_part(command, self._calls(), events, abort)
+            output = await run_shell_part(command, guard, self._calls(), events, abort)
             if output.refusal:
                 return TemplateText("", (), f"`{command}` was not run: {output.refusal}")
             pieces.append(output.text)
@@ -140,7 +157,9 @@ class Expander:
         self._skill_hooks.use(command, template)
         await events.emit_all(self._hooks.notices())
         await self._scope.enter(template)
-        result = await self._runner.run(template, arguments, events, abort)
+        result = await self._runner.run(
+            command.meta, template, arguments, events, abort, by_user=True
+        )
         if result.refusal:
             return ExpandedPrompt(block_reason=f"/{command.meta.name}: {result.refusal}")
         files = await self._attach(result.own_words, events, abort)

@@ -9,7 +9,7 @@ from agent.abort import AbortSignal
 from agent.commands.command_registry import CommandRegistry
 from agent.commands.expand import TemplateRunner
 from agent.commands.skill_hooks import SkillHooks
-from agent.commands.spec import CommandError, PromptCommand, Template
+from agent.commands.spec import CommandError, Metadata, PromptCommand, Template
 from agent.commands.turn_scope import TurnScope
 from agent.files.mentions import MentionReader
 from agent.messages import text_block
@@ -64,13 +64,13 @@ class Skills:
         # The turn continues with the model that asked; only rules are added.
         self._scope.add_rules(template)
         self._skill_hooks.use(command, template)
-        return await self._text(template, arguments, turn_id, abort)
+        return await self._text(command.meta, template, arguments, turn_id, abort)
 
     async def read(self, name: str, turn_id: str, abort: AbortSignal) -> SkillText:
         """Return a skill's text alone; `load` puts its rules and hooks in force. Raises
         ToolError."""
-        _, template = self._find(name)
-        return await self._text(template, "", turn_id, abort)
+        command, template = self._find(name)
+        return await self._text(command.meta, template, "", turn_id, abort)
 
     def _find(self, name: str) -> tuple[PromptCommand, Template]:
         command = next((c for c in self._offered_commands() if c.meta.name == name), None)
@@ -82,10 +82,15 @@ class Skills:
             raise ToolError(str(error)) from error
 
     async def _text(
-        self, template: Template, arguments: str, turn_id: str, abort: AbortSignal
+        self,
+        meta: Metadata,
+        template: Template,
+        arguments: str,
+        turn_id: str,
+        abort: AbortSignal,
     ) -> SkillText:
         events = TurnEvents(self._emit, turn_id)
-        result = await self._runner.run(template, arguments, events, abort)
+        result = await self._runner.run(meta, template, arguments, events, abort, by_user=False)
         if result.refusal:
             raise ToolError(result.refusal)
         files = await self._mentions.attach(result.own_words, turn_id, abort)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,14 +23,20 @@ class TemplateOutput(Struct, frozen=True):
     """Why it was not run; empty when it was."""
 
 
+Guard = Callable[[ToolUse], Awaitable[str | None]]
+"""Asks hooks about a command of a template; returns why it must not run."""
+
+
 async def run_shell_part(
-    command: str, ports: CallPorts, events: TurnEvents, abort: AbortSignal
+    command: str, guard: Guard, ports: CallPorts, events: TurnEvents, abort: AbortSignal
 ) -> TemplateOutput:
     """Run a command as a Bash call and return its output; rules, hooks and the user are asked.
 
     The call is not part of the history: the model sees its output inside the command's text.
     """
     call = ToolUse(f"command_{uuid.uuid4().hex[:16]}", "Bash", {"command": command})
+    if (reason := await guard(call)) is not None:
+        return TemplateOutput("", reason)
     return _output(await run_call(call, replace(ports, recorder=None), events, abort))
 
 

@@ -22,6 +22,7 @@ from hooks.config.match import MatchNothing, parse_matcher
 from hooks.config.section import FAILURE_POLICIES
 from hooks.config.spec import CallbackHandler, HandlerSpec, HookSource
 from hooks.events import EVENTS
+from hooks.events.capabilities import GUARDS
 
 OWNER: Final = "calling program"
 
@@ -203,7 +204,7 @@ def _specs(event: str, entry: Request, fire: Fire, position: int) -> list[Handle
     if isinstance(read := parse_matcher(matcher), MatchNothing):
         raise IntroductionError(f"hooks: {event}: matcher: {read.reason}")
     # A guard that breaks must not let the call through unguarded.
-    usual = "block" if event == "PreToolUse" else "ignore"
+    usual = "block" if event in GUARDS else "ignore"
     on_failure = entry.get("onFailure", usual)
     if not isinstance(on_failure, str) or on_failure not in FAILURE_POLICIES:
         raise IntroductionError(f'hooks: {event}: onFailure: expected "block" or "ignore"')

@@ -32,6 +32,7 @@ from hooks.events import (
     PostModelSwitch,
     PreCompact,
     PreModelSwitch,
+    PreSkillShellCommand,
     SessionEnd,
     SessionStart,
     Setup,
@@ -181,6 +182,29 @@ class HookDispatch:
             command_name=name, command_args=arguments, command_source=source, prompt=prompt_text
         )
         return await self.firing.fire(payload, abort)
+
+    async def pre_skill_shell_command(
+        self, call: ToolUse, name: str, source: str, *, by_user: bool, abort: AbortSignal
+    ) -> str | None:
+        """Fire PreSkillShellCommand; return why a command in the text of a skill must not run."""
+        if not self.runner.has("PreSkillShellCommand"):
+            return None
+        payload = PreSkillShellCommand(
+            tool_name=call.name,
+            tool_input=dict(call.input),
+            tool_use_id=call.id,
+            command_name=name,
+            command_source=source,
+            invoked_by="user" if by_user else "claude",
+        )
+        outcome = await self.firing.fire(payload, abort, call.id)
+        if outcome is None:
+            return None
+        # What is to be asked or to run otherwise does not run: no one is there for such an answer.
+        refuses = outcome.decision in {"deny", "block", "ask", "defer"}
+        if not refuses and outcome.updated_input is None:
+            return None
+        return outcome.reason or f"{outcome.decided_by or 'a hook'} does not let it run as it is"
 
     async def stop(
         self, last_text: str, *, active: bool, abort: AbortSignal

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from hooks.events.capabilities import GUARDS
 from hooks.events.effects import Effects
 
 Verdict = Literal["allow", "deny", "ask", "defer", "block"]
@@ -235,7 +236,7 @@ class _Reader:
             raise AnswerError(
                 f"permissionDecision must be allow, deny, ask or defer, found {word!r}"
             )
-        if verdict == "defer" and self._event != "PreToolUse":
+        if verdict == "defer" and self._event not in GUARDS:
             raise AnswerError(f"permissionDecision must be allow, deny or ask, found {word!r}")
         return verdict
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from hooks.config.lint import lint_handler, lint_matcher
 from hooks.config.read_fields import FieldError, read_handler
 from hooks.config.spec import HandlerSpec, HookSource, PluginRoot, is_background
-from hooks.events.capabilities import EFFECTS, LONGEST_TIMEOUT_S, closest_event
+from hooks.events.capabilities import EFFECTS, GUARDS, LONGEST_TIMEOUT_S, closest_event
 
 FAILURE_POLICIES: Final = {"block": True, "ignore": False, "continue": False, "allow": False}
 
@@ -199,7 +199,7 @@ class _SectionReader:
     def _failure_policy(
         self, event: str, raw: Mapping[str, object], handler_type: str, where: str
     ) -> bool:
-        by_default = self._guards_fail_closed and event == "PreToolUse"
+        by_default = self._guards_fail_closed and event in GUARDS
         value = raw.get("onFailure")
         if value is None:
             return by_default and handler_type in ("command", "http")

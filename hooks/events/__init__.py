@@ -1,4 +1,4 @@
-"""The 33 hook events: one payload dataclass per event, and the table of them by name."""
+"""The 34 hook events: one payload dataclass per event, and the table of them by name."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from hooks.events.tool import (
     PostToolBatch,
     PostToolUse,
     PostToolUseFailure,
+    PreSkillShellCommand,
     PreToolUse,
 )
 from hooks.events.turn import (
@@ -79,6 +80,7 @@ EVENTS: Final[dict[str, type[HookEventPayload]]] = {
         ElicitationResult,
         PreModelSwitch,
         PostModelSwitch,
+        PreSkillShellCommand,
     )
 }
 """Every event by name, in the order users are shown them."""
@@ -104,6 +106,7 @@ __all__ = [
     "PostToolUseFailure",
     "PreCompact",
     "PreModelSwitch",
+    "PreSkillShellCommand",
     "PreToolUse",
     "SessionEnd",
     "SessionStart",

@@ -115,8 +115,14 @@ EFFECTS: Final[dict[str, Effects]] = {
     "PostModelSwitch": Effects("to_model", WITHOUT_MODELS, ExitTwo.IGNORED, Audience.NOBODY,
         _names("additionalContext"), plain_stdout=PlainStdout.CONTEXT, timeout_s=30,
         is_beside_turns=True),
+    "PreSkillShellCommand": Effects("tool_name", ALL_TYPES, ExitTwo.DENY, Audience.MODEL,
+        _names("permissionDecision", "permissionDecisionReason", "updatedInput"),
+        is_tool_event=True, honors_continue=False, assumed_fields={"tool_use_id": "toolu_given",
+        "command_name": "given"}),
 }  # fmt: skip
 
+GUARDS: Final = frozenset({"PreToolUse", "PreSkillShellCommand"})
+"""Events whose hooks decide whether something runs; where they fail, they may block as well."""
 GENERAL_TIMEOUT_S: Final = {
     "command": 600.0,
     "http": 600.0,

@@ -14,6 +14,16 @@ class PreToolUse(ToolEvent, frozen=True, kw_only=True):
     mcp_server: str | None = None
 
 
+class PreSkillShellCommand(ToolEvent, frozen=True, kw_only=True):
+    """A command in the text of a skill or command is about to run; PreToolUse follows."""
+
+    tool_use_id: str
+    command_name: str
+    command_source: str | None = None
+    invoked_by: str = "other"
+    """`user` or `claude`: who named the skill."""
+
+
 class PermissionRequestEvent(ToolEvent, frozen=True, kw_only=True):
     """A dialog is about to appear, or a call would be denied because no user can be asked."""
 

@@ -28,6 +28,11 @@ def seen(journey: Journey) -> str:
     return str(journey.last_messages())
 
 
+def hook_verdict(word: str, **fields: object) -> str:
+    own = {"hookEventName": "PreSkillShellCommand", "permissionDecision": word, **fields}
+    return json.dumps({"hookSpecificOutput": own})
+
+
 def notices(events: list[AgentEvent]) -> list[str]:
     return [event.text for event in events if isinstance(event, Notice)]
 
@@ -107,6 +112,32 @@ async def test_hooks_may_stop_a_command(begin: Begin) -> None:
     second = await begin([DONE])
     events = await second.send("/fix")
     assert terminal(events).reason == "stop_hook_prevented"
+
+
+@pytest.mark.parametrize(
+    ("answer", "runs"),
+    [
+        ("echo no >&2; exit 2", False),
+        *((f"echo '{hook_verdict(word)}'", False) for word in ("deny", "ask", "defer")),
+        (f"echo '{hook_verdict('allow', updatedInput={'command': 'true'})}'", False),
+        (f"echo '{hook_verdict('allow')}'", True),
+    ],
+)
+async def test_hooks_may_keep_a_command_in_a_skill_from_running(
+    begin: Begin, answer: str, runs: bool
+) -> None:
+    journey = await begin([DONE], allow=("Bash",))
+    home = journey.environment.agent_home
+    write(home / "commands" / "fix.md", "State: !`touch made; echo clean`")
+    hook = {"matcher": "Bash", "hooks": [{"type": "command", "command": f"cat > seen; {answer}"}]}
+    write(home / "settings.json", json.dumps({"hooks": {"PreSkillShellCommand": [hook]}}))
+    second = await begin([DONE], allow=("Bash",), server=journey.server)
+    events = await second.send("/fix")
+    assert (second.project / "made").exists() is runs
+    assert (terminal(events).reason == "completed") is runs
+    payload = json.loads((second.project / "seen").read_text())
+    assert payload["tool_input"] == {"command": "touch made; echo clean"}
+    assert (payload["command_name"], payload["invoked_by"]) == ("fix", "user")
 
 
 async def test_mentioned_files_are_attached_within_the_rules(begin: Begin) -> None:

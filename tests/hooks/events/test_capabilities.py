@@ -84,12 +84,13 @@ ROWS = {
     "ElicitationResult": Row(BLOCK_USER, "none", False, False, False),
     "PreModelSwitch": Row(("blocking", "deny", False, "user"), "none", False, False, True),
     "PostModelSwitch": Row(IGNORED, "none", True, True, True),
+    "PreSkillShellCommand": Row(("blocking", "deny", False, "model"), "none", False, False, False),
 }
 every_event = pytest.mark.parametrize("event", list(EVENTS))
 
 
 def test_every_event_has_a_payload_effects_and_a_row_here() -> None:
-    assert len(EVENTS) == 33
+    assert len(EVENTS) == 34
     assert list(EVENTS) == list(EFFECTS)
     assert set(ROWS) == set(EVENTS)
 
