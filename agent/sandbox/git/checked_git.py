@@ -23,7 +23,6 @@ from agent.sandbox.git.git_stops import (
     stop_line,
 )
 from permissions.paths.protected_paths import Protection, protection_of
-from permissions.paths.resolve import is_below
 from permissions.shell.programs.git.tree_changes import (
     CHANGES_NO_TREE,
     MAKES_TREES,
@@ -66,7 +65,7 @@ class _Git:
         """Run git where this call would run; return what it prints, None where it fails."""
         env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
         argv = (REAL_GIT, *self.own, "--no-pager", *arguments)
-        # Not by `run_blocking`, whose imports take as long as all the rest of this program.
+        # Not by `run_blocking`, whose imports take longer than all the rest of this program.
         try:
             result = subprocess.run(argv, env=env, input=stdin, capture_output=True, check=False)
         except OSError:
@@ -96,8 +95,9 @@ def _stops(call: _Git, trees: Sequence[str]) -> Iterable[str]:
     top = os.getcwd() if answer is None else os.fsdecode(answer).removesuffix("\n")
     # A work tree around a directory that may be written counts as well; so does a patch that is
     # applied below one, without any work tree.
-    is_known = top in trees or any(is_below(one, top) for one in trees)
-    if not is_known and (answer is not None or not any(is_below(top, one) for one in trees)):
+    is_known = any(Path(one).is_relative_to(top) for one in trees)
+    is_inside = any(Path(top).is_relative_to(one) for one in trees)
+    if not is_known and (answer is not None or not is_inside):
         return
     try:
         names = changed_names(call.subcommand, call.rest, call.ask)

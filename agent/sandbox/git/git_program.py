@@ -17,8 +17,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from agent.sandbox.git.checked_git import main
 from agent.sandbox.git.git_stops import MAKES_TREE, REAL_GIT
 from agent.sandbox.policy import SandboxPolicy
@@ -29,12 +27,9 @@ from permissions.base.process.spawn import CannotStart, Launch
 from permissions.paths.resolve import is_below
 from permissions.shell.programs.git.tree_changes import CHANGES_NO_TREE
 
-_PACKAGES: Final = [
-    str(Path(__file__).resolve().parents[3]),
-    str(Path(msgspec.__file__).parents[1]),
-]
-"""Where modules are; `-I` does not look where variables say."""
-PROGRAM_DIRECTORIES: Final = (*_PACKAGES, sys.prefix, sys.base_prefix)
+_PACKAGES: Final = str(Path(__file__).resolve().parents[3])
+"""Where our packages are; Python does not look where variables say, nor for others' packages."""
+PROGRAM_DIRECTORIES: Final = (_PACKAGES, sys.prefix, sys.base_prefix)
 """What the script in the place of git needs to see."""
 _TIMEOUT_S: Final = 5.0
 _SCRIPT: Final = """\
@@ -49,13 +44,13 @@ for word do
     -C | -c | --git-dir | --work-tree | --namespace | --config-env | --attr-source) value=1 ;;
     -*) ;;
     @PLAIN@) exec @REAL_GIT@ "$@" ;;
-    *) exec @PYTHON@ -I -c @PROGRAM@ @TREES@ "$@" ;;
+    *) exec @PYTHON@ -I -S -c @PROGRAM@ @TREES@ "$@" ;;
     esac
 done
 exec @REAL_GIT@ "$@"
 """
 _PROGRAM: Final = (
-    f"import sys; sys.path.extend({_PACKAGES!r}); from {main.__module__} import main; main()"
+    f"import sys; sys.path.append({_PACKAGES!r}); from {main.__module__} import main; main()"
 )
 
 

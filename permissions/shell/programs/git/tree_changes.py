@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
-
-from msgspec import Struct
+from typing import Final, NamedTuple
 
 Ask = Callable[[tuple[str, ...], bytes], bytes | None]
 """Runs git with these arguments and this input; returns what it printed, None where it failed."""
@@ -33,7 +31,7 @@ class ChangesUnknown(Exception):
     """What git would change cannot be found out; the text says why."""
 
 
-class GitWords(Struct, frozen=True):
+class GitWords(NamedTuple):
     """What follows a subcommand."""
 
     options: tuple[str, ...]
