@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 CHARACTERS_PER_TOKEN: Final = 3.6
 """Of English and code in JSON; an estimate on the safe side for most text."""
 WIDE_CHARACTERS_PER_TOKEN: Final = 1.2
 """Of scripts outside Latin, where a character is often a token of its own."""
+_WIDE: Final = re.compile("[^\0-\u02ff]+")
 
 
 def text_tokens(text: str) -> int:
     """Return an estimate for a text."""
-    wide = 0 if text.isascii() else sum(1 for character in text if ord(character) > 0x2FF)
+    wide = 0 if text.isascii() else sum(map(len, _WIDE.findall(text)))
     narrow = len(text) - wide
     return int(narrow / CHARACTERS_PER_TOKEN + wide / WIDE_CHARACTERS_PER_TOKEN) + bool(text)
 

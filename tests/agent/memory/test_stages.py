@@ -213,6 +213,7 @@ def test_only_what_came_after_the_last_measurement_is_estimated() -> None:
 
 def test_scripts_with_wide_characters_count_more() -> None:
     assert text_tokens("漢字" * 100) > 2 * text_tokens("ab" * 100)
+    assert text_tokens("é漢b字" * 90) == text_tokens("漢" * 180 + "b" * 180)
     assert text_tokens("") == 0
 
 
