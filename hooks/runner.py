@@ -20,7 +20,7 @@ from hooks.answers.overflow import Overflow
 from hooks.answers.response import HandlerOutcome, HandlerResult, block_on_failure
 from hooks.config.config import HookConfig
 from hooks.config.select import Selection, select
-from hooks.config.spec import CommandHandler, HandlerSpec, is_background
+from hooks.config.spec import OF_OTHERS, CommandHandler, HandlerSpec, is_background
 from hooks.events.capabilities import EFFECTS, default_timeout_s
 from hooks.execution.background_handlers import BackgroundDelivery, BackgroundHandlers
 from hooks.execution.env_files import EnvFiles
@@ -160,18 +160,31 @@ class HookRunner:
             return self._nothing_fired(event, full)
         if on_start is not None:
             on_start(tuple(firing))
-        env_file = self._env_files.prepare(event)
+        own_file = self._env_files.prepare(event)
+        file_of_others = self._env_files.prepare(event, of_others=True)
         payload_json = dump_json(full)
         results = await self._run_handlers(
-            [_HandlerTask(spec, self._call(spec, full, payload_json, env_file)) for spec in firing],
+            [
+                _HandlerTask(
+                    spec,
+                    self._call(
+                        spec,
+                        full,
+                        payload_json,
+                        file_of_others if spec.source in OF_OTHERS else own_file,
+                    ),
+                )
+                for spec in firing
+            ],
             abort,
         )
         results_and_files = [self._overflow.cap(result) for result in results]
+        used_files = [self._env_files.used_file(one) for one in (own_file, file_of_others)]
         outcome = aggregate(event, [result for result, _ in results_and_files])
         outcome = replace(
             outcome,
             overflow_file=next((file for _, file in results_and_files if file is not None), None),
-            env_file=self._env_files.used_file(env_file),
+            env_file=next(filter(None, used_files), None),
         )
         outcome = limit_outcome(full, outcome)
         if EFFECTS[event].is_stop and outcome.outcome is not OutcomeKind.CANCELLED:

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -24,7 +24,7 @@ from agent.sandbox.sandbox import RunRequest, Sandbox
 from agent.subagents.agent_hooks import hooks_of_lead
 from agent.subagents.hook_agent import HookAgent
 from agent.tools.shell.shells import ShellRegistry
-from hooks.config.spec import CommandHandler, HookSource
+from hooks.config.spec import OF_OTHERS, CommandHandler
 from hooks.health import check_health, check_round_trip, start_lines
 from hooks.ports import HookOrigin, HookPorts, HookSession, unconfined_hook
 from hooks.runner import HookRunner
@@ -32,16 +32,6 @@ from permissions.base.process.background_tasks import BackgroundTasks
 from permissions.base.process.spawn import Confine
 from permissions.confinement import Confinement
 
-_OF_OTHERS: Final = frozenset(
-    {
-        HookSource.PROJECT,
-        HookSource.LOCAL,
-        HookSource.PLUGIN,
-        HookSource.SKILL,
-        HookSource.AGENT,
-    }
-)
-"""Written by others, as a rule, though the user chose them."""
 StartSource = Literal["startup", "resume", "clear", "fork"]
 
 
@@ -159,7 +149,7 @@ async def _call_server(
 
 def confine_hook(sandbox: Sandbox, visible: Sequence[Path], hook: HookOrigin) -> Confine:
     """Return what holds a hook: one of others to the project, without a network."""
-    if hook.source not in _OF_OTHERS or not sandbox.settings().confines_hooks:
+    if hook.source not in OF_OTHERS or not sandbox.settings().confines_hooks:
         return unconfined_hook(hook)
     request = RunRequest(
         Confinement.PROJECT,

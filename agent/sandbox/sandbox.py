@@ -104,6 +104,11 @@ class Sandbox:
         """What can be enforced here."""
         return self.available.level
 
+    @property
+    def confines_hooks(self) -> bool:
+        """Whether hooks of others run confined."""
+        return self.settings().confines_hooks and can_hold(self.level, Confinement.PROJECT)
+
     def policy(self, request: RunRequest, program: Launch) -> SandboxPolicy:
         """Return what a program may do.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -27,6 +28,18 @@ class HookSource(StrEnum):
     def is_settings(self) -> bool:
         """Whether handlers from there are deduplicated against each other."""
         return self in _SETTINGS
+
+
+OF_OTHERS: Final = frozenset(
+    {
+        HookSource.PROJECT,
+        HookSource.LOCAL,
+        HookSource.PLUGIN,
+        HookSource.SKILL,
+        HookSource.AGENT,
+    }
+)
+"""Written by others, as a rule, though the user chose them."""
 
 
 _SETTINGS = frozenset(

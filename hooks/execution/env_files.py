@@ -5,27 +5,35 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
+from typing import Final
 
 from hooks.events.capabilities import EFFECTS
 
+_OTHERS: Final = "others"
+
+
+def is_of_others(path: Path) -> bool:
+    """Is it a file to which hooks wrote that are not the user's own?"""
+    return path.parent.name == _OTHERS
+
 
 class EnvFiles:
-    """Provides the file of an event, and whether a hook wrote to it."""
+    """Provides the files of an event, one for the user's own hooks and one for those of others."""
 
     def __init__(self, directory: Path) -> None:
         """`directory` is private to the session and made when the first file is needed."""
         self._directory = directory
 
-    def prepare(self, event: str) -> Path | None:
-        """Return the event's file, present and (re)started, or None for events without one."""
+    def prepare(self, event: str, *, of_others: bool = False) -> Path | None:
+        """Return a file of the event, present and (re)started, or None for events without one."""
         stale_events = EFFECTS[event].env_file_replaces
         if stale_events is None:
             return None
         try:
-            self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path = self._path(event, of_others=of_others)
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             for stale in stale_events:
-                self._path(stale).unlink(missing_ok=True)
-            path = self._path(event)
+                self._path(stale, of_others=of_others).unlink(missing_ok=True)
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
         except OSError:
             return None
@@ -36,7 +44,10 @@ class EnvFiles:
         return tuple(
             path
             for event, effects in EFFECTS.items()
-            if effects.env_file_replaces is not None and _has_text(path := self._path(event))
+            if effects.env_file_replaces is not None
+            # What the user's own hooks say comes last.
+            for of_others in (True, False)
+            if _has_text(path := self._path(event, of_others=of_others))
         )
 
     def used_file(self, path: Path | None) -> Path | None:
@@ -47,8 +58,9 @@ class EnvFiles:
             path.unlink()
         return None
 
-    def _path(self, event: str) -> Path:
-        return self._directory / f"env-{event}.sh"
+    def _path(self, event: str, *, of_others: bool) -> Path:
+        directory = self._directory / _OTHERS if of_others else self._directory
+        return directory / f"env-{event}.sh"
 
 
 def _has_text(path: Path) -> bool:

@@ -132,7 +132,7 @@ async def test_a_shadowed_rule_is_warned_about_as_it_is_stored(
     assert [(w.type, w.rule) for w in answer.decision.warnings] == [
         (WarningType.SHADOWED_RULE, "Bash(git push *)")
     ]
-    assert "'Bash(git *)' (userSettings) asks before" in answer.decision.warnings[0].message
+    assert "'Bash(git *)' (your settings) asks before" in answer.decision.warnings[0].message
 
 
 async def test_an_untrusted_project_allows_nothing_and_restricts_at_once(begin: Begin) -> None:

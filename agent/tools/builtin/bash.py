@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from agent.display import CommandDisplay, Display
 from agent.sandbox.confined_launch import SandboxRun
+from agent.sandbox.hook_variables import hook_variables
 from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.refusals import Refusal
 from agent.sandbox.sandbox import RunRequest
@@ -41,10 +42,12 @@ from agent.tools.shell.shell_process import (
     ShellError,
     ShellProcess,
     command_environment,
+    find_bash,
 )
 from agent.tools.shell.unseen_server import unseen_server
 from agent.typed_json.read_record import as_values
 from agent.typed_json.record_schema import record_schema
+from hooks.execution.env_files import is_of_others
 from permissions.confinement import Confinement, can_hold
 from permissions.request import PermissionRequest
 
@@ -238,19 +241,36 @@ async def _start(tool_input: BashInput, context: ToolContext) -> ShellProcess:
             programs=services.reading,
             is_trusted=services.is_trusted(),
         )
+    env_files = list(services.env_files)
+    if context.confinement is Confinement.NONE:
+        env_files, env = await _without_foreign_code(env_files, env, services)
     try:
         return await services.shells.start(
             tool_input.command,
             cwd=services.cwd,
             env=env,
             results_dir=services.results_dir,
-            env_files=services.env_files,
+            env_files=env_files,
             live=None if tool_input.run_in_background else context.progress,
             scratch_dir=services.scratch_dir,
             confine=_confine(tool_input.command, context),
         )
     except ShellError as error:
         raise ToolError(str(error)) from error
+
+
+async def _without_foreign_code(
+    env_files: list[Path], env: dict[str, str], services: ToolServices
+) -> tuple[list[Path], dict[str, str]]:
+    """Return what an unconfined command reads first, and its environment: what confined hooks wrote
+    gives variables alone."""
+    foreign_files = [file for file in env_files if is_of_others(file)]
+    if not foreign_files or services.sandbox is None or not services.sandbox.confines_hooks:
+        return env_files, env
+    variables = await hook_variables(
+        foreign_files, env, cwd=services.cwd, bash=find_bash(env), sandbox=services.sandbox
+    )
+    return [file for file in env_files if file not in foreign_files], {**env, **variables}
 
 
 def _confine(command: str, context: ToolContext) -> ConfineCommand | None:

@@ -86,6 +86,20 @@ async def test_what_hooks_set_is_set_in_a_confined_command(confined: Bench) -> N
     assert outcome.content == "hello"
 
 
+async def test_what_hooks_of_others_wrote_runs_in_no_unconfined_command(confined: Bench) -> None:
+    directory = confined.services.home / ".agent" / "hook-env"
+    (directory / "others").mkdir(parents=True)
+    own, foreign = directory / "env-Setup.sh", directory / "others" / "env-Setup.sh"
+    own.write_text("export OWN=mine; touch own\n")
+    foreign.write_text("touch foreign; export GREETING='a\nb' PATH=/x:$PATH LD_X=x\n")
+    confined.services.env_files.extend((foreign, own))
+    show = 'echo "$OWN ${GREETING@Q} $LD_X"; case $PATH in /x:*) echo changed;; esac; ls'
+    outcome = await _run(confined, show, Confinement.NONE)
+    assert outcome.content == "mine $'a\\nb' \nown"
+    inside = await _run(confined, show, Confinement.PROJECT)
+    assert inside.content == "mine $'a\\nb' x\nchanged\nforeign\nown"
+
+
 async def test_a_confined_command_cannot_change_how_the_next_one_starts(confined: Bench) -> None:
     results = confined.services.results_dir
     outcome = await _run(

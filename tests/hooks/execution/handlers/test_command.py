@@ -115,7 +115,7 @@ async def test_the_environment_has_our_names_and_the_usual_ones(place: Place) ->
     outcome = await runner.run(SessionStart(source="startup"))
     stdout = outcome.results[0].stdout
     env = dict(entry.split("=", 1) for entry in stdout.split("\0") if "=" in entry)
-    env_file = str(place.root / "state" / "hook-env" / "env-SessionStart.sh")
+    env_file = str(place.root / "state" / "hook-env" / "others" / "env-SessionStart.sh")
     for prefix in ("CLAUDE", "AGENT_TUI"):
         assert env[f"{prefix}_PROJECT_DIR"] == str(place.project)
         assert env[f"{prefix}_PLUGIN_ROOT"] == str(place.root / "plug in")

@@ -1,0 +1,49 @@
+"""Variables that confined hooks set for later commands, for one that nothing confines.
+
+What such a hook wrote is code of the shell. A confined command reads it as it is; for another one
+it runs by itself, held to reading, and only what it sets counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.sandbox.confined_launch import SandboxRun
+from agent.sandbox.sandbox import RunRequest, Sandbox
+from agent.settings.sections.project_limits import is_forbidden_variable
+from permissions.base.process.run_program import RunLimits, run_program
+from permissions.base.process.spawn import CannotStart, Launch
+from permissions.confinement import Confinement
+
+_LIMITS: Final = RunLimits(5.0, stderr_bytes=0)
+_OF_THE_SHELL: Final = frozenset({"_", "SHLVL", "PWD", "OLDPWD", "TMPDIR"})
+
+
+async def hook_variables(
+    files: Sequence[Path], env: Mapping[str, str], *, cwd: Path, bash: str, sandbox: Sandbox
+) -> dict[str, str]:
+    """Return what the files set, but for variables that no project may set; raises nothing."""
+    script = "".join(f". {shlex.quote(str(file))} >/dev/null\n" for file in files)
+    program = Launch((bash, "--noprofile", "--norc", "-c", f"{script}exec env -0"), env, cwd)
+    request = RunRequest(Confinement.READ_ONLY, visible=tuple(map(str, files)))
+    try:
+        launch = await asyncio.to_thread(sandbox.launch, program, request)
+        result = await run_program(launch, _LIMITS)
+    except CannotStart:
+        return {}
+    run = launch.confined_run
+    own_variables = run.policy.env if isinstance(run, SandboxRun) else {}
+    pairs = [one.partition("=") for one in result.stdout.decode(errors="replace").split("\0")]
+    return {
+        name: value
+        for name, _, value in pairs
+        if name
+        and env.get(name) != value
+        and name not in _OF_THE_SHELL
+        and name not in own_variables
+        and not is_forbidden_variable(name)
+    }
