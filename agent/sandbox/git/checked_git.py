@@ -9,7 +9,6 @@ import json
 import os
 import shlex
 import stat
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from agent.sandbox.git.git_stops import (
     UNKNOWN_STOP,
     stop_line,
 )
+from permissions.base.process.run_inside import run_inside
 from permissions.paths.protected_paths import Protection, protection_of
 from permissions.shell.programs.git.tree_changes import (
     CHANGES_NO_TREE,
@@ -65,12 +65,7 @@ class _Git:
         """Run git where this call would run; return what it prints, None where it fails."""
         env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
         argv = (REAL_GIT, *self.own, "--no-pager", *arguments)
-        # Not by `run_blocking`, whose imports take longer than all the rest of this program.
-        try:
-            result = subprocess.run(argv, env=env, input=stdin, capture_output=True, check=False)
-        except OSError:
-            return None
-        return result.stdout if result.returncode == 0 else None
+        return run_inside(argv, env, stdin)
 
     def without_aliases(self) -> _Git:
         """Return the call that an alias stands for; one for a shell stays what it is."""
