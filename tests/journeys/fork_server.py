@@ -78,6 +78,8 @@ class Kind(StrEnum):
     """What a server has imported beside what every run imports."""
 
     PLAIN = "plain"
+    START = "start"
+    """As plain, on a terminal."""
     SCREEN = "screen"
     SERVERS = "servers"
 
@@ -143,6 +145,8 @@ def _become(order: dict[str, Any], streams: list[int]) -> list[str]:
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["env"])
+    paths = order["env"].get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[:0] = [path for path in paths if path and path not in sys.path]
     for target, source in enumerate(streams[:3]):
         os.dup2(source, target)
     os.closerange(3, max(256, *streams) + 1)
@@ -193,8 +197,8 @@ def _end(status: int) -> int:
 def main() -> int:
     """Serve; in a child run the program."""
     kind = Kind(sys.argv[2])
-    more = {Kind.PLAIN: (), Kind.SCREEN: _OF_THE_SCREEN, Kind.SERVERS: _OF_SERVERS}
-    for name in _PRELOADED + more[kind]:
+    more = {Kind.SCREEN: _OF_THE_SCREEN, Kind.SERVERS: _OF_SERVERS}
+    for name in _PRELOADED + more.get(kind, ()):
         __import__(name)
     gc.freeze()
     orders = socket.socket(fileno=int(sys.argv[1]))

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tests.journeys.fork_server import Kind
 
@@ -25,9 +25,11 @@ _AT_START: Final = ("LANG", "LC_", "PYTHON", "TZ", "TEXTUAL", "NO_COLOR", "FORCE
 
 def can_fork(env: Mapping[str, str]) -> bool:
     """Whether a run with these variables does the same forked as in an interpreter of its own."""
-    usual = {"LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)}
-    return all(env.get(name) == value for name, value in usual.items()) and not any(
-        name.startswith(_AT_START) for name in env if name not in usual
+    usual = ("LANG", "PYTHONPATH")
+    return (
+        env.get("LANG") == "C.UTF-8"
+        and env.get("PYTHONPATH", "").split(os.pathsep)[-1] == str(ROOT)
+        and not any(name.startswith(_AT_START) for name in env if name not in usual)
     )
 
 
@@ -141,26 +143,28 @@ def order_fork(
     written; they are closed here.
     """
     order = {"arguments": list(arguments), "cwd": str(cwd), "env": dict(env), "code": code}
-    server = _server(_kind(arguments, cwd, code, has_terminal=os.isatty(descriptors[0])))
+    server = _server(_kind(order, has_terminal=os.isatty(descriptors[0])))
     socket.send_fds(server, [json.dumps(order).encode()], descriptors)
     for descriptor in {*descriptors}:
         os.close(descriptor)
     return int(server.recv(64))
 
 
-def _kind(arguments: Sequence[str], cwd: Path, code: str, *, has_terminal: bool) -> Kind:
+def _kind(order: Mapping[str, Any], *, has_terminal: bool) -> Kind:
     """Return the kind whose imports are among those that the run makes itself."""
     if has_terminal:
-        return Kind.SCREEN
-    has_servers = "--mcp-config" in arguments or (cwd / ".mcp.json").exists()
-    return Kind.SERVERS if has_servers or "from agent import" in code else Kind.PLAIN
+        # What stands before the product may stand in the place of the screen's library.
+        has_more = os.pathsep in order["env"].get("PYTHONPATH", "")
+        return Kind.START if has_more else Kind.SCREEN
+    has_servers = "--mcp-config" in order["arguments"] or Path(order["cwd"], ".mcp.json").exists()
+    return Kind.SERVERS if has_servers or "from agent import" in order["code"] else Kind.PLAIN
 
 
 @functools.cache
 def _server(kind: Kind) -> socket.socket:
     """Start this process's server of one kind; it ends with its socket."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    has_terminal = kind is Kind.SCREEN
+    has_terminal = kind in (Kind.START, Kind.SCREEN)
     # Streams as the runs have: one cannot seek in pipes, and a terminal is written to by lines.
     controller, terminal = os.openpty() if has_terminal else (-1, subprocess.PIPE)
     with theirs:

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.program import Program
 from benchmarks.terminal import Emulator
-from tests.terminal.conftest import Held, release, shows, written
+from tests.terminal.conftest import PROGRAM, Held, release, shows, written
 
 pytestmark = pytest.mark.pty
 
@@ -136,7 +136,7 @@ def test_a_person_who_stops_it_has_the_terminal_until_it_goes_on(held: Held, gat
 
 
 def test_after_a_pause_from_outside_the_prompt_is_whole_again(held: Held) -> None:
-    program = held()
+    program = held(command=PROGRAM)  # a child: the pause of no other process can be waited for
     assert program.wait_until(EARLY), program.emulator.text()
     program.type(b"fix it")
     assert program.wait_until(shows("❯ fix it")), program.emulator.text()

@@ -12,7 +12,15 @@ import pytest
 from agent.model.scripted.faults import Stall
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn
 from benchmarks.program import Program
-from tests.terminal.conftest import WAITING, Held, Serve, ThreadedServer, release, shows
+from tests.terminal.conftest import (
+    PROGRAM,
+    WAITING,
+    Held,
+    Serve,
+    ThreadedServer,
+    release,
+    shows,
+)
 
 pytestmark = pytest.mark.pty
 
@@ -72,7 +80,7 @@ def test_what_the_request_does_not_need_is_loaded_after_it(
     held: Held, serve: Serve, gate: Path
 ) -> None:
     server = serve(Scenario(turns=(ANSWER,)))
-    program = held(PROMPT, library=LISTS_MODULES + WAITING, server=server)
+    program = held(PROMPT, command=PROGRAM, library=LISTS_MODULES + WAITING, server=server)
     release(gate)
     assert program.wait_until(shows("Hello there.")), program.emulator.text()
     loaded = set(gate.with_suffix(".modules").read_text().split())
