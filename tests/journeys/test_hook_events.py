@@ -64,14 +64,19 @@ async def test_the_classifier_sees_what_hooks_note_and_a_denied_call_may_be_trie
     no = Turn((Text(json.dumps({"decision": "deny", "reason": "why now"})),))
     turns = [
         by("haiku", no),
-        by("opus", Turn((ToolCall("Glob", {"pattern": "*"}),))),
+        # A tool that starts no program of its own, which could fail: then there would be no note.
+        by("opus", Turn((ToolCall("Read", {"file_path": "${cwd}/notes.txt"}),))),
         by("opus", bash("touch made")),
         by("opus", DONE),
     ]
     journey = await begin(turns, answers=[None])
+    (journey.project / "notes.txt").write_text("a note\n")
     journey.conversation.gate.set_mode(Mode.AUTO)
 
-    await journey.send("look, then make a file")
+    events = await journey.send("look, then make a file")
+    assert [event.outcome for event in results(events)] == ["ok", "denied"], results(events)
+    problems = [event for event in events if event.type == "hook_finished" and event.notices]
+    assert problems == []
 
     question = next(r.body for r in journey.server.requests if "haiku" in r.body["model"])
     shown = json.loads(question["messages"][0]["content"][0]["text"])
