@@ -69,8 +69,13 @@ def _earlier(store: SessionStore, options: RunOptions, root: Path) -> SessionInf
         return find_session(store, options.resume)
     if not options.continue_latest and options.resume is None:
         return None
+    if options.headless and not options.continue_latest:
+        # A script's empty variable does not ask for the latest session.
+        raise SessionError(
+            "--resume without a screen needs a session's id or name; -c is the latest."
+        )
     session_info = store.latest(root)
-    if session_info is None and (options.continue_latest or options.headless):
+    if session_info is None and options.continue_latest:
         raise SessionError("No earlier session in this project to continue.")
     return session_info
 

@@ -188,6 +188,9 @@ async def test_a_session_that_is_named_beforehand(hello: Headless) -> None:
     copy = ["-c", "--fork-session", "--session-id", other, *json_form]
     _, out, _ = await hello.run("-p", "on", *copy)
     assert json.loads(out)["session_id"] == other
+    status, out, err = await hello.run("-p", "on", "-r", "", *json_form)
+    assert (status, json.loads(out)["is_error"]) == (1, True)
+    assert "needs a session's id or name" in err
     status, _, err = await hello.run("-p", "on", "-r", "0")
     assert "is not a session id" in err
     for twin in ("11111111-2222-4000-8000-000000000001", "11111111-2222-4000-8000-000000000002"):
