@@ -234,6 +234,7 @@ ATTACKS = [
     Attack("F10", "touch /proc/thread-self/cwd/x", ("Bash(touch *)",)),
     Attack("F19", "git -C . show HEAD:.env", ("Bash",), deny=("Read(.env)",)),
     Attack("F19", "git --no-pager show HEAD:.env", ("Bash",), deny=("Read(.env)",)),
+    Attack("F19", "git log -L1,9:.env", ("Bash",), deny=("Read(.env)",)),
     Attack("F19", "echo HEAD:.env | git cat-file --batch", ("Bash",), deny=("Read(.env)",)),
     Attack("F19", "git log -p -- '.e*'", ("Bash",), deny=("Read(.env)",)),
     Attack("F19", "git log -p -- ':(glob).e*'", ("Bash",), deny=("Read(.env)",)),

@@ -33,8 +33,12 @@ _SWITCHES = names(
 def is_read_only(program: str, words: Sequence[Word]) -> bool:
     """Does the command provably only read? Where it reads is judged elsewhere."""
     program_record = program_named(program)
-    if program_record.shows_version and [word.text for word in words] in _VERSION:
+    texts = [word.text for word in words]
+    if program_record.shows_version and texts in _VERSION:
         return _shows_version(program, words[0].text)
+    if texts == ["--version"] and program_record.wrapper is None and "/" not in program:
+        # Few do more (yarn runs what the project names), and `read_only` holds what that is.
+        return True
     if program == "find":
         return looks_only(words) and all(_reads(words, one) for one in exec_commands(words))
     if program_record.read_only is None or risk_of(program, words):

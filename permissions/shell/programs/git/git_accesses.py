@@ -82,13 +82,14 @@ _MAGIC = re.compile(r":(?:\([a-z,:]*\)|[/!^]+)")
 
 
 def _show_accesses(rest: Sequence[Word]) -> list[Access]:
-    """Return the files that are named, as `commit:file` or as a pattern of git's own."""
+    """Return the files that are named, as `commit:file`, `-L1,9:file` or as a pattern of git's
+    own."""
     patterns: list[Word] = []
     for word in rest:
         if word.text.startswith(("--batch", "--stdin")) and word.text != "--batch-check":
             # What is shown stands on its input.
             patterns.extend(Word(word.raw, dot + GLOB_MARKS["*"]) for dot in ("", "."))
-        elif word.text and not word.plain.startswith("-"):
+        elif word.text and (not word.plain.startswith("-") or ":" in word.text):
             text = _MAGIC.sub("", word.text, count=1).rpartition(":")[2]
             patterns.append(Word(word.raw, text.translate(_PATTERN) or ".", word.splits))
     return each(AccessKind.MENTIONED, [word for word in patterns if not word.is_unknown])
