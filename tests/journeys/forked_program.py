@@ -157,7 +157,7 @@ def _kind(order: Mapping[str, Any], *, has_terminal: bool) -> Kind:
         has_more = os.pathsep in order["env"].get("PYTHONPATH", "")
         return Kind.START if has_more else Kind.SCREEN
     has_servers = "--mcp-config" in order["arguments"] or Path(order["cwd"], ".mcp.json").exists()
-    return Kind.SERVERS if has_servers or "from agent import" in order["code"] else Kind.PLAIN
+    return Kind.SERVERS if has_servers or "agent" in order["code"] else Kind.PLAIN
 
 
 @functools.cache

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import stat
-import sys
 import time
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from agent.mcp.protocol.oauth import ServerAuth
 from agent.mcp.server_state import ServerState
 from tests.agent.mcp.authorization_server import SignInServer
 from tests.agent.mcp.running import definition, of, running
+from tests.journeys.forked_program import ROOT, fork_program
 
 
 class Browser:
@@ -245,18 +246,8 @@ async def test_two_processes_refresh_once(tmp_path: Path) -> None:
             "        print((await servers.call_tool('g', 'echo', {})).content[0]['text'])\n"
             "asyncio.run(main())\n"
         )
-        both = [
-            await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-c",
-                code,
-                str(tmp_path),
-                server.url,
-                stdout=asyncio.subprocess.PIPE,
-                cwd=Path(__file__).parents[3],
-            )
-            for _ in range(2)
-        ]
+        arguments = (str(tmp_path), server.url)
+        both = [await fork_program(arguments, ROOT, dict(os.environ), code=code) for _ in range(2)]
         printed = [(await process.communicate())[0].strip() for process in both]
         assert printed == [b"done", b"done"]
         assert server.seen["refresh"] == before + 1
