@@ -285,9 +285,11 @@ class _Reader:
         for statement in module.body:
             if isinstance(statement, ast.ClassDef):
                 self._add_class(statement)
-        self._tree.record_changes.extend(
-            record_changes(self._path, module, self._imports, _dotted(self._path))
-        )
+        # Most modules have none, and to look at all of their calls takes as long as the rest.
+        if any(mark in self._tree.sources[self._path] for mark in ("replace", "**{")):
+            self._tree.record_changes.extend(
+                record_changes(self._path, module, self._imports, _dotted(self._path))
+            )
 
     def _add_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         lines = (node.end_lineno or node.lineno) - node.lineno + 1
