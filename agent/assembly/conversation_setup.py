@@ -115,6 +115,7 @@ def build_conversation(
             display=DisplayHooks(dispatch, replaces=start.user.dialog is not None),
             checkpoints=tools.checkpoints,
             costs=model.costs.costs,
+            titles=title,
             after_prompt=_each(loop.extractor.after_prompt, title.after_prompt),
             token_budget=start.settings.values.tokenBudget,
             expander=parts.commands.expander,

@@ -78,17 +78,32 @@ class AutomaticTitle:
         answer = next((each.text for each in reversed(messages) if each.origin == "model"), "")
         if not prompt.strip():
             return
-        text = await self._model.ask(
-            system=SYSTEM,
-            prompt=f"<request>\n{prompt[:_READ_CHARS]}\n</request>\n\n"
-            f"<answer>\n{answer[:_READ_CHARS]}\n</answer>",
-            max_tokens=_MAX_TOKENS,
-            abort=AbortController().signal,
+        title = await self._ask(
+            f"<request>\n{prompt[:_READ_CHARS]}\n</request>\n\n"
+            f"<answer>\n{answer[:_READ_CHARS]}\n</answer>"
         )
-        title = title_in(text)
         # A user may have named it meanwhile.
         if title and not self._recorder.is_titled:
             await self._recorder.title(title)
+
+    async def _ask(self, prompt: str) -> str:
+        signal = AbortController().signal
+        return title_in(
+            await self._model.ask(
+                system=SYSTEM, prompt=prompt, max_tokens=_MAX_TOKENS, abort=signal
+            )
+        )
+
+    async def propose(self, description: str, *, is_stored: bool) -> str:
+        """Return a title for a description; empty where the model has none.
+
+        Raises:
+            ModelError: the model does not answer.
+        """
+        title = await self._ask(f"<request>\n{description[:_READ_CHARS]}\n</request>")
+        if title and is_stored:
+            await self._recorder.title(title)
+        return title
 
 
 def title_in(answer: str) -> str:

@@ -67,6 +67,11 @@ class ConversationControls:
         await parts.hooks.model_switched(old_model, parts.model(), model)
         return parts.switch.left_out(self._state.messages)
 
+    async def propose_title(self, description: str, *, is_stored: bool) -> str:
+        """Return a title for a description, empty where the model has none, and name the session
+        so where that is wanted. Raises ModelError."""
+        return await self._parts.titles.propose(description, is_stored=is_stored)
+
     def set_effort(self, effort: Effort | None) -> None:
         """Ask for another effort from the next request on."""
         self._parts.switch.set_effort(effort)

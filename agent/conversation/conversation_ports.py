@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from agent.commands.service import CommandService
 from agent.conversation.accounting import Totals
+from agent.conversation.automatic_title import AutomaticTitle
 from agent.conversation.display_hooks import DisplayHooks
 from agent.display import Display, TodoItem
 from agent.events import AgentEvent
@@ -131,6 +132,7 @@ class ConversationParts(Struct, frozen=True, kw_only=True):
     observe: Callable[[AgentEvent], None] = lambda _: None
     after_prompt: Callable[[tuple[Message, ...]], None] = lambda _: None
     """Gets the history after each prompt that was done; must come back at once."""
+    titles: AutomaticTitle
     token_budget: int | None = None
     on_start: Callable[[], Awaitable[None]]
     """Fires the hooks of the start; the first prompt waits for it."""

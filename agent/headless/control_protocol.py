@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from agent.errors import AgentError
-from agent.headless.control_requests import ControlError, fulfill, welcome
+from agent.headless.control_requests import fulfill, welcome
 from agent.headless.introduction import Introduction, IntroductionError, read_introduction
 from agent.tools.services import PlanAnswer
 from hooks.answers.permission_updates import grant_of, suggestions_json
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 Suggest = Callable[[PermissionRequest, Decision], Sequence[Grant]]
 """Returns the rules that the dialog would offer to remember for an ask."""
+BESIDE: Final = frozenset({"generate_session_title"})
 DECLINED: Final = "The calling program does not allow this."
 
 
@@ -63,6 +64,8 @@ class Control:
         self.waiting_prompts: dict[str, Prompt] = {}
         """Prompts that wait for the one that runs, by their sender's ids; what is removed from it
         never runs."""
+        self._beside: set[asyncio.Future[None]] = set()
+        """Requests that wait for a model; an interrupt does not wait behind them."""
         self._first_model = ""
         self._suggest: Suggest = lambda _request, _pending: ()
 
@@ -123,13 +126,29 @@ class Control:
             if introduction is not None:
                 self._welcome_late(conversation, line, introduction)
                 return
-            request = line.get("request")
-            if not isinstance(request, Mapping):
-                raise ControlError('expected {"request": {"subtype": …}}')
-            self._answer(line, await self._handle_control(conversation, request))
         except IntroductionError:
             conversation.controls.interrupt()
             raise
+        request = line.get("request")
+        if not isinstance(request, Mapping):
+            self._refuse(line, 'expected {"request": {"subtype": …}}')
+            return
+        answering = self._answer_request(conversation, line, request)
+        if request.get("subtype") not in BESIDE:
+            await answering
+            return
+        task = asyncio.ensure_future(answering)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+
+    async def _answer_request(
+        self,
+        conversation: Conversation,
+        line: Mapping[str, object],
+        request: Mapping[str, object],
+    ) -> None:
+        try:
+            self._answer(line, await self._handle_control(conversation, request))
         except AgentError as error:
             self._refuse(line, error)
         except Exception as error:  # noqa: BLE001 - isolation boundary: the requester gets an answer

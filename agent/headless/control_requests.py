@@ -41,6 +41,8 @@ async def fulfill(
             return {}
         case "get_context_usage":
             return _context_usage(conversation)
+        case "generate_session_title":
+            return {"title": await _propose_title(conversation, request)}
         case "mcp_status":
             live = conversation.commands.context.servers()
             states = live.summary().states if live is not None else ()
@@ -100,6 +102,14 @@ def _set_thinking(conversation: Conversation, tokens: object) -> None:
     is_on = tokens != 0
     if not conversation.controls.set_thinking(is_on):
         raise ControlError(f"The model cannot work {'with' if is_on else 'without'} thinking.")
+
+
+async def _propose_title(conversation: Conversation, request: Mapping[str, object]) -> str | None:
+    description = request.get("description")
+    if not isinstance(description, str) or not description.strip():
+        raise ControlError("description: expected text")
+    is_stored = request.get("persist") is True
+    return await conversation.controls.propose_title(description, is_stored=is_stored) or None
 
 
 def _context_usage(conversation: Conversation) -> dict[str, object]:

@@ -17,11 +17,11 @@ import pytest
 from msgspec.structs import replace
 
 from agent.model.scripted.faults import Stall
-from agent.model.scripted.scenario import FaultPlan, Scenario, ToolCall, Turn
+from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn, When
 from agent.model.scripted.server import ScriptedServer
 from tests.journeys.conftest import HELLO
 from tests.journeys.forked_program import ForkedProgram, fork_program
-from tests.journeys.program import environment
+from tests.journeys.program import environment, run
 
 STREAM = ("--input-format", "stream-json", "--output-format", "stream-json")
 TOUCH = Turn((ToolCall("Bash", {"command": "touch made"}),))
@@ -272,6 +272,31 @@ async def test_an_error_of_a_callback_is_part_of_a_sentence(
         err = (await caller.process.stderr.read()).decode()
     assert "the calling program answered with an error: 'tool_nam'" in err
     assert "the calling program answered with an error: it has no text" in err
+
+
+async def test_it_asks_for_a_title_and_may_have_the_session_named(
+    project: Path, fresh_home: Path
+) -> None:
+    name = Turn((Text("Fix the login"),), when=When(system="You name"), times=0)
+    async with (
+        ScriptedServer(Scenario(turns=(name, HELLO))) as server,
+        program(server, project, fresh_home) as caller,
+    ):
+        caller.request("1", subtype="initialize", hooks=None)
+        await caller.until("control_response")
+        caller.prompt("hello")
+        session_id = (await caller.until("result"))["session_id"]
+        for number, persist in (("2", None), ("3", True)):
+            wish = {"description": "the login fails", "persist": persist}
+            caller.request(number, subtype="generate_session_title", **wish)
+            response = (await caller.until("control_response"))["response"]["response"]
+            assert response == {"title": "Fix the login"}
+        caller.request("4", subtype="generate_session_title")
+        assert (await caller.until("control_response"))["response"]["subtype"] == "error"
+        await caller.end()
+    env = environment(fresh_home, server.base_url)
+    _, out, _ = await run("sessions", "list", "--json", cwd=project, env=env)
+    assert [(row["id"], row["title"]) for row in json.loads(out)] == [(session_id, "Fix the login")]
 
 
 async def test_it_asks_for_the_use_of_the_window_and_for_the_first_model(
