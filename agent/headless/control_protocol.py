@@ -64,7 +64,7 @@ class Control:
         self.waiting_prompts: dict[str, Prompt] = {}
         """Prompts that wait for the one that runs, by their sender's ids; what is removed from it
         never runs."""
-        self._beside: set[asyncio.Future[None]] = set()
+        self._slow_answers: set[asyncio.Future[None]] = set()
         """Requests that wait for a model; an interrupt does not wait behind them."""
         self._first_model = ""
         self._suggest: Suggest = lambda _request, _pending: ()
@@ -138,8 +138,8 @@ class Control:
             await answering
             return
         task = asyncio.ensure_future(answering)
-        self._beside.add(task)
-        task.add_done_callback(self._beside.discard)
+        self._slow_answers.add(task)
+        task.add_done_callback(self._slow_answers.discard)
 
     async def _answer_request(
         self,
