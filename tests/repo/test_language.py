@@ -27,10 +27,9 @@ IDIOMS = re.compile(
 BRITISH = re.compile(
     r"(?:--)?colour|favour|behaviour|neighbour|honour|(?:anal|paral)yse\b|spelt|learnt|fulfil\b"
     r"|(?:dial|label|signal|travel|model)l(?:ed|ing)"
-    r"|(?:initial|minim|maxim|normal|optim|organ|recogn|serial|summar|synchron|token|virtual)is(?!m)\w*",
-    re.IGNORECASE,
+    r"|(?:initial|minim|maxim|normal|optim|organ|recogn|serial|summar|synchron|token|virtual)is(?!m)\w*"
 )
-"""Spellings other than the American ones."""
+"""Spellings other than the American ones, in lower case: to ignore it takes three times as long."""
 BRITISH_WORDS_OF_USERS = frozenset({"summarise", "--colour"})
 """What users of other programs type."""
 
@@ -150,7 +149,8 @@ def test_the_product_has_none() -> None:
 def test_words_have_their_american_spelling() -> None:
     texts = tracked_texts()
     pages = [path for path in texts if path.suffix == ".md" and path.name != "strings.md"]
-    found = {word[0] for path in (*_product(), *pages) for word in BRITISH.finditer(texts[path])}
+    everything = (texts[path].lower() for path in (*_product(), *pages))
+    found = {word for text in everything for word in BRITISH.findall(text)}
     assert found == BRITISH_WORDS_OF_USERS
 
 
