@@ -146,6 +146,8 @@ def test_the_setting_chooses_it_and_a_signal_leaves_the_conversation(
     program, emulator = start(screen, serve(Scenario(turns=(stalled,))), "--sandbox", "off")
     send(program, "begin")
     assert program.wait_until(shows("Run this command?")), emulator.text()
+    # The dialog does not wait for the card behind it to show that it waits.
+    assert program.wait_until(shows("● Bash touch made")), emulator.text()
     os.kill(program.pid, signal.SIGTERM)
     program.wait_until(lambda _: False)
     assert program.exit_status == 143
