@@ -88,7 +88,7 @@ class AnswerSchema:
         except RecursionError:
             return ["the schema refers to itself without an end"]
         except Unresolvable as error:
-            return [f"the schema refers to what is not there: {error}"]
+            return [f"the schema refers to a missing definition: {error}"]
 
 
 def correction(complaint: str) -> str:

@@ -207,7 +207,7 @@ class ServerAccess:
         definition, world = self.definition, self._world
         if definition.transport == "sdk":
             if world.ports.open_channel is None:
-                raise ConnectFailed("it runs in the calling program, and there is none")
+                raise ConnectFailed("it runs in the calling program, but none called this one")
             return world.ports.open_channel(definition)
         program = server_program(definition, world.env, world.launch_dir)
         if definition.plugin is not None:

@@ -85,7 +85,7 @@ class RetryPolicy(Struct, frozen=True):
             return GiveUp("trying again would not help")
         if failure.kind in CAPACITY and not self.retry_capacity:
             return GiveUp(
-                "no one is waiting for this answer, and the endpoint is short of capacity"
+                "the endpoint is short of capacity, and no user is waiting for this answer"
             )
         if self.persistent:
             left_s = PERSISTENT_LIMIT_S - elapsed_s

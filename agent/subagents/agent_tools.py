@@ -63,7 +63,7 @@ def tools_of(
         leads and any(entry.startswith("mcp__") for entry in _wanted_tools(definition))
     ):
         raise NoTools(
-            f"The agent {definition.name} cannot be started: none of its tools is there "
+            f"The agent {definition.name} cannot be started: none of its tools exists "
             f"({', '.join(definition.tools) or 'its list is empty'})."
         )
     return AgentTools(_only(parent, tool_names), _rules(definition.tools), missing)

@@ -440,7 +440,7 @@ async def test_failures_are_named_and_the_others_go_on(begin: Begin) -> None:
     bad, good = (report_of(events, n) for n in (0, 1))
     if not bad.is_error:
         bad, good = good, bad
-    assert "none of its tools is there (Nothing)" in bad.text
+    assert "none of its tools exists (Nothing)" in bad.text
     assert good.text == "Good."
 
 

@@ -103,7 +103,7 @@ async def test_settings_name_the_hosts_and_nobody_is_asked(
     allowed, refused, direct = await _contents(journey)
     assert journey.person.asked == []
     assert "served by the host" in allowed
-    assert "other.example:80 is not an allowed host, and no one can be asked" in refused
+    assert "other.example:80 is not an allowed host, and no user can approve it" in refused
     assert "connect" in direct.lower()
     assert "served" not in direct
     lines = [
@@ -158,7 +158,7 @@ async def test_dont_ask_refuses_at_once(begin: Begin, port: int) -> None:
         [bash(command), DONE], settings_file=_inside(), ask=user, permission_mode="dontAsk"
     )
     (content,) = await _contents(journey)
-    assert "no one can be asked" in content
+    assert "no user can approve it" in content
     assert user.asked == []
 
 

@@ -45,7 +45,7 @@ class ServerCallbacks:
         """Ask the user."""
         elicit = self._ports.elicit
         if elicit is None:
-            return types.ErrorData(code=types.INVALID_REQUEST, message="no one can be asked")
+            return types.ErrorData(code=types.INVALID_REQUEST, message="no user can answer")
         if self._open >= MAX_OPEN:
             return types.ElicitResult(action="decline")
         request = self._request(params)

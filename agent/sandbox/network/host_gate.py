@@ -125,7 +125,7 @@ class HostGate:
             return HostVerdict(False, "blocked-by-address", reason)
         decide_host = self._asker()
         if decide_host is None:
-            reason = f"{where} is not an allowed host, and no one can be asked"
+            reason = f"{where} is not an allowed host, and no user can approve it"
             return HostVerdict(False, "blocked-by-allowlist", reason)
         refusal = self._refusals.get((call.id, host.text, port))
         if refusal is not None:

@@ -65,7 +65,7 @@ async def test_without_anybody_to_ask_the_answer_is_no_at_once() -> None:
     assert verdict == HostVerdict(
         False,
         "blocked-by-allowlist",
-        "example.com:443 is not an allowed host, and no one can be asked",
+        "example.com:443 is not an allowed host, and no user can approve it",
     )
 
 
