@@ -23,7 +23,7 @@ BOTH = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(3
             "takes too long",
         ),
         ({"properties": {"a": {"$ref": "#/properties/a"}}}, "without an end"),
-        ({"properties": {"a": {"$ref": "file:///etc/passwd"}}}, "not there"),
+        ({"properties": {"a": {"$ref": "file:///etc/passwd"}}}, "missing definition"),
         ({"properties": {"a": {"type": "number"}}}, r"\$\.a"),
     ],
 )
