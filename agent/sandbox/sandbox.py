@@ -29,7 +29,7 @@ from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.network.namespace import NamespaceRefused
 from agent.sandbox.network.session_network import SessionNetwork
 from agent.sandbox.placeholders import Placeholders
-from agent.sandbox.planted.planted_repositories import SubmoduleSearch
+from agent.sandbox.planted.planted_repositories import SubmoduleSearch, what_runs
 from agent.sandbox.policy import Network, SandboxPolicy
 from agent.sandbox.protected.protected_names import NameSearch
 from agent.sandbox.refusals import RefusalLog
@@ -191,17 +191,18 @@ class Sandbox:
             confine = self.confine_where_held(RunRequest(Confinement.READ_ONLY, masks_denied=False))
             reading = ReadingPrograms(program.env, self._context().project_root, confine)
             launch.confined_run.find_planted = lambda run_policy: (
-                *self._names_made(run_policy),
+                *self._names_made(run_policy, reading),
                 *self._submodules.find_planted(run_policy, reading),
             )
         return launch
 
-    def _names_made(self, policy: SandboxPolicy) -> list[str]:
-        return [
-            path
-            for root, previous in policy.found_names.items()
-            for path in self._names.find(root, policy.cwd).made_since(previous)
-        ]
+    def _names_made(self, policy: SandboxPolicy, reading: ReadingPrograms) -> list[str]:
+        paths: list[str] = []
+        for root, previous in policy.found_names.items():
+            current = self._names.find(root, policy.cwd, previous)
+            paths += current.made_since(previous)
+            paths += what_runs(current.repositories_since(previous), policy, reading)
+        return paths
 
     async def launch_call(self, program: Launch, request: RunRequest, call: NetworkCall) -> Launch:
         """Return the launch of a command of the model, as its decision assumed.

@@ -26,6 +26,7 @@ MAX_BYTES: Final = 1_000_000
 TIMEOUT_S: Final = 3.0
 _REPOSITORY_NAMES: Final = (".git", "HEAD")
 """Git looks for a repository only in a directory that contains one of these."""
+_CONFIGURATIONS: Final = ("config", "config.worktree")
 _NO_REPOSITORY: Final = b"fatal: not a git repository"
 
 _KNOWN_HARMLESS: Final = re.compile(
@@ -80,9 +81,18 @@ def git_items(project_root: Path, programs: ReadingPrograms) -> Iterator[TrustIt
             yield item("setting", f"git repository ({error.reason})", [str(error), error.reason])
         return
     for directory in dict.fromkeys((common, own)):
-        for name in ("config", "config.worktree"):
+        for name in _CONFIGURATIONS:
             yield from _config_items(directory / name, programs)
     yield from _hook_items(common / "hooks")
+
+
+def directory_items(repository: Path, programs: ReadingPrograms) -> Iterator[TrustItem]:
+    """Yield the same for a directory that git would take for a repository itself."""
+    if os.path.lexists(repository / "commondir"):
+        yield item("setting", "git repository (it shares another)", [str(repository)])
+    for name in _CONFIGURATIONS:
+        yield from _config_items(repository / name, programs)
+    yield from _hook_items(repository / "hooks")
 
 
 def repository_entries(items: Iterable[TrustItem]) -> Iterator[tuple[Path, str, str]]:

@@ -2,7 +2,8 @@
 
 An empty `.git/commondir`, for example, would break git; so it is looked for afterwards, and what
 was put there is moved away before any other program reads it. Another command may still run and put
-links on the way: directories are opened without following any.
+links on the way: directories are opened without following any. The command may have closed them to
+their owner, so that what it put there could neither be seen nor moved: they are opened up again.
 """
 
 from __future__ import annotations
@@ -10,14 +11,12 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shutil
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from agent.sandbox.policy import SandboxPolicy
 from permissions.base.files.plain_file import NotRegular, open_regular
-from permissions.base.files.without_links import open_directory
+from permissions.base.files.without_links import PASS_FLAGS, open_directory, open_up
 
 
 def move_planted(
@@ -30,13 +29,12 @@ def move_planted(
     Args:
         repositories: Canonical paths of `.git` that must not be there either.
     """
-    originals: list[tuple[str, str | bytes | None]] = []
-    originals += [(path, None) for path in (*policy.watched_names, *repositories)]
-    originals += (*policy.links, *policy.contents)
+    originals: dict[str, str | bytes | None] = dict.fromkeys((*policy.watched_names, *repositories))
+    originals |= {**dict(policy.links), **dict(policy.contents)}
     places: dict[str, str | None] = {}
     with contextlib.ExitStack() as stack:
         directories: dict[str, int | None] = {}
-        for path, original in originals:
+        for path, original in originals.items():
             places[path] = _restore(
                 path, original, quarantine, _open_parent(path, directories, stack)
             )
@@ -55,8 +53,10 @@ def _open_parent(
     parent = os.path.dirname(path)
     if parent not in directories:
         try:
-            directories[parent] = directory = open_directory(parent)
+            directories[parent] = directory = open_directory(parent, opens_up=True)
             stack.callback(os.close, directory)
+            if not os.access(".", os.X_OK, dir_fd=directory, effective_ids=True):
+                open_up(directory)
         except OSError:
             directories[parent] = None
     return directories[parent]
@@ -122,13 +122,31 @@ def _link_target(name: str, directory: int) -> str | None:
 
 
 def _move(path: str, directory: int, quarantine: Path) -> str:
-    name = os.path.basename(path)
-    place = quarantine / f"{secrets.token_hex(4)}-{name}"
+    name, token = os.path.basename(path), secrets.token_hex(4)
+    place, new_name = quarantine / f"{token}-{name}", f"moved-{token}-{name}"
+    # Nothing is copied: a copy can be made to fail, or to take all that is free.
     try:
         quarantine.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Another file system takes a copy, which is not made by descriptor.
-        source = f"/proc/self/fd/{directory}/{name}" if sys.platform == "linux" else path
-        shutil.move(source, place)
-    except OSError as error:
-        return f"it could not be moved away: {error.strerror}"
+        _rename(name, directory, place)
+    except OSError:
+        try:
+            _rename(name, directory, new_name, directory)
+        except OSError as error:
+            return f"it could not be moved away: {error.strerror}"
+        return os.path.join(os.path.dirname(path), new_name)
     return str(place)
+
+
+def _rename(name: str, directory: int, target: str | Path, target_dir: int | None = None) -> None:
+    try:
+        os.rename(name, target, src_dir_fd=directory, dst_dir_fd=target_dir)
+    except PermissionError:
+        open_up(directory)
+        # A directory that moves to another one is changed itself.
+        with contextlib.suppress(NotADirectoryError):
+            item = os.open(name, PASS_FLAGS, dir_fd=directory)
+            try:
+                open_up(item)
+            finally:
+                os.close(item)
+        os.rename(name, target, src_dir_fd=directory, dst_dir_fd=target_dir)

@@ -1,25 +1,55 @@
-"""Submodules that a run made: `git status` of the project enters them, and runs what they name.
+"""Repositories that a run made where git finds them, and that name something to run.
 
-An entry of the index and a repository in its place are enough, however deep; the user's prompt or
-editor asks git for the state of the project at any time.
+The user's prompt or editor asks git for the state of the project at any time. It enters submodules:
+an entry of the index and a repository in its place are enough, however deep. And in a directory of
+the project it uses the repository that is there, not the project's own.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from agent.sandbox.policy import SandboxPolicy
-from agent.settings.git_config import git_items
+from agent.sandbox.protected.protected_names import is_repository
+from agent.settings.git_config import directory_items, git_items
+from agent.settings.trust import TrustItem
 from permissions.base.files.plain_file import read_plain
 from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.process.run_program import run_blocking
 from permissions.base.process.spawn import CannotStart
+from permissions.paths.resolve import is_below
 
 TIMEOUT_S: Final = 3.0
 MAX_INDEX_BYTES: Final = 200_000_000
 _SUBMODULE_MODE: Final = (0o160000).to_bytes(4, "big")
+
+
+def what_runs(
+    repositories: Iterable[str], policy: SandboxPolicy, programs: ReadingPrograms
+) -> Iterator[str]:
+    """Yield the configurations and hooks of repositories that make git run something.
+
+    Args:
+        repositories: Each the path of a `.git`, or of a directory that is a repository itself. For
+            what is outside of it and was not protected, what leads git there: the `.git` or `HEAD`.
+        policy: That of the run which made them.
+    """
+    for path in repositories:
+        is_bare = not is_repository(path)
+        marker = os.path.join(path, "HEAD") if is_bare else path
+        directory = Path(os.path.dirname(marker))
+        for one in _that_run((directory_items if is_bare else git_items)(directory, programs)):
+            file = None if one.file is None else os.path.realpath(one.file)
+            if file is None or not any(is_below(file, place) for place in policy.read_only):
+                yield marker if file is None or not is_below(file, path) else file
+
+
+def _that_run(items: Iterable[TrustItem]) -> Iterator[TrustItem]:
+    """Leave out what every submodule has: where its files are."""
+    return (one for one in items if not one.label.startswith("git core.worktree = "))
 
 
 class SubmoduleSearch:
@@ -42,7 +72,7 @@ class SubmoduleSearch:
                     or not os.path.lexists(path)
                 ):
                     continue
-                if any(git_items(Path(root, name), programs)):
+                if any(_that_run(git_items(Path(root, name), programs))):
                     paths.append(path)
         return paths
 

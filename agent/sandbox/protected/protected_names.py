@@ -16,6 +16,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from permissions.base.files.without_links import open_directory, open_up
 from permissions.paths.protected_paths import (
     PROTECTED_DIRS,
     PROTECTED_FILES,
@@ -28,6 +29,7 @@ MAX_DIRECTORIES: Final = 5_000
 """The directories that are looked at, those less deep first; as many again that a run made."""
 SKIPPED: Final = frozenset({"node_modules", ".venv", "venv", "__pycache__", "target", ".tox"})
 NAMES: Final = PROTECTED_DIRS | PROTECTED_FILES
+_LOOKING: Final = stat.S_IRUSR | stat.S_IXUSR
 _UNSETTLED_NS: Final = 100_000_000
 """A directory that changed so shortly before it was read may have changed again unseen."""
 
@@ -38,10 +40,14 @@ class _Directory(Struct, frozen=True):
     state: _State
     """Device, number, and when it last changed."""
     is_settled: bool
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
     """Paths of protected names in it."""
-    inside: tuple[str, ...]
+    inside: tuple[str, ...] = ()
     """Paths of its directories that may have some."""
+    is_closed: bool = False
+    """Whether its owner may not look at it."""
+    may_be_bare: bool = False
+    """Whether git may take it for a repository."""
 
 
 class Found(Struct, frozen=True):
@@ -68,8 +74,22 @@ class Found(Struct, frozen=True):
         own = self._repositories_since(previous) if new_names else set()
         for path in new_names:
             # What was never looked at may have been there.
-            is_known = previous.is_complete or os.path.dirname(path) in previous.directories
+            was = previous.directories.get(os.path.dirname(path))
+            is_known = previous.is_complete if was is None else not was.is_closed
             if is_known and own.isdisjoint(_above(path)) and not _is_empty(path):
+                yield path
+
+    def repositories_since(self, previous: Found) -> Iterator[str]:
+        """Yield each `.git` that was put into a directory that was there before, and each such
+        directory that became a repository itself."""
+        old_names = frozenset(previous.names)
+        for path in self.names:
+            is_over_files = os.path.dirname(path) in previous.directories
+            if is_over_files and is_repository(path) and path not in old_names:
+                yield path
+        for path, directory in self.directories.items():
+            was = previous.directories.get(path)
+            if directory.may_be_bare and was is not None and not was.may_be_bare:
                 yield path
 
     def _repositories_since(self, previous: Found) -> set[str]:
@@ -110,8 +130,13 @@ class NameSearch:
         self._read: dict[str, Mapping[str, _Directory]] = {}
         self._lock = threading.Lock()
 
-    def find(self, root: str, cwd: str) -> Found:
-        """Return what is below a canonical directory now, around `cwd` first. Raises nothing."""
+    def find(self, root: str, cwd: str, earlier: Found | None = None) -> Found:
+        """Return what is below a canonical directory now, around `cwd` first. Raises nothing.
+
+        Args:
+            earlier: What was there before a run. Directories that were closed to their owner after
+                that are opened up.
+        """
         with self._lock:
             old_directories = self._read.get(root, {})
             directories: dict[str, _Directory] = {}
@@ -119,9 +144,11 @@ class NameSearch:
             first, later, limit = deque([*parents, root]), deque[str](), MAX_DIRECTORIES
             while (first or later) and len(directories) < limit:
                 path = first.popleft() if first else later.popleft()
-                directory = (
-                    None if path in directories else _looked_at(path, old_directories.get(path))
-                )
+                if path in directories:
+                    continue
+                directory = _looked_at(path, old_directories.get(path))
+                if directory is not None and directory.is_closed and earlier is not None:
+                    directory = _opened_up(path, directory, earlier.directories.get(path))
                 if directory is None:
                     continue
                 directories[path] = directory
@@ -149,20 +176,40 @@ def _looked_at(path: str, previous: _Directory | None) -> _Directory | None:
         if previous is not None and previous.is_settled and previous.state == state:
             return previous
         is_settled = time.time_ns() - status.st_ctime_ns > _UNSETTLED_NS
+        if status.st_mode & _LOOKING != _LOOKING and not os.access(
+            path, os.R_OK | os.X_OK, effective_ids=True
+        ):
+            return _Directory(state, is_settled, is_closed=True)
         with os.scandir(path) as entries:
             return _read(entries, state, is_settled)
     except OSError:
         return None
 
 
+def _opened_up(path: str, directory: _Directory, was: _Directory | None) -> _Directory | None:
+    """Return what is in a closed directory if it is new or was changed; else it stays closed."""
+    if was is not None and was.state == directory.state:
+        return directory
+    try:
+        descriptor = open_directory(path)
+        try:
+            open_up(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return directory
+    return _looked_at(path, None)
+
+
 def _read(entries: Iterable[os.DirEntry[str]], state: _State, is_settled: bool) -> _Directory:
-    names, inside = [], []
+    names, inside, may_be_bare = [], [], False
     for entry in entries:
         if is_protected(entry.name):
             names.append(entry.path)
         elif entry.is_dir(follow_symlinks=False) and entry.name not in SKIPPED:
             inside.append(entry.path)
-    return _Directory(state, is_settled, tuple(names), tuple(inside))
+        may_be_bare = may_be_bare or entry.name == "HEAD"
+    return _Directory(state, is_settled, tuple(names), tuple(inside), may_be_bare=may_be_bare)
 
 
 def is_protected(name: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from typing import Final
 
 _WITHOUT_RIGHTS: Final = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
@@ -17,8 +18,12 @@ _WITHOUT_RIGHTS: Final = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
 PASS_FLAGS: Final = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | _WITHOUT_RIGHTS
 
 
-def open_directory(path: str | os.PathLike[str]) -> int:
+def open_directory(path: str | os.PathLike[str], *, opens_up: bool = False) -> int:
     """Return the descriptor of a directory by its canonical path, for `dir_fd`.
+
+    Args:
+        opens_up: Whether directories of this user that none may pass through get back the rights
+            of their owner.
 
     Raises:
         OSError: it is not there, or `ENOTDIR` or `ELOOP` where a component is a link now.
@@ -27,13 +32,32 @@ def open_directory(path: str | os.PathLike[str]) -> int:
     try:
         for part in os.fspath(path).split("/"):
             if part:
-                step = os.open(part, PASS_FLAGS, dir_fd=directory)
+                step = _step(part, directory, opens_up=opens_up)
                 os.close(directory)
                 directory = step
     except BaseException:
         os.close(directory)
         raise
     return directory
+
+
+def _step(name: str, directory: int, *, opens_up: bool) -> int:
+    try:
+        return os.open(name, PASS_FLAGS, dir_fd=directory)
+    except PermissionError:
+        if not opens_up:
+            raise
+        open_up(directory)
+        return os.open(name, PASS_FLAGS, dir_fd=directory)
+
+
+def open_up(directory: int) -> None:
+    """Give all rights to a directory back to its owner. Raises OSError: that is another user."""
+    mode = stat.S_IMODE(os.fstat(directory).st_mode)
+    # Linux changes no mode through a descriptor without rights, but through its path.
+    place = f"/proc/self/fd/{directory}" if sys.platform == "linux" else directory
+    if mode & stat.S_IRWXU != stat.S_IRWXU:
+        os.chmod(place, mode | stat.S_IRWXU)
 
 
 def open_anything(path: str) -> int:
