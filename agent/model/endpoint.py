@@ -25,7 +25,7 @@ DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_SMALL_MODEL: Final = "claude-haiku-5-5"
 _NOTHING_CONFIGURED: Final = (
     "No model is configured. Set ANTHROPIC_API_KEY, set ANTHROPIC_BASE_URL to a server that "
-    "speaks the Messages API (Ollama, llama.cpp, vLLM, LM Studio, LiteLLM), or name a model of "
+    "supports the Messages API (Ollama, llama.cpp, vLLM, LM Studio, LiteLLM), or name a model of "
     "another provider, such as --model openai/NAME with OPENAI_API_KEY."
 )
 

@@ -82,7 +82,7 @@ def from_connection(error: Exception, base_url: str) -> ModelError:
         return ModelError("timeout", f"{base_url} did not respond in time.")
     # A host that refuses is there, but no server listens.
     if _is_caused_by(error, ConnectionRefusedError):
-        return ModelError("unreachable", f"Nothing answers at {base_url}.")
+        return ModelError("unreachable", f"No server responds at {base_url}.")
     if _is_caused_by(error, socket.gaierror):
         text = f"No connection to {base_url}: its host name cannot be resolved."
         return ModelError("connection", text[:MAX_TEXT])

@@ -30,7 +30,7 @@ def summary_of(run: WorkflowRun, end: RunEnd | None) -> RunSummary:
     reason = end.reason if end is not None else "the program ends before it"
     line = f"workflow {record.id}: {state}, {count_text(len(views), 'agent')}"
     if state != WorkflowState.COMPLETED:
-        line += f": {reason or 'no reason is known'}; {how_to_continue(record.id, end)}"
+        line += f": {reason or 'the reason is not known'}; {how_to_continue(record.id, end)}"
     cost = sum(view.record.cost_usd or 0.0 for view in views if not view.is_reused)
     return RunSummary(
         line,
@@ -76,9 +76,9 @@ def ended_run_text(run: WorkflowRun, end: RunEnd) -> str:
     )
     more = " once the user has raised the limit" if end.state is WorkflowState.PAUSED else ""
     return (
-        f"The workflow is {end.state}: {end.reason or 'no reason is known'}. {answer_count} of "
-        f"{len(run.steps.views)} agents had answered; Workflow with resumeFromRunId "
-        f"{run.record.id}{more} repeats none of them."
+        f"The workflow is {end.state}: {end.reason or 'the reason is not known'}. "
+        f"{answer_count} of {len(run.steps.views)} agents had answered; "
+        f"Workflow with resumeFromRunId {run.record.id}{more} repeats none of them."
     )
 
 

@@ -82,7 +82,7 @@ class RetryPolicy(Struct, frozen=True):
             elapsed_s: since the first attempt.
         """
         if not failure.retryable:
-            return GiveUp("trying again would not help")
+            return GiveUp("another attempt would not help")
         if failure.kind in CAPACITY and not self.retry_capacity:
             return GiveUp(
                 "the endpoint is short of capacity, and no user is waiting for this answer"
@@ -90,7 +90,7 @@ class RetryPolicy(Struct, frozen=True):
         if self.persistent:
             left_s = PERSISTENT_LIMIT_S - elapsed_s
             if left_s <= 0:
-                return GiveUp("six hours of trying have passed")
+                return GiveUp("the request was retried for six hours")
             return PlannedRetry(min(self._delay_s(attempt, failure, rng), left_s), failure.message)
         if failure.asks_too_much:
             return GiveUp("the endpoint asks for a longer wait than a turn allows")

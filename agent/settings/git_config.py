@@ -119,7 +119,7 @@ def _repository(root: Path, programs: ReadingPrograms) -> tuple[Path, Path]:
             raise _Unreadable("")
         if b"safe.directory" in result.stderr:
             raise _Unreadable("it belongs to another user, so git refuses to use it")
-        lines = result.stderr.decode("utf-8", "replace").splitlines() or ["git gives no answer"]
+        lines = result.stderr.decode("utf-8", "replace").splitlines() or ["git does not respond"]
         raise _Unreadable(lines[0].removeprefix("fatal: "))
     names = result.stdout.removesuffix(b"\n").split(b"\n")
     if len(names) != 2:

@@ -361,7 +361,7 @@ def _object(raw: Mapping[str, object], name: str) -> Mapping[str, object] | None
 
 def _ignored_notes(event: str, raw: Mapping[str, object]) -> tuple[str, ...]:
     names = [name for name in raw if name not in ("suppressOutput",)]
-    return (f"{event} has no use for an answer; {', '.join(names)} ignored",) if names else ()
+    return (f"{event} does not use an answer; {', '.join(names)} ignored",) if names else ()
 
 
 def _cut(text: str | None) -> str | None:

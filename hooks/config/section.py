@@ -137,7 +137,8 @@ class _SectionReader:
             types = ", ".join(sorted(EFFECTS[event].types - {"callback"}))
             self._warn(
                 where,
-                f"{event} takes handlers of type {types}; this `{handler.type}` one never runs",
+                f"{event} supports handlers of type {types}; "
+                f"this `{handler.type}` handler never runs",
             )
             return
         spec = HandlerSpec(

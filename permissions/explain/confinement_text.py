@@ -23,5 +23,5 @@ _CONFINED_TO: Final = {
     Confinement.PROJECT: "to your folders, protected files excluded, and to hosts that are allowed",
     Confinement.PROJECT_FILES: "to your folders, protected files excluded, and package caches; "
     "the network is open",
-    Confinement.NONE: "to nothing: it can do everything you can",
+    Confinement.NONE: "not at all: it can do everything you can",
 }

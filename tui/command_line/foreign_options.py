@@ -42,7 +42,7 @@ INSTEAD: Final = {
     "-i": _IMAGE,
     "--search": "the model may read pages; --allow 'WebFetch(domain:example.com)' allows a site.",
     "--oss": "ANTHROPIC_BASE_URL names a server on this machine, --model one of its models.",
-    "-q": "-p prints the answer alone.",
+    "-q": "-p prints only the answer.",
     "--profile": "--settings FILE.",
     "--config": "--settings FILE.",
 }

@@ -144,7 +144,7 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
             BLANK,
             *wrap(
                 [
-                    ("To use any server that speaks the Messages API ", MUTED),
+                    ("To use a server that supports the Messages API ", MUTED),
                     ("(Ollama, llama.cpp, vLLM, LM Studio, LiteLLM):", MUTED),
                 ],
                 width,

@@ -70,7 +70,7 @@ class CellFrame:
         if self.styles.color_system is color_system and not self.styles.is_full:
             return False
         if self.styles.is_full:
-            log.warning("the style table is full and starts afresh")
+            log.warning("the style table is full and is cleared")
         self.styles = StyleTable(color_system)
         self.maker = CellMaker()
         self.back.invalidate()

@@ -94,9 +94,9 @@ def figures_text(figures: OutputStats) -> str:
         f"{_size(figures.total_bytes)} in {figures.total_frames:,} frames so far",
     ]
     if figures.coalesced_frames:
-        parts.append(f"{figures.coalesced_frames:,} overtaken by newer ones")
+        parts.append(f"{figures.coalesced_frames:,} replaced by newer ones")
     if figures.drain_bytes_per_s is not None:
-        parts.append(f"the line took {_size(figures.drain_bytes_per_s)}/s when it was full")
+        parts.append(f"the terminal accepted {_size(figures.drain_bytes_per_s)}/s at most")
     if figures.is_slow:
         parts.append("it is slow, so animations are off")
     return ", ".join(parts)

@@ -236,7 +236,7 @@ def _write(run: WorkflowRun, end: RunEnd, *, as_json: bool) -> None:
         if failures := failed_agents(run):
             _tell(failures)
     else:
-        _tell(f"{end.state}: {end.reason or 'no reason is known'}")
+        _tell(f"{end.state}: {end.reason or 'the reason is not known'}")
         _tell(how_to_continue(record.id, end))
 
 

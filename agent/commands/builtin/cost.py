@@ -35,7 +35,7 @@ def total(cost_usd: float, *, is_complete: bool) -> str:
     """Return the first line; what has no known price is not reported as free."""
     if is_complete:
         return f"${cost_usd:.4f} in this session"
-    return f"at least ${cost_usd:.4f} in this session" if cost_usd else "no known cost so far"
+    return f"at least ${cost_usd:.4f} in this session" if cost_usd else "no cost known so far"
 
 
 def _of_model(name: str, cost: ModelCost) -> str:

@@ -118,5 +118,5 @@ class _NonBlockingReader(io.BufferedReader):
     def read(self, size: int | None = -1, /) -> bytes:
         data: bytes | None = super().read(size)
         if data is None:
-            raise OSError(errno.EAGAIN, "it has no data yet, and none is waited for")
+            raise OSError(errno.EAGAIN, "it has no data yet")
         return data

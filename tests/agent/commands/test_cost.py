@@ -13,7 +13,7 @@ from agent.commands.builtin.cost import total
         (0.0, True, "$0.0000 in this session"),
         (0.25, True, "$0.2500 in this session"),
         (0.25, False, "at least $0.2500 in this session"),
-        (0.0, False, "no known cost so far"),
+        (0.0, False, "no cost known so far"),
     ],
 )
 def test_the_first_line(cost_usd: float, is_complete: bool, expected: str) -> None:

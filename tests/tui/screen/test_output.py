@@ -172,6 +172,6 @@ def test_the_figures_are_told_in_a_line() -> None:
     meter.count_coalesced()
     meter.wrote(500, 0.5)
     assert figures_text(meter.figures()).endswith(
-        "1 overtaken by newer ones, the line took 1.0 kB/s when it was full, "
+        "1 replaced by newer ones, the terminal accepted 1.0 kB/s at most, "
         "it is slow, so animations are off"
     )

@@ -96,7 +96,7 @@ async def player(tmp_path: Path) -> AsyncIterator[Player]:
 async def test_the_repair_is_made_and_verified(player: Player) -> None:
     last = await player.prompt(SUGGESTED_PROMPT)
     assert player.calls == ["Read", "Read", "Bash", "Edit", "Bash", "Write"]
-    assert "That was refused" in last
+    assert "That was denied" in last
     assert "scripted" in last
     assert "price_cents * pieces" in (player.project / "basket.py").read_text()
 
@@ -118,7 +118,7 @@ async def test_a_denied_edit_changes_nothing(player: Player) -> None:
 
 async def test_further_prompts_are_answered_as_scripted(player: Player) -> None:
     await player.prompt(SUGGESTED_PROMPT)
-    assert "done" in await player.prompt("Fix the total, please")
+    assert "is fixed" in await player.prompt("Fix the total, please")
     assert "basket.py" in await player.prompt("Show me the files")
     assert "OK" in await player.prompt("Run the tests again")
     assert "cannot understand" in await player.prompt("Sing me a song")
