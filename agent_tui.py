@@ -14,9 +14,26 @@ import sys
 def main() -> int:
     """Run the program and return its exit status."""
     sys.path[:] = _without_foreign(sys.path)
-    from tui.cli import main as run  # from the path that is clean now
+    # From the path that is clean now.
+    if _shares_files():
+        from permissions.base.files.separate_files import separate_files
+
+        separate_files()
+    from tui.cli import main as run
 
     return run()
+
+
+def _shares_files() -> bool:
+    """Has a file of this program, or of a package that it needs, another name elsewhere?"""
+    packages = [os.path.join(path, "msgspec", "__init__.py") for path in site.getsitepackages()]
+    for path in (__file__, *packages):
+        try:
+            if os.lstat(path).st_nlink > 1:
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def _without_foreign(path: list[str]) -> list[str]:

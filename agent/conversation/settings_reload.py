@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agent.hook_events.config import hook_config
 from agent.permission_config.contenders import is_auto_available
-from agent.permission_config.named_files import named_files
+from agent.permission_config.named_files import protected_files
 from agent.settings.load import Settings
 from agent.settings.watch import Reloaded, ReloadFailed, SettingsChange, reload, watch_settings
 from hooks.config.config import HookConfig
@@ -217,7 +217,7 @@ def refresh_context(
         additional_dirs=tuple(dict.fromkeys((*settings.additional_dirs, *own_dirs))),
         is_trusted=settings.trust.is_settled,
         policy=settings.policy,
-        protected_files=named_files(settings),
+        protected_files=protected_files(settings),
         # A gate that was closed at the start stays closed; one that was open can be closed.
         bypass_available=context.bypass_available and not is_bypass_locked,
         blocked_hosts=frozenset(host.lower() for host in settings.values.blockedHosts or ()),

@@ -16,11 +16,17 @@ from typing import Final
 from agent.settings.git_config import repository_entries
 from agent.settings.load import Settings
 from agent.settings.project_items import handlers
+from permissions.paths.own_program import own_program
 
 _PROJECT: Final = re.compile(r"\$\{?(?:CLAUDE|AGENT_TUI)_PROJECT_DIR\}?")
 _HOME: Final = re.compile(r"\$\{?HOME\}?(?=/)|^~(?=/)")
 _PUNCTUATION: Final = re.compile(r"""[\s'"`;|&<>(){}]+""")
 _LOOKS_LIKE_A_FILE: Final = re.compile(r"(?!-)(?=.*/|.*\.\w+\Z)[\w./+@-]+")
+
+
+def protected_files(settings: Settings) -> frozenset[str]:
+    """Return the named files, and the directories of this program where it is in the project."""
+    return named_files(settings).union(own_program((settings.launch_dir, settings.project_root)))
 
 
 def named_files(settings: Settings) -> frozenset[str]:

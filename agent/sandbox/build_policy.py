@@ -22,6 +22,7 @@ from agent.sandbox.protected.protected_names import NameSearch
 from permissions.base.process.neutral_git import with_git_values
 from permissions.confinement import Confinement
 from permissions.context import PermissionContext
+from permissions.paths.own_program import own_program
 from permissions.paths.resolve import beginnings
 
 CONTENT: Final = ("agents", "bin", "commands", "hooks", "plugins", "rules", "scripts", "skills")
@@ -112,7 +113,9 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     names_by_root = {root: request.search.find(root, cwd) for root in roots}
     names = {root: one.names for root, one in names_by_root.items()}
     mounts = protected_mounts(roots, cwd, context.protected_files, names=names)
-    all_read_only = _unique((*mounts.read_only, *_inside(read_only, roots)))
+    writable = (*roots, *caches.directories)
+    read_only = (*read_only, *own_program(writable))
+    all_read_only = _unique((*mounts.read_only, *_inside(read_only, writable)))
     return SandboxPolicy(
         confinement=request.confinement,
         cwd=cwd,
@@ -120,7 +123,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         write_roots=_unique((*roots, *mounts.writable)),
         caches=caches.directories,
         pinned_directories=_outside(
-            (*mounts.pinned_directories, *pins_around(roots, (*denied_paths, *read_only))),
+            (*mounts.pinned_directories, *pins_around(writable, (*denied_paths, *read_only))),
             all_read_only,
         ),
         read_only=all_read_only,

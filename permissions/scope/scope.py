@@ -171,7 +171,8 @@ class Scope(Struct, frozen=True):
             return None
         what = "deletes or moves" if is_removed else "writes"
         return self._protected_floor(
-            f"{what} {_target_text(target)}, which a hook, the status line, a server or git runs"
+            f"{what} {_target_text(target)}, "
+            "which agent-tui, a hook, the status line, a server or git runs"
         )
 
     def _protection(self, path: str) -> Protection:

@@ -144,7 +144,7 @@ async def test_f21_a_hooks_script_is_not_edited_without_a_word(
         flags = ("--trust", "--permission-mode", "acceptEdits")
         _, _, err = await run("-p", "go", *flags, cwd=project, env=env)
     assert script.read_text() == "exit 0\n"
-    assert "which a hook, the status line, a server or git runs" in err
+    assert "which agent-tui, a hook, the status line, a server or git runs" in err
     assert (project / "scripts" / "new.sh").exists(), "its neighbor is an ordinary file"
 
 
