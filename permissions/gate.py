@@ -15,6 +15,7 @@ from weakref import WeakSet
 
 from msgspec.structs import replace
 
+from permissions.base.text.failure_text import error_reason
 from permissions.context import PermissionContext
 from permissions.decision import (
     Behavior,
@@ -376,7 +377,8 @@ class PermissionGate:
         except OSError as error:
             warning = _warning(
                 "mode_ignored",
-                f"The rule could not be stored: {error}. This call alone was allowed.",
+                f"The rule could not be stored: {error_reason(error)}. "
+                "This call alone was allowed.",
             )
             self._notify(warning.message)
             return replace(decision, warnings=(*decision.warnings, warning))

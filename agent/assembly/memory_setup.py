@@ -18,6 +18,7 @@ from agent.memory.facts import FactStore
 from agent.recovery.retry import RequestSource
 from agent.session.store import project_slug
 from agent.settings.change import set_value
+from permissions.base.text.failure_text import error_reason
 from permissions.base.text.redactor import Redactor
 
 STATE_FILE: Final = "memory.json"
@@ -68,7 +69,9 @@ def fact_extractor(
                 # Or the watcher would report a change that the user did not make in a file.
                 await reload_settings()
             except (AgentError, OSError) as error:
-                start.user.notify(f"The answer applies to this session only: {error}", "warning")
+                start.user.notify(
+                    f"The answer applies to this session only: {error_reason(error)}", "warning"
+                )
         return answer is True
 
     return FactExtractor(

@@ -21,6 +21,7 @@ from agent.tools.builtin.glob import glob_tool
 from agent.tools.builtin.grep import grep_tool
 from agent.tools.builtin.read import read_tool
 from agent.tools.large_results import bound_result
+from permissions.base.text.failure_text import error_reason
 from permissions.decision import Behavior
 from permissions.evaluate.cascade import evaluate_parts
 from permissions.request import PermissionRequest
@@ -64,7 +65,7 @@ class ServedTools:
         except InputError as error:
             return ToolOutcome(f"The input does not fit: {', '.join(error.places)}", is_error=True)
         except (ToolError, OSError) as error:
-            return ToolOutcome(str(error), is_error=True)
+            return ToolOutcome(error_reason(error), is_error=True)
 
     async def _run(
         self, tool: AnyTool, raw: Mapping[str, object], context: ToolContext

@@ -13,6 +13,7 @@ from typing import Final
 from agent.abort import AbortController
 from agent.model.small_model import SmallModel
 from agent.settings.load import Settings
+from permissions.base.text.failure_text import error_reason
 from permissions.confinement import Confinement, SandboxLevel, can_hold
 from permissions.context import is_locked
 from permissions.resolve.command_channel import Channel
@@ -106,7 +107,7 @@ class PermissionContenders:
         try:
             await self._bridge.start(file, port=port)
         except OSError as error:
-            return f"The permission bridge cannot be opened: {error}."
+            return f"The permission bridge cannot be opened: {error_reason(error)}."
         return f"Permission requests can be answered at {self._bridge.url} (token in {file})."
 
     async def aclose(self) -> None:

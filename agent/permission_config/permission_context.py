@@ -16,7 +16,7 @@ from agent.settings.trust import TrustStore
 from permissions.context import PermissionContext, SandboxState, is_locked
 from permissions.decision import DecisionWarning, GrantChoice, WarningType
 from permissions.explain.explain_decision import place_relative
-from permissions.grants.settings_writer import store_rules
+from permissions.grants.settings_writer import store_rules, undo
 from permissions.lint.load_notices import rule_notes
 from permissions.matching.effective_rules import without_dangerous
 from permissions.mode import Mode, parse_mode
@@ -147,9 +147,14 @@ class Grants(Struct):
             file = self.file_of(settings, source)
             is_own = source is RuleSource.USER
             within = None if is_own else settings.project_root
-            store_rules(file, behavior, grant.rules, within=within)
+            receipt = store_rules(file, behavior, grant.rules, within=within)
             if behavior is RuleBehavior.ALLOW:
-                self.note_own(source, grant.rules)
+                try:
+                    self.note_own(source, grant.rules)
+                except OSError:
+                    # Otherwise the next start asks whether to trust the user's own rule.
+                    undo(receipt, within=within)
+                    raise
             if source is RuleSource.LOCAL:
                 ignore_in_git(file)
         lines = _lines_of(file, source, behavior) if file is not None else {}

@@ -23,6 +23,7 @@ from agent.errors import AgentError
 from agent.session.background_input import MAX_TAIL_BYTES, BackgroundInput
 from permissions.base.files.private_file import make_private_dir, make_private_file
 from permissions.base.process.spawn import CannotStart, Launch, spawn
+from permissions.base.text.failure_text import error_reason
 
 RunState = Literal["working", "asks", "done", "failed", "stopped"]
 """`asks` is a working session that waits for an answer of its user."""
@@ -74,7 +75,7 @@ class BackgroundRuns:
                 make_private_file(directory / name)
             pid = _spawn(directory, argv, env, cwd, takes_input=takes_input)
         except (OSError, CannotStart) as error:
-            raise BackgroundRunError(f"The run cannot be started: {error}") from error
+            raise BackgroundRunError(f"The run cannot be started: {error_reason(error)}") from error
         started_at = datetime.now(UTC).isoformat(timespec="seconds")
         run = BackgroundRun(run_id, session_id, pid, str(cwd), prompt, started_at)
         self._write(run)

@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from agent.teams.team_message import URGENT, BadMessage, TeamError, TeamMessage, decode
 from permissions.base.files.private_file import make_private_dir, sync_dir
+from permissions.base.text.failure_text import error_reason
 
 MAX_BATCH: Final = 50
 """Messages of one delivery; the rest waits for the next."""
@@ -119,7 +120,9 @@ class MailDirectory:
             with contextlib.suppress(OSError):
                 make_private_dir(self._broken)
                 path.replace(self._broken / name)
-                problems.append(f"A message cannot be read ({error}); it is in {self._broken}.")
+                problems.append(
+                    f"A message cannot be read ({error_reason(error)}); it is in {self._broken}."
+                )
             return None
 
     @contextlib.contextmanager

@@ -29,6 +29,7 @@ from agent.teams.post import POLL_S, Post
 from agent.teams.team_history import TeamHistory
 from agent.teams.team_message import TeamMessage, derived_id
 from hooks.events import TeammateIdle
+from permissions.base.text.failure_text import error_reason
 from permissions.decision import Behavior
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ class TeamMember:
                     message_id=derived_id("report", self._config.agent_id, turn_id),
                 )
             except OSError as error:
-                self._warn(f"The report waits: {error}")
+                self._warn(f"The report waits: {error_reason(error)}")
                 await asyncio.sleep(POLL_S)
             else:
                 return

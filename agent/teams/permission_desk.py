@@ -20,6 +20,7 @@ from agent.session.team_records import MailAnswerRecord
 from agent.teams.forwarding import ForwardedRequest, decision_json, read_request
 from agent.teams.post import Post
 from agent.teams.team_message import TeamError, TeamMessage, derived_id
+from permissions.base.text.failure_text import error_reason
 from permissions.decision import Behavior, Decision
 from permissions.gate import PermissionGate
 from permissions.resolve.race import RaceAborted
@@ -129,4 +130,6 @@ class PermissionDesk:
                 message_id=derived_id("answer", answer.request_id),
             )
         except (TeamError, OSError) as error:
-            self._notify(f"The answer to {answer.to} could not be sent: {error}", "warning")
+            self._notify(
+                f"The answer to {answer.to} could not be sent: {error_reason(error)}", "warning"
+            )

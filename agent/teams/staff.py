@@ -30,6 +30,7 @@ from agent.teams.team_file import (
     write_team,
 )
 from agent.teams.team_message import TeamError, agent_id, checked_name, derived_id
+from permissions.base.text.failure_text import error_reason
 
 MAX_STARTS: Final = 5
 """How often a worker is started for one piece of work, before it counts as failed."""
@@ -257,7 +258,7 @@ class Staff:
         try:
             await self._start(entry, self._ports.executors(entry.executor))
         except (TeamError, OSError) as error:
-            self._ports.notify(str(error), "warning")
+            self._ports.notify(error_reason(error), "warning")
             await self._note(replace(entry, status="failed"))
             self._ports.fail_member(entry)
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from agent.teams.team_message import TeamError
 from permissions.base.files.private_file import exclusive, write_private
+from permissions.base.text.failure_text import error_reason
 
 TaskStatus = Literal["pending", "in_progress", "completed", "deleted"]
 MAX_TASKS: Final = 500
@@ -136,7 +137,10 @@ class TaskList:
         except FileNotFoundError:
             return ()
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise TeamError(f"The task list {self._path} cannot be read: {error}.") from error
+            raise TeamError(
+                f"The task list {self._path} cannot be read: "
+                f"{error_reason(error, names_file=False)}."
+            ) from error
 
 
 def task_line(task: TeamTask) -> str:

@@ -16,6 +16,7 @@ from agent.teams.team_file import OnFailure
 from agent.teams.team_message import LEADER, TeamError, agent_id
 from agent.tools.base import AnyTool, Concurrency, ToolContext, ToolError, ToolOutcome, build_tool
 from hooks.events import TaskCompleted, TaskCreated
+from permissions.base.text.failure_text import error_reason
 
 if TYPE_CHECKING:
     from agent.hook_events.hook_dispatch import HookDispatch
@@ -117,7 +118,7 @@ def leader_tools(leader: TeamLeader, tasks: TaskTools, kinds: WorkerKinds) -> tu
             )
             entry = await leader.spawn(new)
         except (AgentError, OSError) as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(error_reason(error)) from error
         text = f"{entry.agent_id} has begun ({entry.executor}). Its report will reach you."
         return ToolOutcome(
             " ".join((text, *problems)),
@@ -129,13 +130,13 @@ def leader_tools(leader: TeamLeader, tasks: TaskTools, kinds: WorkerKinds) -> tu
         try:
             return ToolOutcome(await leader.staff.send_text(call.to, call.message))
         except (TeamError, OSError) as error:
-            raise ToolError(f"Nothing was sent. {error}") from error
+            raise ToolError(f"Nothing was sent. {error_reason(error)}") from error
 
     async def stop(call: StopInput, _context: ToolContext) -> ToolOutcome:
         try:
             return ToolOutcome(await leader.stop_worker(call.name, call.reason))
         except (TeamError, OSError) as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(error_reason(error)) from error
 
     return (
         build_tool(
@@ -174,7 +175,7 @@ def member_tools(post: Post, leader_id: str, tasks: TaskTools) -> tuple[AnyTool,
         try:
             await post.send(recipient, "text", text=call.message)
         except (TeamError, OSError) as error:
-            raise ToolError(f"Nothing was sent. {error}") from error
+            raise ToolError(f"Nothing was sent. {error_reason(error)}") from error
         return ToolOutcome(f"Delivered to {recipient}.")
 
     return (_send_tool(send), *tasks.tools(can_create=False))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from permissions.base.files.plain_file import read_start
+from permissions.base.text.failure_text import error_reason
 from tui.input.keybindings import load_keybindings
 from tui.input.keymap import Keymap
 
@@ -61,7 +62,9 @@ async def follow_keys(
                     notice("Key bindings reloaded", "info")
     except OSError as error:
         notice(
-            f"{FILE_NAME} is not watched: changes take effect at the next start: {error}", "warning"
+            f"{FILE_NAME} is not watched, so changes take effect at the next start: "
+            f"{error_reason(error)}",
+            "warning",
         )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agent.errors import AgentError
 from agent.settings.change import set_value
+from permissions.base.text.failure_text import error_reason
 
 
 async def save_setting(agent_home: Path, key: str, value: object) -> str:
@@ -14,5 +15,5 @@ async def save_setting(agent_home: Path, key: str, value: object) -> str:
     try:
         await asyncio.to_thread(set_value, agent_home / "settings.json", key, value)
     except (AgentError, OSError) as error:
-        return f"not saved: {error}"
+        return f"Not saved: {error_reason(error)}."
     return ""

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import click
 
+from permissions.base.text.failure_text import error_reason
 from tui.version import version
 
 SOURCES: Final = ("user", "project", "local")
@@ -91,7 +92,7 @@ def read_agents(
         try:
             text = Path(value).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise click.BadParameter(f"{value}: {error}") from error
+            raise click.BadParameter(f"{value}: {error_reason(error, names_file=False)}") from error
     try:
         entries = json.loads(text)
     except ValueError as error:

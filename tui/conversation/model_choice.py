@@ -16,6 +16,7 @@ from agent.model.key_helper import read_helper_key
 from agent.model.providers.known_providers import KNOWN_PROVIDERS
 from agent.options import RunOptions
 from agent.settings.load import Settings
+from permissions.base.text.failure_text import error_reason
 from permissions.rule import RuleSource
 
 Closer = Callable[[], Awaitable[None]]
@@ -106,7 +107,7 @@ async def demo_model(environment: Environment) -> tuple[ModelSetup, Environment,
         directory, project = await asyncio.to_thread(demo_project)
         demo = await start_demo(directory, project)
     except OSError as error:
-        raise ConfigError(f"The demo could not start: {error}") from error
+        raise ConfigError(f"The demo could not start: {error_reason(error)}") from error
     # Its session and settings go with the copy: the user's own folder stays as it was.
     copy = replace(environment, launch_dir=project, agent_home=directory.path / "agent-home")
     return demo.setup, copy, demo.aclose

@@ -19,6 +19,7 @@ from agent.settings.change import parse_value, set_value
 from agent.settings.describe import DESCRIPTIONS, UNSET
 from agent.settings.schema import SettingsFile
 from agent.typed_json.read_record import as_values
+from permissions.base.text.failure_text import error_reason
 from themes.registry import load_theme
 from themes.theme import ThemeError
 from tui.editing.text_buffer import TextBuffer
@@ -82,7 +83,7 @@ async def _set_named(screen: CommandScreen, file: Path, argument: str) -> bool:
             load_theme(theme_for(value, None), user_dir=screen.appearance.themes_dir)
         await asyncio.to_thread(set_value, file, key, value)
     except (AgentError, OSError, ThemeError) as error:
-        screen.notice(str(error), "warning")
+        screen.notice(error_reason(error), "warning")
         return False
     what = "is set" if value is not None else "is removed"
     screen.notice(f"{key} {what} in {screen.workspace.display_path(file)}")
@@ -108,7 +109,7 @@ async def _choose(screen: CommandScreen, file: Path, key: str, choices: Sequence
     try:
         await asyncio.to_thread(set_value, file, key, choices[pick.index])
     except (AgentError, OSError) as error:
-        screen.notice(str(error), "warning")
+        screen.notice(error_reason(error), "warning")
         return
     await screen.session.commands.context.reload_settings()
 

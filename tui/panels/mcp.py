@@ -10,6 +10,7 @@ from agent.mcp.configuration.shown_entry import shown_address
 from agent.mcp.mcp_errors import McpError
 from agent.mcp.server_state import ServerState, ServerView
 from permissions.base.text.count_text import count_text
+from permissions.base.text.failure_text import error_reason
 from themes.theme import Role
 from tui.dialogs.mcp.changed_tools import changed_tools
 from tui.dialogs.mcp.server_approval import server_approval
@@ -226,7 +227,7 @@ async def _try(screen: CommandScreen, work: Awaitable[None]) -> None:
     try:
         await work
     except (McpError, OSError) as error:
-        screen.notice(shown_line(str(error)), "warning")
+        screen.notice(shown_line(error_reason(error)), "warning")
 
 
 def _item(live: LiveServers, view: ServerView) -> Item:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from permissions.base.text.failure_text import error_reason
 from permissions.decision import source_name
 from permissions.explain.decision_history import RuleKey, RuleRow, RuleUse, read_usage
 from permissions.explain.explain_decision import (
@@ -191,7 +192,7 @@ async def _change(
             case _:
                 return await editor.take_back(rule), "info"
     except (RuleChangeError, OSError) as error:
-        return str(error), "warning"
+        return error_reason(error), "warning"
 
 
 async def _destination(screen: CommandScreen, rule: Rule) -> RuleSource | None:

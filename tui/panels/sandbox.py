@@ -15,6 +15,7 @@ from agent.sandbox.sandbox import RunRequest, Sandbox
 from agent.settings.change import set_switch
 from agent.tools.shell.refused_note import refusal_line
 from permissions.base.process.spawn import CannotConfine, Launch
+from permissions.base.text.failure_text import error_reason
 from permissions.confinement import Confinement, SandboxLevel
 from permissions.context import SandboxState
 from permissions.decision import source_name
@@ -83,7 +84,7 @@ async def _switch(screen: CommandScreen, context: CommandContext) -> None:
             set_switch, context.agent_home / "settings.json", "sandbox", "enabled", runs_inside
         )
     except (AgentError, OSError) as error:
-        screen.notice(f"Not saved: {error}", "warning")
+        screen.notice(f"Not saved: {error_reason(error)}", "warning")
         return
     await context.reload_settings()
     if context.gate.context.sandbox.runs_inside is not runs_inside:

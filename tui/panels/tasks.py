@@ -16,6 +16,7 @@ from agent.subagents.running_agent import RunningAgent
 from agent.subagents.supervisor import AgentSupervisor
 from agent.tools.base import ToolError
 from agent.tools.shell.shell_process import ShellProcess
+from permissions.base.text.failure_text import error_reason
 from tui.dialogs.dialog import AnsweredDialog, run_alongside
 from tui.panels.agent_view import show_agent
 from tui.panels.line_entry import LineEntry
@@ -110,7 +111,7 @@ async def _act_on_worker(
         if text is not None:
             screen.hint(await team.tell(worker.id, text))
     except (AgentError, OSError) as error:
-        screen.notice(str(error), "warning")
+        screen.notice(error_reason(error), "warning")
 
 
 async def _ask_for_message(screen: CommandScreen, agent: RunningAgent) -> str | None:

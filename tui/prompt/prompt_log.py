@@ -33,6 +33,7 @@ class TypedPromptLog:
         self._warn = warn
         self._log: PromptLog | None = None
         self._early: list[str] = []
+        self._has_warned = False
 
     async def open(self, agent_home: Path, project_root: Path, session_id: str) -> None:
         """Read what was typed in this project, and write what was typed meanwhile."""
@@ -64,7 +65,9 @@ class TypedPromptLog:
             await asyncio.to_thread(log.add, TypedPrompt(text, session_id, time.time()))
         except OSError as error:
             # What was typed is in the session as well; the history is a comfort.
-            self._warn(f"prompt history cannot be saved: {error.strerror}")
+            if not self._has_warned:
+                self._has_warned = True
+                self._warn(f"The prompt history cannot be saved: {error.strerror}.")
 
     async def _read_everywhere(self, log: PromptLog, then: Callable[[], None]) -> None:
         def read() -> list[str]:

@@ -77,6 +77,7 @@ class _LineSession:
         self._status: int | None = None
         self._leave_until_s = 0.0
         self._log: PromptLog | None = None
+        self._has_warned_of_history = False
         self._work: asyncio.Future[None] | None = None
 
     async def run(self) -> int:
@@ -295,7 +296,9 @@ class _LineSession:
         try:
             await asyncio.to_thread(self._log.add, prompt)
         except OSError as error:
-            self.notice(f"prompt history cannot be saved: {error.strerror}", "warning")
+            if not self._has_warned_of_history:
+                self._has_warned_of_history = True
+                self.notice(f"The prompt history cannot be saved: {error.strerror}.", "warning")
 
     def _follow_signals(self) -> None:
         loop = asyncio.get_running_loop()

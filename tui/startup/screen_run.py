@@ -21,6 +21,7 @@ from agent.settings.project_root import find_project_root
 from agent.settings.user_values import agent_home_path, user_values
 from permissions.base.process.child_environment import child_environment
 from permissions.base.process.program_path import path_outside
+from permissions.base.text.failure_text import error_reason
 from permissions.base.text.sanitize import sanitize
 from permissions.base.text.terminal_lines import write_message
 from themes.registry import DEFAULT_THEME, load_theme
@@ -188,7 +189,7 @@ class ScreenRun:
                 store_unsent, home, self._launch_dir, prompts, draft, version=version()
             )
         except (OSError, SessionError) as error:
-            return f"Your unsent text could not be saved: {error}\n"
+            return f"Your unsent text could not be saved: {error_reason(error)}\n"
         return "Your unsent text is saved: agent-tui -c restores it.\n"
 
     async def _close_patiently(self) -> None:

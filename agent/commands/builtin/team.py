@@ -7,6 +7,7 @@ from typing import Final
 from agent.commands.command_context import CommandContext
 from agent.commands.command_results import CommandResult, LeadTeam, ShowText
 from agent.errors import AgentError
+from permissions.base.text.failure_text import error_reason
 
 _NONE: Final = (
     "This session does not lead a team. /team start NAME makes it the leader of one, as agent-tui "
@@ -37,7 +38,7 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
             case ["stop", member]:
                 return ShowText(await team.dismiss(member))
     except (AgentError, OSError) as error:
-        return ShowText(str(error), "warning")
+        return ShowText(error_reason(error), "warning")
     return ShowText(_USAGE, "warning")
 
 

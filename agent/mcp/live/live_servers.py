@@ -34,6 +34,7 @@ from agent.messages import Block
 from agent.settings.load import Settings
 from agent.settings.servers.mcp_file import McpServerText
 from agent.tools.base import ToolError
+from permissions.base.text.failure_text import error_reason
 
 Notify = Callable[[str, str], None]
 """Takes a line for the user, and its level."""
@@ -256,7 +257,10 @@ class LiveServers:
         try:
             await asyncio.to_thread(change, store)
         except OSError as error:
-            self._notify(f"Your answer cannot be saved, so it has no effect: {error}", "warning")
+            self._notify(
+                f"Your answer cannot be saved, so it has no effect: {error_reason(error)}",
+                "warning",
+            )
         await self.follow_settings()
 
     async def read_mention(self, name: str) -> Sequence[Block] | None:

@@ -10,6 +10,7 @@ from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from agent.sandbox.network.host_gate import DecideHost, HostAnswer, HostGate, HostRequest
 from agent.sandbox.network.host_name import InvalidHost
 from agent.sandbox.network.host_rules import HostRules, parse_host_rule
+from permissions.base.text.failure_text import error_reason
 from permissions.context import PermissionContext
 from permissions.decision import GrantChoice
 from permissions.mode import Mode
@@ -81,6 +82,7 @@ class SessionHosts:
                 self._store(choice)
             except OSError as error:
                 self._notify(
-                    f"{rule} could not be stored: {error}. The host is allowed for this session."
+                    f"{rule} could not be stored: {error_reason(error)}. "
+                    "The host is allowed for this session."
                 )
         return answer

@@ -28,6 +28,7 @@ from agent.session.records import (
     ToolEnd,
 )
 from agent.session.shown_json import denial_from_json, diff_from_json
+from permissions.base.text.failure_text import error_reason
 from permissions.decision import Decision
 
 PAGE_ITEMS: Final = 60
@@ -85,7 +86,9 @@ class SessionPages:
         try:
             return self._page()
         except OSError as error:
-            raise SessionError(f"The session {self.path} cannot be read: {error}.") from error
+            raise SessionError(
+                f"The session {self.path} cannot be read: {error_reason(error, names_file=False)}."
+            ) from error
 
     def _page(self) -> HistoryPage:
         items: list[PastItem] = []

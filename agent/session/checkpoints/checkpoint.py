@@ -23,6 +23,7 @@ from agent.session.record_lines import Line, read_forwards
 from agent.session.transcript import Transcript
 from agent.tools.base import ToolError
 from agent.tools.files.atomic_write import remove_file, replace_file, set_mode
+from permissions.base.text.failure_text import error_reason
 
 
 class FileChange(Struct, frozen=True):
@@ -101,7 +102,8 @@ class Checkpoints:
                 await asyncio.to_thread(self._store, path, tool_use_id, self._turn_id())
             except (OSError, SessionError) as error:
                 raise ToolError(
-                    f"A copy of {path} could not be saved for undo, so it was not changed: {error}"
+                    f"A copy of {path} could not be saved for undo, "
+                    f"so it was not changed: {error_reason(error)}"
                 ) from error
 
     async def after_change(self, tool_use_id: str) -> None:
@@ -200,7 +202,7 @@ class Checkpoints:
             self._note_gaps(turn_id, tool_use_id, not_covered)
             self._sync()
         except (OSError, SessionError) as error:
-            not_covered.append(f"copies could not be saved: {error}")
+            not_covered.append(f"copies could not be saved: {error_reason(error)}")
         return tuple(not_covered)
 
     def _after_command(self, tool_use_id: str, turn_id: str) -> None:
@@ -362,7 +364,9 @@ class Checkpoints:
                 self._note(change.path, self._blobs.capture(change.path), "", mark)
             self._sync()
         except OSError as error:
-            raise SessionError(f"The current state cannot be saved: {error}") from error
+            raise SessionError(
+                f"The current state cannot be saved: {error_reason(error)}"
+            ) from error
         restored_changes: list[FileChange] = []
         failures = [(c, c.detail) for c in changes if c.action == "cannot"]
         for change in work:
@@ -370,7 +374,7 @@ class Checkpoints:
                 self._apply(change)
                 restored_changes.append(change)
             except (OSError, ValueError, ToolError) as error:
-                failures.append((change, str(error)))
+                failures.append((change, error_reason(error)))
         return RestoreResult(tuple(restored_changes), tuple(failures), mark)
 
     def _apply(self, change: FileChange) -> None:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from agent.session.checkpoints.blobs import BlobStore, PathState, Snapshot
 from permissions.base.files.plain_file import read_plain
+from permissions.base.text.failure_text import error_reason
 
 REDO: Final = "redo-"
 """Begins the ids under which the present is stored before files are restored."""
@@ -83,7 +84,9 @@ def _change(
     except _NoText as reason:
         return TurnChange(path, "", "", str(reason))
     except (OSError, ValueError) as error:
-        return TurnChange(path, "", "", f"cannot be compared: {error}")
+        return TurnChange(
+            path, "", "", f"cannot be compared: {error_reason(error, names_file=False)}"
+        )
 
 
 class _NoText(Exception):

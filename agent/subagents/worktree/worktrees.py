@@ -18,6 +18,7 @@ from agent.errors import AgentError
 from permissions.base.process.neutral_git import with_neutral_git
 from permissions.base.process.run_program import RunLimits, run_program
 from permissions.base.process.spawn import CannotStart, Launch
+from permissions.base.text.failure_text import error_reason
 from permissions.paths.resolve import is_below
 
 DIRECTORY: Final = Path(".agent") / "worktrees"
@@ -208,7 +209,9 @@ class Worktrees:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(f"{text.rstrip()}\n{line}\n".lstrip("\n"), "utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise WorktreeError(f"{file} cannot be written: {error}") from error
+            raise WorktreeError(
+                f"{file} cannot be written: {error_reason(error, names_file=False)}"
+            ) from error
 
     async def _git(self, directory: Path, *arguments: str, ok: int = 0) -> str:
         """Return what git prints. Raises WorktreeError; exit status `ok` is none."""

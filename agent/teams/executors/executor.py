@@ -17,6 +17,7 @@ from agent.options import RunOptions
 from agent.teams.team_file import ExecutorName, TeamPlace
 from agent.teams.team_message import TeamError
 from permissions.base.files.private_file import write_private
+from permissions.base.text.failure_text import error_reason
 
 START_FILE = "start.json"
 """In a member's directory: what its process is started with."""
@@ -103,4 +104,6 @@ def read_start(path: Path) -> SpawnConfig:
     try:
         return msgspec.json.decode(path.read_bytes(), type=SpawnConfig, dec_hook=as_path)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise TeamError(f"{path} does not say what to start: {error}.") from error
+        raise TeamError(
+            f"{path} does not say what to start: {error_reason(error, names_file=False)}."
+        ) from error

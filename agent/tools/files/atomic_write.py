@@ -22,6 +22,7 @@ from agent.tools.file_state import digest
 from agent.tools.files.paths import printable
 from permissions.base.files.plain_file import NotRegular, open_canonical, open_regular
 from permissions.base.files.without_links import PASS_FLAGS
+from permissions.base.text.failure_text import error_reason
 
 MAX_EDIT_BYTES: Final = 20 * 1024 * 1024
 """Largest file that Edit and Write read, compare and replace."""
@@ -125,7 +126,9 @@ def set_mode(target: Path, mode: int) -> None:
         ):
             os.fchmod(file.fileno(), mode)
     except (OSError, NotRegular) as error:
-        raise ToolError(f"The rights of {_name(target)} cannot be set: {error}.") from error
+        raise ToolError(
+            f"The rights of {_name(target)} cannot be set: {error_reason(error, names_file=False)}."
+        ) from error
 
 
 def _replace_in(directory: int, target: Path, data: bytes, expected_digest: str | None) -> None:

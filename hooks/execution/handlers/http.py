@@ -27,6 +27,7 @@ from hooks.execution.handlers.hook_call import HookCall
 from permissions.base.network.environment_proxy import proxy_for
 from permissions.base.network.guarded_connect import Resolve, Verdict, check_url
 from permissions.base.network.url_patterns import url_matches
+from permissions.base.text.failure_text import error_reason
 from permissions.base.text.strict_json import load_json
 
 RESPONSE_LIMIT_BYTES: Final = 4 * 1024 * 1024
@@ -63,7 +64,7 @@ class HttpHandlerMode:
         try:
             response = await post(call, handler, verdict.addresses, proxy)
         except OSError as error:
-            return replace(failure, error=f"request failed: {error}")
+            return replace(failure, error=f"request failed: {error_reason(error)}")
         return _with_note(_judge(call, failure, response), proxy)
 
 

@@ -245,6 +245,18 @@ def granted(place: Place, destination: str) -> list[RuleText]:
     return added
 
 
+def test_a_rule_is_not_stored_where_it_cannot_be_recorded_as_ones_own(place: Place) -> None:
+    (place.project / ".agent").mkdir()
+    file = place.project / ".agent" / "settings.local.json"
+    file.write_text('{"permissions": {"allow": ["Bash(ls)"]}}')
+    (place.home / ".agent" / "trust.json").mkdir(
+        parents=True
+    )  # cannot be written, not even by root
+    with pytest.raises(OSError, match="trust"):
+        granted(place, "localSettings")
+    assert json.loads(file.read_text()) == {"permissions": {"allow": ["Bash(ls)"]}}
+
+
 def test_a_personal_file_is_kept_out_of_commits_once(place: Place) -> None:
     ignore = place.project / ".agent" / ".gitignore"
     ignore.parent.mkdir()
