@@ -6,6 +6,7 @@ files and the environment with its keys, on a screen that users copy into bug re
 
 from __future__ import annotations
 
+import sys
 import traceback
 from typing import Final, Generic, TypeVar
 
@@ -27,7 +28,11 @@ class CrashReport(App[ReturnType], Generic[ReturnType]):
         from rich.text import Text  # only ever needed once
 
         report = "".join(map(_printable, traceback.format_exc()))
-        lines = f"agent-tui crashed. Please report this:\n\n{report.rstrip()}"
+        advice = "Please report this:"
+        if isinstance(sys.exception(), ImportError):
+            # Modules are loaded at their first use, and an update replaces them.
+            advice = "If it was updated while it ran, start it again; otherwise please report this:"
+        lines = f"agent-tui crashed. {advice}\n\n{report.rstrip()}"
         self._exit_renderables.append(Text(lines, overflow="fold"))
         self._close_messages_no_wait()
 
