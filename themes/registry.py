@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from permissions.base.text.failure_text import error_reason
 from themes.theme import Theme, ThemeError, build_theme
 
 DEFAULT_THEME: Final = "dark"
@@ -122,4 +121,5 @@ def _read(path: Path) -> Mapping[str, object]:
     except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, ThemeError):
             raise
-        raise ThemeError(f"{path}: {error_reason(error, names_file=False)}") from error
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise ThemeError(f"{path}: {reason}") from error
