@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from agent.display import CommandDisplay, Display
 from agent.sandbox.confined_launch import SandboxRun
-from agent.sandbox.hook_variables import hook_variables
 from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.refusals import Refusal
 from agent.sandbox.sandbox import RunRequest
@@ -31,6 +30,7 @@ from agent.tools.interruption import interruption_cause
 from agent.tools.services import ToolServices
 from agent.tools.shell.command_effect import only_reads
 from agent.tools.shell.exit_words import meaning_of, status_text
+from agent.tools.shell.hook_variables import without_foreign_code
 from agent.tools.shell.masked_reads import masked_reads
 from agent.tools.shell.own_view import own_view
 from agent.tools.shell.protected_checkout import protected_changes
@@ -47,7 +47,7 @@ from agent.tools.shell.shell_process import (
 from agent.tools.shell.unseen_server import unseen_server
 from agent.typed_json.read_record import as_values
 from agent.typed_json.record_schema import record_schema
-from hooks.execution.env_files import is_of_others
+from permissions.base.process.spawn import CannotStart
 from permissions.confinement import Confinement, can_hold
 from permissions.request import PermissionRequest
 
@@ -242,9 +242,11 @@ async def _start(tool_input: BashInput, context: ToolContext) -> ShellProcess:
             is_trusted=services.is_trusted(),
         )
     env_files = list(services.env_files)
-    if context.confinement is Confinement.NONE:
-        env_files, env = await _without_foreign_code(env_files, env, services)
     try:
+        if context.confinement is Confinement.NONE and services.sandbox is not None:
+            env_files, env = await without_foreign_code(
+                env_files, env, cwd=services.cwd, bash=find_bash(env), sandbox=services.sandbox
+            )
         return await services.shells.start(
             tool_input.command,
             cwd=services.cwd,
@@ -257,20 +259,8 @@ async def _start(tool_input: BashInput, context: ToolContext) -> ShellProcess:
         )
     except ShellError as error:
         raise ToolError(str(error)) from error
-
-
-async def _without_foreign_code(
-    env_files: list[Path], env: dict[str, str], services: ToolServices
-) -> tuple[list[Path], dict[str, str]]:
-    """Return what an unconfined command reads first, and its environment: what confined hooks wrote
-    gives variables alone."""
-    foreign_files = [file for file in env_files if is_of_others(file)]
-    if not foreign_files or services.sandbox is None or not services.sandbox.confines_hooks:
-        return env_files, env
-    variables = await hook_variables(
-        foreign_files, env, cwd=services.cwd, bash=find_bash(env), sandbox=services.sandbox
-    )
-    return [file for file in env_files if file not in foreign_files], {**env, **variables}
+    except CannotStart as error:
+        raise ToolError(f"The command was not run: {error}.") from error
 
 
 def _confine(command: str, context: ToolContext) -> ConfineCommand | None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from agent.display import CommandDisplay
 from agent.sandbox.probe import probe
 from agent.sandbox.sandbox import Sandbox
-from agent.tools.base import ToolOutcome
+from agent.tools.base import ToolError, ToolOutcome
 from agent.tools.builtin.bash import bash_tool
 from agent.tools.builtin.bash_output import bash_output_tool
 from permissions.confinement import Confinement, SandboxLevel
@@ -98,6 +98,16 @@ async def test_what_hooks_of_others_wrote_runs_in_no_unconfined_command(confined
     assert outcome.content == "mine $'a\\nb' \nown"
     inside = await _run(confined, show, Confinement.PROJECT)
     assert inside.content == "mine $'a\\nb' x\nchanged\nforeign\nown"
+
+
+async def test_no_command_runs_without_what_hooks_set(confined: Bench) -> None:
+    file = confined.services.home / ".agent" / "hook-env" / "others" / "env-Setup.sh"
+    file.parent.mkdir(parents=True)
+    file.write_text("export GREETING=hello; exit 3\n")
+    confined.services.env_files.append(file)
+    with pytest.raises(ToolError, match="CLAUDE_ENV_FILE does not run to its end"):
+        await _run(confined, "touch ran", Confinement.NONE)
+    assert not (confined.services.launch_dir / "ran").exists()
 
 
 async def test_a_confined_command_cannot_change_how_the_next_one_starts(confined: Bench) -> None:

@@ -15,6 +15,7 @@ from typing import Final
 from agent.sandbox.confined_launch import SandboxRun
 from agent.sandbox.sandbox import RunRequest, Sandbox
 from agent.settings.sections.project_limits import is_forbidden_variable
+from hooks.execution.env_files import is_of_others
 from permissions.base.process.run_program import RunLimits, run_program
 from permissions.base.process.spawn import CannotStart, Launch
 from permissions.confinement import Confinement
@@ -23,18 +24,32 @@ _LIMITS: Final = RunLimits(5.0, stderr_bytes=0)
 _OF_THE_SHELL: Final = frozenset({"_", "SHLVL", "PWD", "OLDPWD", "TMPDIR"})
 
 
-async def hook_variables(
+async def without_foreign_code(
+    files: list[Path], env: dict[str, str], *, cwd: Path, bash: str, sandbox: Sandbox
+) -> tuple[list[Path], dict[str, str]]:
+    """Return the files that an unconfined command reads first, and its environment.
+
+    Files of confined hooks are left out; what they set is in the environment. Raises CannotStart
+    where one does not run to its end.
+    """
+    foreign_files = [file for file in files if is_of_others(file)]
+    if not foreign_files or not sandbox.confines_hooks:
+        return files, env
+    variables = await _hook_variables(foreign_files, env, cwd=cwd, bash=bash, sandbox=sandbox)
+    return [file for file in files if file not in foreign_files], {**env, **variables}
+
+
+async def _hook_variables(
     files: Sequence[Path], env: Mapping[str, str], *, cwd: Path, bash: str, sandbox: Sandbox
 ) -> dict[str, str]:
-    """Return what the files set, but for variables that no project may set; raises nothing."""
+    """Return what the files set, but for variables that no project may set. Raises CannotStart."""
     script = "".join(f". {shlex.quote(str(file))} >/dev/null\n" for file in files)
     program = Launch((bash, "--noprofile", "--norc", "-c", f"{script}exec env -0"), env, cwd)
     request = RunRequest(Confinement.READ_ONLY, visible=tuple(map(str, files)))
-    try:
-        launch = await asyncio.to_thread(sandbox.launch, program, request)
-        result = await run_program(launch, _LIMITS)
-    except CannotStart:
-        return {}
+    launch = await asyncio.to_thread(sandbox.launch, program, request)
+    result = await run_program(launch, _LIMITS)
+    if result.exit_code != 0:
+        raise CannotStart("what hooks wrote to CLAUDE_ENV_FILE does not run to its end")
     run = launch.confined_run
     own_variables = run.policy.env if isinstance(run, SandboxRun) else {}
     pairs = [one.partition("=") for one in result.stdout.decode(errors="replace").split("\0")]
