@@ -154,7 +154,8 @@ class Worktrees:
         """Return what is in a worktree. Raises AgentError."""
         if not tree.base:
             return WorktreeState(is_dirty=True)
-        status = await self._git(tree.path, "status", "--porcelain")
+        # Git would enter repositories that the agent made there, and run what they name.
+        status = await self._git(tree.path, "status", "--porcelain", "--ignore-submodules=all")
         count = await self._git(tree.path, "rev-list", "--count", f"{tree.base}..HEAD")
         return WorktreeState(int(count), bool(status))
 
@@ -195,7 +196,11 @@ class Worktrees:
         await self._git(self._root, "branch", "-q", "-D", tree.branch)
 
     async def _commit(self, tree: AgentWorktree, title: str) -> None:
-        await self._git(tree.path, "add", "-A")
+        entries = (await self._git(tree.path, "ls-files", "--stage", "-z")).split("\0")
+        inner = [entry.partition("\t")[2] for entry in entries if entry.startswith("160000 ")]
+        # Git would enter these as well.
+        without = [f":(top,exclude,literal){name}" for name in inner]
+        await self._git(tree.path, "add", "-A", "--", ".", *without)
         await self._git(tree.path, "commit", "-q", "--no-verify", "-m", title)
 
     async def _hide(self) -> None:
