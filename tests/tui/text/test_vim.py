@@ -51,6 +51,7 @@ MOTIONS = [
     ("|one two", "e", "on|e two"),
     ("|one two", "ee", "one tw|o"),
     ("one tw|o", "ge", "on|e two"),
+    ("one\n\n|two", "ge", "one\n|\ntwo"),
     ("|a.b c", "E", "a.|b c"),
     ("  |one", "0", "|  one"),
     ("|  one", "^", "  |one"),
@@ -137,6 +138,16 @@ EDITS = [
     ("|a b c d e", "dw3.", "|e"),
     ("|one", "iX<esc>u", "|one"),
     ("|one", "dwixyz<esc>u", "|"),
+    ("one\n|\ntwo", "sX<esc>", "one\n|X\ntwo"),
+    ("one\n|\ntwo", "CX<esc>", "one\n|X\ntwo"),
+    ("one\n|\ntwo", "cwX<esc>", "one\n|X\ntwo"),
+    ("|", "SX<esc>", "|X"),
+    ("|", "CX<esc>", "|X"),
+    ("a (|b)", "cT(X<esc>", "a (|Xb)"),
+    ("one\n|\ntwo", "J", "one\n|two"),
+    ("one\ntw|o\n\nthree", "d}", "one\nt|w\n\nthree"),
+    ("one\n|two\n\nthree", "d}", "one\n|\nthree"),
+    ("one\n\ntwo\n|three", "d{", "one\n|three"),
 ]
 OBJECTS = [
     ("one t|wo three", "diw", "one | three"),
@@ -154,6 +165,10 @@ OBJECTS = [
     ("|one", "di(", "|one"),
     ("x <|a> y", "ci<X<esc>", "x <|X> y"),
     ("a\n\nb|c\nd\n\ne", "dip", "a\n\n|\ne"),
+    ("a\n\nb|c", "dip", "a\n|"),
+    ("a\n|b\n\nc", "yipP", "|a\nb\na\nb\n\nc"),
+    ("a|b\n\nc", "cipX<esc>", "|X\n\nc"),
+    ('say "on|e"', 'da"', "sa|y"),
 ]
 VISUAL = [
     ("|one two", "vwd", "|wo"),

@@ -186,7 +186,8 @@ def _word_end_back(*, is_big: bool) -> Motion:
                     cursor = max(0, cursor - (kind == "space"))
             else:
                 cursor = max(0, cursor - 1)
-            while cursor and text[cursor].isspace():
+            # An empty line is a word.
+            while cursor and text[cursor].isspace() and text[cursor - 1 : cursor + 1] != "\n\n":
                 cursor -= 1
         return MotionTarget(cursor, is_inclusive=True)
 

@@ -75,6 +75,8 @@ def _inside(text: str, first: int, last: int, *, is_inner: bool) -> tuple[int, i
     end = last + 1
     while end < len(text) and text[end] in " \t":
         end += 1
+    while end == last + 1 and first and text[first - 1] in " \t":
+        first -= 1
     return first, end
 
 

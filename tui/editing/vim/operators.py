@@ -85,7 +85,8 @@ def join(buffer: TextBuffer, first: int, last: int) -> None:
     for line in rest:
         part = line.lstrip(" \t")
         place = len(whole_line)
-        gap = "" if not part or whole_line.endswith(" ") or part.startswith(")") else " "
+        is_tight = not part or not whole_line or whole_line.endswith(" ") or part.startswith(")")
+        gap = "" if is_tight else " "
         whole_line += gap + part
     if rest:
         buffer.put(start, end, DraftPiece(whole_line))

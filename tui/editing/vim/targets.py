@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tui.editing.vim.command import FINDS, Command
-from tui.editing.vim.motions import MOTIONS, MotionTarget, find_char, line_at, line_end
+from tui.editing.vim.motions import (
+    MOTIONS,
+    MotionTarget,
+    find_char,
+    first_character,
+    line_at,
+    line_end,
+    line_start,
+)
 from tui.editing.vim.objects import text_object
 from tui.editing.vim.operators import OperatorSpan, lines_span
 from tui.text.graphemes import right_of
+
+_CHANGED_IF_EMPTY: Final = frozenset({"l", " ", "$", "w", "W", "0", "^", ";", ","})
+"""Motions of `c` that begin to type also where there is nothing to delete: on an empty line."""
 
 
 class Targets:
@@ -41,7 +54,8 @@ class Targets:
             return lines_span(text, cursor, last.cursor if last else cursor)
         if keys[0] in "ia":
             span = text_object(text, cursor, keys[1], is_inner=keys[0] == "i")
-            return OperatorSpan(*span) if span is not None else None
+            # A paragraph is whole lines.
+            return OperatorSpan(*span, keys[1] == "p") if span is not None else None
         if command.verb == "c" and keys in {"w", "W"} and not text[cursor : cursor + 1].isspace():
             # Changing a word leaves the space behind it.
             end = MOTIONS["e" if keys == "w" else "E"](text, cursor - 1, command.times)
@@ -58,7 +72,13 @@ class Targets:
         if keys in {"w", "W"} and "\n" in text[low:high]:
             # The last word of a line does not take the line break along.
             high = max(line_end(text, low), low + len(text[low:high].rstrip()))
-        return OperatorSpan(low, high) if low < high else None
+        if keys in {"{", "}"} and low < high == line_start(text, high):
+            # The line that the motion reaches stays; whole lines before it are cut as such.
+            high -= 1
+            if low <= first_character(text, low):
+                return lines_span(text, low, high)
+        can_be_empty = command.verb == "c" and (keys in _CHANGED_IF_EMPTY or keys[0] in FINDS)
+        return OperatorSpan(low, high) if low < high or can_be_empty else None
 
     def _repeat_find(self, text: str, cursor: int, command: Command) -> MotionTarget | None:
         if self._find is None:
