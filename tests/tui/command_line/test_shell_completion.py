@@ -25,6 +25,9 @@ CASES = [
     (["agent-tui", "permissions", "ex"], {"explain"}),
     (["agent-tui", "sessions", "export", "--form"], {"--format"}),
     (["agent-tui", "completion", "f"], {"fish"}),
+    (["agent-tui", "config", "set", "them"], {"theme"}),
+    (["agent-tui", "config", "get", "outputS"], {"outputStyle"}),
+    (["agent-tui", "hooks", "run", "PreTool"], {"PreToolUse"}),
     (["agent-tui", "--resume", "perm"], {"permissions"}),
 ]
 

@@ -63,8 +63,9 @@ def _node(
         if isinstance(parameter, click.Option):
             if not parameter.hidden:
                 flags.append(_flag(parameter))
-        elif isinstance(parameter.type, click.Choice):
-            words.extend(str(choice) for choice in parameter.type.choices)
+        else:
+            offers = parameter.shell_complete(context, "")
+            words.extend(str(offer.value) for offer in offers if offer.type == "plain")
     return Node(name, command.get_short_help_str(100), tuple(flags), children, tuple(words))
 
 

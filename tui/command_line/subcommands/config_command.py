@@ -12,6 +12,7 @@ import click
 from agent.errors import AgentError
 from agent.settings.change import check_key, parse_value, set_value
 from agent.settings.load import Settings
+from agent.settings.schema import SettingsFile
 from agent.typed_json.read_record import as_values
 from permissions.base.text.sanitize import reveal
 from permissions.mode import Mode, parse_mode
@@ -23,6 +24,7 @@ _SHOWN_ELSEWHERE: Final = {
     "hooks": "agent-tui hooks list",
 }
 
+_key = click.argument("key", shell_complete=lambda *_: list(SettingsFile.__struct_fields__))
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -106,7 +108,7 @@ def _lines_of_rules(settings: Settings) -> Iterator[str]:
 
 
 @command.command("get")
-@click.argument("key")
+@_key
 @_json
 def get_key(key: str, as_json: bool) -> int:
     """Print the value of KEY in force here. Exit status: 1 when it is not set."""
@@ -137,7 +139,7 @@ def get_key(key: str, as_json: bool) -> int:
 
 
 @command.command("set")
-@click.argument("key")
+@_key
 @click.argument("value", required=False)
 @_json
 def set_key(key: str, value: str | None, as_json: bool) -> None:

@@ -18,6 +18,7 @@ from agent.settings.project_root import find_project_root
 from hooks.cli.list import list_hooks
 from hooks.cli.run import HookOptions, HookWorld, run_hooks
 from hooks.config.config import HookLayer
+from hooks.events import EVENTS
 from hooks.ports import HookPorts
 from permissions.base.text.sanitize import reveal
 from tui.command_line.subcommands.whole_texts import WholeTexts
@@ -65,7 +66,7 @@ def list_command(
 
 
 @command.command("run")
-@click.argument("event", required=False)
+@click.argument("event", required=False, shell_complete=lambda *_: list(EVENTS))
 @_settings
 @_plugin
 @_trust
