@@ -8,6 +8,7 @@ from typing import Final
 
 from agent.mcp.configuration.server_definition import ServerDefinition
 from agent.settings.project_root import find_project_root
+from permissions.base.process.safe_python import safe_python_program
 from permissions.base.process.spawn import Launch
 
 _INHERITED: Final = frozenset(
@@ -35,8 +36,11 @@ def server_program(
         "CLAUDE_PROJECT_DIR": root,
         "AGENT_TUI_PROJECT_DIR": root,
     }
+    argv = (definition.command, *definition.args)
+    is_of_no_project = definition.scope == "user" and definition.cwd is None
+    safe = safe_python_program(argv) if is_of_no_project else {}
     return Launch(
-        argv=(definition.command, *definition.args),
-        env={**own_env, **variables, **definition.env},
+        argv=argv,
+        env={**own_env, **variables, **safe, **definition.env},
         cwd=definition.cwd or launch_dir,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final, Protocol
 
 from msgspec.structs import replace
@@ -25,7 +26,9 @@ async def read_helper_key(command: str, *, env: Mapping[str, str]) -> str:
     """
     limits = RunLimits(HELPER_TIMEOUT_S, stderr_bytes=0)
     try:
-        run = await run_program(shell_launch(command, env=env), limits)
+        # It has nothing to do with the project, and finds nothing there.
+        program = shell_launch(command, env=env, cwd=Path(env.get("HOME") or "/"))
+        run = await run_program(program, limits)
     except CannotStart as error:
         raise _failure(f"cannot start: {error}") from error
     if run.timed_out:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from permissions.base.process.run_program import RunLimits, run_program
@@ -83,7 +84,9 @@ class Channel:
     async def _run(self, request: str) -> str:
         stdin = request.encode("utf-8", "backslashreplace")
         try:
-            result = await run_program(Launch(self._command, self._env, stdin=stdin), _LIMITS)
+            # In no project: a program could find its own modules there.
+            home = Path(self._env.get("HOME") or "/")
+            result = await run_program(Launch(self._command, self._env, home, stdin), _LIMITS)
         except CannotStart as error:
             raise ChannelFailed(f"{self._command[0]} cannot be started: {error}") from error
         if result.was_stopped:

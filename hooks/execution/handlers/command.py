@@ -29,6 +29,7 @@ from hooks.execution.handlers.hook_call import HookCall
 from hooks.ports import HookOrigin
 from permissions.base.process.program_path import path_outside
 from permissions.base.process.run_program import RunLimits, run_program
+from permissions.base.process.safe_python import safe_python
 from permissions.base.process.spawn import CannotStart, Launch
 
 SHELL_PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
@@ -62,7 +63,9 @@ class CommandHandlerMode:
             with contextlib.suppress(OSError):
                 call.spec.plugin.data.mkdir(parents=True, exist_ok=True)
         try:
-            program = Launch(argv_of(handler, call.env), call.env, call.cwd, call.payload_json)
+            argv = argv_of(handler, call.env)
+            env = {**call.env, **safe_python(" ".join(argv), call.env)}
+            program = Launch(argv, env, call.cwd, call.payload_json)
             confine = call.ports.confine(_origin(call))
             # Preparing a confinement takes milliseconds of reading directories.
             program = await asyncio.to_thread(confine, program)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from permissions.base.process.run_program import RunLimits, run_program
+from permissions.base.process.safe_python import safe_python
 from permissions.base.process.spawn import CannotStart, shell_launch
 
 MAX_BYTES: Final = 65_536
@@ -32,7 +33,12 @@ async def ask_command(
     Raises:
         CommandFailed: the text is the reason.
     """
-    program = shell_launch(command, env=env, cwd=cwd, stdin=json.dumps(question).encode())
+    program = shell_launch(
+        command,
+        env={**env, **safe_python(command, env)},
+        cwd=cwd,
+        stdin=json.dumps(question).encode(),
+    )
     limits = RunLimits(timeout_s, stdout_bytes=MAX_BYTES, stderr_bytes=0, stops_at_limit=True)
     try:
         result = await run_program(program, limits)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 import time
 from pathlib import Path
 
@@ -64,6 +65,17 @@ async def test_shell_form_is_bash_without_profiles(place: Place, command: str) -
     env = {"BASH_ENV": str(place.home / ".bashrc"), "ENV": str(place.home / ".bashrc")}
     outcome = await place.runner("UserPromptSubmit", command, env=env).run(PROMPT)
     assert outcome.additional_context == "yes", outcome.notices
+
+
+@pytest.mark.parametrize("code", ["import json", "import yaml"])
+async def test_python_code_in_a_command_loads_nothing_of_the_project(
+    place: Place, code: str
+) -> None:
+    """What guards files may run where the model may write."""
+    (place.project / f"{code.split()[-1]}.py").write_text("print('evil')")
+    command = f"{sys.executable} -c '{code}' 2>/dev/null; echo ended"
+    outcome = await place.runner("UserPromptSubmit", command).run(PROMPT)
+    assert outcome.results[0].stdout == "ended\n"
 
 
 async def test_a_shell_of_the_project_is_not_used(place: Place) -> None:

@@ -1,0 +1,58 @@
+"""Keeps Python out of the current directory where a program of the user runs in a project.
+
+`python3 -c "import json"` loads `json.py` of the current directory, if there is one. A hook or a
+status line runs there as the user and confined by nothing, and the model, or who wrote the project,
+decides which files are there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+_VARIABLE: Final = "PYTHONSAFEPATH"
+"""Since Python 3.11; older versions ignore it."""
+_CODE: Final = re.compile(
+    r"\b(?:python|pypy)[\d.]*(?:\s+-[XW]\s*\S+|\s+-[abd-zA-Z]+)*?"
+    r"(?:\s+-[A-Za-z]*c\b|\s+-(?=\s|$)|\s*<<|\s+-m\s+json\.tool\b|\s*(?=[;|&)\n]|$))"
+)
+_PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
+_SEPARATORS: Final = re.compile(r"""[\s'"`;|&<>(){}]+""")
+_MAX_WORDS: Final = 50
+_MAX_BYTES: Final = 65_536
+
+
+def safe_python(command: str, env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables to add for a shell command that gives Python code as text.
+
+    The scripts that it names count as well. A program that is given as a file or a module is
+    looked for, and finds what it imports, as always.
+    """
+    texts = (command, *map(_script, _files(command, env)))
+    return {_VARIABLE: "1"} if any(map(_CODE.search, texts)) else {}
+
+
+def safe_python_program(argv: Sequence[str]) -> dict[str, str]:
+    """Return the same for a program of the user from outside of the project: modules that it
+    names are not looked for there either."""
+    is_python = _PYTHON.fullmatch(os.path.basename(argv[0])) is not None
+    options = [word for word in argv[1:] if word.startswith("-")][:1]
+    return {_VARIABLE: "1"} if is_python and options and options[0][-1] in "cm" else {}
+
+
+def _files(command: str, env: Mapping[str, str]) -> list[str]:
+    home = env.get("HOME", "")
+    words = [word for word in _SEPARATORS.split(command) if "/" in word][:_MAX_WORDS]
+    return [re.sub(r"^(?:~|\$HOME|\$\{HOME\})(?=/)", lambda _: home, word) for word in words]
+
+
+def _script(path: str) -> str:
+    try:
+        if path.endswith(".py") or not os.path.isfile(path):
+            return ""
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(_MAX_BYTES)
+    except (OSError, ValueError):
+        return ""
