@@ -10,21 +10,29 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections import deque
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import count, groupby
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any, Final
 
 import pytest
+from _pytest.pathlib import LOCK_TIMEOUT, cleanup_numbered_dir
 
 TESTS_OF_UNIT: Final = 20
 """Tests that a worker takes at a time, all of one file; shared fixtures are set up for each."""
 _TOGETHER: Final = "tests/repo/"
 """Its tests share what they read of the tree, which takes longer than they do."""
-_FIRST: Final = (_TOGETHER, "tests/terminal/", "tests/journeys/", "tests/soak/")
-"""Longest first, so that the workers end at about the same time."""
+_WAITING: Final = (
+    _TOGETHER,
+    *(f"tests/{name}/" for name in ("soak", "terminal", "journeys")),
+    *(f"tests/agent/{name}/" for name in ("sandbox", "library", "orchestration", "mcp", "tools")),
+)
+"""Longest first. They wait for programs: others run beside them, which only compute."""
 
+_RUNS_KEPT: Final = 3
+"""As pytest has it: the files of this run and of two before it."""
 _EXIT_CODES: Final = frozenset(
     {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED}
 )
@@ -38,17 +46,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Tell plugins before the session starts that tests run elsewhere."""
-    if count := config.getoption("workers"):
-        os.environ["PYTEST_XDIST_WORKER_COUNT"] = str(count)
+    if workers := config.getoption("workers"):
+        os.environ["PYTEST_XDIST_WORKER_COUNT"] = str(workers)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Run the collected tests in workers; pytest runs them itself where none are asked for."""
-    count = session.config.getoption("workers")
-    if not count or session.config.option.collectonly or session.testsfailed:
+    workers = session.config.getoption("workers")
+    if not workers or session.config.option.collectonly or session.testsfailed:
         return None
-    return Controller(session).run(count)
+    return Controller(session).run(workers)
 
 
 def units(names: list[str]) -> list[list[int]]:
@@ -58,12 +66,25 @@ def units(names: list[str]) -> list[list[int]]:
         file = names[index].partition("::")[0]
         return _TOGETHER if file.startswith(_TOGETHER) else file
 
-    found: list[list[int]] = []
+    waiting: list[list[list[int]]] = [[] for _ in _WAITING]
+    computing: list[list[int]] = []
     for file, grouped in groupby(range(len(names)), of_file):
         tests = list(grouped)
         size = len(tests) if file == _TOGETHER else TESTS_OF_UNIT
-        found += [tests[start : start + size] for start in range(0, len(tests), size)]
-    return sorted(found, key=lambda unit: not names[unit[0]].startswith(_FIRST))
+        place = next((place for place, name in enumerate(_WAITING) if file.startswith(name)), None)
+        of_kind = computing if place is None else waiting[place]
+        of_kind += [tests[start : start + size] for start in range(0, len(tests), size)]
+    return _mixed([unit for of_kind in waiting for unit in of_kind], computing)
+
+
+def _mixed(*kinds: list[list[int]]) -> list[list[int]]:
+    """Return all units, those of each kind in their order and spread from the first to the last."""
+    places = [
+        (index / len(kind), number, index)
+        for number, kind in enumerate(kinds)
+        for index in range(len(kind))
+    ]
+    return [kinds[number][index] for _, number, index in sorted(places)]
 
 
 class Controller:
@@ -75,10 +96,13 @@ class Controller:
         self._units = deque(units([item.nodeid for item in session.items]))
         self._processes: dict[Connection[Any, Any], int] = {}
         self._unreported: dict[Connection[Any, Any], deque[int]] = {}
+        self._numbers = count()
+        self._at_their_end: list[int] = []
 
-    def run(self, count: int) -> bool:
+    def run(self, workers: int) -> bool:
         """Return once all tests are reported; in a worker, once it has run its share."""
-        for _ in range(min(count, len(self._units))):
+        self._remove_earlier_files()
+        for _ in range(min(workers, len(self._units))):
             if self._is_worker():
                 return True
         while self._processes:
@@ -90,6 +114,8 @@ class Controller:
                     self._end(connection)
                     if self._units and self._is_worker():
                         return True
+        for process in self._at_their_end:
+            self._expect_success(process)
         if self._session.shouldfail:
             raise self._session.Failed(self._session.shouldfail)
         if self._session.shouldstop:
@@ -99,13 +125,14 @@ class Controller:
     def _is_worker(self) -> bool:
         """Fork a worker; whether this is it, at its end."""
         ours, theirs = Pipe()
+        number = next(self._numbers)
         sys.stdout.flush()
         sys.stderr.flush()
         process = os.fork()
         if process == 0:
             for each in (ours, *self._processes):
                 each.close()
-            _Worker(self._session, theirs, len(self._processes)).run()
+            _Worker(self._session, theirs, number).run()
             return True
         theirs.close()
         self._processes[ours] = process
@@ -141,12 +168,14 @@ class Controller:
     def _end(self, connection: Connection[Any, Any]) -> None:
         """Report the test that ended its worker, and let another worker run the rest."""
         connection.close()
-        _, status = os.waitpid(self._processes.pop(connection), 0)
+        process = self._processes.pop(connection)
         rest = self._unreported.pop(connection)
-        code = os.waitstatus_to_exitcode(status)
-        if code not in _EXIT_CODES and not rest:
-            self._session.shouldfail = f"a worker ended with {code}"
-        if rest and not self._session.shouldfail and not self._session.shouldstop:
+        if not rest:
+            # It takes a while to end, in which the others want more.
+            self._at_their_end.append(process)
+            return
+        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        if not self._session.shouldfail and not self._session.shouldstop:
             item = self._session.items[index := rest.popleft()]
             end = pytest.TestReport(
                 item.nodeid, item.location, {}, "failed", f"its worker ended with {code}", "call"
@@ -154,6 +183,26 @@ class Controller:
             if rest:
                 self._units.appendleft(list(rest))
             self._report(index, [end])
+
+    def _expect_success(self, process: int) -> None:
+        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        if code not in _EXIT_CODES:
+            self._session.shouldfail = f"a worker ended with {code}"
+
+    def _remove_earlier_files(self) -> None:
+        """Remove what earlier runs left beside this one, which pytest does at its end.
+
+        Some disks take half a minute for it, in which nothing else would run.
+        """
+        own = self._session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+        if os.fork() == 0:
+            with open(os.devnull, "r+b", buffering=0) as nothing:
+                for descriptor in range(3):
+                    os.dup2(nothing.fileno(), descriptor)
+            try:
+                cleanup_numbered_dir(own.parent, "pytest-", _RUNS_KEPT, time.time() - LOCK_TIMEOUT)
+            finally:
+                os._exit(0)
 
 
 class _Worker:
@@ -173,6 +222,9 @@ class _Worker:
         self._tw = config.get_terminal_writer()
         config.pluginmanager.unregister(name="terminalreporter")
         config.pluginmanager.register(self, "terminalreporter")
+        factory = config._tmp_path_factory  # type: ignore[attr-defined]
+        factory._basetemp = factory.getbasetemp() / str(number)
+        factory._basetemp.mkdir(0o700)
         # The files that hold what tests write are the controller's.
         capture = config.pluginmanager.getplugin("capturemanager")
         capture.stop_global_capturing()

@@ -52,14 +52,14 @@ def test_a_worker_that_ends_fails_one_test(tmp_path: Path) -> None:
     assert "a worker's output" in run.stdout
 
 
-def test_units_are_parts_of_files_in_the_order_of_their_length() -> None:
+def test_units_are_parts_of_files_and_those_that_wait_are_spread_among_the_rest() -> None:
     small = [f"tests/tui/test_a.py::test[{number}]" for number in range(TESTS_OF_UNIT + 1)]
     whole = ["tests/repo/test_b.py::test_1", "tests/repo/test_c.py::test_2"]
     long = ["tests/terminal/test_d.py::test_3"]
     size = len(small)
     assert units([*small, *whole, *long]) == [
         [size, size + 1],
-        [size + 2],
         [*range(TESTS_OF_UNIT)],
+        [size + 2],
         [size - 1],
     ]

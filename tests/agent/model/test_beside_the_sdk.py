@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import anthropic
 import httpx2
 import pytest
 
@@ -39,6 +38,8 @@ def headers_of(request: httpx2.Request) -> dict[str, str]:
 async def test_a_request_has_the_headers_and_the_body_of_the_sdk(
     monkeypatch: pytest.MonkeyPatch, key_header: bool
 ) -> None:
+    import anthropic  # here: it takes as long as all other imports of a test
+
     ours, theirs = Recorder(), Recorder()
     monkeypatch.setattr("agent.model.connection.http_client", lambda _: ours.http)
     client = make_client(
@@ -85,6 +86,8 @@ async def test_a_request_has_the_headers_and_the_body_of_the_sdk(
 
 @pytest.mark.parametrize("body", [BUSY, CODED, {"message": "no"}, "text", [], None], ids=str)
 async def test_an_error_is_read_as_the_sdk_reads_it(body: object) -> None:
+    import anthropic
+
     response = httpx2.Response(
         529,
         json=body,
