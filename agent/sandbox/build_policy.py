@@ -108,7 +108,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     daemons = (
         ()
         if opens_all or not is_shared
-        else daemon_sockets(context.home, request.user_env, request.sockets)
+        else daemon_sockets(context.home, request.user_env, request.sockets, roots)
     )
     names_by_root = {root: request.search.find(root, cwd) for root in roots}
     names = {root: one.names for root, one in names_by_root.items()}

@@ -11,6 +11,7 @@ import pytest
 
 from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from agent.sandbox.confined_launch import SandboxRun
+from agent.sandbox.protected import daemon_sockets as module
 from agent.sandbox.protected.daemon_sockets import daemon_sockets, harmless_sockets
 from agent.sandbox.refusals import RefusalKind
 from agent.sandbox.sandbox import RunRequest
@@ -74,12 +75,50 @@ def test_a_daemon_that_runs_what_it_is_sent_is_not_reached(
     assert refused == ("" if is_reached else f"{path}: a daemon that runs what it is sent")
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "is_reached"),
+    [
+        ("MYSQL_UNIX_PORT", "{project}", True),
+        ("TMUX", "{path},123,0", False),
+        ("KITTY_LISTEN_ON", "unix:{path}", False),
+        ("SOME_EDITOR", "{path}", False),
+        ("SSH_AUTH_SOCK", "{path}", True),
+        ("SOME_PATH", "{path}.other:/usr/bin", True),
+    ],
+)
+def test_what_the_user_works_in_takes_no_keys_from_a_command(
+    variable: str, value: str, is_reached: bool, make_confined: MakeConfined, tmp_path: Path
+) -> None:
+    """A terminal multiplexer types what it is sent, also an answer to a question."""
+    home = tmp_path / "home"
+    path = home / "project" / "db.sock" if value == "{project}" else home / "keys.sock"
+    named = value.format(path=path, project=path)
+    confined = make_confined(user_env={**os.environ, variable: named})
+    with _listening(path):
+        assert _reached(confined, path)[0] is is_reached
+
+
+def test_what_the_user_has_below_run_is_of_the_users_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_RUN", str(tmp_path))
+    for name in ("screen/S-me/1.tty", "user/1000/bus", "own/x", "screen.lock"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "screen").chmod(0o1777)
+    paths = {os.path.relpath(one, tmp_path) for one in module._of_this_user()}
+    # Of root only what is in a directory of all users: the rest is the system's.
+    assert paths == ({"screen/S-me"} if os.getuid() == 0 else {"screen", "own", "screen.lock"})
+
+
 def test_they_are_found_where_programs_look_for_them(tmp_path: Path) -> None:
     home, runtime = tmp_path / "home", tmp_path / "run"
     places = [home / ".docker/run/docker.sock", tmp_path / "bus"]
-    for place in (*places, runtime / "wayland-0", runtime / "nvim.1.0"):
+    for place in (places[0], runtime / "wayland-0", runtime / "nvim.1.0"):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.touch()
+    with _listening(places[1]):
+        pass
     places.append(runtime)
     bus = f"unix:path={places[1]},x=1"
     env = {"XDG_RUNTIME_DIR": str(runtime), "DBUS_SESSION_BUS_ADDRESS": bus}
