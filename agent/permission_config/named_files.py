@@ -17,7 +17,10 @@ from agent.settings.git_config import repository_entries
 from agent.settings.load import Settings
 from agent.settings.project_items import handlers
 from permissions.paths.own_program import own_program
+from permissions.paths.resolve import is_below
+from permissions.rule import RuleSource
 
+_OF_PROJECTS: Final = frozenset({RuleSource.PROJECT, RuleSource.LOCAL})
 _PROJECT: Final = re.compile(r"\$\{?(?:CLAUDE|AGENT_TUI)_PROJECT_DIR\}?")
 _HOME: Final = re.compile(r"\$\{?HOME\}?(?=/)|^~(?=/)")
 _PUNCTUATION: Final = re.compile(r"""[\s'"`;|&<>(){}]+""")
@@ -30,14 +33,21 @@ def protected_files(settings: Settings) -> frozenset[str]:
 
 
 def named_files(settings: Settings) -> frozenset[str]:
-    """Return absolute paths inside the project, as written and with links resolved.
+    """Return absolute paths, as written and with links resolved.
 
-    A file that does not exist yet is among them where the word looks like a path: who creates it
-    decides what runs.
+    Files are wherever they are: any directory may become a working directory. One of the project
+    that does not exist yet is among them where the word looks like a path: who creates it decides
+    what runs. The directory of a Python script that runs as the user is as well: Python looks there
+    first for every module.
     """
     paths: set[str] = set()
-    for command in _commands(settings):
-        paths.update(_files(command, settings))
+    own_dirs = [os.path.realpath(one) for one in (settings.launch_dir, settings.home)]
+    for command, runs_as_user in _commands(settings):
+        files = set(_files(command, settings))
+        paths |= files
+        scripts = [path for path in files if path.endswith(".py") and os.path.isfile(path)]
+        directories = map(os.path.dirname, scripts if runs_as_user else ())
+        paths.update(path for path in directories if not any(is_below(a, path) for a in own_dirs))
     for file, name, value in repository_entries(settings.trust.items):
         paths.update(_named_by_git(file.parent, name, value, settings))
     return frozenset(paths)
@@ -58,19 +68,21 @@ def _named_by_git(git: Path, name: str, value: str, settings: Settings) -> Itera
             yield os.path.realpath(path)
 
 
-def _commands(settings: Settings) -> Iterator[list[str]]:
-    """Yield the words of each command that something in force runs."""
+def _commands(settings: Settings) -> Iterator[tuple[list[str], bool]]:
+    """Yield the words of each command that something in force runs, and whether it is a hook or a
+    line that nothing confines, wherever the kernel can."""
     for text in settings.hooks:
+        is_users = text.source not in _OF_PROJECTS
         for groups in text.raw.values():
             for _, handler in handlers(groups):
                 if isinstance(handler, dict):
-                    yield _words_of(handler)
+                    yield _words_of(handler), is_users
     for server in settings.mcp_servers:
         if server.in_force:
-            yield _words_of(server.raw)
+            yield _words_of(server.raw), False
     for line in (settings.values.statusLine, settings.values.fileSuggestion):
         if line is not None:
-            yield _words(line.command)
+            yield _words(line.command), True
 
 
 def _words_of(raw: Mapping[str, object]) -> list[str]:
@@ -105,7 +117,7 @@ def _files(words: list[str], settings: Settings) -> Iterator[str]:
             is_named = os.path.isfile(path) or (
                 _LOOKS_LIKE_A_FILE.fullmatch(name) is not None and not os.path.exists(path)
             )
-            if is_named and _is_inside(path, root):
+            if is_named and (_is_inside(path, root) or os.path.isfile(path)):
                 yield path
                 yield os.path.realpath(path)
 

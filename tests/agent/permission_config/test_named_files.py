@@ -47,7 +47,37 @@ def test_words_of_a_command_that_are_files(tmp_path: Path, command: str, names: 
     (root / "scripts").mkdir(parents=True)
     (root / "scripts" / "lint.sh").write_text("")
     found = named_files(settings_of(root, tmp_path, hook(command)))
-    assert sorted(str(Path(path).relative_to(root)) for path in found) == names
+    inside = [path for path in map(Path, found) if path.is_relative_to(root)]
+    assert sorted(str(path.relative_to(root)) for path in inside) == names
+
+
+def test_a_script_outside_the_project_counts_where_it_is(tmp_path: Path) -> None:
+    """Its directory may become a working directory of the session."""
+    root, scripts = tmp_path / "project", tmp_path / "dotfiles"
+    scripts.mkdir()
+    (scripts / "guard.py").write_text("")
+    command = f"python3 {scripts}/guard.py {scripts}/none.py"
+    found = named_files(settings_of(root, tmp_path, hook(command)))
+    assert found == {str(scripts / "guard.py")}
+
+
+@pytest.mark.parametrize("place", ["scripts", "."])
+def test_beside_a_script_that_runs_as_the_user_nothing_is_changed(
+    tmp_path: Path, place: str
+) -> None:
+    """Python loads `json.py` from there."""
+    root = tmp_path / "project"
+    script = root / place / "guard.py"
+    script.parent.mkdir(parents=True, exist_ok=True)
+    script.write_text("")
+    (tmp_path / ".agent").mkdir()
+    (root / "docs").mkdir()
+    (root / "docs" / "notes.md").write_text("")
+    content = hook(f"python3 {script} docs/notes.md")
+    (tmp_path / ".agent" / "settings.json").write_text(json.dumps(content))
+    found = named_files(settings_of(root, tmp_path, {}))
+    expected = {script, root / "docs/notes.md", *([root / "scripts"] if place != "." else [])}
+    assert found == set(map(str, expected))
 
 
 def test_servers_status_lines_arguments_and_links(tmp_path: Path) -> None:
@@ -61,7 +91,10 @@ def test_servers_status_lines_arguments_and_links(tmp_path: Path) -> None:
         **hook("node", args=["hook.js"]),
     }
     found = named_files(settings_of(root, tmp_path, content))
-    assert found == {str(root / n) for n in ("line.sh", "server.py", "real/server.py", "hook.js")}
+    names = ("line.sh", "server.py", "real/server.py", "hook.js")
+    assert {path for path in found if Path(path).is_relative_to(root)} == {
+        str(root / name) for name in names
+    }
 
 
 def test_what_is_not_in_force_names_nothing(tmp_path: Path) -> None:
