@@ -18,18 +18,20 @@ def main() -> int:
     if _shares_files():
         from permissions.base.files.separate_files import separate_files
 
-        separate_files()
+        separate_files("agent-tui")
     from tui.cli import main as run
 
     return run()
 
 
 def _shares_files() -> bool:
-    """Has a file of this program, or of a package that it needs, another name elsewhere?"""
+    """Has a file of this program, or of a package that it needs, another name elsewhere, and can
+    this user replace it?"""
     packages = [os.path.join(path, "msgspec", "__init__.py") for path in site.getsitepackages()]
     for path in (__file__, *packages):
         try:
-            if os.lstat(path).st_nlink > 1:
+            status = os.lstat(path)
+            if status.st_nlink > 1 and status.st_uid == os.geteuid():
                 return True
         except OSError:
             continue

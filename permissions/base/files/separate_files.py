@@ -7,17 +7,44 @@ imports is part of the interpreter: this runs before anything else of the progra
 
 import contextlib
 import os
+import re
 import shutil
-import sysconfig
+from collections.abc import Iterator
+from importlib import metadata
 
 
-def separate_files() -> None:
-    """Copy the installed files of this user that have other names elsewhere. Raises nothing."""
-    for top in dict.fromkeys(map(sysconfig.get_path, ("purelib", "platlib", "scripts"))):
-        for directory, _, names in os.walk(top):
-            for name in names:
+def separate_files(name: str) -> None:
+    """Copy the files of a distribution, of all that it needs, and of what runs when Python starts,
+    if they are this user's and have other names elsewhere. Raises nothing."""
+    dependencies = _dependencies(name)
+    for one in metadata.distributions():
+        files = one.files or ()
+        runs_at_start = any(file.suffix == ".pth" for file in files)
+        if runs_at_start or _key(one.metadata["Name"] or "") in dependencies:
+            for file in files:
                 with contextlib.suppress(OSError):
-                    _separate(os.path.join(directory, name))
+                    _separate(str(one.locate_file(file)))
+
+
+def _dependencies(name: str) -> set[str]:
+    names, keys = [_key(name)], set[str]()
+    while names:
+        one = names.pop()
+        if one not in keys:
+            keys.add(one)
+            names += _requirements(one)
+    return keys
+
+
+def _requirements(name: str) -> Iterator[str]:
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        for requirement in metadata.requires(name) or ():
+            # Also those of extras: they may be installed.
+            yield _key(re.split(r"[^\w.-]", requirement, maxsplit=1)[0])
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _separate(path: str) -> None:

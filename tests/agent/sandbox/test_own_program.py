@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import site
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -45,19 +44,29 @@ def test_files_that_an_installer_linked_become_the_programs_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache, installed = tmp_path / "cache", tmp_path / "installed"
-    for directory in (cache, installed / "package"):
-        directory.mkdir(parents=True)
-    (cache / "a.py").write_text("own")
-    (cache / "a.py").chmod(0o755)
-    os.link(cache / "a.py", installed / "package" / "a.py")
-    (installed / "link").symlink_to("package/a.py")
-    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(installed))
-    separate_files()
-    (cache / "a.py").write_text("evil")
-    assert (installed / "package" / "a.py").read_text() == "own"
-    assert os.access(installed / "package" / "a.py", os.X_OK)
-    assert (installed / "link").is_symlink()
-    assert os.listdir(installed / "package") == ["a.py"]
+    cache.mkdir()
+    requirements = {"own": "Needed.One[extra]>=2; python_version > '3'", "needed_one": "own"}
+    for name in ("own", "needed_one", "unrelated", "at_start"):
+        package, info = installed / name, installed / f"{name}-1.dist-info"
+        package.mkdir(parents=True)
+        info.mkdir()
+        (cache / f"{name}.py").write_text("own")
+        (cache / f"{name}.py").chmod(0o755)
+        os.link(cache / f"{name}.py", package / "a.py")
+        needs = f"Requires-Dist: {requirements[name]}\n" if name in requirements else ""
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\n{needs}")
+        start = "x.pth,,\n" if name == "at_start" else ""
+        (info / "RECORD").write_text(f"{name}/a.py,,\n{name}/link,,\n{name}/gone,,\n{start}")
+        (package / "link").symlink_to("a.py")
+    monkeypatch.setattr(sys, "path", [str(installed)])
+    separate_files("own")
+    for file in cache.iterdir():
+        file.write_text("evil")
+    texts = {path.parent.name: path.read_text() for path in installed.glob("*/a.py")}
+    assert texts == {"own": "own", "needed_one": "own", "at_start": "own", "unrelated": "evil"}
+    assert os.access(installed / "own" / "a.py", os.X_OK)
+    assert (installed / "own" / "link").is_symlink()
+    assert sorted(os.listdir(installed / "own")) == ["a.py", "link"]
 
 
 def test_the_start_sees_that_files_are_shared(
@@ -75,4 +84,4 @@ def test_the_start_sees_that_files_are_shared(
 def test_what_the_start_imports_first_is_part_of_the_interpreter() -> None:
     module = sys.modules[separate_files.__module__]
     imported = {name for name, value in vars(module).items() if type(value) is type(os)}
-    assert imported == {"contextlib", "os", "shutil", "sysconfig"}
+    assert imported == {"contextlib", "metadata", "os", "re", "shutil"}
