@@ -114,13 +114,9 @@ class ListPanel(GivesAnswer[Pick | None]):
     @property
     def shown_range(self) -> tuple[int, int, int]:
         """Which of the found items are shown, counted from 1, and how many there are."""
-        first = self._first
-        return first + 1, min(first + self._shown_items, len(self._matches)), len(self._matches)
-
-    @property
-    def _first(self) -> int:
-        count = self._shown_items
-        return max(0, min(self._position - count // 2, len(self._matches) - count))
+        items = [line for line in self._lines() if isinstance(line, int)]
+        first = self._matches.index(items[0]) + 1 if items else 1
+        return first, first + len(items) - 1, len(self._matches)
 
     def take_height(self, height_rows: int) -> None:
         """Use two thirds of the rows there are; the rest stays the conversation's."""
@@ -270,19 +266,27 @@ class ListPanel(GivesAnswer[Pick | None]):
         return [sign, *label]
 
     def _lines(self) -> Sequence[int | str]:
-        """Return the items to show and, where nothing is searched, the headings between them."""
+        """Return what is shown: items, and headings between them."""
+        lines = self._all_lines()
+        first = self._first_line(lines)
+        return lines[first : first + self._shown_items]
+
+    def _all_lines(self) -> Sequence[int | str]:
+        """Return the items and, where nothing is searched, the headings between them."""
         if self._query or not any(item.group for item in self._items):
-            return self._matches[self._first : self._first + self._shown_items]
+            return self._matches
         lines: list[int | str] = []
-        group, selected_line = "", 0
+        group = ""
         for index in self._matches:
             if self._items[index].group != group:
                 lines.append(group := self._items[index].group)
-            if index == self.selected_item:
-                selected_line = len(lines)
             lines.append(index)
-        first = max(0, min(selected_line - self._shown_items // 2, len(lines) - self._shown_items))
-        return lines[first : first + self._shown_items]
+        return lines
+
+    def _first_line(self, lines: Sequence[int | str]) -> int:
+        selected = self.selected_item
+        line = lines.index(selected) if selected is not None else 0
+        return max(0, min(line - self._shown_items // 2, len(lines) - self._shown_items))
 
     def _detail_column(self, labels: Mapping[int, list[Run]], width: int) -> int:
         """Return where details begin: behind the longest label, as long as they have half the row
@@ -318,12 +322,19 @@ class ListPanel(GivesAnswer[Pick | None]):
     def _turn_page(self, step: int) -> None:
         """Move by as many items as are shown; unlike single steps it does not wrap around."""
         if self._matches:
-            middle = self._first + self._shown_items // 2
-            position = (
-                middle + step * self._shown_items if abs(step) == 1 else self._position + step
-            )
+            position = self._page_position(step) if abs(step) == 1 else self._position + step
             self._position = max(0, min(position, len(self._matches) - 1))
             self._on_move(self._matches[self._position])
+
+    def _page_position(self, step: int) -> int:
+        """Return the item in the middle of the next page; every line is on one page or two."""
+        lines = self._all_lines()
+        middle = self._first_line(lines) + self._shown_items // 2 + step * self._shown_items
+        if middle < 0:
+            return 0
+        # A heading cannot be selected: the item towards the page before it.
+        part = lines[middle:] if step < 0 else reversed(lines[: middle + 1])
+        return next((self._matches.index(line) for line in part if isinstance(line, int)), 0)
 
     def _search(self, query: str) -> None:
         self._query = query

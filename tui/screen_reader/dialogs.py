@@ -98,6 +98,7 @@ class LineDialogs:
         written_lines: list[str] = []
         written_question: list[str] = []
         body_id = ""
+        was_applied = False
         changes_to = getattr(dialog, "changes_to", None)
         if callable(changes_to):
             loop = asyncio.get_running_loop()
@@ -115,6 +116,9 @@ class LineDialogs:
                 how = answer_hint(dialog)
                 self._output.write([label + fresh[0], *fresh[1:], how] if fresh else [how])
                 written_lines[:], label = lines, ""
+            elif was_applied:
+                # Such as "more" at the end of a list: silence would say nothing.
+                self._output.write([answer_hint(dialog)])
             was_begun_before = self._reader.is_reading
             line = await self._reader.line(ANSWER_PROMPT)
             if was_begun_before and line is not None:
@@ -124,7 +128,8 @@ class LineDialogs:
             if line is None:
                 dialog.press("escape", "", "confirm:no")
                 return
-            if answer(dialog, line) is LineEffect.NOT_APPLIED:
+            was_applied = answer(dialog, line) is LineEffect.APPLIED
+            if not was_applied:
                 self._output.write([f"That is not an answer here. {answer_hint(dialog)}"])
 
     def _write_late(self, dialog: Dialog, written_lines: list[str]) -> None:

@@ -36,6 +36,8 @@ def search(panel: ListPanel, text: str) -> None:
 def list_hint(panel: ListPanel) -> str:
     """Return what can be typed, and how much of the list was read."""
     first, last, count = panel.shown_range
+    if not count and panel.is_searching:
+        return "Type other words to search, or esc."
     parts: list[str] = []
     for part in panel.hint.split(" · "):
         for short, name in _NAMES.items():

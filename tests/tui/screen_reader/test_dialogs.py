@@ -97,6 +97,21 @@ async def test_what_comes_later_to_a_list_is_said_and_can_be_chosen(keyboard: in
     assert picked.index == 1
 
 
+async def test_a_line_that_changes_nothing_is_answered(keyboard: int) -> None:
+    out = Said()
+    panel = ListPanel("Numbers", [Item(f"item {n}") for n in range(12)])
+    dialogs = LineDialogs(LineOutput(out, has_marks=False), LineReader(), lambda _lines: None)
+    asked = asyncio.ensure_future(dialogs.ask(panel))
+    await out.until("1 to 10 of 12.")
+    os.write(keyboard, b"last\n")
+    await out.until("3 to 12 of 12.")
+    os.write(keyboard, b"more\n")
+    await out.until("3 to 12 of 12.", times=2)
+    os.write(keyboard, b"esc\n")
+    async with asyncio.timeout(20):
+        assert await asked is None
+
+
 async def test_another_question_is_read_whole_though_lines_of_it_were_heard(keyboard: int) -> None:
     out = Said()
     dialogs = LineDialogs(LineOutput(out, has_marks=False), LineReader(), lambda _lines: None)

@@ -31,6 +31,29 @@ async def test_a_long_list_is_read_ten_at_a_time() -> None:
     assert said(panel)[0] == "1"
 
 
+@pytest.mark.parametrize("words", [("more", "first"), ("back", "last")])
+async def test_pages_of_a_list_with_headings_leave_nothing_out(words: tuple[str, str]) -> None:
+    items = [Item(f"item {n}", group=f"group {n // 6}") for n in range(58)]
+    panel = ListPanel("Numbers", items)
+    answer(panel, words[1])
+    lines: set[str] = set()
+    for _ in range(8):
+        lines |= {line for line in said(panel) if line.isdecimal()}
+        answer(panel, words[0])
+    assert lines == {str(n) for n in range(1, 59)}
+
+
+async def test_headings_are_not_counted() -> None:
+    panel = ListPanel("Numbers", [Item(f"item {n}", group=f"group {n // 6}") for n in range(58)])
+    assert answer_hint(panel).startswith("1 to 8 of 58. Type a number")
+
+
+async def test_a_search_without_hits_offers_no_numbers() -> None:
+    panel = numbers()
+    answer(panel, "nothing of that")
+    assert answer_hint(panel) == "Type other words to search, or esc."
+
+
 async def test_a_number_that_was_read_before_still_chooses() -> None:
     panel = numbers()
     answer(panel, "more")
