@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Final
 
 from agent.errors import AgentError
@@ -90,6 +91,11 @@ class AgentCatalog:
             (one for one in by_name.values() if one.name.lower() == kind.lower()), None
         )
         if definition is None:
+            for file in self.waiting:
+                if PurePath(file).stem.lower() == kind.lower():
+                    raise UnknownAgent(
+                        f"{file} has no effect until you trust this project (/trust, or --trust)."
+                    )
             names = ", ".join(one.name for one in self.all())
             raise UnknownAgent(f"There is no agent {name!r}. There are: {names}.")
         if self._is_denied(definition.name):

@@ -179,6 +179,10 @@ async def test_a_run_is_saved_as_a_workflow_and_old_ones_are_deleted(
             *words("run", "audit", "--args", "[]", "--json"), cwd=saved, env=env
         )
         run_id = json.loads(out)["run"]
+        for verb in ("pause", "stop", "resume"):
+            status, _, err = await run(*words(verb, run_id), cwd=saved, env=env)
+            assert status == 1
+            assert f"is completed. Its result: agent-tui workflow show {run_id}" in err
         status, _, err = await run(*words("save", run_id, "again"), cwd=saved, env=env)
         assert status == 0, err
         assert (saved / ".agent" / "workflows" / "again.js").read_text() == SCRIPT

@@ -210,7 +210,7 @@ class _Judge:
         if answer is False:
             return ConfiguredServer(definition, "rejected", "you rejected it")
         if not text.in_force:
-            reason = "waits until this directory is trusted"
+            reason = "waits until this directory is trusted (/trust)"
             return ConfiguredServer(definition, "needs_trust", reason)
         if answer or self._by_flag or (definition.plugin is None and self._is_listed(definition)):
             return None

@@ -125,7 +125,9 @@ class Worktrees:
 
     def _check_trust(self) -> None:
         if not self._is_trusted():
-            raise WorktreeError("A worktree runs git's filters: trust this project first (/trust).")
+            raise WorktreeError(
+                "A worktree runs git's filters: trust this project first (/trust, or --trust)."
+            )
 
     def _check_place(self, path: Path) -> None:
         """Raise WorktreeError where a link of the project leads elsewhere."""

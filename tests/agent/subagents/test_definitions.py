@@ -265,6 +265,12 @@ def test_an_unknown_kind_is_an_error_that_names_the_kinds() -> None:
         catalog().get("reviwer")
 
 
+def test_a_kind_that_waits_for_trust_is_named() -> None:
+    waiting = AgentFiles((), (".agent/agents/deep/mine.md",))
+    with pytest.raises(UnknownAgent, match=r"^\.agent/agents/deep/mine\.md has no effect until"):
+        AgentCatalog(lambda: waiting).get("Mine")
+
+
 def test_the_four_built_in_kinds_are_there_and_a_file_takes_the_place_of_one() -> None:
     found = catalog(AgentDefinition(name="plan", description="ours", source=AgentSource.USER))
     assert found.get("plan").description == "ours"

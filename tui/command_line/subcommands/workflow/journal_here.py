@@ -55,6 +55,11 @@ def state_of(run: RunRecord) -> str:
     return LOST if is_open and run.owner and not is_owned(run) else run.state
 
 
+def completed_run(run_id: str) -> str:
+    """Return what to say of a run that cannot be paused, stopped or continued any more."""
+    return f"The run {run_id} is completed. Its result: agent-tui workflow show {run_id}"
+
+
 def is_owned(run: RunRecord) -> bool:
     """Whether a process that is alive works on a run."""
     has_owner = bool(run.owner) and not run.state.is_over

@@ -36,6 +36,7 @@ from permissions.base.process.worker_threads import run_to_end
 from permissions.base.text.strict_json import load_json
 from tui.command_line.subcommands.places import current_directories, settings_here
 from tui.command_line.subcommands.workflow.journal_here import (
+    completed_run,
     found_run,
     is_owned,
     journal,
@@ -169,7 +170,7 @@ def resume(
         if is_owned(record):
             return _continue_there(store, record, limits, script, as_json=as_json)
         if record.state is WorkflowState.COMPLETED and script is None:
-            raise click.ClickException(f"The run {run_id} is completed: workflow show {run_id}")
+            raise click.ClickException(completed_run(run_id))
         if script is not None:
             try:
                 text = workflow_file(script).text

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import click
 
-from agent.orchestration.journal.journal_records import RunRecord, StepRecord, Wish
+from agent.orchestration.journal.journal_records import RunRecord, StepRecord, Wish, WorkflowState
 from agent.orchestration.script.script_meta import ScriptError
 from agent.orchestration.workflow_files import workflow_file
 from permissions.base.text.count_text import count_text
 from permissions.base.text.sanitize import sanitize
 from tui.command_line.subcommands.whole_texts import WholeTexts
 from tui.command_line.subcommands.workflow.journal_here import (
+    completed_run,
     found_run,
     is_owned,
     journal,
@@ -87,8 +88,10 @@ def _wishes(wish: Wish) -> Callable[[str, bool], int]:
             run = found_run(store, run_id)
             if not is_owned(run):
                 raise click.ClickException(
-                    f"The run {run_id} is {state_of(run)}: no process works on it. To continue "
-                    f"it: agent-tui workflow resume {run_id}"
+                    completed_run(run_id)
+                    if run.state is WorkflowState.COMPLETED
+                    else f"The run {run_id} is {state_of(run)}: no process works on it. To "
+                    f"continue it: agent-tui workflow resume {run_id}"
                 )
             store.runs.wish(run_id, wish)
         click.echo(json.dumps({"run": run_id, "wish": wish}) if as_json else f"{wish}: {run_id}")
