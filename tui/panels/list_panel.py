@@ -284,8 +284,8 @@ class ListPanel(GivesAnswer[Pick | None]):
         return lines
 
     def _first_line(self, lines: Sequence[int | str]) -> int:
-        selected = self.selected_item
-        line = lines.index(selected) if selected is not None else 0
+        item = self.selected_item
+        line = lines.index(item) if item is not None else 0
         return max(0, min(line - self._shown_items // 2, len(lines) - self._shown_items))
 
     def _detail_column(self, labels: Mapping[int, list[Run]], width: int) -> int:
