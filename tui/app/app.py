@@ -29,8 +29,11 @@ from tui.theme.theme_palette import Palette
 from tui.transcript.transcript_widget import TranscriptWidget
 
 
-class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
-    """Passes Textual's messages to the parts, and gives them access to Textual."""
+class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], inherit_bindings=False):
+    """Passes Textual's messages to the parts, and gives them access to Textual.
+
+    Of Textual's own keys it has none: Ctrl+Q would leave without asking.
+    """
 
     CSS = """
     Screen { overflow: hidden; }

@@ -199,6 +199,14 @@ async def test_ctrl_c_clears_then_leaves() -> None:
     assert app.return_value == ExitReport("0123-session", "")
 
 
+async def test_ctrl_q_does_not_leave() -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press(*keys("draft"), "ctrl+q", "s")
+        assert app.parts.composer.buffer.text == "drafts"
+        assert app.is_running
+
+
 async def test_typing_takes_back_the_first_ctrl_c() -> None:
     app = make_app()
     async with app.run_test(size=(80, 20)) as pilot:
