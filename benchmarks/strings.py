@@ -94,7 +94,7 @@ def _hidden(tree: ast.Module) -> set[int]:
                 hidden.update(map(id, values))
             case ast.Call(func=ast.Attribute(attr=name)) if name in _LOGGED:
                 hidden.update(map(id, ast.walk(node)))
-            case ast.Call(func=ast.Name(id="Literal" | "TypeVar" | "cast")):
+            case ast.Call(func=ast.Name(id="Literal" | "TypeVar" | "cast" | "compile_late")):
                 hidden.update(map(id, ast.walk(node)))
             case ast.Assert():
                 hidden.update(map(id, ast.walk(node)))

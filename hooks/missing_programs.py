@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from hooks.answers.response import HandlerResult, error_line
 from hooks.config.spec import CommandHandler, HandlerSpec
+from permissions.base.text.late_pattern import compile_late
 
-NOT_FOUND: Final = re.compile(r"(?:^|: )(?P<program>[^\s:/]+): (?:command )?not found$", re.M)
+NOT_FOUND: Final = compile_late(r"(?:^|: )(?P<program>[^\s:/]+): (?:command )?not found$", re.M)
 """What shells print with exit status 127."""
 CANNOT_RUN: Final = (126, 127)
 """Exit statuses of a shell that cannot start a program."""

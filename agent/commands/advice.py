@@ -6,13 +6,13 @@ Users bring names from other agents; the advice names what does the same here, o
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection
 from typing import Final
 
 from agent.commands.command_registry import CommandRegistry, split_command
 from agent.commands.spec import Surface
 from agent.commands.table import BUILTIN_COMMANDS
+from permissions.base.text.late_pattern import compile_late
 
 _KEY: Final = (
     "ANTHROPIC_API_KEY, or apiKeyHelper in your settings, sets the account; docs/providers.md "
@@ -102,7 +102,7 @@ _FROM_A_SHELL: Final = {
 }
 """What does the same without the screen."""
 _ADVICE: Final = {name: text for names, text in _ELSEWHERE.items() for name in names.split()}
-_LOOKS_LIKE_ONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_:.-]*")
+_LOOKS_LIKE_ONE: Final = compile_late(r"[A-Za-z][A-Za-z0-9_:.-]*")
 
 
 def advice_on(text: str, registry: CommandRegistry, waiting: Collection[str] = ()) -> str | None:

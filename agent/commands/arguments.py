@@ -13,7 +13,9 @@ from typing import Final
 
 from msgspec import Struct, field
 
-_PLACEHOLDER: Final = re.compile(
+from permissions.base.text.late_pattern import compile_late
+
+_PLACEHOLDER: Final = compile_late(
     r"\\\$(?P<escaped>ARGUMENTS|\d|[A-Za-z_{])"
     r"|\$ARGUMENTS\[(?P<index>\d{1,3})\]"
     r"|\$(?P<all>ARGUMENTS)\b"

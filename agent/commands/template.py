@@ -10,14 +10,16 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from permissions.base.text.late_pattern import compile_late
+
 MAX_COMMANDS: Final = 20
 """Commands one template may run; more are left as text."""
 
-_FENCE: Final = re.compile(
+_FENCE: Final = compile_late(
     r"^(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)\n(?P<body>.*?)(?:^(?P=fence)[^\S\n]*$\n?|\Z)",
     re.MULTILINE | re.DOTALL,
 )
-_INLINE: Final = re.compile(r"(?<![^\s(\[:])!`(?P<command>[^`\n]+)`")
+_INLINE: Final = compile_late(r"(?<![^\s(\[:])!`(?P<command>[^`\n]+)`")
 
 
 class TextPart(Struct, frozen=True):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
 from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
@@ -20,13 +19,14 @@ from agent.tools.base import ToolError
 from agent.tools.search.rg import file_selection, search
 from permissions.base.files.file_watch import file_changes
 from permissions.base.process.reading_programs import ReadingPrograms
+from permissions.base.text.late_pattern import compile_late
 
 MAX_FILES: Final = 1_000_000
 COLLECT_MS: Final = 400
 """How long after a change the list is read again."""
 _SKIPPED: Final = frozenset({".git", ".hg", ".mypy_cache", ".venv", "__pycache__", "node_modules"})
 """Directories with many files that are not listed, or seldom wanted."""
-_PASSING: Final = re.compile(r"~$|\.sw.$|\.py[co]$|/\.#[^/]*$")
+_PASSING: Final = compile_late(r"~$|\.sw.$|\.py[co]$|/\.#[^/]*$")
 """What editors and Python write beside a file."""
 
 

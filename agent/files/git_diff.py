@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from agent.prompt.git import run_git
 from permissions.base.process.reading_programs import ReadingPrograms
+from permissions.base.text.late_pattern import compile_late
 
 MAX_NEW_FILES: Final = 200
 MAX_NEW_BYTES: Final = 500_000
@@ -26,7 +27,7 @@ _DIFF: Final = (
 )
 _EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """What git calls a folder with nothing in it, in every repository."""
-_ESCAPE: Final = re.compile(r"\\([0-7]{3}|.)")
+_ESCAPE: Final = compile_late(r"\\([0-7]{3}|.)")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 MAX_LINES: Final = 5_000
 """Of one file; more are left out, with a note."""

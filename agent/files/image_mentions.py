@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from permissions.base.text.late_pattern import compile_late
+
 _PREFIX: Final = "pasted-"
 """What the name of a copied image begins with; its size follows, as `image_name` writes it."""
 _NAME: Final = rf"{_PREFIX}\w+(?:-(?P<{{0}}>\d+x\d+))?(?:-(?P<{{1}}>\d+)kB)?\.(?P<{{2}}>\w+)"
-_IMAGE: Final = re.compile(
+_IMAGE: Final = compile_late(
     rf"""@(?:"[^"\n]*/scratch/{_NAME.format("a", "b", "c")}\""""
     rf"""|[^\s"]*/scratch/{_NAME.format("d", "e", "f")})"""
 )

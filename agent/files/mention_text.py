@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_PLAIN: Final = re.compile(r"[^\s\"@\\#'`,;]*[^\s\"@\\#'`.,;:!?)\]}>*”’]")
-_ESCAPED: Final = re.compile(r"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
+from permissions.base.text.late_pattern import compile_late
+
+_PLAIN: Final = compile_late(r"[^\s\"@\\#'`,;]*[^\s\"@\\#'`.,;:!?)\]}>*”’]")
+_ESCAPED: Final = compile_late(r"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _LETTERS: Final = {"n": "\n", "t": "\t", "r": "\r"}
 _ESCAPES: Final = {char: f"\\{letter}" for letter, char in _LETTERS.items()} | {
     '"': '\\"',

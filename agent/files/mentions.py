@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import chain
 from pathlib import Path
@@ -23,6 +22,7 @@ from agent.tools.base import ToolContext, ToolError
 from agent.tools.builtin.read import ReadInput, read_tool
 from agent.tools.files.paths import absolute, display_path
 from agent.tools.services import ToolServices
+from permissions.base.text.late_pattern import compile_late
 from permissions.decision import Behavior, Reason, source_name
 from permissions.gate import PermissionGate
 from permissions.request import PermissionRequest
@@ -30,11 +30,11 @@ from permissions.request import PermissionRequest
 MAX_MENTIONS: Final = 20
 MAX_TOTAL_CHARS: Final = 200_000
 MAX_ENTRIES: Final = 200
-_MENTION: Final = re.compile(
+_MENTION: Final = compile_late(
     r"(?<![^\s(\[{<'\"“‘,;:=])@(?:\"(?P<quoted>(?:[^\"\\\n]|\\[^\n])+)\"|(?P<plain>[^\s\"@]+))"
 )
-_LINES: Final = re.compile(r"#L?(?P<first>\d+)(?:-L?(?P<last>\d+))?$")
-_FIRST_DIRECTORY: Final = re.compile(r"/?[^/]+/(?=[^/])")
+_LINES: Final = compile_late(r"#L?(?P<first>\d+)(?:-L?(?P<last>\d+))?$")
+_FIRST_DIRECTORY: Final = compile_late(r"/?[^/]+/(?=[^/])")
 _TRAILING: Final = ".,;:!?)]}>'\"”’`*"
 
 

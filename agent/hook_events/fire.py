@@ -8,7 +8,6 @@ themselves: `agent.hook_events.hook_dispatch`.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -26,12 +25,13 @@ from hooks.events import HookEventPayload
 from hooks.events.capabilities import EFFECTS
 from hooks.ports import HookSession
 from hooks.runner import HookRunner
+from permissions.base.text.late_pattern import compile_late
 from permissions.explain.explain_decision import place_relative
 
 CLASSIFIER_NOTES: Final = 10
 """How many of the latest notes for the classifier are stored."""
 AFTER_TOOLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
-PLACE: Final = re.compile(r"(?<= \()[a-z]+ (?P<file>/[^\n]*?)(?=\)(?: would fail)?: )")
+PLACE: Final = compile_late(r"(?<= \()[a-z]+ (?P<file>/[^\n]*?)(?=\)(?: would fail)?: )")
 """The part of a notice that names the file of a hook."""
 
 

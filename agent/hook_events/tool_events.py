@@ -5,7 +5,6 @@ Implements the hook port of `agent.tools.call`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -21,8 +20,9 @@ from hooks.events import (
     PostToolUseFailure,
     PreToolUse,
 )
+from permissions.base.text.late_pattern import compile_late
 
-_MCP_NAME: Final = re.compile(r"^mcp__(.+?)__")
+_MCP_NAME: Final = compile_late(r"^mcp__(.+?)__")
 
 
 class ToolEvents:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final
+
+from permissions.base.text.late_pattern import compile_late
 
 PREFIX: Final = "mcp__"
 MAX_NAME: Final = 128
 """What the Messages API takes."""
-_OTHER: Final = re.compile(r"[^A-Za-z0-9_-]")
+_OTHER: Final = compile_late(r"[^A-Za-z0-9_-]")
 
 
 def server_key(name: str) -> str:

@@ -21,6 +21,7 @@ from msgspec import Struct
 from agent.prompt import frontmatter
 from permissions.base.files.plain_file import read_start
 from permissions.base.files.private_file import write_private
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.sanitize import sanitize
 
 FactType = Literal["user", "feedback", "project", "reference"]
@@ -34,8 +35,8 @@ MAX_INDEX_BYTES: Final = 25_000
 INDEX: Final = "MEMORY.md"
 _INDEX_BASE: Final = ".MEMORY.md"
 """The index as the program wrote it last, beside the one that users edit."""
-NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
-_LINE: Final = re.compile(
+NAME: Final = compile_late(r"[a-z0-9][a-z0-9-]{0,59}")
+_LINE: Final = compile_late(
     r"-\s*\[(user|feedback|project|reference)\]\s*([a-z0-9][a-z0-9-]{0,59}):\s*(\S.*)"
 )
 _MORE: Final = "- ("

@@ -13,10 +13,11 @@ from typing import Final
 
 from agent.messages import Block, Message
 from agent.tools.decline_text import comment_in
+from permissions.base.text.late_pattern import compile_late
 
 ASKING: Final = "AskUserQuestion"
 
-_MARKS: Final = re.compile(
+_MARKS: Final = compile_late(
     r"\b("
     r"always|never|every|from now on|don['’]?t|do not|stop|prefer|instead|rather|actually|wrong"
     r"|incorrect|remember|forget|note that|decided|agreed|let['’]s|deadline|due|must|should"
@@ -26,7 +27,7 @@ _MARKS: Final = re.compile(
     r")\b",
     re.IGNORECASE,
 )
-_FOREIGN_SCRIPT: Final = re.compile(r"[^\W\d_\x00-\u024f]")
+_FOREIGN_SCRIPT: Final = compile_late(r"[^\W\d_\x00-\u024f]")
 """A letter of a script that the words above are not written in."""
 
 

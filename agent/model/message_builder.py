@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Final, assert_never
@@ -24,6 +23,7 @@ from agent.model.client import (
 )
 from agent.model.served.code_calls import mark_call
 from agent.model.wire import read_asides, read_usage
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.strict_json import load_json
 
 NAME_LIMIT: Final = 128
@@ -32,8 +32,8 @@ ID_LIMIT: Final = 64
 """Longest id of a call that endpoints take, in characters."""
 NAMELESS: Final = "unnamed"
 
-_IDENTIFIER: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{ID_LIMIT}}}")
-_FOREIGN: Final = re.compile(r"[^A-Za-z0-9_-]")
+_IDENTIFIER: Final = compile_late(rf"[A-Za-z0-9_-]{{1,{ID_LIMIT}}}")
+_FOREIGN: Final = compile_late(r"[^A-Za-z0-9_-]")
 
 
 class MessageBuilder:

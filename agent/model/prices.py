@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.events import Usage
+from permissions.base.text.late_pattern import compile_late
 
 WRITE_5M_FACTOR: Final = 1.25
 WRITE_1H_FACTOR: Final = 2.0
@@ -79,7 +80,9 @@ def shipped_prices() -> PriceTable:
     """Return the table that comes with this version."""
     text = resources.files("agent.model").joinpath("prices.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
-    rows = tuple((re.compile(row["pattern"]), _price(row, row["pattern"])) for row in table["row"])
+    rows = tuple(
+        (compile_late(row["pattern"]), _price(row, row["pattern"])) for row in table["row"]
+    )
     return PriceTable(str(table["date"]), rows)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from permissions.base.text.late_pattern import compile_late
 
 CHARACTERS_PER_TOKEN: Final = 3.6
 """Of English and code in JSON; an estimate on the safe side for most text."""
 WIDE_CHARACTERS_PER_TOKEN: Final = 1.2
 """Of scripts outside Latin, where a character is often a token of its own."""
-_WIDE: Final = re.compile("[^\0-\u02ff]+")
+_WIDE: Final = compile_late("[^\0-\u02ff]+")
 
 
 def text_tokens(text: str) -> int:

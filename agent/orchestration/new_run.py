@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 import uuid
 from typing import Final
@@ -19,8 +18,9 @@ from agent.orchestration.subtasks import SUBTASKS, read_subtasks
 from agent.orchestration.workflow_files import WorkflowPlaces, find_workflow, workflow_file
 from agent.tools.base import ToolError
 from agent.tools.workflow_port import WorkflowCall
+from permissions.base.text.late_pattern import compile_late
 
-_NOT_IN_IDS: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+_NOT_IN_IDS: Final = compile_late(r"[^A-Za-z0-9_.-]+")
 """An id is part of commands that users copy."""
 
 

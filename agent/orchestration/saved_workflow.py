@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Final
 
 from agent.errors import AgentError
 from agent.orchestration.journal.journal_records import RunRecord
 from agent.orchestration.subtasks import SUBTASKS
+from permissions.base.text.late_pattern import compile_late
 
-NAME: Final = re.compile(r"[A-Za-z0-9][\w-]{0,63}")
+NAME: Final = compile_late(r"[A-Za-z0-9][\w-]{0,63}")
 
 
 def save_workflow(run: RunRecord, name: str, project: Path) -> Path:

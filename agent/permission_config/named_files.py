@@ -7,7 +7,6 @@ one of the settings.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,15 +15,16 @@ from typing import Final
 from agent.settings.git_config import repository_entries
 from agent.settings.load import Settings
 from agent.settings.project_items import handlers
+from permissions.base.text.late_pattern import compile_late
 from permissions.paths.own_program import own_program
 from permissions.paths.resolve import is_below
 from permissions.rule import RuleSource
 
 _OF_PROJECTS: Final = frozenset({RuleSource.PROJECT, RuleSource.LOCAL})
-_PROJECT: Final = re.compile(r"\$\{?(?:CLAUDE|AGENT_TUI)_PROJECT_DIR\}?")
-_HOME: Final = re.compile(r"\$\{?HOME\}?(?=/)|^~(?=/)")
-_PUNCTUATION: Final = re.compile(r"""[\s'"`;|&<>(){}]+""")
-_LOOKS_LIKE_A_FILE: Final = re.compile(r"(?!-)(?=.*/|.*\.\w+\Z)[\w./+@-]+")
+_PROJECT: Final = compile_late(r"\$\{?(?:CLAUDE|AGENT_TUI)_PROJECT_DIR\}?")
+_HOME: Final = compile_late(r"\$\{?HOME\}?(?=/)|^~(?=/)")
+_PUNCTUATION: Final = compile_late(r"""[\s'"`;|&<>(){}]+""")
+_LOOKS_LIKE_A_FILE: Final = compile_late(r"(?!-)(?=.*/|.*\.\w+\Z)[\w./+@-]+")
 
 
 def protected_files(settings: Settings) -> frozenset[str]:

@@ -9,16 +9,18 @@ from typing import Final
 
 from msgspec import Struct
 
+from permissions.base.text.late_pattern import compile_late
+
 MAX_CHARACTERS: Final = 20_000
-_HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)(?:^|\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_BRACKET: Final = re.compile(r"[\[\]{}]")
-_TAG: Final = re.compile(r"(?<![\w)])!")
+_HEAD = compile_late(r"\A---[ \t]*\r?\n(.*?)(?:^|\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_BRACKET: Final = compile_late(r"[\[\]{}]")
+_TAG: Final = compile_late(r"(?<![\w)])!")
 MAX_NESTING: Final = 200
 MAX_PARTS: Final = 10_000
 """Of a head with aliases."""
-_BEGUN: Final = re.compile(r"^\W*([A-Za-z][A-Za-z0-9_-]*)", re.MULTILINE)
-_LINE: Final = re.compile(r"^([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)$")
-_SECOND_KEY: Final = re.compile(
+_BEGUN: Final = compile_late(r"^\W*([A-Za-z][A-Za-z0-9_-]*)", re.MULTILINE)
+_LINE: Final = compile_late(r"^([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)$")
+_SECOND_KEY: Final = compile_late(
     r"\s(?:name|description|(?:allowed-|disallowed-)?tools|model|effort|color|agent|argument-hint|hooks):\s"
 )
 """Two lines that became one."""

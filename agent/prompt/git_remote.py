@@ -9,15 +9,16 @@ from typing import Final
 from msgspec import Struct
 
 from permissions.base.files.plain_file import read_start
+from permissions.base.text.late_pattern import compile_late
 
 MAX_BYTES: Final = 262_144
-_ORIGIN: Final = re.compile(
+_ORIGIN: Final = compile_late(
     r'^\s*\[remote "origin"\]\s*$(.*?)(?=^\s*\[|\Z)', re.MULTILINE | re.DOTALL
 )
-_URL: Final = re.compile(r"^\s*url\s*=\s*(\S+)\s*$", re.MULTILINE)
-_LINKED: Final = re.compile(r"gitdir: .*/worktrees/([^/\n]+)\s*$")
-_WEB: Final = re.compile(r"(?:https?|ssh|git)://(?:[^@/\s]*@)?([^/:\s]+)(?::\d+)?/(\S+)")
-_SCP: Final = re.compile(r"(?:[^@/\s]+@)([^:/\s]+):(\S+)")
+_URL: Final = compile_late(r"^\s*url\s*=\s*(\S+)\s*$", re.MULTILINE)
+_LINKED: Final = compile_late(r"gitdir: .*/worktrees/([^/\n]+)\s*$")
+_WEB: Final = compile_late(r"(?:https?|ssh|git)://(?:[^@/\s]*@)?([^/:\s]+)(?::\d+)?/(\S+)")
+_SCP: Final = compile_late(r"(?:[^@/\s]+@)([^:/\s]+):(\S+)")
 
 
 class Remote(Struct, frozen=True):

@@ -7,7 +7,6 @@ project, grow without bound, or loop. What is refused is reported, never skipped
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 
 from agent.prompt import frontmatter
 from permissions.base.files.plain_file import read_start
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.sanitize import sanitize
 
 MAX_HOPS: Final = 4
@@ -37,9 +37,9 @@ _NAMES: Final[tuple[tuple[str, MemoryType], ...]] = (
     ("CLAUDE.local.md", "Local"),
 )
 _RULE_DIRECTORIES: Final = (".agent/rules", ".claude/rules")
-_IMPORT = re.compile(r"(?<![\w@`/])@((?:\\ |[^\s\\`])+)")
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_CODE_SPAN = re.compile(r"(`+)(?:.|\n)*?\1")
+_IMPORT = compile_late(r"(?<![\w@`/])@((?:\\ |[^\s\\`])+)")
+_FENCE = compile_late(r"^ {0,3}(`{3,}|~{3,})")
+_CODE_SPAN = compile_late(r"(`+)(?:.|\n)*?\1")
 
 
 class InstructionFile(Struct, frozen=True):

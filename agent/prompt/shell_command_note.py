@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from permissions.base.text.late_pattern import compile_late
+
 OPENING: Final = "<bash-input>"
 """What the model's text of such a command begins with."""
-NOTE: Final = re.compile(
+NOTE: Final = compile_late(
     r"<bash-input>(?P<command>.*?)</bash-input>\s*<bash-output>(?P<output>.*)</bash-output>"
     r"(?:<bash-exit>(?P<exit>.*)</bash-exit>)?",
     re.DOTALL,

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.context import PermissionContext
 from permissions.paths.path_pattern import Anchor, PathPattern
 from permissions.rules.rule_set import Rule, RuleBehavior
 
 MAX_ENTRIES: Final = 200_000
 """Names looked at for one command; above that the confinement cannot be enforced."""
-_WILD: Final = re.compile(r"[*?\[\\]")
+_WILD: Final = compile_late(r"[*?\[\\]")
 
 
 class TooManyFiles(Exception):

@@ -26,22 +26,23 @@ from agent.sandbox.policy import (
     Network,
     SandboxPolicy,
 )
+from permissions.base.text.late_pattern import compile_late
 from permissions.paths.resolve import is_below
 
 _MAX_CALLS: Final = 50
 _TAIL_CHARS: Final = 20_000
 _MAX_REFUSALS: Final = 10
-_REFUSED: Final = re.compile(
+_REFUSED: Final = compile_late(
     r"read-only file system|permission denied|operation not permitted|device or resource busy"
     r"|EROFS|EACCES|EPERM|EBUSY|no such file or directory|ENOENT|file exists|is a directory"
     r"|invalid cross-device link|EXDEV",
     re.IGNORECASE,
 )
-_CERTAIN: Final = re.compile(r"read-only file system|EROFS", re.IGNORECASE)
-_QUOTED: Final = re.compile(r"""['"‘`]([^'"’`\n]{1,400})['"’`]""")
-_LAST_FIELD: Final = re.compile(r"(?:^|: )([^\s:]{1,400}):? *$")
-_PLAIN: Final = re.compile(r"""[^\s'"‘’`:;,()]{1,400}""")
-_UNREACHABLE: Final = re.compile(
+_CERTAIN: Final = compile_late(r"read-only file system|EROFS", re.IGNORECASE)
+_QUOTED: Final = compile_late(r"""['"‘`]([^'"’`\n]{1,400})['"’`]""")
+_LAST_FIELD: Final = compile_late(r"(?:^|: )([^\s:]{1,400}):? *$")
+_PLAIN: Final = compile_late(r"""[^\s'"‘’`:;,()]{1,400}""")
+_UNREACHABLE: Final = compile_late(
     r"could not resolve(?: host(?:name)?)?:? *['\"]?(?P<a>[\w.-]+\.[\w.-]+)"
     r"|getaddrinfo (?:ENOTFOUND|EAI_AGAIN) (?P<b>[\w.-]+)"
     r"|(?:failed to (?:establish|connect)|couldn't connect|unable to (?:access|connect))[^\n]*?"
@@ -49,18 +50,18 @@ _UNREACHABLE: Final = re.compile(
     r"|host='(?P<d>[\w.-]+)'",
     re.IGNORECASE,
 )
-_NO_NETWORK: Final = re.compile(
+_NO_NETWORK: Final = compile_late(
     r"network is unreachable|ENETUNREACH|temporary failure in name resolution"
     r"|name or service not known|no address associated|could not resolve",
     re.IGNORECASE,
 )
 _FAMILY: Final = "address family not supported|EAFNOSUPPORT"
-_NO_FAMILY: Final = re.compile(_FAMILY, re.IGNORECASE)
-_NO_SOCKET: Final = re.compile(
+_NO_FAMILY: Final = compile_late(_FAMILY, re.IGNORECASE)
+_NO_SOCKET: Final = compile_late(
     f"not permitted|cannot connect|EPERM|(?P<family>{_FAMILY})", re.IGNORECASE
 )
-_SOCKET_PATH: Final = re.compile(r"/(?!/)[\w./-]+\.sock(?:et)?\b|/run/[\w./-]+")
-_SOCKET_NAME: Final = re.compile(
+_SOCKET_PATH: Final = compile_late(r"/(?!/)[\w./-]+\.sock(?:et)?\b|/run/[\w./-]+")
+_SOCKET_NAME: Final = compile_late(
     r"docker daemon|dbus|ssh-agent|authentication agent", re.IGNORECASE
 )
 

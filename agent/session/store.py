@@ -24,9 +24,10 @@ from agent.session.record_lines import DamagedLine, Line, read_forwards
 from agent.session.records import GrantsRecord, SessionHeader, TitleRecord
 from agent.session.transcript import Transcript, is_open, lock_path
 from permissions.base.files.temporary_directories import make_owned_directory
+from permissions.base.text.late_pattern import compile_late
 
-_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_ID_START: Final = re.compile(r"[0-9a-f][0-9a-f-]{3,35}")
+_ID: Final = compile_late(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ID_START: Final = compile_late(r"[0-9a-f][0-9a-f-]{3,35}")
 _SUFFIX: Final = ".jsonl"
 _SLUG_CHARACTERS: Final = 80
 _NAMED: Final = frozenset({"message", "prompt", "title", "mail"})

@@ -11,20 +11,21 @@ import re
 from typing import Final
 
 from agent.settings.json_positions import JsonNode, ParsedJson, parse, parse_at
+from permissions.base.text.late_pattern import compile_late
 
-_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*', re.DOTALL)
-_PLAIN_COMMENT: Final = re.compile(
+_COMMENT: Final = compile_late(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*', re.DOTALL)
+_PLAIN_COMMENT: Final = compile_late(
     r'"(?:[^"\\\n]|\\[^\n])*(?:"|$)|(?:^|(?<=[,{}\[\]:"]))[ \t]*(?://[^\n]*|#[^\n]*'
     r"|/\*.*?(?:\*/|\Z))",
     re.DOTALL | re.MULTILINE,
 )
 """Only where a comment is possible: behind a missing quote `Read(src/**)` resembles one."""
-_LAST_COMMA: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
-_RULES: Final = re.compile(r'"(deny|ask)"\s*:\s*(?=\[)')
-_PIECE: Final = re.compile(r'(?:[^"\\\n]|\\[^\n])+')
+_LAST_COMMA: Final = compile_late(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
+_RULES: Final = compile_late(r'"(deny|ask)"\s*:\s*(?=\[)')
+_PIECE: Final = compile_late(r'(?:[^"\\\n]|\\[^\n])+')
 """What is between quotes, whichever of them are missing."""
 _AROUND: Final = " \t,['"
-_LIKE_A_RULE: Final = re.compile(r"[A-Za-z_][\w-]*(?:\(.*\))?")
+_LIKE_A_RULE: Final = compile_late(r"[A-Za-z_][\w-]*(?:\(.*\))?")
 
 
 def recover(text: str, strict: ParsedJson) -> ParsedJson:

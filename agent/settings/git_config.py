@@ -20,6 +20,7 @@ from permissions.base.files.plain_file import read_plain, read_start
 from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.process.run_program import ProcessResult, run_blocking
 from permissions.base.process.spawn import CannotStart, Launch
+from permissions.base.text.late_pattern import compile_late
 
 MAX_BYTES: Final = 1_000_000
 """Of a configuration; a larger one is one item as a whole."""
@@ -29,7 +30,7 @@ _REPOSITORY_NAMES: Final = (".git", "HEAD")
 _CONFIGURATIONS: Final = ("config", "config.worktree")
 _NO_REPOSITORY: Final = b"fatal: not a git repository"
 
-_KNOWN_HARMLESS: Final = re.compile(
+_KNOWN_HARMLESS: Final = compile_late(
     r"core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode"
     r"|symlinks|autocrlf|eol|safecrlf|quotepath|abbrev|compression|longpaths|untrackedcache"
     r"|splitindex|commitgraph|multipackindex|preloadindex|trustctime|checkstat|whitespace"
@@ -59,11 +60,11 @@ _KNOWN_HARMLESS: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Keys that name no program and no other file; any other key is an item."""
-_HARMLESS_PROGRAMS: Final = re.compile(
+_HARMLESS_PROGRAMS: Final = compile_late(
     r"core\.fsmonitor=(|true|false)|submodule\..+\.update=(checkout|rebase|merge|none)",
     re.IGNORECASE | re.DOTALL,
 )
-_MAY_RUN: Final = re.compile(r"::|^!")
+_MAY_RUN: Final = compile_late(r"::|^!")
 """In any value: a transport helper such as `ext::`, or a command for the shell."""
 
 

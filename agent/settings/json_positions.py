@@ -7,20 +7,21 @@ wrong with a file.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct, field
+
+from permissions.base.text.late_pattern import compile_late
 
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 
 MAX_DEPTH: Final = 100
 """Deeper nesting than this is refused: no settings file has a use for it."""
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
+_SPACE = compile_late(r"[ \t\r\n]*")
+_NUMBER = compile_late(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_STRING = compile_late(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
 _WORDS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
 
 

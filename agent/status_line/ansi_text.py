@@ -13,6 +13,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.sanitize import sanitize
 
 Color = Literal["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
@@ -21,11 +22,11 @@ COLORS: Final[tuple[Color, ...]] = (
 )  # fmt: skip
 """In the order of the terminal's palette."""
 
-_MEANT: Final = re.compile(
+_MEANT: Final = compile_late(
     r"\x1b\[(?P<sgr>[0-9;:]{0,64})m"
     r"|\x1b\]8;[^;\x00-\x1f]{0,256};(?P<link>[!-~]{0,2048})(?:\x07|\x1b\\)"
 )
-_SAFE_LINK: Final = re.compile(r"(?:https?|file)://.", re.IGNORECASE)
+_SAFE_LINK: Final = compile_late(r"(?:https?|file)://.", re.IGNORECASE)
 _GREY_SPREAD: Final = 24
 """Channels that are closer together than this are not a color."""
 

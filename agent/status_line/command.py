@@ -6,7 +6,6 @@ is killed; what it prints is text, whatever it tries.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -20,11 +19,12 @@ from agent.prompt.git import read_branch
 from agent.prompt.git_remote import read_remote, read_worktree
 from agent.status_line.ansi_text import Piece, pieces
 from permissions.base.process.ask_command import CommandFailed, ask_command
+from permissions.base.text.late_pattern import compile_late
 
 TIMEOUT_S: Final = 5.0
 MAX_LINES: Final = 3
-_FAMILY: Final = re.compile(r"claude-([a-z]+)(?:-(\d{1,2}(?:-\d{1,2})?))?(?:-\d{8})?")
-_LINE_ENDS: Final = re.compile(r"\r\n|\n")
+_FAMILY: Final = compile_late(r"claude-([a-z]+)(?:-(\d{1,2}(?:-\d{1,2})?))?(?:-\d{8})?")
+_LINE_ENDS: Final = compile_late(r"\r\n|\n")
 
 
 class StatusText(Struct, frozen=True):

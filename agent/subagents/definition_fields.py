@@ -6,7 +6,6 @@ no agent.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal, cast, get_args
@@ -21,11 +20,12 @@ from agent.subagents.definition import (
     AgentSource,
     MemoryScope,
 )
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.sanitize import sanitize
 from permissions.mode import Mode, parse_mode
 
 MAX_DESCRIPTION: Final = 4_000
-NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+NAME: Final = compile_late(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 COLORS: Final = ("red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan")
 _LIMITS: Final = ("tools", "disallowedTools", "permissionMode")
 _UNREADABLE: Final = object()

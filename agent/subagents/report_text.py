@@ -11,21 +11,24 @@ from typing import Final
 
 from agent.prompt.system import note
 from agent.tools.agent_port import SubagentReport
+from permissions.base.text.late_pattern import compile_late
 
 MAX_REPORT_CHARS: Final = 50_000
-_TAG: Final = re.compile(
+_TAG: Final = compile_late(
     r"<(?=\s*/?\s*(?:system|agent|command|user|assistant|human|function|tool|task|subtask|result)"
     r"[\w-]*(?:[\s>/]|$))",
     re.IGNORECASE,
 )
-_SPEAKER: Final = re.compile(r"^(?=(?:Human|Assistant|User|System):)", re.IGNORECASE | re.MULTILINE)
-_CONSENT: Final = re.compile(
+_SPEAKER: Final = compile_late(
+    r"^(?=(?:Human|Assistant|User|System):)", re.IGNORECASE | re.MULTILINE
+)
+_CONSENT: Final = compile_late(
     r"\b(?:user|person|human|they|owner|admin)\b[^.\n]{0,60}"
     r"\b(?:approv|allow|authori[sz]|grant|permit|consent|confirm|agreed|said yes)"
     r"|\b(?:permission|approval|consent)s?\b[^.\n]{0,40}\b(?:granted|given|obtained|received)\b",
     re.IGNORECASE,
 )
-_ORDERS: Final = re.compile(
+_ORDERS: Final = compile_late(
     r"\b(?:ignore|disregard|forget)\b[^.\n]{0,40}\b(?:instructions|rules|above|previous)\b"
     r"|\byou (?:must|should) now\b|\bnew instructions\b",
     re.IGNORECASE,

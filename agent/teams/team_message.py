@@ -5,7 +5,6 @@ Next: `agent.teams.mailbox` (how a message travels).
 
 from __future__ import annotations
 
-import re
 import uuid
 from typing import Any, Final, Literal
 
@@ -13,11 +12,12 @@ import msgspec
 from msgspec import Struct, field
 
 from agent.errors import AgentError
+from permissions.base.text.late_pattern import compile_late
 
 LEADER: Final = "leader"
 MAX_BYTES: Final = 256 * 1024
 """Of one message; what is larger goes into a file that the message names."""
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_NAME: Final = compile_late(r"[a-z0-9][a-z0-9-]{0,39}")
 
 MessageKind = Literal[
     "task",

@@ -6,7 +6,6 @@ step by step), `agent.tools.dispatch` (many calls of one turn). Source: the patt
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -21,6 +20,7 @@ from agent.messages import Block
 from agent.sandbox.refusals import Refusal
 from agent.typed_json.read_record import Problem, read_record
 from agent.typed_json.record_schema import record_schema
+from permissions.base.text.late_pattern import compile_late
 from permissions.confinement import Confinement
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 InputT = TypeVar("InputT")
 
 DEFAULT_MAX_RESULT_CHARS: Final = 30_000
-_NAME: Final = re.compile(r"^[A-Za-z0-9_-]{1,128}$")
+_NAME: Final = compile_late(r"^[A-Za-z0-9_-]{1,128}$")
 
 
 class Concurrency(StrEnum):

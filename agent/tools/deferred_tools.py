@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import DeferredToolsPort
+from permissions.base.text.late_pattern import compile_late
 
-_WORD: Final = re.compile(r"[a-z0-9]+")
+_WORD: Final = compile_late(r"[a-z0-9]+")
 
 
 class DeferredTools:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -16,12 +15,13 @@ from msgspec.structs import replace
 
 from agent.messages import Block, text_block
 from agent.tools.base import AnyTool, ToolContext, ToolOutcome
+from permissions.base.text.late_pattern import compile_late
 
 PREVIEW_CHARS: Final = 2_000
 """How much of an offloaded result the model still sees from its start, and again from its end, at
 most: two thirds of its room altogether, the rest is what explains it."""
 
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
+_UNSAFE: Final = compile_late(r"[^A-Za-z0-9_-]+")
 
 
 async def bound_result(outcome: ToolOutcome, tool: AnyTool, context: ToolContext) -> ToolOutcome:

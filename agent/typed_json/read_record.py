@@ -29,6 +29,8 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import FieldInfo
 
+from permissions.base.text.late_pattern import compile_late
+
 Place: TypeAlias = tuple[str | int, ...]
 """Where a value is: keys, and places in lists."""
 Problem: TypeAlias = tuple[Place, str]
@@ -219,4 +221,4 @@ def _coerce(kind: type, raw: object) -> object:
 
 _OBJECT: Final = "expected an object"
 _BOOLEANS: Final = {"true": True, "false": False}
-_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,300}(?:\.[0-9]{1,300})?")
+_NUMBER: Final = compile_late(r"[+-]?[0-9]{1,300}(?:\.[0-9]{1,300})?")

@@ -6,7 +6,6 @@ makes the whole answer unusable (`AnswerError`); what the event does not honor b
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
@@ -14,6 +13,7 @@ from msgspec import Struct
 
 from hooks.events.capabilities import GUARDS
 from hooks.events.effects import Effects
+from permissions.base.text.late_pattern import compile_late
 
 Verdict = Literal["allow", "deny", "ask", "defer", "block"]
 
@@ -39,7 +39,7 @@ PERMISSION_WORDS: Final[Mapping[str, Verdict]] = {
     "defer": "defer",
 }
 DECISION_WORDS: Final = frozenset({"block", "deny", "allow", "approve"})
-TERMINAL_SEQUENCE: Final = re.compile(
+TERMINAL_SEQUENCE: Final = compile_late(
     r"(?:\x07|\x1b\](?:0|1|2|9|99|777);[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\))+"
 )
 CLASSIFIER_CONTEXT_LIMIT: Final = 2_000

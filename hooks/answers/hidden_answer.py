@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from itertools import islice
 from typing import Final
 
 from hooks.answers.answer import SPECIFIC, TOP_LEVEL
+from permissions.base.text.late_pattern import compile_late
 
-OPENING: Final = re.compile(r"\{\s*\"")
+OPENING: Final = compile_late(r"\{\s*\"")
 TRIED: Final = 20
 """How many places are checked; output may be long."""
 ANSWER_KEYS: Final = frozenset(

@@ -16,14 +16,15 @@ from hooks.answers.hidden_answer import ends_with_answer, has_answer_inside
 from hooks.config.spec import HandlerSpec
 from hooks.events.capabilities import EFFECTS
 from hooks.events.effects import Effects, ExitTwo, PlainStdout
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.strict_json import load_json
 
-ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+ANSI: Final = compile_late(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 MISSING_SCRIPT: Final = "can't open file"
 """Python's words for a script that is not there; its exit status is 2, which blocks."""
-NO_MESSAGE: Final = re.compile(r"Traceback \(most recent call last\)|(?:node:|file:|/)\S*:\d+$")
+NO_MESSAGE: Final = compile_late(r"Traceback \(most recent call last\)|(?:node:|file:|/)\S*:\d+$")
 """The first line of an error of Python and Node.js: a place."""
-NAMED_ERROR: Final = re.compile(r"(?:[A-Za-z_][\w.]*)?(?:Error|Exception|Interrupt|Exit)\b")
+NAMED_ERROR: Final = compile_late(r"(?:[A-Za-z_][\w.]*)?(?:Error|Exception|Interrupt|Exit)\b")
 SHOWN_LIMIT_CHARS: Final = 10_000
 """How much of a stream a result contains for users."""
 

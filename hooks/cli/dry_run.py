@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from hooks.cli.payload_from_json import JsonPayload, PayloadError, payload_from_json
 from hooks.events.capabilities import EFFECTS
+from permissions.base.text.late_pattern import compile_late
 from permissions.lint.examples import call_of
 
 DEFAULT_EVENT: Final = "PreToolUse"
-TOOL_NAME: Final = re.compile(r"[A-Z][A-Za-z]*|mcp__[\w-]+")
+TOOL_NAME: Final = compile_late(r"[A-Z][A-Za-z]*|mcp__[\w-]+")
 """A tool without an input; any other word is a shell command."""
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import re
 import secrets
 import shutil
 import threading
@@ -28,10 +27,11 @@ from hooks.config.spec import HookSource
 from hooks.execution.background_handlers import BackgroundDelivery
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
+from permissions.base.text.late_pattern import compile_late
 
 BACKGROUND_WAIT_S: Final = 5.0
 MAX_AGE_S: Final = 24 * 3600.0
-QUOTED: Final = re.compile(r'"(?:\\.|[^"\\])*"')
+QUOTED: Final = compile_late(r'"(?:\\.|[^"\\])*"')
 NAMEABLE: Final = ("policy", "project", "local", "user", "plugin", "skill", "agent")
 
 

@@ -10,6 +10,7 @@ from hooks.config.condition import condition_problem
 from hooks.config.match import MatchEverything, MatchNames, MatchNothing, parse_matcher
 from hooks.config.spec import CommandHandler, HandlerSpec, HookSource, HttpHandler
 from hooks.events.capabilities import EFFECTS
+from permissions.base.text.late_pattern import compile_late
 
 KNOWN_TOOLS: Final = tuple(
     """
@@ -17,17 +18,17 @@ KNOWN_TOOLS: Final = tuple(
     MultiEdit NotebookEdit Read Skill Task TaskStop TodoWrite ToolSearch WebFetch WebSearch Write
     """.split()
 )
-PERMISSION_RULE: Final = re.compile(rf"^(?:{'|'.join(KNOWN_TOOLS)}|mcp__\w+)\(.*\)$", re.DOTALL)
-RULE_TOOL: Final = re.compile(rf"(?:^|\|)\s*({'|'.join(KNOWN_TOOLS)}|mcp__\w+)\(")
-UNQUOTED_PLACEHOLDER: Final = re.compile(
+PERMISSION_RULE: Final = compile_late(rf"^(?:{'|'.join(KNOWN_TOOLS)}|mcp__\w+)\(.*\)$", re.DOTALL)
+RULE_TOOL: Final = compile_late(rf"(?:^|\|)\s*({'|'.join(KNOWN_TOOLS)}|mcp__\w+)\(")
+UNQUOTED_PLACEHOLDER: Final = compile_late(
     r"(?<![\"'\w])\$\{?(CLAUDE|AGENT_TUI)_(PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA|SKILL_DIR)\}?"
 )
-RELATIVE_SCRIPT: Final = re.compile(
+RELATIVE_SCRIPT: Final = compile_late(
     r"^\s*(?:(?:python3?|node|bash|sh|bun|deno run|uv run|ruby|tsx|npx tsx)\s+)?"
     r"(\.{1,2}/\S+|[\w-]+(?:/[\w.-]+)+\.(?:sh|py|js|mjs|cjs|ts|rb))(?:\s|$)"
 )
-PLUGIN_DIRECTORY: Final = re.compile(r"\$\{?(?:CLAUDE|AGENT_TUI)_PLUGIN_(?:ROOT|DATA)\b\}?")
-UNSET_VARIABLES: Final = re.compile(
+PLUGIN_DIRECTORY: Final = compile_late(r"\$\{?(?:CLAUDE|AGENT_TUI)_PLUGIN_(?:ROOT|DATA)\b\}?")
+UNSET_VARIABLES: Final = compile_late(
     r"\$\{?(CLAUDE_(?:TOOL|FILE|HOOK|EVENT|NOTIFICATION|USER_PROMPT|SESSION_ID)\w*|"
     r"TOOL_INPUT|TOOL_OUTPUT|TOOL_NAME|tool_input_path|session_id|timestamp)\b"
 )

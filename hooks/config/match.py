@@ -9,10 +9,12 @@ from typing import Final
 
 from msgspec import Struct
 
-EXACT: Final = re.compile(r"[A-Za-z0-9_\- ,|]*")
-STRICT_EXACT: Final = re.compile(r"[A-Za-z0-9_|]*")
-SEPARATOR: Final = re.compile(r"[|,]")
-JS_NAMED_GROUP: Final = re.compile(r"\(\?<(?![=!])")
+from permissions.base.text.late_pattern import compile_late
+
+EXACT: Final = compile_late(r"[A-Za-z0-9_\- ,|]*")
+STRICT_EXACT: Final = compile_late(r"[A-Za-z0-9_|]*")
+SEPARATOR: Final = compile_late(r"[|,]")
+JS_NAMED_GROUP: Final = compile_late(r"\(\?<(?![=!])")
 
 TOOL_ALIASES: Final = {
     "Agent": ("Task",),
@@ -85,12 +87,12 @@ def _pattern(text: str) -> MatchPattern | MatchEverything:
     return MatchPattern(pattern)
 
 
-_LITERAL: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_LITERAL: Final = compile_late(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 """An escaped character or a set of characters: each reads one."""
-_NO_CHOICE: Final = re.compile(r"(?<=\()\?|(?<=[*+?}])[?+]|\.\*\$?\Z")
+_NO_CHOICE: Final = compile_late(r"(?<=\()\?|(?<=[*+?}])[?+]|\.\*\$?\Z")
 """What opens a group, makes a repetition lazy, or takes whatever is left."""
-_REPEATS: Final = re.compile(r"[*+]|\{\d*,\d*\}")
-_REPEATS_GROUP: Final = re.compile(r"\)[*+{]")
+_REPEATS: Final = compile_late(r"[*+]|\{\d*,\d*\}")
+_REPEATS_GROUP: Final = compile_late(r"\)[*+{]")
 
 
 def _steps_log2(text: str) -> int:

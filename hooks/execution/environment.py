@@ -10,6 +10,7 @@ from typing import Final
 
 from hooks.config.spec import PluginRoot
 from hooks.ports import HookSession
+from permissions.base.text.late_pattern import compile_late
 
 NEVER_INHERITED: Final = frozenset({"BASH_ENV", "ENV", "PROMPT_COMMAND"})
 """They would make a shell run something before the hook."""
@@ -20,11 +21,11 @@ SECRETS: Final = frozenset(
     """.split()
 )
 LONGEST_ID_CHARS: Final = 1_000
-PLACEHOLDER: Final = re.compile(
+PLACEHOLDER: Final = compile_late(
     r"\$\{((?:CLAUDE|AGENT_TUI)_(?:PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA|SKILL_DIR))\}"
 )
-SINGLE_QUOTED: Final = re.compile(r"'[^']*'")
-DOUBLE_QUOTED_OR_ESCAPED: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|\\.|'[^']*'", re.DOTALL)
+SINGLE_QUOTED: Final = compile_late(r"'[^']*'")
+DOUBLE_QUOTED_OR_ESCAPED: Final = compile_late(r"\"(?:\\.|[^\"\\])*\"|\\.|'[^']*'", re.DOTALL)
 
 
 def hook_environment(

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.evaluate.cascade import Evaluation
 from permissions.evaluate.grave_effects import GRAVE_LABELS, grave_effects, secret_file
 from permissions.paths.file_view import FileView
@@ -24,11 +25,11 @@ from permissions.shell.syntax import RedirectKind, Word
 from permissions.tool_names import EDIT_TOOLS, canonical_tool, is_mcp_name
 
 _MAX_NAMES = 3
-_URL = re.compile(r"""[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([^\s/:?#"'@]+)""", re.IGNORECASE)
-_LOGIN = re.compile(r"[\w.-]+@([A-Za-z][\w.-]*)(?::|$)")
+_URL = compile_late(r"""[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([^\s/:?#"'@]+)""", re.IGNORECASE)
+_LOGIN = compile_late(r"[\w.-]+@([A-Za-z][\w.-]*)(?::|$)")
 
 
-_LETTERS = re.compile(r"[^\W\d_]+")
+_LETTERS = compile_late(r"[^\W\d_]+")
 _POSING = frozenset(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u04bb\u051b\u051d"
     "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0405\u0406\u0408"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import AccessKind, names
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.programs.registry import program_named
@@ -18,8 +19,8 @@ RUNS_DOWNLOAD, REWRITES = "runs what it downloads:", "rewrites history:"
 GRAVE_LABELS = (PRIVATE_KEY, SECRETS, RUNS_DOWNLOAD, REWRITES)
 """The gravest first."""
 
-_KEY_NAME = re.compile(r"id_(?:rsa|dsa|ecdsa|ed25519)(?:_\w+)?|.*\.(?:pem|key|p12|pfx|jks|ppk)")
-_SECRET_NAME = re.compile(
+_KEY_NAME = compile_late(r"id_(?:rsa|dsa|ecdsa|ed25519)(?:_\w+)?|.*\.(?:pem|key|p12|pfx|jks|ppk)")
+_SECRET_NAME = compile_late(
     r"\.env(?:\.(?!example$|sample$|template$|dist$)[\w.-]+)?|\.netrc|\.pgpass|\.git-credentials"
     r"|\.pypirc|credentials(?:\.json)?|secrets?\.(?:ya?ml|json|toml)|shadow"
 )

@@ -7,7 +7,6 @@ Pure; nothing is written here (see `permissions.grants.settings_writer`). Next:
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.context import PermissionContext
 from permissions.decision import (
     Behavior,
@@ -201,7 +201,7 @@ def _workflow_offer(request: PermissionRequest, destination: RuleSource) -> tupl
     return (RuleOffer(f"Workflow({workflow})", workflow),)
 
 
-_NAMED_SCRIPT: Final = re.compile(r"[\w.-]+(?: [\w.-]+)*@[0-9a-f]{20,64}")
+_NAMED_SCRIPT: Final = compile_late(r"[\w.-]+(?: [\w.-]+)*@[0-9a-f]{20,64}")
 """A name without characters that mean something in rules, and the hash of its script."""
 
 
@@ -280,7 +280,7 @@ def _bash_offers(
     return tuple(offers)
 
 
-_IN_TEMP_DIR: Final = re.compile(r"\$(?:TMPDIR|\{TMPDIR(?::?-[\w./-]*)?\})/")
+_IN_TEMP_DIR: Final = compile_late(r"\$(?:TMPDIR|\{TMPDIR(?::?-[\w./-]*)?\})/")
 
 
 def _redirect_target(text: str) -> str:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.decision import DecisionWarning, WarningType, source_name
 from permissions.lint.examples import failed_examples
 from permissions.lint.subsume import finds_inside, kin_of, subsumes
@@ -82,13 +83,13 @@ _RESTRICTING = {
 }
 _PERSONAL = frozenset({RuleSource.USER, RuleSource.LOCAL})
 _ROOTS = ("Users", "home", "etc", "tmp", "var", "usr", "opt", "private", "root", "mnt", "Volumes")
-_QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
+_QUOTED = compile_late(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
 """What a shell takes literally: an operator in it separates nothing."""
-_OWN_WORD = re.compile(r"-.*|[\d.]+[smhd]?")
+_OWN_WORD = compile_late(r"-.*|[\d.]+[smhd]?")
 """An option or a duration: no program yet."""
-_NO_PROGRAM = re.compile(r"-(?!n$).*|\.")
+_NO_PROGRAM = compile_late(r"-(?!n$).*|\.")
 """An option of a runner (`bash -n` runs nothing), or the directory that `direnv exec` is given."""
-_WORD = re.compile(r"""(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+""", re.DOTALL)
+_WORD = compile_late(r"""(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+""", re.DOTALL)
 _OPERATORS = frozenset({"&&", "||", "|", ";", "&", "|&"})
 _MORE_RUNNERS = frozenset(
     {"sh", "bash", "zsh", "dash", "ksh", "sh -c", "bash -c", "zsh -c", "docker exec", "npm exec"}

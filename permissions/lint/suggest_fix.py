@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.tool_names import KNOWN_TOOLS
 
-_SHAPE: Final = re.compile(r"\s*([^()]*?)\s*(?:\((.*))?", re.DOTALL)
+_SHAPE: Final = compile_late(r"\s*([^()]*?)\s*(?:\((.*))?", re.DOTALL)
 _ALIKE: Final = 0.7
 """How alike two names are when one is a slip of the pen for the other."""
 

@@ -6,17 +6,17 @@ is compared with the rules. That finds too much rather than too little; the answ
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.rules.grammar import RuleBehavior
 from permissions.rules.rule_set import Rule, RuleSet
 from permissions.shell.command_pattern import BashPattern
 
-_BREAKS = re.compile(r"[\n\r\x00;&|()`{}<>]+")
+_BREAKS = compile_late(r"[\n\r\x00;&|()`{}<>]+")
 _QUOTES = str.maketrans("", "", "\"'\\")
-_LEADING = re.compile(
+_LEADING = compile_late(
     r"(?:(?:then|do|else|elif|if|while|until|!|\$|[A-Za-z_]\w*\+?=\S*"
     r"|(?:sudo|doas|env|nohup|nice|command|builtin|exec|setsid|xargs|time)(?: -\S+)*)(?: |$))*"
 )
@@ -72,7 +72,7 @@ def raw_redirections(command: str) -> list[tuple[str, str]]:
     return [(tool, path) for tool, path in results if path.isprintable() and path]
 
 
-_REDIRECTION = re.compile(r"(?<![<>])([<>])[>|]?(?![<>&(])[ \t]*([^\s<>|&;()`]{1,400})")
+_REDIRECTION = compile_late(r"(?<![<>])([<>])[>|]?(?![<>&(])[ \t]*([^\s<>|&;()`]{1,400})")
 _MAX_REDIRECTIONS = 50
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import operator
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Mapping
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Protocol, Self
 
 from msgspec import Struct, field
+
+from permissions.base.text.late_pattern import compile_late
 
 MAX_ENTRIES = 5_000
 """Largest directory that a glob is expanded in; beyond it the target counts as unresolvable."""
@@ -298,12 +299,12 @@ def _modes(paths: Iterable[str]) -> list[int]:
     return modes
 
 
-_ODD_NAME = re.compile(r"/(?:\.{0,2}/|\.{0,2}\Z)|\x00")
+_ODD_NAME = compile_late(r"/(?:\.{0,2}/|\.{0,2}\Z)|\x00")
 _LONG = 1_000
 """From here on a path may be too long for some system."""
 
 
-_OF_PROCESS = re.compile(r"/(?:proc/(?:self|thread-self|\d+)|dev/fd)(?:/|\Z)")
+_OF_PROCESS = compile_late(r"/(?:proc/(?:self|thread-self|\d+)|dev/fd)(?:/|\Z)")
 
 
 def is_of_process(path: str) -> bool:

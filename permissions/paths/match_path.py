@@ -8,10 +8,10 @@ ask; a pattern that names a directory covers everything in it.
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Iterable
 from functools import cached_property
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.star_pattern import without_brackets
 from permissions.paths.path_pattern import Anchor, PathPattern
 from permissions.paths.resolve import Target, is_below, relative_to
@@ -98,7 +98,7 @@ class LastNames:
         return min((self._places[name] for name in fitting), default=None)
 
 
-_WILD = re.compile(r"[*?\[]")
+_WILD = compile_late(r"[*?\[]")
 _LONGEST_PATTERN = 255
 """Characters; `fnmatch` reads brackets in time that grows with the square of their number."""
 

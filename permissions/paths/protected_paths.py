@@ -11,6 +11,8 @@ import re
 import unicodedata
 from enum import Enum
 
+from permissions.base.text.late_pattern import compile_late
+
 OWN_DIRS = frozenset({".agent", ".claude"})
 """Directories that govern the agent itself: settings, hooks, commands, trust."""
 
@@ -95,7 +97,7 @@ ALL_NAMES = tuple(sorted(PROTECTED_DIRS | PROTECTED_FILES))
 
 
 _UNDOTTED = sorted(name for name in ALL_NAMES if not name.startswith("."))
-_SUSPECT = re.compile("/(?:\\.|" + "|".join(map(re.escape, _UNDOTTED)) + ")", re.IGNORECASE)
+_SUSPECT = compile_late("/(?:\\.|" + "|".join(map(re.escape, _UNDOTTED)) + ")", re.IGNORECASE)
 """Occurs in every absolute path with a protected name in it, if the path is ASCII."""
 
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.star_pattern import StarPattern, star_pattern
 from permissions.paths.path_pattern import Anchor, PathPattern
 from permissions.shell.command_pattern import BashPattern, bash_pattern
@@ -102,12 +103,12 @@ class MalformedRule(Struct, frozen=True):
     """The known tool or the server that it was meant for, when that much is clear."""
 
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
-_GLOB_NAME = re.compile(r"[A-Za-z0-9_.*-]+")
-_MCP = re.compile(r"mcp__[A-Za-z0-9_. -]*")
-_PARAMETER = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*):(.*)", re.DOTALL)
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_HOST = re.compile(r"[a-z0-9*_.\-\[\]:]+")
+_NAME = compile_late(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_GLOB_NAME = compile_late(r"[A-Za-z0-9_.*-]+")
+_MCP = compile_late(r"mcp__[A-Za-z0-9_. -]*")
+_PARAMETER = compile_late(r"([A-Za-z_][A-Za-z0-9_-]*):(.*)", re.DOTALL)
+_CONTROL = compile_late(r"[\x00-\x1f\x7f]")
+_HOST = compile_late(r"[a-z0-9*_.\-\[\]:]+")
 
 
 def parse_rule(text: str, behavior: RuleBehavior) -> ParsedRule | MalformedRule:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from posixpath import normpath
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.decision import Behavior, Reason
 from permissions.matching.match_tool import Anchors, RuleSubject, first_match
 from permissions.paths.path_pattern import PathPattern
@@ -40,9 +41,9 @@ _READERS = {
     "7z 7za 7zr": r"[au]$",
 }
 """By program: the words with which it reads all of a directory."""
-_WHOLE = {name: re.compile(one) for many, one in _READERS.items() for name in many.split()}
+_WHOLE = {name: compile_late(one) for many, one in _READERS.items() for name in many.split()}
 _HIDING = names("rg ag ack")
-_SHOWS_HIDDEN = re.compile(r"-uu|--hidden|--unrestricted|\.$|--?i?g")
+_SHOWS_HIDDEN = compile_late(r"-uu|--hidden|--unrestricted|\.$|--?i?g")
 """Options with which hidden files are read, or may be: patterns choose them, too."""
 
 

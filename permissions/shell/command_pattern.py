@@ -7,10 +7,9 @@ boundary: it also fits the command without further words.
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.star_pattern import UNKNOWN, StarPattern
 
 WORD_END = "\x1f"
@@ -21,7 +20,7 @@ Commands and rules with control characters are refused earlier, so it cannot occ
 
 _STAR = "\x00"
 _OPERATORS = frozenset("|;&<>$`\n")
-_AROUND_OPERATOR = re.compile(r" ?([|;&<>(){}]+) ?")
+_AROUND_OPERATOR = compile_late(r" ?([|;&<>(){}]+) ?")
 
 
 class BashPattern(Struct, frozen=True):

@@ -8,6 +8,7 @@ from itertools import chain
 
 from msgspec.structs import replace
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import Access, AccessKind
 from permissions.shell.command_facts import CommandFacts, Plain
@@ -103,7 +104,7 @@ def _when_plain(layers: list[Layer], *, clean: bool) -> Plain | None:
 _NOWHERE: Directories = frozenset()
 _MAX_SPELLED = 20
 """Words of a loop's list that are put in one by one."""
-_PLAIN_NAME = re.compile(r"[\w./][\w./-]*", re.ASCII)
+_PLAIN_NAME = compile_late(r"[\w./][\w./-]*", re.ASCII)
 """Means a file to every program here, and never an option or an assignment."""
 
 

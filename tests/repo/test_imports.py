@@ -87,3 +87,36 @@ def test_the_entry_point_can_catch_a_ctrl_c_during_every_import_of_ours(tmp_path
     loaded = _loaded_by("import tui.cli", tmp_path)
     ours = ("agent.", "hooks.", "permissions.", "themes.", "tui.", "dataclasses")
     assert [name for name in loaded if name.startswith(ours)] == ["tui.cli"]
+
+
+def test_importing_a_module_compiles_no_pattern(tmp_path: Path) -> None:
+    # All of them together would take a tenth of the time until the first request. Input and screen
+    # output have few, and import nothing of other packages.
+    code = """
+import importlib, re, sys
+OURS = ("agent.", "hooks.", "permissions.", "tui.")
+compiled, compile = [], re.compile
+def note(pattern, flags=0):
+    name = sys._getframe(1).f_globals["__name__"]
+    if name.startswith(OURS) and not name.startswith(("tui.input.", "tui.screen.")):
+        compiled.append(pattern)
+    return compile(pattern, flags)
+re.compile = note
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+print(compiled)
+"""
+    assert _run_python(code, *_modules(), cwd=tmp_path) == "[]\n"
+
+
+def test_every_pattern_of_a_module_compiles(tmp_path: Path) -> None:
+    code = """
+import gc, importlib, sys
+from permissions.base.text.late_pattern import _LatePattern
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+patterns = [each for each in gc.get_objects() if isinstance(each, _LatePattern)]
+print(len(patterns), all(each.groups >= 0 for each in patterns))
+"""
+    count, is_right = _run_python(code, *_modules(), cwd=tmp_path).split()
+    assert (int(count) > 300, is_right) == (True, "True")

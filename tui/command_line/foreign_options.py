@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from permissions.base.text.late_pattern import compile_late
+
 SEVERAL_RULES: Final = frozenset(
     {"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools", "--tools"}
 )
 """Options that take several values in a row, in the spelling that does so elsewhere."""
-_RULE: Final = re.compile(r"(?:[A-Z][A-Za-z]+|mcp__\w+)(?:\(.*\))?", re.DOTALL)
-_PATH: Final = re.compile(r"(?:\.{1,2}|~)?/.*|\.{1,2}", re.DOTALL)
+_RULE: Final = compile_late(r"(?:[A-Z][A-Za-z]+|mcp__\w+)(?:\(.*\))?", re.DOTALL)
+_PATH: Final = compile_late(r"(?:\.{1,2}|~)?/.*|\.{1,2}", re.DOTALL)
 
 _MODES: Final = "--permission-mode default, plan, acceptEdits or dontAsk."
 _DIRECTORY: Final = "start it in that folder."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,10 +10,11 @@ from typing import Final
 
 import click
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.sanitize import sanitize
 from permissions.base.text.terminal_lines import write_message
 
-_JSON: Final = re.compile(r"--output-format=?(?:stream-)?json")
+_JSON: Final = compile_late(r"--output-format=?(?:stream-)?json")
 
 
 def report_usage(arguments: Sequence[str], error: click.ClickException) -> int:

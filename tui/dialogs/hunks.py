@@ -5,13 +5,13 @@ Next: `permission`, where it is opened.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from agent.display import DiffDisplay
+from permissions.base.text.late_pattern import compile_late
 from themes.theme import Role
 from tui.dialogs.dialog import DialogView, FooterRow
 from tui.screen.width import text_width
@@ -23,7 +23,7 @@ from tui.transcript.diff.diff_view import DiffLine, diff_line_rows, diff_texts
 
 CONTEXT_LINES: Final = 3
 _INDENT: Final = 3
-_AFTER_LINE: Final = re.compile(r"(?<=\n)")
+_AFTER_LINE: Final = compile_late(r"(?<=\n)")
 
 HunkStep = Literal["goes_on", "back", "done"]
 

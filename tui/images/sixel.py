@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from permissions.base.text.late_pattern import compile_late
 
 _BAND: Final = 6
 _OPAQUE: Final = 128
-_RUN: Final = re.compile(r"(.)\1{3,}")
+_RUN: Final = compile_late(r"(.)\1{3,}")
 _EMPTY: Final = "?"
 
 

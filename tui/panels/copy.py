@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 from agent.settings.locations import expand_home
 from permissions.base.text.code_blocks import CodeBlock, fenced_blocks
+from permissions.base.text.late_pattern import compile_late
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
 from tui.ports.command_screen import CommandScreen
@@ -24,7 +24,7 @@ _ENDINGS: Final = {
     "markdown": "md", "python": "py", "bash": "sh", "shell": "sh", "zsh": "sh", "typescript": "ts",
     "javascript": "js", "rust": "rs", "ruby": "rb", "text": "txt", "yaml": "yml",
 }  # fmt: skip
-_PLAIN: Final = re.compile(r"[A-Za-z0-9+-]{1,12}")
+_PLAIN: Final = compile_late(r"[A-Za-z0-9+-]{1,12}")
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
 from msgspec.structs import replace
 
+from permissions.base.text.late_pattern import compile_late
 from themes.theme import Role
 from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
 from tui.input.actions import Context
@@ -17,7 +17,7 @@ from tui.text.styled_rows import MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import wrap
 
 _FAR: Final = 1_000_000
-_MARK: Final = re.compile(r" *(?:[✓·✗•-] )?")
+_MARK: Final = compile_late(r" *(?:[✓·✗•-] )?")
 """Before a line's words; rows that continue it begin under its first word."""
 
 

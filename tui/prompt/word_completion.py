@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec import Struct
 
 from agent.files.mention_text import mention_of, unquote
+from permissions.base.text.late_pattern import compile_late
 
 if TYPE_CHECKING:
     # Nothing of a command is imported before the first `/` is typed.
@@ -18,7 +19,7 @@ CompletionKind = Literal["command", "file", "shell", "argument"]
 
 _SHOWN: Final = 30
 _SHOWN_COMMANDS: Final = 8
-_OPEN_QUOTE: Final = re.compile(r"(?:(?<=\s)|^)@\"(?:[^\"\\\n]|\\.)*$", re.MULTILINE)
+_OPEN_QUOTE: Final = compile_late(r"(?:(?<=\s)|^)@\"(?:[^\"\\\n]|\\.)*$", re.MULTILINE)
 _FAR: Final = 4
 """From this score on the letters are only somewhere in the name."""
 

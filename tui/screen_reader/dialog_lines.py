@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from enum import Enum, auto
 from typing import Final
 
+from permissions.base.text.late_pattern import compile_late
 from themes.theme import Role
 from tui.dialogs.dialog import Dialog, FooterRow
 from tui.dialogs.permission import PermissionDialog
@@ -46,12 +47,12 @@ _DECORATION: Final = frozenset(
 )
 _FIRST: Final = {"✓ ": "ok, ", "✗ ": "problem, ", "· ": "note, ", "☒ ": "done, ", "▸ ": "now, "}
 """How rows of plain text begin."""
-_COUNTS: Final = re.compile(r"  (?:\+\d+)?(?: ?−\d+)?$")
-_CHANGED: Final = re.compile(r" *(\d+) ([-+ ]) (.*)")
+_COUNTS: Final = compile_late(r"  (?:\+\d+)?(?: ?−\d+)?$")
+_CHANGED: Final = compile_late(r" *(\d+) ([-+ ]) (.*)")
 _SELECTED: Final = " (selected)"
 _ONLY_DRAWN: Final = f" · {OTHER_PLACE}"
 """A hint at keys of the drawn screen, inside an answer."""
-NUMBERED: Final = re.compile(r"\d+\. ")
+NUMBERED: Final = compile_late(r"\d+\. ")
 """How a line begins that can be chosen."""
 _CLOSING: Final = frozenset({"esc", "escape", "cancel", "close", "no", "n", "q"})
 _KEYS: Final = {
@@ -69,10 +70,10 @@ _KEYS: Final = {
     "left": ("left", "", None),
     "right": ("right", "", None),
 }
-_CHORD: Final = re.compile(r"(ctrl|alt|shift)\+\w+")
-_REFUSAL: Final = re.compile(r"no[,:]? +(\S.*)", re.IGNORECASE | re.DOTALL)
-_REVISION: Final = re.compile(r"edit[,:]? +(\S.*)", re.IGNORECASE | re.DOTALL)
-_ANSWER: Final = re.compile(r"(\d+)(?:[ ,.:]+(\S.*))?", re.DOTALL)
+_CHORD: Final = compile_late(r"(ctrl|alt|shift)\+\w+")
+_REFUSAL: Final = compile_late(r"no[,:]? +(\S.*)", re.IGNORECASE | re.DOTALL)
+_REVISION: Final = compile_late(r"edit[,:]? +(\S.*)", re.IGNORECASE | re.DOTALL)
+_ANSWER: Final = compile_late(r"(\d+)(?:[ ,.:]+(\S.*))?", re.DOTALL)
 
 
 class LineEffect(Enum):

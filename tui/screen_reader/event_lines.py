@@ -6,7 +6,6 @@ screen reader would spell out are words.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -30,6 +29,7 @@ from agent.events import (
 )
 from agent.tools.decline_text import DECLINED, comment_in
 from permissions.base.text.count_text import count_text
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.sanitize import Sanitizer, sanitize
 from permissions.explain.explain_decision import decider_name, reason_text
 from tui.text.safe_text import shown_display, shown_line
@@ -37,7 +37,7 @@ from tui.transcript.diff.diff_view import diff_texts
 from tui.transcript.results.result_size import is_sized, result_size
 
 MAX_RESULT_LINES: Final = 12
-_EMPHASIS: Final = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+_EMPHASIS: Final = compile_late(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
 """Stars that mark bold: read out, they are four words around each."""
 
 

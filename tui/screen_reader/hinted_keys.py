@@ -5,15 +5,15 @@ The hint is the row that the drawn dialog shows at its foot: `↑↓ enter · h 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
+from permissions.base.text.late_pattern import compile_late
 from tui.dialogs.dialog import Dialog, manners_of
 from tui.input.actions import ACTIONS
 
 _WIDTH_CELLS: Final = 1_000
-_PART: Final = re.compile(r"((?:ctrl|alt)\+\w|shift\+tab|[a-z]) (.+)")
+_PART: Final = compile_late(r"((?:ctrl|alt)\+\w|shift\+tab|[a-z]) (.+)")
 _ONLY_DRAWN: Final = frozenset({"confirm:editHere"})
 """An editor that is drawn; in lines `edit` and the new text do the same."""
 

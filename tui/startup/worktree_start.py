@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import secrets
 import sys
 from collections.abc import Callable, Mapping
@@ -23,10 +22,11 @@ from agent.settings.load import Settings
 from agent.settings.trust import TrustState, TrustStore
 from agent.subagents.worktree.worktree_end import WorktreeAnswer, end_worktree
 from agent.subagents.worktree.worktrees import AgentWorktree
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.sanitize import sanitize
 from tui.version import version
 
-NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+NAME: Final = compile_late(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _ANSWERS: Final[dict[str, WorktreeAnswer]] = {"m": "merge", "r": "remove"}
 
 

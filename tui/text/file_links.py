@@ -7,23 +7,23 @@ the frame path, by `tui.text.highlight`.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
+from permissions.base.text.late_pattern import compile_late
 from tui.text.styled_rows import Ink, Run
 
 FindFile = Callable[[str], str | None]
 """Returns the address of the file that a path in a text means; None where there is none."""
 
 _MAX_CHARS: Final = 300
-_PATH: Final = re.compile(
+_PATH: Final = compile_late(
     r"(?<![\w/.~@:+-])(?P<path>~?/?(?:[\w.+@-]+/)*[\w.+@-]*\w/?)(?:(?::|#L)(?P<line>\d{1,7}))?"
 )
-_SUFFIX: Final = re.compile(r"\.[A-Za-z]\w{0,9}$")
+_SUFFIX: Final = compile_late(r"\.[A-Za-z]\w{0,9}$")
 
 
 def find_file(path: str, directory: str, home: str) -> str | None:

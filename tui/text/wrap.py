@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
 
+from permissions.base.text.late_pattern import compile_late
 from tui.screen.width import clusters, text_width
 from tui.text.styled_rows import Ink, Row, Run
 
 TAB_CELLS: Final = 4
-_PIECES: Final = re.compile(r"[ \u3000]+|[^ \u3000]+")
+_PIECES: Final = compile_late(r"[ \u3000]+|[^ \u3000]+")
 
 
 def expand_tabs(text: str) -> str:

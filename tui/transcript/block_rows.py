@@ -6,9 +6,9 @@ All share one gutter of three cells: the sign of the block, or nothing. Next: `t
 
 from __future__ import annotations
 
-import re
 from typing import Final, assert_never
 
+from permissions.base.text.late_pattern import compile_late
 from themes.theme import Role
 from tui.screen.width import text_width
 from tui.text.highlight import Highlighter
@@ -157,7 +157,7 @@ def _thinking(block: ThinkingText, width: int, is_detailed: bool) -> list[Row]:
     return _sign_rows("✻", MUTED, [row((head, sign_ink)), *body])
 
 
-_MARKS: Final = re.compile(r"(\*\*|`)(\S|\S.*?\S)\1")
+_MARKS: Final = compile_late(r"(\*\*|`)(\S|\S.*?\S)\1")
 """Bold text and code."""
 
 

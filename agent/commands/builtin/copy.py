@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -13,8 +12,9 @@ from agent.commands.command_results import CommandResult, CopyText, OpenPanel, S
 from agent.errors import SessionError
 from agent.messages import Message
 from permissions.base.text.code_blocks import code_blocks
+from permissions.base.text.late_pattern import compile_late
 
-_ARGUMENTS: Final = re.compile(r"([1-9]\d*)?\s*(?:(code)(?:\s+([1-9]\d*))?)?\Z")
+_ARGUMENTS: Final = compile_late(r"([1-9]\d*)?\s*(?:(code)(?:\s+([1-9]\d*))?)?\Z")
 _USAGE: Final = (
     "/copy takes a number (1 is the last answer, 2 the one before), and `code` for its last code "
     "block, `code 1` for its first."

@@ -6,7 +6,6 @@ the rest of the file applies.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +15,7 @@ from msgspec import Struct
 from agent.commands.arguments import first_number
 from agent.commands.spec import CommandSource, Metadata, Template
 from agent.prompt.frontmatter import read_head, split_rules
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.sanitize import sanitize
 
 MAX_FILE_BYTES: Final = 1_000_000
@@ -30,9 +30,9 @@ KNOWN_KEYS: Final = (
 EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
 RESERVED: Final = frozenset({"exit", "quit", "help", "permissions", "hooks", "trust", "doctor"})
 """Names that a project may not take: a user inspects the project and leaves by them."""
-_AGENT: Final = re.compile(r"[A-Za-z0-9_:.-]{1,100}")
-_NAME_PART: Final = re.compile(r"\s+")
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_:.-]*")
+_AGENT: Final = compile_late(r"[A-Za-z0-9_:.-]{1,100}")
+_NAME_PART: Final = compile_late(r"\s+")
+_PLAIN_NAME: Final = compile_late(r"[A-Za-z0-9][A-Za-z0-9_:.-]*")
 """What nearly all names are; a thousand of them are checked before the first prompt is sent."""
 
 

@@ -11,12 +11,14 @@ from typing import Final, Literal
 
 from msgspec import Struct, field
 
+from permissions.base.text.late_pattern import compile_late
+
 DocstringStyle = Literal["google", "numpy", "sphinx"]
 
-_SPHINX: Final = re.compile(r":param\s+(?:[^:]*?\s)?\*{0,2}(\w+)\s*:\s*(.*)")
-_GOOGLE_ARGUMENT: Final = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
-_NUMPY_ARGUMENT: Final = re.compile(r"\*{0,2}(\w+)\s*(?::.*)?$")
-_GOOGLE_SECTION: Final = re.compile(
+_SPHINX: Final = compile_late(r":param\s+(?:[^:]*?\s)?\*{0,2}(\w+)\s*:\s*(.*)")
+_GOOGLE_ARGUMENT: Final = compile_late(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
+_NUMPY_ARGUMENT: Final = compile_late(r"\*{0,2}(\w+)\s*(?::.*)?$")
+_GOOGLE_SECTION: Final = compile_late(
     r"(Args|Arguments|Params|Parameters|Returns?|Raises|Yields?|Examples?|Attributes|Notes?):\s*$"
 )
 _ARGUMENT_SECTIONS: Final = frozenset({"Args", "Arguments", "Params", "Parameters"})

@@ -12,9 +12,10 @@ from agent.mcp.configuration.server_definition import ServerDefinition
 from agent.mcp.mcp_errors import ConnectFailed
 from agent.settings.project_root import find_project_root
 from permissions.base.process.ask_command import CommandFailed, ask_command
+from permissions.base.text.late_pattern import compile_late
 
 TIMEOUT_S: Final = 10.0
-_CREDENTIAL: Final = re.compile(
+_CREDENTIAL: Final = compile_late(
     r"(^|_)(TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|KEY|AUTH|COOKIE|PAT|DSN|CREDENTIALS?)(_|$)",
     re.IGNORECASE,
 )

@@ -7,7 +7,6 @@ import binascii
 import json
 import mimetypes
 import os
-import re
 from pathlib import Path
 from typing import Final
 
@@ -15,8 +14,9 @@ from agent.mcp.server_offer import CallResult, Json
 from agent.messages import Block, text_block
 from agent.tools.base import ToolError, ToolOutcome
 from agent.tools.builtin.read_image import image_outcome, image_type
+from permissions.base.text.late_pattern import compile_late
 
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
+_UNSAFE: Final = compile_late(r"[^A-Za-z0-9_-]+")
 MAX_LABEL: Final = 300
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
@@ -16,11 +15,12 @@ from agent.settings.ignore_in_git import ignore_in_git
 from agent.settings.load import Settings
 from agent.settings.servers.mcp_entry import entry_mistake
 from agent.settings.servers.mcp_file import McpServerText
+from permissions.base.text.late_pattern import compile_late
 from permissions.rule import RuleSource
 
 WritableScope = Literal["local", "project", "user"]
 SECTION: Final = "mcpServers"
-_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
+_NAME: Final = compile_late(r"[A-Za-z0-9_-]+")
 _SOURCES: Final[Mapping[WritableScope, RuleSource]] = {
     "local": RuleSource.LOCAL,
     "project": RuleSource.PROJECT,

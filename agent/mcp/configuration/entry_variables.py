@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-_REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+from permissions.base.text.late_pattern import compile_late
+
+_REFERENCE: Final = compile_late(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
 class EntryVariables:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 from agent.mcp.configuration.server_definition import ServerDefinition
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.redactor import Redactor
 
 HIDDEN: Final = "•••"
-_QUERY_VALUE: Final = re.compile(r"=[^&]+")
+_QUERY_VALUE: Final = compile_late(r"=[^&]+")
 
 
 def shown_entry(definition: ServerDefinition) -> dict[str, object]:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct, field
 
 from agent.messages import Message, ToolUse
+from permissions.base.text.late_pattern import compile_late
 
 OWN_WORDS_CHARACTERS: Final = 12_000
 ONE_PROMPT_CHARACTERS: Final = 4_000
 WORDS_HEAD: Final = "The user's messages so far, word for word:\n"
-_ANY_HEAD: Final = re.compile(r"The (?:user|person)'s messages so far, word for word:\n")
+_ANY_HEAD: Final = compile_late(r"The (?:user|person)'s messages so far, word for word:\n")
 """Sessions of earlier versions say `person`."""
 WORDS_END: Final = "\n\nFiles may have changed since:"
 MAX_PATHS: Final = 60
 MAX_COMMANDS: Final = 20
 LAST_ANSWER_CHARACTERS: Final = 3_000
-_LEFT_OUT: Final = re.compile(r"\[(\d{1,6}) prompts left out\]")
+_LEFT_OUT: Final = compile_late(r"\[(\d{1,6}) prompts left out\]")
 _CHANGING: Final = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 
 

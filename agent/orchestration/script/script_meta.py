@@ -11,17 +11,18 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.strict_json import without_surrogates
 
 MAX_NESTING: Final = 20
 MAX_DIGITS: Final = 300
 MAX_NAME: Final = 80
 MAX_PHASES: Final = 50
-_SPACE: Final = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_HEAD: Final = re.compile(r"export\s+const\s+meta\s*=\s*")
-_NAME: Final = re.compile(r"[A-Za-z_$][\w$]*")
-_NUMBER: Final = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_NOT_NAMED: Final = re.compile(r"[^\w .:/+,'!?#-]+")
+_SPACE: Final = compile_late(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_HEAD: Final = compile_late(r"export\s+const\s+meta\s*=\s*")
+_NAME: Final = compile_late(r"[A-Za-z_$][\w$]*")
+_NUMBER: Final = compile_late(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NOT_NAMED: Final = compile_late(r"[^\w .:/+,'!?#-]+")
 """What may not be in a name, which stands in rules, commands and messages to the model."""
 _WORDS: Final = {"true": True, "false": False, "null": None}
 _ESCAPES: Final = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
@@ -13,13 +12,14 @@ from typing import Final
 from msgspec import Struct
 
 from agent.settings.locations import expand_home
+from permissions.base.text.late_pattern import compile_late
 from permissions.context import PermissionContext
 from permissions.matching.match_tool import Anchors
 from permissions.paths.path_pattern import Anchor, PathPattern
 from permissions.rule import RuleBehavior, RuleSource
 
 MAX_MATCHES: Final = 10_000
-_WILD: Final = re.compile(r"[*?\[]")
+_WILD: Final = compile_late(r"[*?\[]")
 _OF_THE_USER: Final = frozenset(
     {RuleSource.POLICY, RuleSource.USER, RuleSource.CLI, RuleSource.SESSION}
 )

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Final
 
 from agent.sandbox.policy import OVERLAID
+from permissions.base.text.late_pattern import compile_late
 from permissions.confinement import Confinement
 from permissions.context import PermissionContext
 from permissions.decision import Behavior
@@ -22,7 +23,7 @@ from permissions.shell.analyze import analyze
 from permissions.shell.syntax import Unparsable
 
 _MAX_PATHS: Final = 50
-_ABSOLUTE: Final = re.compile(r"(?:^|[=:@,])(/[^:,]+)")
+_ABSOLUTE: Final = compile_late(r"(?:^|[=:@,])(/[^:,]+)")
 _PUNCTUATION: Final = frozenset("();<>|&")
 
 

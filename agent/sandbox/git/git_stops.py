@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from permissions.base.text.late_pattern import compile_late
+
 REAL_GIT: Final = "/dev/.agent-tui/git"
 """Where git itself is inside; the rest of the disk has no place for a new name."""
 MAKES_TREE: Final = "AGENT_TUI_GIT_MAKES_TREE"
@@ -15,7 +17,7 @@ _STOP: Final = "agent-tui: git was not run: it would change {path}, which it can
 UNKNOWN_STOP: Final = (
     "agent-tui: git was not run: what it would change in {top} is not known: {reason}"
 )
-_READ: Final = re.compile(
+_READ: Final = compile_late(
     r"^agent-tui: git was not run: (?:it would change (?P<path>/.*), which it cannot write here"
     r"|what it would change in (?P<top>/.*) is not known: .*)$",
     re.MULTILINE,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import re
 import ssl
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -17,11 +16,12 @@ from agent.sandbox.network.host_name import authority
 from agent.sandbox.network.host_rules import HostRules
 from agent.sandbox.network.proxy_target import ProxyRefusal, ProxyTarget, Stream
 from permissions.base.network.environment_proxy import proxy_for
+from permissions.base.text.late_pattern import compile_late
 
 RESOLVE_S: Final = 20.0
 CONNECT_S: Final = 15.0
 """For each address."""
-_STATUS: Final = re.compile(rb"HTTP/1\.[01] ([0-9]{3})(?: |\r\n)")
+_STATUS: Final = compile_late(rb"HTTP/1\.[01] ([0-9]{3})(?: |\r\n)")
 
 
 class Dialed(Struct, frozen=True):

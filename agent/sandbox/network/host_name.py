@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Final
 
 from msgspec import Struct
 
 from permissions.base.network.guarded_connect import NUMBER
+from permissions.base.text.late_pattern import compile_late
 
 IpAddress = IPv4Address | IPv6Address
 
-_UNSAFE: Final = re.compile(r"[\x00-\x20\x7f@/\\?#%]")
+_UNSAFE: Final = compile_late(r"[\x00-\x20\x7f@/\\?#%]")
 _LABEL: Final = r"(?!-)[a-z0-9_-]{1,63}(?<!-)"
-_NAME: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
+_NAME: Final = compile_late(rf"{_LABEL}(?:\.{_LABEL})*")
 _MAX_CHARACTERS: Final = 253
-_AUTHORITY: Final = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]+)(?::([0-9]{1,5}))?")
+_AUTHORITY: Final = compile_late(r"(\[[^\[\]]*\]|[^:\[\]]+)(?::([0-9]{1,5}))?")
 
 
 class InvalidHost(ValueError):

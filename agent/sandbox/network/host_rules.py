@@ -5,7 +5,6 @@ Nothing is allowed that no rule names. A rule without a port allows the usual po
 
 from __future__ import annotations
 
-import re
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Final
 
@@ -18,6 +17,7 @@ from agent.sandbox.network.host_name import (
     host_of_address,
     read_host,
 )
+from permissions.base.text.late_pattern import compile_late
 from permissions.matching.match_domain import matches_host
 from permissions.rule import RuleSource
 from permissions.rules.grammar import DomainPattern
@@ -25,8 +25,8 @@ from permissions.rules.grammar import DomainPattern
 USUAL_PORTS: Final = frozenset({22, 80, 443, 9418})
 """Of ssh, HTTP, HTTPS and git."""
 
-_RULE: Final = re.compile(r"(\[[^\[\]]+\]|[^:\[\]]+)(?::([0-9]{1,5}|\*))?")
-_WITH_STARS: Final = re.compile(r"[a-z0-9_.*-]+")
+_RULE: Final = compile_late(r"(\[[^\[\]]+\]|[^:\[\]]+)(?::([0-9]{1,5}|\*))?")
+_WITH_STARS: Final = compile_late(r"[a-z0-9_.*-]+")
 
 
 class HostRule(Struct, frozen=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from http import HTTPStatus
 from typing import Final
 
@@ -15,8 +14,9 @@ from agent.sandbox.network.proxy_target import (
     ProxyTarget,
     Stream,
 )
+from permissions.base.text.late_pattern import compile_late
 
-_CHUNK_LINE: Final = re.compile(rb"([0-9A-Fa-f]{1,8})(?:[ \t]*;[^\r\n]*)?\r\n")
+_CHUNK_LINE: Final = compile_late(rb"([0-9A-Fa-f]{1,8})(?:[ \t]*;[^\r\n]*)?\r\n")
 _MAX_LINE_BYTES: Final = 4096
 
 

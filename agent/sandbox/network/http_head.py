@@ -12,13 +12,14 @@ from msgspec import Struct
 from agent.sandbox.network.call_tokens import USER
 from agent.sandbox.network.host_name import HostName, InvalidHost, authority, read_authority
 from agent.sandbox.network.proxy_target import ProxyRefusal
+from permissions.base.text.late_pattern import compile_late
 
 MAX_HEADERS: Final = 100
 
-_REQUEST_LINE: Final = re.compile(r"([A-Z-]{1,32}) ([!-~]+) HTTP/1\.([01])")
-_HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t -~\x80-\xff]*)", re.DOTALL)
-_ABSOLUTE: Final = re.compile(r"http://([^/?#]*)([^#]*)", re.IGNORECASE)
-_LENGTH: Final = re.compile(r"[0-9]{1,18}")
+_REQUEST_LINE: Final = compile_late(r"([A-Z-]{1,32}) ([!-~]+) HTTP/1\.([01])")
+_HEADER: Final = compile_late(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t -~\x80-\xff]*)", re.DOTALL)
+_ABSOLUTE: Final = compile_late(r"http://([^/?#]*)([^#]*)", re.IGNORECASE)
+_LENGTH: Final = compile_late(r"[0-9]{1,18}")
 _HTTP_PORT: Final = 80
 _FRAMING: Final = frozenset({"host", "content-length", "transfer-encoding"})
 _FOR_ONE_HOP: Final = frozenset(

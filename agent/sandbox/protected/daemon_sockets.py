@@ -12,12 +12,12 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.paths.resolve import is_below
 
 _OF_THE_SYSTEM: Final = (
@@ -52,7 +52,7 @@ _IN_HOME: Final = (
     ".rd/docker.sock",
 )
 _ELSEWHERE: Final = ("/var/lib/incus/unix.socket", "/var/lib/lxd/unix.socket")
-_SEPARATORS: Final = re.compile("[,:;=]")
+_SEPARATORS: Final = compile_late("[,:;=]")
 """Of addresses in variables: `unix:///run/docker.sock`, `unix:path=/run/bus,guid=1`."""
 _RUN: Final = "/run"
 

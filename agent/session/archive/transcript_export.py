@@ -26,13 +26,14 @@ from agent.session.records import (
     TitleRecord,
     TombstoneRecord,
 )
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.sanitize import sanitize
 
 ExportFormat = Literal["markdown", "json", "html"]
 _FOR_THE_MODEL: Final = frozenset({"reminder", "hook", "continuation"})
 """What the program sent the model beside the conversation; the export omits it."""
 _INTERRUPTED: Final = "Interrupted."
-_FENCE = re.compile(r"^ {0,3}(`{3,})", re.MULTILINE)
+_FENCE = compile_late(r"^ {0,3}(`{3,})", re.MULTILINE)
 
 _STYLE: Final = """
 :root{color-scheme:light dark}body{font:16px/1.55 system-ui,sans-serif;max-width:52rem;

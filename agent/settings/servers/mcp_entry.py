@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal
 
 from msgspec import Struct
+
+from permissions.base.text.late_pattern import compile_late
 
 EntryMistakeKind = Literal["unknown_type", "url_missing_type", "invalid_config", "reserved_name"]
 TYPES: Final = ("stdio", "http", "streamable-http", "sse", "ws", "sdk")
@@ -14,7 +15,7 @@ RESERVED: Final = frozenset({"workspace", "ide", "agent-tui"})
 """Names that the program itself uses, or that other agents give to what they connect."""
 
 
-_OF_PLUGINS: Final = re.compile(r"plugin[^A-Za-z0-9-]")
+_OF_PLUGINS: Final = compile_late(r"plugin[^A-Za-z0-9-]")
 """What servers of plugins are called: others must not pose as one."""
 
 
@@ -116,7 +117,7 @@ def _protocol(value: object) -> _Problems:
         yield (), 'expected "auto", "legacy" or "modern"'
 
 
-_HTTPS: Final = re.compile(r"https://.+")
+_HTTPS: Final = compile_late(r"https://.+")
 
 
 def _oauth(value: object) -> _Problems:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Final
@@ -48,6 +47,7 @@ from agent.tools.shell.unseen_server import unseen_server
 from agent.typed_json.read_record import as_values
 from agent.typed_json.record_schema import record_schema
 from permissions.base.process.spawn import CannotStart
+from permissions.base.text.late_pattern import compile_late
 from permissions.confinement import Confinement, can_hold
 from permissions.request import PermissionRequest
 
@@ -55,7 +55,7 @@ DEFAULT_TIMEOUT_MS: Final = 120_000
 MAX_TIMEOUT_MS: Final = 600_000
 
 _WRITING: Final = (Confinement.PROJECT, Confinement.PROJECT_FILES)
-_BLANKS: Final = re.compile(r"[ \t]{8,}")
+_BLANKS: Final = compile_late(r"[ \t]{8,}")
 
 _ALLOWED: Final = "[The user allowed what the sandbox refused; it was run again, inside it.]"
 _ALLOWED_OUTSIDE: Final = "[The user let it run once more, outside the sandbox.]"

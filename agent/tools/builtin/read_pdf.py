@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import io
 import logging
-import re
 from pathlib import Path
 from typing import Final
 
 from agent.tools.base import ToolError, ToolOutcome
 from agent.tools.files.text_window import MAX_CHARS
+from permissions.base.text.late_pattern import compile_late
 
 MAX_PAGES: Final = 20
 MAX_PDF_BYTES: Final = 100 * 1024 * 1024
 
-_RANGE: Final = re.compile(r"^\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?$")
+_RANGE: Final = compile_late(r"^\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?$")
 
 
 def page_numbers(pages: str) -> tuple[int, ...]:

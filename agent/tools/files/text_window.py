@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import BinaryIO, Final
 
 from msgspec import Struct
+
+from permissions.base.text.late_pattern import compile_late
 
 DEFAULT_LINES: Final = 2_000
 MAX_LINE_CHARS: Final = 2_000
@@ -15,7 +16,7 @@ MAX_CHARS: Final = 100_000
 _CHUNK_BYTES: Final = 1 << 20
 _MAX_HIDDEN_LISTED: Final = 5
 # What a reader does not see although it is there; joiners stay out, emoji and scripts need them.
-_HIDDEN: Final = re.compile(
+_HIDDEN: Final = compile_late(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
     "\U000e0000-\U000e007f]"
 )

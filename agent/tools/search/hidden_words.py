@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from permissions.base.text.late_pattern import compile_late
+
 HIDDEN: Final = "not searched, since the sandbox hides credentials"
-_NOTE: Final = re.compile(rf"\[(?:.*; )?({HIDDEN}: .*)\]\Z")
+_NOTE: Final = compile_late(rf"\[(?:.*; )?({HIDDEN}: .*)\]\Z")
 
 
 def hidden_part(result: str) -> str:

@@ -11,8 +11,9 @@ from typing import Final
 from msgspec import Struct
 
 from agent.tools.files.paths import display_path
+from permissions.base.text.late_pattern import compile_late
 
-_NUMBERED: Final = re.compile(r"(\d+)([:-])(.*)", re.DOTALL)
+_NUMBERED: Final = compile_late(r"(\d+)([:-])(.*)", re.DOTALL)
 
 
 class SearchEntry(Struct, frozen=True):

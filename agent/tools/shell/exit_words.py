@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from typing import Final
+
+from permissions.base.text.late_pattern import compile_late
 
 # One simple command whose exit status 1 is an answer, not a failure.
 _ANSWERING: Final = {
@@ -17,7 +18,7 @@ _ANSWERING: Final = {
     "test": "the condition is false",
     "[": "the condition is false",
 }
-_COMPOUND: Final = re.compile(r"[;&|\n`(){}<>]")
+_COMPOUND: Final = compile_late(r"[;&|\n`(){}<>]")
 
 
 def status_text(exit_code: int | None, meaning: str | None) -> str:

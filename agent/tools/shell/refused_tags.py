@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_TAGS: Final = re.compile(r"^</?sandbox>(?:\n|\Z)", re.MULTILINE)
+from permissions.base.text.late_pattern import compile_late
+
+_TAGS: Final = compile_late(r"^</?sandbox>(?:\n|\Z)", re.MULTILINE)
 
 
 def without_tags(result: str) -> str:

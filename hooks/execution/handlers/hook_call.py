@@ -17,10 +17,11 @@ from hooks.config.spec import HandlerSpec
 from hooks.events.capabilities import EFFECTS
 from hooks.events.effects import Effects, ExitTwo, ModelRefusal
 from hooks.ports import HookPorts, HookSession
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.strict_json import load_json
 
-ARGUMENTS: Final = re.compile(r"(?<!\\)\$ARGUMENTS\b")
-JSON_OBJECT: Final = re.compile(r"\{.*\}", re.DOTALL)
+ARGUMENTS: Final = compile_late(r"(?<!\\)\$ARGUMENTS\b")
+JSON_OBJECT: Final = compile_late(r"\{.*\}", re.DOTALL)
 
 
 class HookCall(Struct, frozen=True):

@@ -28,10 +28,11 @@ from permissions.base.network.environment_proxy import proxy_for
 from permissions.base.network.guarded_connect import Resolve, Verdict, check_url
 from permissions.base.network.url_patterns import url_matches
 from permissions.base.text.failure_text import error_reason
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.strict_json import load_json
 
 RESPONSE_LIMIT_BYTES: Final = 4 * 1024 * 1024
-VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+VARIABLE: Final = compile_late(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 
 
 class Response(Struct, frozen=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -12,9 +11,10 @@ from msgspec.structs import replace
 from hooks.answers.response import HandlerOutcome, HandlerResult, Printed, judge_printed
 from hooks.config.spec import McpToolHandler
 from hooks.execution.handlers.hook_call import HookCall
+from permissions.base.text.late_pattern import compile_late
 
 NO_MCP: Final = "the MCP server {server!r} cannot be reached: no MCP servers are connected here"
-REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][\w.]*)\}")
+REFERENCE: Final = compile_late(r"\$\{([A-Za-z_][\w.]*)\}")
 
 
 class McpToolHandlerMode:

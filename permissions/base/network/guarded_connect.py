@@ -7,7 +7,6 @@ a local audit server is the common use."""
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -22,12 +21,13 @@ from permissions.base.network.private_addresses import (
     literal_address,
     literal_kind,
 )
+from permissions.base.text.late_pattern import compile_late
 
 Resolve = Callable[[str], Sequence[str]]
 
-NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+NUMBER: Final = compile_late(r"[0-9]+|0x[0-9a-f]*")
 """A last label like this makes a host an address, or nothing (URL standard)."""
-BRACKETED: Final = re.compile(r"\[[^\[\]]*\](?::[0-9]*)?")
+BRACKETED: Final = compile_late(r"\[[^\[\]]*\](?::[0-9]*)?")
 LOCALHOST: Final = ("127.0.0.1", "::1")
 
 
@@ -91,8 +91,8 @@ class _Host(Struct, frozen=True):
     is_bracketed: bool
 
 
-_BLANK_OR_BACKSLASH: Final = re.compile(r"[\x00-\x20\x7f\\]")
-_NOT_IN_HOST: Final = re.compile(r"[\x00-\x20\x7f/@?#\\\[\]]")
+_BLANK_OR_BACKSLASH: Final = compile_late(r"[\x00-\x20\x7f\\]")
+_NOT_IN_HOST: Final = compile_late(r"[\x00-\x20\x7f/@?#\\\[\]]")
 
 
 def _host_of(url: str) -> _Host | Verdict:

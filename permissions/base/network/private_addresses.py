@@ -6,10 +6,11 @@ resolvers accept (`0x0a000001`, `10.1`).
 
 from __future__ import annotations
 
-import re
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from socket import inet_aton
 from typing import Final
+
+from permissions.base.text.late_pattern import compile_late
 
 BLOCKED_V4: Final = tuple(
     (IPv4Network(network), kind)
@@ -104,7 +105,7 @@ def _blocked_as_decimal(host: str) -> str | None:
     return address_kind(IPv4Address(".".join(map(str, numbers))))
 
 
-_DECIMAL = re.compile(r"[0-9]{1,3}")
+_DECIMAL = compile_late(r"[0-9]{1,3}")
 
 
 def is_plain_loopback(host: str, address: IPv4Address | IPv6Address) -> bool:

@@ -7,8 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-_OURS: Final = re.compile(r"^(ANTHROPIC_|AGENT_TUI_)")
-_SECRET_NAMES: Final = re.compile(
+from permissions.base.text.late_pattern import compile_late
+
+_OURS: Final = compile_late(r"^(ANTHROPIC_|AGENT_TUI_)")
+_SECRET_NAMES: Final = compile_late(
     r"(^|_)(API_?KEY|SECRET|TOKEN|CREDENTIALS?|PRIVATE_KEY|PASSPHRASE|PAT)(_|$)"
     r"|PASSWORD|PASSWD|^MYSQL_PWD$",
     re.IGNORECASE,

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from permissions.base.text.late_pattern import compile_late
+
 NEUTRAL_VALUES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "core.fsmonitor": "false",
@@ -22,7 +24,7 @@ NEUTRAL_VALUES: Final[Mapping[str, str]] = MappingProxyType(
 )
 FILTER_QUERY: Final = ("config", "--list", "--show-scope", "--name-only", "-z")
 """Arguments that print what `repository_filters` reads; git runs nothing for them."""
-_FILTER: Final = re.compile(r"filter\.(.+)\.(?:clean|smudge|process|required)", re.DOTALL)
+_FILTER: Final = compile_late(r"filter\.(.+)\.(?:clean|smudge|process|required)", re.DOTALL)
 _OWN_SCOPES: Final = frozenset({"local", "worktree"})
 
 

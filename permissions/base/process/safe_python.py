@@ -12,14 +12,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from permissions.base.text.late_pattern import compile_late
+
 _VARIABLE: Final = "PYTHONSAFEPATH"
 """Since Python 3.11; older versions ignore it."""
-_CODE: Final = re.compile(
+_CODE: Final = compile_late(
     r"\b(?:python|pypy)[\d.]*(?:\s+-[XW]\s*\S+|\s+-[abd-zA-Z]+)*?"
     r"(?:\s+-[A-Za-z]*c\b|\s+-(?=\s|$)|\s*<<|\s+-m\s+json\.tool\b|\s*(?=[;|&)\n]|$))"
 )
-_PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
-_SEPARATORS: Final = re.compile(r"""[\s'"`;|&<>(){}]+""")
+_PYTHON: Final = compile_late(r"(?:python|pypy)[\d.]*")
+_SEPARATORS: Final = compile_late(r"""[\s'"`;|&<>(){}]+""")
 _MAX_WORDS: Final = 50
 _MAX_BYTES: Final = 65_536
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from msgspec import Struct
 
-_OPENING: Final = re.compile(r"([ \t]*)(?:[-+*] |\d{1,9}[.)] )?[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
+from permissions.base.text.late_pattern import compile_late
+
+_OPENING: Final = compile_late(r"([ \t]*)(?:[-+*] |\d{1,9}[.)] )?[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
 
 
 class CodeBlock(Struct, frozen=True):

@@ -6,8 +6,9 @@ Anywhere else the same characters could hide something.
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from permissions.base.text.late_pattern import compile_late
 
 _PICTURE: Final = (
     "\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f900-\U0001f9ff\U0001fa70-\U0001faff"
@@ -38,7 +39,7 @@ _SIGNS: Final = "♀♂⚕⚖⚧☠✈❄❤⬛➡⬅↔↕"
 _TAGS: Final = str.maketrans({chr(c): chr(0xE0000 + c) for c in range(ord("a"), ord("z") + 1)})
 _FLAGS: Final = "|".join(name.translate(_TAGS) for name in ("gbeng", "gbsct", "gbwls"))
 """England, Scotland, Wales: the flags that are spelled in tags after a black one."""
-_PARTS: Final = re.compile(
+_PARTS: Final = compile_late(
     f"(?<=[{_BOTH}])\ufe0f"
     "|(?<=[#*0-9])\ufe0f(?=\u20e3)"
     f"|(?<=[{_PICTURE}])\u200d(?=[{_PICTURE}{_SIGNS}])"

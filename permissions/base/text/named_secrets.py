@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from permissions.base.text.late_pattern import compile_late
+
 PLACEHOLDER: Final = "REDACTED"
-SECRET_NAME: Final = re.compile(
+SECRET_NAME: Final = compile_late(
     r"(?:^|_)(?:API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PWD|"
     r"CREDENTIALS?|AUTH|COOKIE|DSN|CONNECTION_STRING)(?:_|$)",
     re.IGNORECASE,
@@ -27,24 +29,24 @@ _VALUE: Final = r"""(?:'[^']+'|"[^"$`\\]+"|[^\s'"$`;&|<>()\\]+)"""
 """One word of a shell without anything that it would expand."""
 _RULES: Final = (
     # NAME=value, --name=value, ?name=value, "name": "value"
-    re.compile(rf"(?i)(?<![A-Za-z0-9])({_NAME}=)({_VALUE})"),
-    re.compile(rf"""(?i)(["'](?:{_NAME}|authorization|cookie)["']\s*:\s*)("[^"\\]+"|'[^']+')"""),
+    compile_late(rf"(?i)(?<![A-Za-z0-9])({_NAME}=)({_VALUE})"),
+    compile_late(rf"""(?i)(["'](?:{_NAME}|authorization|cookie)["']\s*:\s*)("[^"\\]+"|'[^']+')"""),
     # --name value
-    re.compile(rf"(?i)(?<!\S)(--{_NAME}\s+)(?!-)({_VALUE})"),
+    compile_late(rf"(?i)(?<!\S)(--{_NAME}\s+)(?!-)({_VALUE})"),
     # headers, up to the quote or the end of their line
-    re.compile(
+    compile_late(
         r"(?i)\b((?:proxy-)?authorization:\s*(?:[A-Za-z]{2,20}\s+)?|(?:x-)?(?:api-key|auth-token|"
         r"access-token|csrf-token):\s*|private-token:\s*|(?:set-)?cookie:\s*)([^\s'\"$`][^'\"$`\n]*)"
     ),
     # curl -u user:password
-    re.compile(r"(?<!\S)((?:-u|--user|--proxy-user)[ =]?['\"]?[^\s:'\"]{1,100}:)([^\s'\"$`]+)"),
+    compile_late(r"(?<!\S)((?:-u|--user|--proxy-user)[ =]?['\"]?[^\s:'\"]{1,100}:)([^\s'\"$`]+)"),
     # https://token@host
-    re.compile(r"(://)([^\s/:@'\"$`\[]{16,200})(?=@)"),
+    compile_late(r"(://)([^\s/:@'\"$`\[]{16,200})(?=@)"),
 )
-_HINT: Final = re.compile("key|token|secret|pass|pwd|credential|authorization|cookie|@|-u")
+_HINT: Final = compile_late("key|token|secret|pass|pwd|credential|authorization|cookie|@|-u")
 """One of these is in every text that a rule matches."""
-_FIELD_HINT: Final = re.compile(f"{_HINT.pattern}|auth|dsn|connection")
-_PLAIN: Final = re.compile(r"(?i)REDACTED|true|false|null|none|\d{1,6}")
+_FIELD_HINT: Final = compile_late(f"{_HINT.pattern}|auth|dsn|connection")
+_PLAIN: Final = compile_late(r"(?i)REDACTED|true|false|null|none|\d{1,6}")
 
 
 def without_named_secrets(text: str) -> str:

@@ -13,13 +13,14 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.named_secrets import SECRET_NAME
 
 MIN_VALUE_CHARACTERS: Final = 8
 """A shorter value is too likely to be an ordinary word."""
 
 _NOT_SECRET: Final = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY", "GPG_AGENT_INFO"})
-_PLAIN_VALUE = re.compile(r"(?:/[^\s]*|[a-z]+|[0-9]{1,9}|true|false)", re.IGNORECASE)
+_PLAIN_VALUE = compile_late(r"(?:/[^\s]*|[a-z]+|[0-9]{1,9}|true|false)", re.IGNORECASE)
 
 
 class _Format(Struct, frozen=True):
@@ -38,7 +39,9 @@ def _format(
     name: str, needles: str, pattern: str, *, any_case: bool = False, own_word: bool = True
 ) -> _Format:
     flags = re.IGNORECASE if any_case else re.NOFLAG
-    return _Format(name, tuple(needles.split("|")), re.compile(pattern, flags), any_case, own_word)
+    return _Format(
+        name, tuple(needles.split("|")), compile_late(pattern, flags), any_case, own_word
+    )
 
 
 _FORMATS: Final = (
@@ -207,7 +210,7 @@ def _code_units(character: str) -> Iterator[int]:
     return (int.from_bytes(data[i : i + 2]) for i in range(0, len(data), 2))
 
 
-_ESCAPE: Final = re.compile(r"\\(?:[bfnrt]|u[0-9a-fA-F]{4})\Z")
+_ESCAPE: Final = compile_late(r"\\(?:[bfnrt]|u[0-9a-fA-F]{4})\Z")
 """A control character or another one in JSON: no letter of a word."""
 
 

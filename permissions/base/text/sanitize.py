@@ -7,10 +7,11 @@ model; `reveal` is for prompts and paths, where a user must see what was there.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from enum import Enum, auto
 from typing import Final
+
+from permissions.base.text.late_pattern import compile_late
 
 STRING_LIMIT: Final = 4096
 """Longest payload of an unterminated control string that is dropped, in characters. What comes
@@ -21,13 +22,13 @@ SEQUENCE_LIMIT: Final = 256
 
 # Everything that needs the slow path: C0 but tab and newline, DEL, C1, line separators, bidi
 # controls, annotation and tag characters, surrogates.
-_SUSPECT: Final = re.compile(
+_SUSPECT: Final = compile_late(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 # Whole runs of what is dropped without a trace, at the speed of the pattern: binary or colorful
 # output has millions of them. Anything else about a sequence is left to the parser.
-_DROPPED_RUN: Final = re.compile(
+_DROPPED_RUN: Final = compile_late(
     "(?:[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]+|\x1b\\[[0-?]{0,64}[ -/]{0,8}[@-~])+"
 )
 _BLACK_FLAG: Final = "\U0001f3f4"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import Access, AccessKind
 from permissions.shell.program import Code
 from permissions.shell.programs.registry import program_named
@@ -20,7 +21,7 @@ _MAX_NAMES = 200
 _HAS_CODE = r"-[A-Za-z]*[ceEmpr]|--(?:eval|print|command)"
 """Options behind which the code stands, so that the input is something else."""
 
-_NAME = re.compile(r"[^\s'\"`|;(){}\[\],=\\\ue000-\uf8ff]{1,200}")
+_NAME = compile_late(r"[^\s'\"`|;(){}\[\],=\\\ue000-\uf8ff]{1,200}")
 """What may be the name of a file, in quotes or behind a command such as `.read`."""
 
 

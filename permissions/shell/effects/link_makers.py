@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.command_pattern import WORD_END
 
 
@@ -43,8 +44,8 @@ _MAKERS = {
         r"(?:\w+\x1f)?(?:clone|checkout|co|update|up|switch|merge|pull|import|unshelve|revert)\x1f",
     ),
 }
-_COPIES = re.compile(rf"{_WORD}(?:-[A-Za-z]*[adPRr]|--(?:archive|no-d|preserve|recursive))")
-_LEAVES_TREE = re.compile(
+_COPIES = compile_late(rf"{_WORD}(?:-[A-Za-z]*[adPRr]|--(?:archive|no-d|preserve|recursive))")
+_LEAVES_TREE = compile_late(
     r"(?:status|rev-\w+|ls-\w+|describe|check-\w+|merge-base|name-rev|for-each-ref|show\S*|diff\S*"
     r"|log|whatchanged|shortlog|range-diff|cherry|blame|annotate|cat-file|grep|branch|tag|remote"
     r"|config|reflog|clean|format-patch|fetch|push|archive|init|bundle|commit\S*|notes|add|rm"
@@ -58,7 +59,7 @@ _LEAVES_TREE = re.compile(
     re.DOTALL,
 )
 _BY_NAME = {
-    name: (kind, re.compile(pattern, re.DOTALL))
+    name: (kind, compile_late(pattern, re.DOTALL))
     for many, (kind, pattern) in _MAKERS.items()
     for name in many.split()
 }
@@ -86,4 +87,4 @@ def _by_git(words: str) -> Creates | None:
     return Creates.UNPACK if is_new else Creates.TREE
 
 
-_NEVER = re.compile(r"(?!)")
+_NEVER = compile_late(r"(?!)")

@@ -10,21 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import Access, AccessKind, each, names
 from permissions.shell.program import Code, Program, ReadOnly
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import Word
 
-_OUTPUT = re.compile(
+_OUTPUT = compile_late(
     r"-o|--?out(?:put)?(?:[-_.]?\w+)*|--(?:\w+[-_])*(?:out(?:put)?|log[-_]?file|report[-_]log"
     r"|junit[-_]?xml|html)|-coverprofile|-\w+profile"
 )
-_PLACES = re.compile(
+_PLACES = compile_late(
     r"--(?:\w+[-_])*(?:dest(?:ination)?|target[-_]dir|cache[-_]dir(?:ectory)?|basetemp|prefix"
     r"|directory|cwd|install[-_]dir|work[-_]?dir)|-C"
 )
 _DEVICES = names("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty -")
-_AT_FILE = re.compile(r"(?:[\w.-]+=?)?@(.+)")
+_AT_FILE = compile_late(r"(?:[\w.-]+=?)?@(.+)")
 """`@file` and `name=@file`, as programs send files."""
 
 
@@ -55,7 +56,7 @@ def _by_option(option: str, value: Word) -> Iterator[Access]:
         yield Access(AccessKind.PLACE, value)
 
 
-_CHOOSING = re.compile("(?:exclude|include(?!-)|ignore|filter|pattern|name)(?!.*(?:from|file))")
+_CHOOSING = compile_late("(?:exclude|include(?!-)|ignore|filter|pattern|name)(?!.*(?:from|file))")
 """In options that choose among files, and open none."""
 
 

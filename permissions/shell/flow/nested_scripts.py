@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from shlex import quote
 
 from msgspec import Struct
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.arguments import split_arguments
 from permissions.shell.syntax import (
@@ -36,12 +36,12 @@ UNKNOWN_PIECES = str.maketrans(dict.fromkeys((UNKNOWN, PIPE_MARK, HOME_MARK, PWD
 """Puts a variable for whatever is not known of a text that a shell runs."""
 _INPUTS = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-u", "-g"})
-_TAKES_TEXT = re.compile(r"--command|-[A-Za-z]*c[A-Za-z]*")
+_TAKES_TEXT = compile_late(r"--command|-[A-Za-z]*c[A-Za-z]*")
 _OTHER_LANGUAGES = frozenset({"fish", "zsh", "csh", "tcsh"})
-_ON_INPUT = re.compile(r"0?<")
+_ON_INPUT = compile_late(r"0?<")
 _MAX_GIVEN = 32
 """Operands of parallel that are looked at one by one."""
-_REPLACED = re.compile(r"\{[^{}\s]*\}")
+_REPLACED = compile_late(r"\{[^{}\s]*\}")
 
 
 def of_shell(name: str, rest: tuple[Word, ...]) -> Texts:

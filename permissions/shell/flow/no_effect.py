@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import names
 from permissions.shell.syntax import Simple, Word
 
@@ -14,9 +14,9 @@ _EVALUATING = names("-eq -ne -lt -le -gt -ge -v -R")
 """Operators of `[[` that evaluate what stands beside them, and with it `a[$(…)]`."""
 _INERT = names("true false : exit return break continue wait")
 """Builtins without an effect, when all their words are known."""
-_PLAIN_NAME = re.compile(r"(?!.*proxy)(?!npm_)(?!(?:cd|f)?path$)[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+_PLAIN_NAME = compile_late(r"(?!.*proxy)(?!npm_)(?!(?:cd|f)?path$)[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 """Lower-case names, which no program looks at but a few in their own manner."""
-_READ_WORD = re.compile(rf"-[re]+|-[dnNpt].*|{_PLAIN_NAME.pattern}|[0-9]+|")
+_READ_WORD = compile_late(rf"-[re]+|-[dnNpt].*|{_PLAIN_NAME.pattern}|[0-9]+|")
 """Options of `read` and the names it sets."""
 _SET_OPTIONS = names(
     "-e -u -x -v -o +e +u +x +v +o -eu -ex -eux -euo -exo -euxo pipefail errexit nounset"

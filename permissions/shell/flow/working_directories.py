@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.flow.nested_scripts import printed_text
 from permissions.shell.syntax import (
@@ -86,7 +87,7 @@ def place(script: Script, directory: str, home: str) -> list[Placed]:
     return walker.placed_commands
 
 
-_MAY_MOVE = re.compile(
+_MAY_MOVE = compile_late(
     r"\b(?:cd|pushd|popd|eval|source)\b|(?:^|[\s;&|({])\.\s|[\\$`'\"*?~]|[\[{](?![\s\[])"
 )
 """Stands in every script that may change directory, under whatever name."""
@@ -318,7 +319,7 @@ class _Walker:
         return directories if following == directories else following | _ANYWHERE
 
 
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
+_ASSIGNMENT = compile_late(r"[A-Za-z_]\w*\+?=", re.ASCII)
 _HERE = frozenset({"command", "builtin", "time"})
 _OPAQUE_BUILTINS = frozenset({"eval", "source", ".", "exec"})
 

@@ -11,20 +11,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import names
 from permissions.shell.syntax import GLOB_MARKS, Word
 
-_NAME = re.compile(r"\$\{(\w+)\}|\$?\b([A-Za-z_]\w*)", re.ASCII)
-_SET_HERE = re.compile(r"\b([A-Za-z_]\w*)\s*=(?!=)", re.ASCII)
-_NUMBERS = re.compile(
+_NAME = compile_late(r"\$\{(\w+)\}|\$?\b([A-Za-z_]\w*)", re.ASCII)
+_SET_HERE = compile_late(r"\b([A-Za-z_]\w*)\s*=(?!=)", re.ASCII)
+_NUMBERS = compile_late(
     r"(?:[-+*/%<>=!&|^?:()\[\],.\s\d\";]|\$(?:\(\(|[\[?#!$])|\$\{#\w*(?:\[[@*]\])?\})*", re.ASCII
 )
 """Text in which nothing stands but numbers, operators, and what the shell itself counts."""
-_NUMBER = re.compile(r"[-+0-9., ]*|\"?\$\(\([^()]*\)\)\"?")
-_SUBSTRING = re.compile(r"\$\{[^:}]*:(?![-+=?])(.*)\}", re.DOTALL)
-_SUBSCRIPT = re.compile(r"\[(.*)\]", re.DOTALL)
-_ELEMENT = re.compile(r"\[([^\]]*)\]\+?=")
+_NUMBER = compile_late(r"[-+0-9., ]*|\"?\$\(\([^()]*\)\)\"?")
+_SUBSTRING = compile_late(r"\$\{[^:}]*:(?![-+=?])(.*)\}", re.DOTALL)
+_SUBSCRIPT = compile_late(r"\[(.*)\]", re.DOTALL)
+_ELEMENT = compile_late(r"\[([^\]]*)\]\+?=")
 
 _EVALUATED_WHEN_SET = names(
     "RANDOM SRANDOM LINENO SECONDS EPOCHSECONDS BASHPID PPID UID EUID HISTCMD OPTIND OPTERR "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import names
 from permissions.shell.syntax import Word
 
@@ -27,7 +28,7 @@ _PROGRAM_VARIABLES = names(
 """Variables that name a program; safe only where it is one that does nothing."""
 
 
-_PLAIN_VALUE = re.compile(r"[\w.,:/@%+=*-]*", re.ASCII)
+_PLAIN_VALUE = compile_late(r"[\w.,:/@%+=*-]*", re.ASCII)
 """Nothing that make, or a shell which a program starts, would read as more than text."""
 
 
@@ -40,7 +41,7 @@ def is_safe_assignment(name: str, value: Word) -> bool:
     return name in SAFE_ASSIGNMENTS or name.startswith("LC_")
 
 
-_DECIDES = re.compile(
+_DECIDES = compile_late(
     r"PATH|CDPATH|HOME|PWD|IFS|ENV|BASH_\w+|SHELL|SHELLOPTS|BASHOPTS|PS[0-9]|PROMPT_COMMAND"
     r"|(?:LD|DYLD|GIT|PYTHON|PERL|RUBY|NODE|NPM|YARN|CARGO|RUSTC?|GO|JAVA|MAKE|GEM|BUNDLE)_?\w*"
     r"|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|npm_\w+|\w*(?:PAGER|EDITOR|VISUAL|BROWSER|ASKPASS|PRELOAD)"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from itertools import product
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.syntax import Unparsable
 
@@ -19,7 +19,7 @@ OPEN, CLOSE, COMMA = "\ue010", "\ue011", "\ue012"
 BRACES = {"{": OPEN, "}": CLOSE, ",": COMMA}
 UNBRACE = str.maketrans({OPEN: "{", CLOSE: "}", COMMA: ","})
 
-_RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])")
+_RANGE = compile_late(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])")
 
 
 def expand_braces(text: str) -> list[str]:

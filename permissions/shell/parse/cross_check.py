@@ -6,19 +6,19 @@ of text that the tree leaves out, makes the command unparsable.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 
 from tree_sitter import Node as TreeNode
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.parse.lexer import Marks
 from permissions.shell.parse.tree_nodes import REDIRECTS, is_lost_dash
 from permissions.shell.syntax import Unparsable
 
 MAX_NODES = 20_000
 
-_BLANKS = re.compile(rb"(?:[ \t]|\\\n)*")
-_LINES = re.compile(rb"(?:[ \t\n]|\\\n)*")
+_BLANKS = compile_late(rb"(?:[ \t]|\\\n)*")
+_LINES = compile_late(rb"(?:[ \t\n]|\\\n)*")
 
 _OPAQUE_LEAVES = frozenset(
     {"word", "number", "string_content", "variable_name", "heredoc_content", "test_operator"}

@@ -8,16 +8,16 @@ begin and end.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.parse.lexer import Document
 
-_REST = re.compile(rb"(?:[^\n\\`$\"'()#<]|'[^'\n]*'|\"[^\"\\`$\n]*\")*")
+_REST = compile_late(rb"(?:[^\n\\`$\"'()#<]|'[^'\n]*'|\"[^\"\\`$\n]*\")*")
 """What may stand on the line behind a document: nothing that could reach into the next one."""
-_TIMED_GROUP = re.compile(rb"\s*time(?:[ \t]+-p)?(?=[ \t]+\{[ \t\n])")
-_ENDED = re.compile(rb"[ \t]*;(?!;)")
-_EXPANDING = re.compile(rb"[$`\\]")
+_TIMED_GROUP = compile_late(rb"\s*time(?:[ \t]+-p)?(?=[ \t]+\{[ \t\n])")
+_ENDED = compile_late(rb"[ \t]*;(?!;)")
+_EXPANDING = compile_late(rb"[$`\\]")
 
 
 def respell(source: bytes, documents: Sequence[Document]) -> bytes | None:

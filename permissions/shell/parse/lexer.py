@@ -11,6 +11,7 @@ import re
 
 from msgspec import Struct, field
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.syntax import Unparsable
 
 MAX_DEPTH = 40
@@ -23,14 +24,14 @@ _BLANK = frozenset(" \t")
 _WORD_BREAK = _OPERATORS | _BLANK
 _PLAIN = r"""[^\\'"$`<>();&|\n \t]"""
 """Characters that mean nothing to the shell behind the start of a word."""
-_PLAIN_RUN = re.compile(f"{_PLAIN}+")
-_STRETCH = re.compile(rf"(?!#|case|esac){_PLAIN}+(?:[ \t;&|]+(?!#|case|esac){_PLAIN}+)*")
+_PLAIN_RUN = compile_late(f"{_PLAIN}+")
+_STRETCH = compile_late(rf"(?!#|case|esac){_PLAIN}+(?:[ \t;&|]+(?!#|case|esac){_PLAIN}+)*")
 """Plain words, blanks and operators between them: nothing here opens or closes anything."""
-_JOINING = re.compile(r"[;&|]")
-_BLANKS = re.compile(r"[ \t]+")
-_STRING_RUN = re.compile(r"""[^"\\$`]+""")
-_BRACE_RUN = re.compile(r"""[^}\\'"$`<>]+""")
-_TEXT_RUN = re.compile(r"[^\\$`]+")
+_JOINING = compile_late(r"[;&|]")
+_BLANKS = compile_late(r"[ \t]+")
+_STRING_RUN = compile_late(r"""[^"\\$`]+""")
+_BRACE_RUN = compile_late(r"""[^}\\'"$`<>]+""")
+_TEXT_RUN = compile_late(r"[^\\$`]+")
 
 
 class Document(Struct):

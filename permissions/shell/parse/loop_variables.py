@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.syntax import HOME_MARK, PIPE_MARK, PWD_MARK, Word
 
-_NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
+_NAME = compile_late(r"[a-z][A-Za-z0-9_]*")
 _OPEN = (UNKNOWN, PIPE_MARK, PWD_MARK, HOME_MARK)
-_TRIMMING = re.compile(r"\$\{[A-Za-z_]\w*(?:%%?|##?)[\w.*/-]*\}", re.ASCII)
+_TRIMMING = compile_late(r"\$\{[A-Za-z_]\w*(?:%%?|##?)[\w.*/-]*\}", re.ASCII)
 """`${x%.py}`: cuts a value and evaluates nothing."""
 CHANGING = frozenset(
     """

@@ -12,6 +12,7 @@ import tree_sitter_bash
 from msgspec.structs import replace
 from tree_sitter import Language, Parser
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.parse.cross_check import verify
 from permissions.shell.parse.grammar_workarounds import respell
 from permissions.shell.parse.lexer import Lexer, Marks
@@ -25,9 +26,9 @@ MAX_CHARACTERS = 10_000
 SHORT_CHARACTERS = 500
 """Up to here a command is one of many that are remembered."""
 
-_ONE_WORD = re.compile(r"/[\w./+@%=-]*", re.ASCII)
+_ONE_WORD = compile_late(r"/[\w./+@%=-]*", re.ASCII)
 """A path that no shell splits, and in which it sees no pattern."""
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
+_CONTROL = compile_late(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 
 _LANGUAGE = Language(tree_sitter_bash.language())
 _PARSER = Parser(_LANGUAGE)

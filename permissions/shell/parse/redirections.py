@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from msgspec.structs import replace
 from tree_sitter import Node as TreeNode
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.parse.tree_nodes import REDIRECTS, WORDS, is_lost_dash, raw_text
 from permissions.shell.parse.words import WordReader
 from permissions.shell.syntax import (
@@ -25,7 +25,7 @@ from permissions.shell.syntax import (
     Words,
 )
 
-_NUMBER_WORD = re.compile(r"[0-9]+")
+_NUMBER_WORD = compile_late(r"[0-9]+")
 _DOCUMENT_PARTS = frozenset(
     {"<<", "<<-", "heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor", "comment"}
 )

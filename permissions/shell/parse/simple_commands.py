@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from tree_sitter import Node as TreeNode
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.parse.loop_variables import LoopVariables
 from permissions.shell.parse.redirections import RedirectionReader
 from permissions.shell.parse.tree_nodes import REDIRECTS, WORDS, raw_text
@@ -17,7 +16,7 @@ _RESERVED = frozenset(
 )
 """Words that are not a program where a command starts; quoted ones are."""
 _RESERVED_OR_BEFORE = _RESERVED | {"time", "coproc"}
-_EVALUATING_TEST = re.compile(r"-(?:eq|ne|lt|le|gt|ge|v|R)\b|\w\[")
+_EVALUATING_TEST = compile_late(r"-(?:eq|ne|lt|le|gt|ge|v|R)\b|\w\[")
 """Tests that evaluate arithmetic, which may set variables."""
 _COMPARISONS = frozenset({"=", "==", "!=", "=~", "<", ">"})
 _ARGUMENT_TOKENS = frozenset({"=~", "==", "(", ")"})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from tree_sitter import Node as TreeNode
+
+from permissions.base.text.late_pattern import compile_late
 
 WORDS = frozenset(
     """
@@ -17,7 +17,7 @@ WORDS = frozenset(
 
 REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 
-_LOST_DASH = re.compile(rb"[ \t]+-[ \t]+")
+_LOST_DASH = compile_late(rb"[ \t]+-[ \t]+")
 
 
 def raw_text(source: bytes, node: TreeNode) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 from tree_sitter import Node as TreeNode
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.parse.arithmetic_evaluation import EVALUATING, ArithmeticEvaluation
 from permissions.shell.parse.braces import (
@@ -31,21 +32,21 @@ from permissions.shell.syntax import (
     Word,
 )
 
-_PLAIN_EXPANSION = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_QUOTED_VARIABLE = re.compile(r'"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})"', re.ASCII)
-_TEMP_DIR = re.compile(r"\$TMPDIR(?!\w)|\$\{TMPDIR(?::?-[\w./-]*)?\}", re.ASCII)
+_PLAIN_EXPANSION = compile_late(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_QUOTED_VARIABLE = compile_late(r'"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})"', re.ASCII)
+_TEMP_DIR = compile_late(r"\$TMPDIR(?!\w)|\$\{TMPDIR(?::?-[\w./-]*)?\}", re.ASCII)
 """A use of TMPDIR that gives its value and nothing else; a default does not count, as it is set."""
-_DYNAMIC_EXPANSION = re.compile(r"^\$\{!|@[A-Za-z]\}$")
-_ASSIGNING_EXPANSION = re.compile(r"^\$\{[A-Za-z_][A-Za-z0-9_]*:?=")
-_POSITIONAL = re.compile(r"\$[0-9](\w+)", re.ASCII)
+_DYNAMIC_EXPANSION = compile_late(r"^\$\{!|@[A-Za-z]\}$")
+_ASSIGNING_EXPANSION = compile_late(r"^\$\{[A-Za-z_][A-Za-z0-9_]*:?=")
+_POSITIONAL = compile_late(r"\$[0-9](\w+)", re.ASCII)
 """`$1x`, which the grammar takes for one name: only the digit is."""
 _NUMERIC = frozenset({"$?", "$#", "$$", "$!"})
-_PWD_COMMAND = re.compile(r"\$\(\s*pwd\s*\)|`\s*pwd\s*`")
+_PWD_COMMAND = compile_late(r"\$\(\s*pwd\s*\)|`\s*pwd\s*`")
 _TRACKED = frozenset({"HOME", "PWD", "OLDPWD", "CDPATH", "IFS"})
-_TWO_WORDS = re.compile(rb"\][ \t]+\{")
+_TWO_WORDS = compile_late(rb"\][ \t]+\{")
 """What the grammar takes for one word."""
-_PLAIN_WORD = re.compile(rb"[A-Za-z0-9_./:@%+=^-]+")
-_ANSI = re.compile(
+_PLAIN_WORD = compile_late(rb"[A-Za-z0-9_./:@%+=^-]+")
+_ANSI = compile_late(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)|(.))",
     re.DOTALL,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import Access, AccessKind, each, names
 from permissions.shell.arguments import split_arguments
 from permissions.shell.flow.nested_scripts import Texts
@@ -48,9 +49,9 @@ def _find_files(programs: Sequence[Word], pattern: re.Pattern[str]) -> list[Word
     return [Word(one.raw, path) for one in programs for path in pattern.findall(one.plain)]
 
 
-_OUTPUT = re.compile(r'>>?\s*"([^"]+)"')
+_OUTPUT = compile_late(r'>>?\s*"([^"]+)"')
 """`print > "file"`"""
-_INPUT = re.compile(r'\bgetline\b[^<;}\n"]*<\s*"([^"]+)"')
+_INPUT = compile_late(r'\bgetline\b[^<;}\n"]*<\s*"([^"]+)"')
 """`getline line < "file"`"""
 
 
@@ -74,8 +75,8 @@ _FUNCTIONS = names(
     "strtonum patsplit isarray typeof if for while print printf in return else do exit"
 )
 """What may stand before a parenthesis: functions that calculate, and keywords."""
-_CALL = re.compile(r"([A-Za-z_]\w*)[ \t]*\(", re.ASCII)
-_REACHES = re.compile(
+_CALL = compile_late(r"([A-Za-z_]\w*)[ \t]*\(", re.ASCII)
+_REACHES = compile_late(
     r"@|(?<!\|)(?:\|\|)*\|(?!\|)|\b(?:system|getline|close|fflush|nextfile|ENVIRON|PROCINFO|ARGV|ARGC|SYMTAB"
     r"|FUNCTAB|func)\b|\bprint.*>",
     re.ASCII | re.DOTALL,
@@ -93,7 +94,7 @@ def _only_calculates(program: str) -> bool:
     return is_known and _REACHES.search(program) is None
 
 
-_STARTS = re.compile(
+_STARTS = compile_late(
     r"""system\s*\(\s*"([^"\\]+)"\s*\)|(?<!\|)\|&?\s*"([^"\\]+)"|"([^"\\]+)"\s*\|&?\s*getline"""
 )
 

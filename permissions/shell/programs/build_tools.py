@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import Access, AccessKind, attached_values, each, names
 from permissions.shell.arguments import split_arguments
 from permissions.shell.program import CommandRunner, Program, ReadOnly, Risk
@@ -22,15 +23,15 @@ def make(words: Sequence[Word]) -> list[Access]:
     ]
 
 
-_MAKE_VALUE = re.compile(r"[A-Za-z_]\w*\s*[:+?]*=(?:[\w.,:@%+= -]|\$\(\w+\))*", re.ASCII)
+_MAKE_VALUE = compile_late(r"[A-Za-z_]\w*\s*[:+?]*=(?:[\w.,:@%+= -]|\$\(\w+\))*", re.ASCII)
 """A variable whose value names no program of the project, and in which make runs nothing."""
-_MAKE_DECIDES = re.compile(r"\.?(?:G?N?U?MAKEFLAGS|SHELL|SHELLFLAGS|MAKEFILES)\s*[:+?!]*=")
+_MAKE_DECIDES = compile_late(r"\.?(?:G?N?U?MAKEFLAGS|SHELL|SHELLFLAGS|MAKEFILES)\s*[:+?!]*=")
 
 
 _MAKEFILE = names("-f --file --makefile")
 
 
-_LINKER = re.compile(r"-extld\b|\blinker=|\brustc-wrapper\b")
+_LINKER = compile_late(r"-extld\b|\blinker=|\brustc-wrapper\b")
 
 
 def make_risk(_program: str, words: Sequence[Word]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, is_listed, split_arguments
 from permissions.shell.flow.nested_scripts import Texts
@@ -18,8 +19,8 @@ _READ_LONG = names(
     "--format-file --lesskey-file"
 )
 """Long options whose value is read."""
-_COUNT = re.compile(r"[-+][0-9]")
-_AWAITS_COUNT = re.compile(r"-[A-Za-z]*[ncs]")
+_COUNT = compile_late(r"[-+][0-9]")
+_AWAITS_COUNT = compile_late(r"-[A-Za-z]*[ncs]")
 
 
 def reads(value_letters: str = "", files: str = "", *, counts: bool = False) -> Accesses:
@@ -63,7 +64,7 @@ def writes(value_letters: str = "", skip: int = 0, *, modes: str = "") -> Access
         skip: Operands in front that are not files, such as a mode.
         modes: Pattern of modes that look like options: `chmod -x file`.
     """
-    mode = re.compile(modes or "(?!)")
+    mode = compile_late(modes or "(?!)")
 
     def accesses(words: Sequence[Word]) -> list[Access]:
         arguments = split_arguments(words, value_letters=value_letters, value_options=_WRITER_LONG)
@@ -181,7 +182,7 @@ def after_option(options: str) -> Callable[[tuple[Word, ...]], Commands]:
     return commands
 
 
-_SETTING = re.compile(
+_SETTING = compile_late(
     r"(?:exec=|(?:Proxy|Local|KnownHosts)Command[= ]|core\.\w+=|pager\.\w+=|\b\w+\.cmd=|"
     r"diff\.external=|sequence\.editor=|gpg\.program=|credential\.helper=|!|:\s*!|\\!)\s*",
     re.IGNORECASE,
@@ -195,7 +196,7 @@ def command_in(text: str) -> Iterator[str]:
         yield command
 
 
-_MORE_THAN_A_NAME = re.compile(r"[\s;&|<>$`(){}]")
+_MORE_THAN_A_NAME = compile_late(r"[\s;&|<>$`(){}]")
 
 
 def settings_after(path: str, *verbs: str) -> Callable[[Sequence[Word]], str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import Access, AccessKind, attached_values, each, names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.program import CommandRunner, Program, Risk
@@ -43,7 +43,7 @@ _WRITES = {
     "create": names("--cidfile"),
 }
 _LOCAL = ("/", ".", "~", HOME_MARK, PWD_MARK)
-_MOUNT = re.compile(
+_MOUNT = compile_late(
     r"(?:(?:type=(?:bind|volume|tmpfs)|(?:source|src|target|dst|destination)=[^,\"=]+|readonly|ro)"
     r"(?:,(?!$)|$))+"
 )

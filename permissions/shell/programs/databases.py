@@ -5,27 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import names
 from permissions.shell.program import Code, Program, Risk
 from permissions.shell.programs.common_arguments import writes
 from permissions.shell.syntax import Word
 
 _SHELLS = names("sqlite3 psql mysql mariadb")
-_COMMAND = re.compile(
+_COMMAND = compile_late(
     r"\.(?:tab(?:les)?|schema|dump|mode|headers|indexes|databases|quit|exit)(?:[ \t]+[\w.]+)*"
     r"|\\(?:d\w*|l|x|q|timing|conninfo)\+?(?:[ \t]+[\w.]+)*"
 )
 """A line that is a command of the shell and only shows something."""
-_STATEMENT = re.compile(
+_STATEMENT = compile_late(
     r"(?:select|insert|update|delete|explain|show|describe|desc|with|begin|commit|rollback|values"
     r"|(?:create|drop|alter)\s+(?:table|index|view|unique\s+index)|truncate)\b",
     re.IGNORECASE,
 )
-_REACHES = re.compile(
+_REACHES = compile_late(
     r"\b(?:attach|vacuum|\w*file|copy|program|load|system|source|tee|pager)\b|/\*|^[.\\]",
     re.IGNORECASE | re.MULTILINE,
 )
-_FUNCTION = re.compile(r"([\w\"`\]]+)\s*\(")
+_FUNCTION = compile_late(r"([\w\"`\]]+)\s*\(")
 _FUNCTIONS = names(
     "count sum avg min max lower upper length coalesce round abs replace regexp_replace substr "
     "trim concat now date in as and or not exists over values key references table on using from "

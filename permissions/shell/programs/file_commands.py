@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import HERE, Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.program import Program, Risk
@@ -22,7 +22,7 @@ def copy(words: Sequence[Word]) -> list[Access]:
     return _transfer(words, AccessKind.WRITE if links else AccessKind.READ)
 
 
-_HARD_LINKS = re.compile(r"-[A-Za-z]*l|--l")
+_HARD_LINKS = compile_late(r"-[A-Za-z]*l|--l")
 """Options of cp that give files another name in place of copying them."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import HERE, Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.program import Program, Risk, Wrapper
@@ -18,7 +19,7 @@ def remote_copy(words: Sequence[Word]) -> list[Access]:
     return local_copy(split_arguments(words, value_letters="cDFiJloPSX"))
 
 
-_SOCAT = re.compile(r"(?:EXEC|SYSTEM|SHELL):([^,]+)", re.IGNORECASE)
+_SOCAT = compile_late(r"(?:EXEC|SYSTEM|SHELL):([^,]+)", re.IGNORECASE)
 
 
 def socat_commands(words: Sequence[Word]) -> Iterator[str]:

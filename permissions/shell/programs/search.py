@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.program import Program, ReadOnly, Risk
@@ -91,10 +91,10 @@ def yaml_query(words: Sequence[Word]) -> list[Access]:
     return each(kind, operands[1:])
 
 
-_JQ_READS = re.compile(r"\b(?:import|include|modulemeta)\b|\$ENV\b|(?<![.\w\"$])env\b")
+_JQ_READS = compile_late(r"\b(?:import|include|modulemeta)\b|\$ENV\b|(?<![.\w\"$])env\b")
 
 
-_YQ_READS = re.compile(r"\bload(?:_\w+)?\s*\(|^-s|^--split-exp|^--from-file")
+_YQ_READS = compile_late(r"\bload(?:_\w+)?\s*\(|^-s|^--split-exp|^--from-file")
 
 
 def plain_jq(words: Sequence[Word], _arguments: Arguments) -> bool:

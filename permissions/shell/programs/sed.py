@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.program import Program, ReadOnly
@@ -29,7 +30,7 @@ def sed(words: Sequence[Word]) -> list[Access]:
     ]
 
 
-_BACKUP = re.compile(r"(?:-[nErsuz]*i|--in-place=)(.*[*/].*)", re.DOTALL)
+_BACKUP = compile_late(r"(?:-[nErsuz]*i|--in-place=)(.*[*/].*)", re.DOTALL)
 """A suffix of `sed -i` that determines where the old files go."""
 
 
@@ -65,7 +66,9 @@ def sed_arguments(words: Sequence[Word]) -> Arguments:
 _SED_PART = r"(?:\\.|(?!\2)[^\n\\])*"
 
 
-_SED_RUNS = re.compile(rf"^[0-9,$]*e\s+(.+)$|^s(.){_SED_PART}\2({_SED_PART})\2[a-z0-9]*e[a-z0-9]*$")
+_SED_RUNS = compile_late(
+    rf"^[0-9,$]*e\s+(.+)$|^s(.){_SED_PART}\2({_SED_PART})\2[a-z0-9]*e[a-z0-9]*$"
+)
 
 
 def sed_risk(_program: str, words: Sequence[Word]) -> str:
@@ -105,7 +108,7 @@ _PATTERN = r"(?:\\.|\[(?!(?P=mark)).(?:(?!(?P=mark))[^\]])*\]|(?!(?P=mark))[^\\\
 """A delimiter inside a bracket differs between seds: it is not understood."""
 _END = r"[ \t]*(?=[;}\n]|\Z)"
 _PREFIX = rf"[ \t\n;]*(?:{_ADDRESS}(?:[ \t]*,[ \t]*{_ADDRESS})?)?[ \t]*!?[ \t]*"
-_COMMAND = re.compile(
+_COMMAND = compile_late(
     rf"{_PREFIX}(?:[{{}}]"
     rf"|[pdDgGhHnNxlq=][ \t]*\d*{_END}"
     # A text may not be empty: GNU sed would read the next line as a command.
@@ -151,9 +154,9 @@ def _risky_lines(script: str) -> Iterator[str]:
         yield line
 
 
-_WRITE = re.compile(r"[wW]\s*(.+)")
-_READ = re.compile(r"[rR]\s*(.+)")
-_WRITE_FLAG = re.compile(r"[^\w\s\\][gpiIM0-9]*w\s*([^\s;}][^;}]*)$")
+_WRITE = compile_late(r"[wW]\s*(.+)")
+_READ = compile_late(r"[rR]\s*(.+)")
+_WRITE_FLAG = compile_late(r"[^\w\s\\][gpiIM0-9]*w\s*([^\s;}][^;}]*)$")
 
 
 def _first_risk(script: str) -> int | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import partial
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import Access, AccessKind, names
 from permissions.shell.arguments import split_arguments
 from permissions.shell.flow.nested_scripts import (
@@ -42,7 +42,7 @@ def environment(words: Sequence[Word]) -> list[Access]:
     return results
 
 
-_SETS_VARIABLE = re.compile(r"-v|%[-+ #0-9.*]*n")
+_SETS_VARIABLE = compile_late(r"-v|%[-+ #0-9.*]*n")
 """`printf -v x` and `printf %n x`."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.program import Code, Program, ReadOnly, Risk, Wrapper
@@ -36,10 +37,10 @@ def editor(words: Sequence[Word]) -> list[Access]:
     return each(AccessKind.WRITE, [*operands, *output_files])
 
 
-_EDITOR_WRITE = re.compile(r":?\s*(?:w|wq|write|sav|saveas|up|update|x)!?\s+(?:>>\s*)?(\S+)")
+_EDITOR_WRITE = compile_late(r":?\s*(?:w|wq|write|sav|saveas|up|update|x)!?\s+(?:>>\s*)?(\S+)")
 
 
-_EDITOR_HARMLESS = re.compile(r"--?|-[RndoOpbyZ]+\d*|\+(?:\d*|/.*)", re.DOTALL)
+_EDITOR_HARMLESS = compile_late(r"--?|-[RndoOpbyZ]+\d*|\+(?:\d*|/.*)", re.DOTALL)
 """Options of vim that open files in some way; whatever else is given is not understood."""
 
 
@@ -60,7 +61,7 @@ def tree(words: Sequence[Word]) -> list[Access]:
     ]
 
 
-_SHOWS_ENVIRONMENT = re.compile(r"[a-zA-Z]*[eE]")
+_SHOWS_ENVIRONMENT = compile_late(r"[a-zA-Z]*[eE]")
 """`ps auxe`, without a dash: with the environment of each process, and the secrets in it."""
 
 

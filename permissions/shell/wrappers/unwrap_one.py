@@ -7,6 +7,7 @@ from shlex import quote
 
 from msgspec.structs import replace
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import names
 from permissions.shell.arguments import Arguments, split_arguments
@@ -15,7 +16,7 @@ from permissions.shell.program import CommandRunner, Wrapper
 from permissions.shell.syntax import PIPE_MARK, SUPPLIED, Word
 from permissions.shell.wrappers.layers import Layer, in_directory, inner_layers
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.DOTALL)
+_ASSIGNMENT = compile_late(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.DOTALL)
 
 
 def inside(

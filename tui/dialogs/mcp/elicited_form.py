@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -10,16 +9,17 @@ from msgspec import Struct
 
 from agent.mcp.elicited_values import FormValue
 from agent.tools.services import Question, QuestionOption
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.named_secrets import is_secret_name
 from permissions.base.text.sanitize import reveal
 
 EMPTY: Final = "Leave empty"
 _FORMATS: Final = {
-    "email": (re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"), "an e-mail address"),
-    "uri": (re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+"), "an address such as https://…"),
-    "date": (re.compile(r"\d{4}-\d\d-\d\d"), "a date such as 2026-01-31"),
+    "email": (compile_late(r"[^@\s]+@[^@\s]+\.[^@\s]+"), "an e-mail address"),
+    "uri": (compile_late(r"[A-Za-z][A-Za-z0-9+.-]*:\S+"), "an address such as https://…"),
+    "date": (compile_late(r"\d{4}-\d\d-\d\d"), "a date such as 2026-01-31"),
     "date-time": (
-        re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d.*"),
+        compile_late(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d.*"),
         "a date and time such as 2026-01-31T12:00:00Z",
     ),
 }

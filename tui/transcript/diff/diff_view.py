@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -11,6 +10,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from agent.display import DiffDisplay
+from permissions.base.text.late_pattern import compile_late
 from themes.theme import Role
 from tui.text.highlight import HighlightedLine
 from tui.text.styled_rows import MUTED, Ink, Row, Run
@@ -19,7 +19,7 @@ from tui.transcript.diff.line_matching import changed_groups, matcher_of
 
 CONTEXT_LINES: Final = 3
 _MAX_DIFF_LINES: Final = 20_000
-_WORDS: Final = re.compile(r"\w+|\s+|[^\w\s]")
+_WORDS: Final = compile_late(r"\w+|\s+|[^\w\s]")
 _SIGN_CELLS: Final = 3
 _MARKED_PAIRS: Final = 300
 """How many pairs of replaced lines of a change are compared word by word: each takes 0.1 ms."""

@@ -11,20 +11,22 @@ from typing import Final
 
 from msgspec import Struct
 
+from permissions.base.text.late_pattern import compile_late
+
 PART_CHARS: Final = 4_000
 """A part ends at the first place after so many characters where it may."""
 FENCE_CHARS: Final = 4 * PART_CHARS
 """A code fence is cut when its part is longer than this."""
 
-_FENCE: Final = re.compile(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})")
-_ITEM: Final = re.compile(r" {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)")
-_PARAGRAPH: Final = re.compile(r"#{1,6} |[^\W\d_]|\*\*[^\s*]")
+_FENCE: Final = compile_late(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})")
+_ITEM: Final = compile_late(r" {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)")
+_PARAGRAPH: Final = compile_late(r"#{1,6} |[^\W\d_]|\*\*[^\s*]")
 """How a line begins before which a cut is safe: a heading, a letter, bold text."""
-_HTML: Final = re.compile(
+_HTML: Final = compile_late(
     r" {0,3}<(?:(!--)|(\?)|(![A-Za-z])|(!\[CDATA\[)|(?:pre|script|style|textarea)\b)", re.IGNORECASE
 )
 _HTML_ENDS: Final = ("-->", "?>", ">", "]]>")
-_TAG_END: Final = re.compile(r"</(?:pre|script|style|textarea)>", re.IGNORECASE)
+_TAG_END: Final = compile_late(r"</(?:pre|script|style|textarea)>", re.IGNORECASE)
 """HTML that continues over blank lines, and what ends it."""
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from permissions.base.text.late_pattern import compile_late
 from themes.theme import Role
 from tui.text.file_links import FindFile, as_path, with_files
 from tui.text.highlight import HighlightedLine, Highlighter
@@ -23,18 +24,18 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
-_FENCE: Final = re.compile(r"( {0,3})(`{3,}|~{3,})([^\n`]*)\n")
+_FENCE: Final = compile_late(r"( {0,3})(`{3,}|~{3,})([^\n`]*)\n")
 _MAX_DEPTH: Final = 12
 _MAX_PATHS: Final = 200
 """Further paths in one piece of text are not looked for."""
 _EMPHASIS: Final = {"strong": "bold", "em": "italic", "s": "strike"}
 """The attribute of text inside these nodes."""
-_ADDRESS: Final = re.compile(
+_ADDRESS: Final = compile_late(
     r"(?<![0-9A-Za-z])https?://[!#-&(-;=?-_a-z{|}~]+(?![!#-&(-;=?-_a-z{|}~]|\w)", re.IGNORECASE
 )
 """Plain characters only: what looks like another letter must not become part of a link."""
 _NOT_AT_END: Final = ".,:;!?*_~]}|"
-_SAFE_LINK: Final = re.compile(r"(?:https?|file)://", re.IGNORECASE)
+_SAFE_LINK: Final = compile_late(r"(?:https?|file)://", re.IGNORECASE)
 
 
 def markdown_rows(

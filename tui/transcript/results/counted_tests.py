@@ -8,6 +8,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from permissions.base.text.late_pattern import compile_late
+
 _END_CHARS: Final = 4_000
 """Summaries are at the end; what comes before is not searched."""
 
@@ -64,19 +66,19 @@ def _mocha(matches: list[re.Match[str]]) -> CountedTests | None:
     return CountedTests(int(matches[-1][1]), int(matches[-1][2] or 0))
 
 
-_COUNT: Final = re.compile(r"(\d+) (passed|failed|errors?)\b")
+_COUNT: Final = compile_late(r"(\d+) (passed|failed|errors?)\b")
 _Read = Callable[[list[re.Match[str]]], CountedTests | None]
 _FORMS: Final[tuple[tuple[re.Pattern[str], _Read], ...]] = (
-    (re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE), _sum_matches),
-    (re.compile(r"^ *Tests:? +(.*\d (?:passed|failed).*)$", re.MULTILINE), _words),
+    (compile_late(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE), _sum_matches),
+    (compile_late(r"^ *Tests:? +(.*\d (?:passed|failed).*)$", re.MULTILINE), _words),
     (
-        re.compile(r"^=*((?: ?\d+ [a-z]+,?)+)(?: in [\d.]+s.*)?=*$", re.MULTILINE),
+        compile_late(r"^=*((?: ?\d+ [a-z]+,?)+)(?: in [\d.]+s.*)?=*$", re.MULTILINE),
         _words,
     ),
     (
-        re.compile(r"^Ran (\d+) tests? in [\d.]+s\n\n(?:OK|(FAILED \(.*\)))", re.MULTILINE),
+        compile_late(r"^Ran (\d+) tests? in [\d.]+s\n\n(?:OK|(FAILED \(.*\)))", re.MULTILINE),
         _unittest,
     ),
-    (re.compile(r"^ *(\d+) passing\b.*(?:\n *(\d+) failing)?", re.MULTILINE), _mocha),
+    (compile_late(r"^ *(\d+) passing\b.*(?:\n *(\d+) failing)?", re.MULTILINE), _mocha),
 )
 """Most specific first."""

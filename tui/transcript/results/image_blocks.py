@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 from typing import Final
 
+from permissions.base.text.late_pattern import compile_late
 from tui.images.inline_images import ImageFile
 from tui.transcript.blocks import Block, ToolCard, UserMessage
 from tui.transcript.results.result_size import image_size_in
 
-_STORED: Final = re.compile(
+_STORED: Final = compile_late(
     r"^image: [A-Z]+, (\d+)×(\d+) pixels \[image/[a-z]+, [\d,]+ bytes, stored as (/.+)\]$",
     re.MULTILINE,
 )

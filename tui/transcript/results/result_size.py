@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-_IMAGE: Final = re.compile(r": ([A-Z]+), (\d+)×(\d+) pixels$")
+from permissions.base.text.late_pattern import compile_late
+
+_IMAGE: Final = compile_late(r": ([A-Z]+), (\d+)×(\d+) pixels$")
 _UNITS: Final = {"Read": "line", "Glob": "file", "Grep": "line"}
 
 

@@ -24,8 +24,9 @@ from agent.model.scripted.spoken.spoken_dialect import (
     seal,
 )
 from agent.model.scripted.validate import RequestProblem
+from permissions.base.text.late_pattern import compile_late
 
-ASKED: Final = re.compile(r"/v1(?:beta)?/models/([^/:]+):(streamGenerateContent|generateContent)")
+ASKED: Final = compile_late(r"/v1(?:beta)?/models/([^/:]+):(streamGenerateContent|generateContent)")
 KNOWN_FIELDS: Final = frozenset(
     {
         *("contents", "systemInstruction", "tools", "toolConfig", "generationConfig"),

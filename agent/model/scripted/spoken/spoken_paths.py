@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from agent.model.scripted.spoken.chat_spoken import CHAT
 from agent.model.scripted.spoken.gemini_spoken import ASKED, GEMINI
 from agent.model.scripted.spoken.responses_spoken import RESPONSES
 from agent.model.scripted.spoken.spoken_dialect import SpokenDialect
+from permissions.base.text.late_pattern import compile_late
 
 MESSAGES: str = "/v1/messages"
 
@@ -27,7 +27,7 @@ def asks_for_answer(path: str) -> bool:
     return path == MESSAGES or dialect_at(path) is not None
 
 
-_ON_VERTEX: Final = re.compile(
+_ON_VERTEX: Final = compile_late(
     r"/projects/[^/]+/locations/[^/]+/publishers/anthropic/models/(.+):.*"
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.paths.protected_paths import may_be_protected
 from permissions.shell.access import HERE, Access, AccessKind, attached_values, each, names
 from permissions.shell.programs.git.configuration import reads_config
@@ -78,7 +78,7 @@ _SHOWING = names(
     "format-patch diff-tree diff-index diff-files rev-list range-diff checkout restore"
 )
 """Subcommands that print or hand on what files hold, now or in a commit."""
-_MAGIC = re.compile(r":(?:\([a-z,:]*\)|[/!^]+)")
+_MAGIC = compile_late(r":(?:\([a-z,:]*\)|[/!^]+)")
 
 
 def _show_accesses(rest: Sequence[Word]) -> list[Access]:

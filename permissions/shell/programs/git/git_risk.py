@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import names
 from permissions.shell.arguments import could_be_option, ends_options, is_listed
 from permissions.shell.programs.git.configuration import reads_config
@@ -21,7 +22,7 @@ _LOG_VALUED = names(
     "-n -S -G -L --author --committer --grep --since --until --after --before --max-count --skip"
 )
 """Options of `git log` and its like that take the next word as their value, whatever it is."""
-_EXTERNAL = re.compile(r"(?:-[^=]*=)?ext::")
+_EXTERNAL = compile_late(r"(?:-[^=]*=)?ext::")
 """An address whose transport is a command."""
 
 
@@ -83,7 +84,7 @@ def _word_risk(subcommand: str, subcommand_record: Subcommand, word: Word) -> st
 
 
 _READING_OPTIONS = ("-C", "--no-pager", "--no-optional-locks", "-P")
-_LISTING = re.compile(
+_LISTING = compile_late(
     r"(?:branch|tag)(?: (?:-[alnrv]+\d*|--(?:all|show-current|remotes|verbose|list"
     r"|(?:(?:no-)?(?:color|merged)|format|sort|contains|points-at)(?:=\S*)?)))*"
     r"|(?:branch|tag) (?:-\S+ )*(?:-[ln]+|--(?:list|contains|(?:no-)?merged|points-at))(?: .*)?"

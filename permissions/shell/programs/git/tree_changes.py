@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from permissions.base.text.late_pattern import compile_late
+
 Ask = Callable[[tuple[str, ...], bytes], bytes | None]
 """Runs git with these arguments and this input; returns what it printed, None where it failed."""
 
@@ -21,7 +23,7 @@ _VALUED: Final = frozenset(
     "-C -c --git-dir --work-tree --namespace --config-env --attr-source".split()
 )
 """Git's own options that take the next word."""
-_HEADER: Final = re.compile(
+_HEADER: Final = compile_late(
     r"^(diff --git|---|\+\+\+|(?:rename|copy) (?:from|to)) (.+)$", re.MULTILINE
 )
 """Lines of a patch that name a file."""
