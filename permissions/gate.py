@@ -29,13 +29,11 @@ from permissions.decision import (
 )
 from permissions.evaluate.cascade import Evaluation, evaluate_parts, failed_evaluation
 from permissions.evaluate.confirmed_decision import apply_answer
-from permissions.evaluate.effect_summary import effects_of
 from permissions.evaluate.hook_step import after_hooks
 from permissions.evaluate.meanwhile import decided_anew, unless_denied
 from permissions.evaluate.read_only_classifier import classify, with_harmless_parts
 from permissions.explain.decision_history import History, RecentCall, RuleKey, RuleRow, RuleUse
 from permissions.explain.explain_decision import with_rules
-from permissions.grants.suggest import shadow_warnings_of
 from permissions.matching.effective_rules import without_dangerous
 from permissions.mode import Mode, next_mode
 from permissions.request import PermissionRequest
@@ -339,6 +337,8 @@ class PermissionGate:
 
     def _describe_ask(self, pending: Decision, evaluation: Evaluation) -> Decision:
         """Return an ask with what only users need: effects, harmless parts, places of rules."""
+        from permissions.evaluate.effect_summary import effects_of  # with an ask
+
         try:
             effects = effects_of(evaluation) if self._handler.asks_users else ()
             if len(pending.parts) > 1:
@@ -366,6 +366,8 @@ class PermissionGate:
             self.add_directories(grant.directories)
         if self._grants is None or not grant.rules:
             return decision
+        from permissions.grants.suggest import shadow_warnings_of  # with an answer that is stored
+
         shadows = shadow_warnings_of(grant, self.context)
         try:
             stored_rules = self._grants.store(grant)

@@ -36,7 +36,6 @@ from agent.model.endpoint import expand_alias
 from agent.observe.observer import Observer
 from agent.prompt.reminders import PromptReminders
 from agent.teams.seat import LeaderSeat, TeamSeat
-from agent.teams.team_file import check_lead
 
 Close = Callable[[], Awaitable[None]]
 AfterPrompt = Callable[[tuple[Message, ...]], None]
@@ -149,6 +148,12 @@ def _each(*receivers: AfterPrompt) -> AfterPrompt:
     return receive
 
 
+def _check_lead(agent_home: Path, name: str) -> None:
+    from agent.teams.team_file import check_lead  # with a team
+
+    check_lead(agent_home, name)
+
+
 def build_command_service(
     start: StartContext,
     late: LateParts,
@@ -203,7 +208,7 @@ def build_command_service(
         servers_made=late.servers_made,
         reload_settings=parts.permissions.live.reload,
         team=partial(_led_team, late.seat()),
-        may_lead=partial(check_lead, settings.agent_home),
+        may_lead=partial(_check_lead, settings.agent_home),
         ask_side_question=side_question.ask,
         advisor=advisor,
         model_problem=model.client.problem,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -28,7 +29,6 @@ from permissions.evaluate.cascade import Evaluation
 from permissions.evaluate.read_only_classifier import LocalClassifier
 from permissions.explain.audit_log import AuditLog
 from permissions.gate import PermissionGate
-from permissions.grants.suggest import Grant, suggest
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
@@ -39,6 +39,9 @@ from permissions.resolve.handlers import (
     InteractiveHandler,
 )
 from permissions.resolve.mailbox import WorkerHandler
+
+if TYPE_CHECKING:
+    from permissions.grants.suggest import Grant
 
 
 class PermissionParts(Struct, frozen=True, kw_only=True):
@@ -155,6 +158,8 @@ def _handler(
         return late.gate().current_evaluation(request, cwd=late.cwd())
 
     def suggest_grants(request: PermissionRequest, pending: Decision) -> Sequence[Grant]:
+        from permissions.grants.suggest import suggest  # with the first question
+
         return suggest(evaluation(request), pending)
 
     dialog = start.user.dialog

@@ -7,10 +7,8 @@ from pathlib import Path
 from agent.assembly.environment import Environment
 from agent.errors import SessionError, SessionLocked
 from agent.options import RunOptions
-from agent.session.archive.find_by_name import find_session
 from agent.session.resume import ResumedConversation, load
 from agent.session.store import Session, SessionInfo, SessionStore
-from agent.session.unsent_draft import take_over_drafts
 from agent.settings.load import Settings
 from agent.tools.shell.shell_process import sweep_private
 
@@ -47,6 +45,8 @@ def open_session(
             sweep_private(session.directory / name)
         notes = session.transcript.repairs
         if _shows_draft(options):
+            from agent.session.unsent_draft import take_over_drafts  # a continued start alone
+
             take_over_drafts(store, session_info, session)
     except SessionLocked as error:
         session = store.fork(session_info.id, is_wanted=False)
@@ -66,6 +66,8 @@ def _shows_draft(options: RunOptions) -> bool:
 def _earlier(store: SessionStore, options: RunOptions, root: Path) -> SessionInfo | None:
     """Return the session to continue, or None for a new one."""
     if options.resume:
+        from agent.session.archive.find_by_name import find_session  # a resume alone needs it
+
         return find_session(store, options.resume)
     if not options.continue_latest and options.resume is None:
         return None

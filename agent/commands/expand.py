@@ -18,7 +18,6 @@ from agent.commands.command_registry import CommandRegistry, split_command
 from agent.commands.skill_hooks import SkillHooks
 from agent.commands.spec import CommandError, Metadata, PromptCommand, Template
 from agent.commands.template import ShellPart, parse_template
-from agent.commands.template_shell import run_shell_part
 from agent.commands.turn_scope import TurnScope
 from agent.events import Notice
 from agent.files.mentions import MentionReader
@@ -91,6 +90,8 @@ class TemplateRunner:
                 own.append(text)
                 continue
             command = substitute(part.command, command_arguments)
+            from agent.commands.template_shell import run_shell_part  # few templates have one
+
             output = await run_shell_part(command, guard, self._calls(), events, abort)
             if output.refusal:
                 return TemplateText("", (), f"`{command}` was not run: {output.refusal}")

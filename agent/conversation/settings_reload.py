@@ -24,7 +24,6 @@ from hooks.runner import HookRunner
 from permissions.context import PermissionContext, SandboxState, is_locked
 from permissions.explain.explain_decision import place_relative
 from permissions.gate import PermissionGate
-from permissions.lint.load_notices import rule_notes
 from permissions.rule import RuleSet, RuleSource
 
 Approve = Callable[[str, Path], Awaitable[bool]]
@@ -155,6 +154,8 @@ class LiveSettings:
 
     def _notify_of_rules(self, old_rules: RuleSet) -> None:
         """Warn of what is wrong with the rules now, and was not before."""
+        from permissions.lint.load_notices import rule_notes  # with the first change
+
         rules = self._gate.context.rules
         if rules is old_rules:
             return

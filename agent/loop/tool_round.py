@@ -5,6 +5,8 @@ Ends in the state of the next request or in a `Terminal`. Next: `agent.tools.dis
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
 from agent.abort import AbortController, has_fired
@@ -16,9 +18,12 @@ from agent.loop.loop_state import LoopState
 from agent.messages import Message, ToolUse, tool_results_message, user_message
 from agent.stream import TurnEvents
 from agent.tools.call import CallOutcome
-from agent.tools.dispatch import Dispatcher
 from agent.tools.result_room import ResultRoom
 from hooks.answers.outcome import EventOutcome
+
+if TYPE_CHECKING:
+    from agent.tools.dispatch import Dispatcher
+
 
 Outcomes = list[tuple[ToolUse, CallOutcome]]
 
@@ -39,6 +44,8 @@ class ToolRound:
         self, state: LoopState, uses: tuple[ToolUse, ...], abort: AbortController
     ) -> LoopState | Terminal:
         """Run the calls and commit their results; return the next state or the end."""
+        from agent.tools.dispatch import Dispatcher  # with the first call
+
         history = self._history
         turns = state.turn_count + 1
         if turns > self._max_turns:

@@ -22,7 +22,6 @@ from agent.memory.cut_points import unread_start
 from agent.memory.endpoint_summary import EndpointSummaryPort
 from agent.memory.estimate import next_request_tokens, total_tokens
 from agent.memory.partial_summary import asked_about, focus_on, is_preface, part_start, replace_part
-from agent.memory.pipeline import protected_from, shrink
 from agent.memory.stages.digest import digest
 from agent.memory.stages.images import strip_media
 from agent.memory.stages.result_trimming import trim_results
@@ -195,6 +194,8 @@ class ContextManager:
         abort: AbortSignal,
         pressure: Pressure,
     ) -> ContextStep | None:
+        from agent.memory.pipeline import protected_from, shrink  # with a full window
+
         veto = await self._veto_reason(trigger, focus)
         if veto is not None:
             return ContextStep(messages, notices=(veto,))

@@ -32,7 +32,6 @@ from agent.model.endpoint_config import OFFICIAL_URL, Endpoint, Timeouts
 from agent.model.event_stream import drain, event_record, server_events, with_progress
 from agent.model.failures import describe_html, from_connection, from_status, from_stream
 from agent.model.message_builder import CallRepair
-from agent.model.reports.ask import ask_server
 from agent.model.wire import betas_of, read_event, read_message, request_body
 from permissions.base.text.strict_json import load_json
 
@@ -174,6 +173,8 @@ class AnthropicClient:
         report = None if record is None else read_capabilities(model, record)
         if self.endpoint.is_official or (report is not None and report.source == "endpoint"):
             return report
+        from agent.model.reports.ask import ask_server  # other servers than the vendor's
+
         return (
             await ask_server(self._pool.ask, model, report or known_capabilities(model)) or report
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from agent.abort import AbortController
 from agent.model.small_model import SmallModel
@@ -16,11 +16,14 @@ from agent.settings.load import Settings
 from permissions.base.text.failure_text import error_reason
 from permissions.confinement import Confinement, SandboxLevel, can_hold
 from permissions.context import is_locked
-from permissions.resolve.command_channel import Channel
 from permissions.resolve.contender import Contender
-from permissions.resolve.http_bridge import Bridge
 from permissions.resolve.model_classifier import Guidance, ModelClassifier
 from permissions.rule import RuleSource
+
+if TYPE_CHECKING:
+    from permissions.resolve.command_channel import Channel
+    from permissions.resolve.http_bridge import Bridge
+
 
 BRIDGE_FILE: Final = "bridge.json"
 """In the session's directory: where the bridge listens, and its token."""
@@ -57,8 +60,12 @@ class PermissionContenders:
         values = settings().values
         bridge, channel = values.permissionBridge, values.permissionChannel
         if bridge is not None and bridge.enabled and self._may_set("permissionBridge"):
+            from permissions.resolve.http_bridge import Bridge  # few settings have one
+
             self._bridge = Bridge(origins=bridge.origins or ())
         if channel is not None and self._may_set("permissionChannel"):
+            from permissions.resolve.command_channel import Channel  # few settings have one
+
             self._channel = Channel(channel.command, env=env, notify=warn)
 
     def remote(self) -> list[Contender]:

@@ -17,7 +17,6 @@ from permissions.context import PermissionContext, SandboxState, is_locked
 from permissions.decision import DecisionWarning, GrantChoice, WarningType
 from permissions.explain.explain_decision import place_relative
 from permissions.grants.settings_writer import store_rules, undo
-from permissions.lint.load_notices import rule_notes
 from permissions.matching.effective_rules import without_dangerous
 from permissions.mode import Mode, parse_mode
 from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
@@ -66,7 +65,13 @@ def permission_setup(
         settings_dir=settings.agent_home,
         sandbox=sandbox or SandboxState(),
     )
-    notes = [*rule_notes(rules, place_relative(str(settings.project_root), str(settings.home)))]
+    notes: list[str] = []
+    if rules != RuleSet():
+        # Reads the commands of rules: a start without rules needs none of it.
+        from permissions.lint.load_notices import rule_notes
+
+        short = place_relative(str(settings.project_root), str(settings.home))
+        notes.extend(rule_notes(rules, short))
     notes.extend(warning.message for warning in mode_warnings)
     if mode is Mode.AUTO and (stripped_rules := without_dangerous(rules)[1]):
         notes.append(stripped_note(stripped_rules))

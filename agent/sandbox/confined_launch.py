@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
@@ -17,7 +17,6 @@ from agent.sandbox.git.git_stops import REAL_GIT
 from agent.sandbox.landlock import landlock_arguments
 from agent.sandbox.placeholders import Placeholders
 from agent.sandbox.planted.planted_names import move_planted
-from agent.sandbox.planted.tripwire import Tripwire
 from agent.sandbox.policy import PROTECTED, SandboxPolicy
 from agent.sandbox.protected.protected_mounts import LEADING_GIT, may_be_placeholder
 from agent.sandbox.refusals import Refusal, RefusalKind, find_git_stops, find_refusals
@@ -25,6 +24,9 @@ from agent.sandbox.seatbelt import seatbelt_arguments
 from agent.sandbox.seccomp import WITH_UNIX, WITHOUT_UNIX, filter_program
 from permissions.base.files.without_links import open_anything
 from permissions.base.process.spawn import CannotConfine, Launch
+
+if TYPE_CHECKING:
+    from agent.sandbox.planted.tripwire import Tripwire
 
 
 class CallAccess(Protocol):
@@ -91,6 +93,8 @@ class SandboxRun:
         names = [path for path in self.policy.watched_names if _leads_git(path)]
         names += [path for path, _ in self.policy.contents]
         if names and self._is_wrapped:
+            from agent.sandbox.planted.tripwire import Tripwire  # with the first command
+
             # Where nothing can be watched, what was made is moved away after the run.
             with contextlib.suppress(OSError):
                 self._tripwire = Tripwire(names, pid, lambda: self._mend(names))

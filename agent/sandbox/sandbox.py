@@ -16,9 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.sandbox.availability import Availability, Backend
-from agent.sandbox.build_policy import PolicyError, PolicyRequest, build_policy
 from agent.sandbox.configuration.configured_paths import TooManyMatches
-from agent.sandbox.configuration.named_paths import readable_names, without_sockets
 from agent.sandbox.configuration.path_lists import PathLists, path_lists
 from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from agent.sandbox.confined_launch import SandboxRun, confined_launch
@@ -115,6 +113,10 @@ class Sandbox:
         Raises:
             CannotConfine: no policy can hold here.
         """
+        # With the first program: both read commands, which takes long to import.
+        from agent.sandbox.build_policy import PolicyError, PolicyRequest, build_policy
+        from agent.sandbox.configuration.named_paths import readable_names, without_sockets
+
         context, settings = self._context(), self.settings()
         names = readable_names(request.command, request.confinement, context)
         try:

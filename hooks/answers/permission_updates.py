@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from permissions.decision import Behavior, GrantChoice
-from permissions.grants.suggest import Grant
+
+if TYPE_CHECKING:
+    from permissions.grants.suggest import Grant
+
 
 DESTINATIONS: Final = frozenset({"session", "localSettings", "projectSettings", "userSettings"})
 

@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from permissions.confinement import SandboxLevel
 from permissions.context import PermissionContext
-from permissions.matching.match_bash import has_scoped_restriction
 from permissions.matching.match_tool import Anchors
 from permissions.mode import Mode
 from permissions.paths.file_view import FileView, RealFiles, for_one_decision
@@ -62,6 +61,8 @@ class CallView(Struct, dict=True):
     @cached_property
     def is_restricted(self) -> bool:
         """Is there a deny or ask rule about some commands?"""
+        from permissions.matching.match_bash import has_scoped_restriction  # with the first command
+
         return has_scoped_restriction(self.rules)
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,17 +23,18 @@ from permissions.decision import (
     TraceEntry,
 )
 from permissions.evaluate.call_view import CallView
-from permissions.evaluate.command_parts import CommandParts, command_parts
 from permissions.evaluate.inside_sandbox import asks_to_leave, leave_floor, runs_inside
-from permissions.evaluate.part_verdict import Part, asked_together, part_verdict
+from permissions.evaluate.part_verdict import Part, PreparedPart, asked_together, part_verdict
 from permissions.evaluate.tool_part import tool_part
 from permissions.matching.effective_rules import effective, gated_mode
 from permissions.mode import Mode
 from permissions.paths.resolve import absolute
 from permissions.request import PermissionRequest
 from permissions.scope.scope import check_budget, strictest_floor
-from permissions.shell.command_facts import CommandFacts
 from permissions.tool_names import canonical_tool
+
+if TYPE_CHECKING:
+    from permissions.shell.command_facts import CommandFacts
 
 
 def decide(
@@ -102,17 +104,15 @@ def _build_evaluation(
     request: PermissionRequest, tool: str, view: CallView, warnings: tuple[DecisionWarning, ...]
 ) -> Evaluation:
     context = view.context
-    result = (
-        command_parts(view) if view.is_bash else CommandParts((), [tool_part(request, tool, view)])
-    )
-    parts = tuple([one.part for one in result.parts])
-    results = _together(parts, [part_verdict(one, view) for one in result.parts], view)
+    facts, prepared_parts = _prepared_parts(request, tool, view)
+    parts = tuple([one.part for one in prepared_parts])
+    results = _together(parts, [part_verdict(one, view) for one in prepared_parts], view)
     verdicts = tuple([verdict for verdict, _ in results])
     return Evaluation(
         request,
         context,
         view,
-        result.facts,
+        facts,
         parts,
         verdicts,
         strictest_decision(
@@ -124,6 +124,18 @@ def _build_evaluation(
             join=widest if view.mode is Mode.BYPASS else joint_confinement,
         ),
     )
+
+
+def _prepared_parts(
+    request: PermissionRequest, tool: str, view: CallView
+) -> tuple[tuple[CommandFacts, ...], Sequence[PreparedPart]]:
+    if not view.is_bash:
+        return (), [tool_part(request, tool, view)]
+    # With the first command: what reads commands is a large part of the package.
+    from permissions.evaluate.command_parts import command_parts
+
+    result = command_parts(view)
+    return result.facts, result.parts
 
 
 def _view(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from permissions.confinement import Confinement, SandboxLevel, can_hold
 from permissions.evaluate.call_view import CallView
-from permissions.matching.match_bash import names_exactly
 from permissions.mode import Mode
 from permissions.rules.rule_set import Rule, RuleSource
 
@@ -19,6 +18,8 @@ def confinement_of_rule(rule: Rule, command: str | None) -> Confinement:
         command: The simple command that it covers; None where no rule names all that runs: for a
             file, for another tool, and in another directory, where the same words run other files.
     """
+    from permissions.matching.match_bash import names_exactly  # with the first command
+
     is_exact = command is not None and names_exactly(rule, command)
     if is_exact and rule.source in _BY_USERS:
         return Confinement.NONE

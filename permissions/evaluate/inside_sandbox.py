@@ -9,12 +9,9 @@ from functools import lru_cache
 from permissions.confinement import SandboxLevel
 from permissions.context import PermissionContext, SandboxState
 from permissions.decision import Behavior, Reason
-from permissions.matching.match_bash import first_restriction
 from permissions.mode import Mode
 from permissions.rules.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.scope.scope import Floor
-from permissions.shell.analyze import analyze
-from permissions.shell.syntax import Unparsable
 
 _LEAVE = "dangerouslyDisableSandbox"
 
@@ -49,6 +46,11 @@ def runs_inside(
     command = tool_input.get("command")
     if not state.excluded_commands or not isinstance(command, str):
         return True
+    # Where something is excluded: what reads commands is a large part of the package.
+    from permissions.matching.match_bash import first_restriction
+    from permissions.shell.analyze import analyze
+    from permissions.shell.syntax import Unparsable
+
     facts = analyze(command, directory, str(context.home))
     excluded_rules = _rules(state.excluded_commands)
     return isinstance(facts, Unparsable) or not any(

@@ -29,7 +29,6 @@ from permissions.decision import (
 )
 from permissions.evaluate.cascade import Evaluation, evaluate_parts
 from permissions.evaluate.part_verdict import Part
-from permissions.evaluate.small_classifier import is_plain_structure
 from permissions.request import PermissionRequest
 
 if TYPE_CHECKING:
@@ -101,6 +100,8 @@ def _reading_beside_others(evaluation: Evaluation) -> _Found | None:
         verdicts.append(verdict)
     is_enforced = can_hold(evaluation.view.level, Confinement.READ_ONLY)
     command = str(evaluation.request.tool_input["command"])
+    from permissions.evaluate.small_classifier import is_plain_structure  # with the first command
+
     if not is_enforced and not is_plain_structure(command):
         return None
     return verdicts, _joint_confinement(verdicts)

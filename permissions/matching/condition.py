@@ -17,7 +17,6 @@ from permissions.mode import Mode
 from permissions.paths.resolve import Target, resolve
 from permissions.rules.grammar import MalformedRule, RuleBehavior, WholeTool, parse_rule
 from permissions.rules.rule_set import Rule, RuleSet, RuleSource
-from permissions.shell.analyze import analyze
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.command_pattern import WORD_END, BashPattern
 from permissions.shell.syntax import Unparsable
@@ -80,6 +79,8 @@ def _is_directory_pattern(text: str) -> bool:
 
 
 def _matches_command(pattern: BashPattern, command: object, cwd: Path, home: Path) -> bool:
+    from permissions.shell.analyze import analyze  # with the first command
+
     if not isinstance(command, str):
         return True
     facts = analyze(command, os.path.abspath(cwd), str(home))

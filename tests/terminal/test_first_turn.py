@@ -33,7 +33,8 @@ with open(os.environ["HELD_AT"] + ".modules", "w") as listed:
     listed.write(" ".join(sys.modules))
 """
 NEEDED_LATER = {
-    "anthropic", "click", "mcp", "pydantic", "rich", "tui.app.parts", "tui.dialogs.onboarding",
+    "anthropic", "click", "mcp", "permissions.grants.suggest", "permissions.lint.lint",
+    "permissions.shell.analyze", "pydantic", "rich", "tui.app.parts", "tui.dialogs.onboarding",
     "tui.screen.presenter", "tui.screen_reader.session", "tui.transcript.transcript_widget",
     "wcwidth",
 }  # fmt: skip

@@ -17,10 +17,7 @@ from typing import TYPE_CHECKING
 from agent.assembly.assemble import Assembled, UserPorts, assemble, environment_from, settings_for
 from agent.conversation.conversation import Conversation
 from agent.exit_status import EXIT_INTERRUPTED, EXIT_TERMINATED
-from agent.headless.control_protocol import Control
 from agent.headless.headless_output import write_line
-from agent.headless.input_lines import StreamInput
-from agent.headless.introduction import Introduction
 from agent.headless.run import report_hooks, run_headless, run_start
 from agent.options import RunOptions
 from agent.user_prompt import Prompt
@@ -31,6 +28,9 @@ from tui.conversation.model_choice import Closer, close_all, demo_model, real_mo
 from tui.version import version
 
 if TYPE_CHECKING:
+    from agent.headless.control_protocol import Control
+    from agent.headless.input_lines import StreamInput
+    from agent.headless.introduction import Introduction
     from agent.headless.permission_tool import PermissionTool
 
 
@@ -66,6 +66,10 @@ class _HeadlessRun:
 
     async def lines(self) -> int:
         """Run the prompts that another program writes, and serve its requests."""
+        # For another program alone; a run of prompts needs none of it.
+        from agent.headless.control_protocol import Control
+        from agent.headless.input_lines import StreamInput
+
         control = Control(partial(write_line, sys.stdout))
         lines = StreamInput(sys.stdin.fileno(), control, output=sys.stdout.fileno())
         lines.begin()

@@ -17,7 +17,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from agent.sandbox.git.checked_git import main
 from agent.sandbox.git.git_stops import MAKES_TREE, REAL_GIT
 from agent.sandbox.policy import SandboxPolicy
 from agent.sandbox.protected.protected_names import is_repository
@@ -25,7 +24,6 @@ from permissions.base.process.program_path import path_outside
 from permissions.base.process.run_program import run_blocking
 from permissions.base.process.spawn import CannotStart, Launch
 from permissions.paths.resolve import is_below
-from permissions.shell.programs.git.tree_changes import CHANGES_NO_TREE
 
 _PACKAGES: Final = str(Path(__file__).resolve().parents[3])
 """Where our packages are; Python does not look where variables say, nor for others' packages."""
@@ -49,9 +47,6 @@ for word do
 done
 exec @REAL_GIT@ "$@"
 """
-_PROGRAM: Final = (
-    f"import sys; sys.path.append({_PACKAGES!r}); from {main.__module__} import main; main()"
-)
 
 
 def git_mounts(policy: SandboxPolicy, search_path: str) -> tuple[tuple[str, ...], bytes]:
@@ -99,13 +94,20 @@ def _known_trees(policy: SandboxPolicy) -> list[str]:
 
 
 def _script(exec_path: str, trees: Iterable[str]) -> str:
+    # With the first command that writes: what reads commands takes long to import.
+    from agent.sandbox.git.checked_git import main
+    from permissions.shell.programs.git.tree_changes import CHANGES_NO_TREE
+
+    program = (
+        f"import sys; sys.path.append({_PACKAGES!r}); from {main.__module__} import main; main()"
+    )
     values = {
         "MAKES_TREE": MAKES_TREE,
         "REAL_GIT": REAL_GIT,
         "EXEC_PATH": shlex.quote(exec_path),
         "PLAIN": " | ".join(sorted(CHANGES_NO_TREE)),
         "PYTHON": shlex.quote(sys.executable),
-        "PROGRAM": shlex.quote(_PROGRAM),
+        "PROGRAM": shlex.quote(program),
         "TREES": shlex.quote(json.dumps(list(trees))),
     }
     return re.sub("@([A-Z_]+)@", lambda match: values[match[1]], _SCRIPT)

@@ -27,12 +27,8 @@ from agent.tools.base import (
 )
 from agent.tools.interruption import interruption_cause
 from agent.tools.services import ToolServices
-from agent.tools.shell.command_effect import only_reads
 from agent.tools.shell.exit_words import meaning_of, status_text
 from agent.tools.shell.hook_variables import without_foreign_code
-from agent.tools.shell.masked_reads import masked_reads
-from agent.tools.shell.own_view import own_view
-from agent.tools.shell.protected_checkout import protected_changes
 from agent.tools.shell.reading_environment import reading_environment
 from agent.tools.shell.refused_note import for_the_user, refused_note
 from agent.tools.shell.refused_tags import without_tags
@@ -156,6 +152,11 @@ async def _offer_refused(
 
 
 async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
+    # With the first command: what reads commands takes long to import.
+    from agent.tools.shell.masked_reads import masked_reads
+    from agent.tools.shell.own_view import own_view
+    from agent.tools.shell.protected_checkout import protected_changes
+
     services = context.services
     note = _usable_cwd(services) + _ignored_leave(tool_input, context)
     cwd = services.cwd
@@ -425,6 +426,8 @@ def bash_tool(
     """
 
     def is_harmless(it: BashInput) -> bool:
+        from agent.tools.shell.command_effect import only_reads  # with the first command
+
         return not it.run_in_background and only_reads(it.command, *places())
 
     schema = record_schema(BashInput)
