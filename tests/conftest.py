@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["tests.workers"]
+
+_CAPABILITY_VERSION = 0x20080522
+_PASSING_BY_MODES = 1 << 1 | 1 << 2
+"""CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH."""
 
 settings.register_profile(
     "default",
@@ -86,3 +92,18 @@ def unreadable_link() -> Iterator[Path]:
         with pytest.raises(OSError):  # noqa: PT011 - which one depends on the user
             os.readlink(link)
         yield link
+
+
+@pytest.fixture
+def bound_by_modes() -> Iterator[None]:
+    """Let the modes of files hold for this thread as for any user: root passes them by."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        yield
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    header, old = struct.pack("=Ii", _CAPABILITY_VERSION, 0), ctypes.create_string_buffer(24)
+    assert libc.capget(header, old) == 0
+    effective = struct.unpack_from("=I", old.raw)[0] & ~_PASSING_BY_MODES
+    assert libc.capset(header, struct.pack("=I", effective) + old.raw[4:]) == 0
+    yield
+    assert libc.capset(header, old) == 0

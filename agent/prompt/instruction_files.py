@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.prompt import frontmatter
+from permissions.base.files.directory_trees import walk
 from permissions.base.files.plain_file import read_start
 from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.sanitize import sanitize
@@ -302,7 +303,7 @@ def _without_code(text: str) -> str:
 
 def _markdown_files(directory: Path) -> Iterator[Path]:
     count = 0
-    for where, names, files in os.walk(directory, followlinks=False):
+    for where, names, files in walk(directory):
         names.sort()
         for name in sorted(files):
             if name.endswith(".md"):

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import os
 import re
-import shutil
 import stat
 import tempfile
 import uuid
@@ -23,6 +22,7 @@ from agent.session.record_json import to_json
 from agent.session.record_lines import DamagedLine, Line, read_forwards
 from agent.session.records import GrantsRecord, SessionHeader, TitleRecord
 from agent.session.transcript import Transcript, is_open, lock_path
+from permissions.base.files.directory_trees import remove_tree
 from permissions.base.files.temporary_directories import make_owned_directory
 from permissions.base.text.late_pattern import compile_late
 
@@ -87,7 +87,7 @@ class Session(Struct, frozen=True):
             with contextlib.suppress(OSError):
                 _remove(self.path)
                 if self.temporary_home is not None:
-                    shutil.rmtree(self.temporary_home)
+                    remove_tree(self.temporary_home)
         self.transcript.close()
 
 
@@ -353,7 +353,7 @@ def _remove(path: Path) -> None:
     path.unlink(missing_ok=True)
     directory = path.with_suffix("")
     if directory.is_dir() and not directory.is_symlink():
-        shutil.rmtree(directory)
+        remove_tree(directory)
     path.with_name(f"{path.name}.damaged").unlink(missing_ok=True)
     lock_path(path).unlink(missing_ok=True)
 

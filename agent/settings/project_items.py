@@ -16,6 +16,7 @@ from agent.settings.rules import rules_of
 from agent.settings.sections.project_limits import is_forbidden_variable
 from agent.settings.servers.mcp_file import servers_of
 from agent.settings.trust import ItemKind, TrustItem, allow_rule_item, item
+from permissions.base.files.directory_trees import walk
 from permissions.base.files.plain_file import read_plain
 from permissions.rule import RuleBehavior
 
@@ -161,7 +162,7 @@ def _files_of(directory: Path, kind: ItemKind, project_root: Path) -> Iterator[P
         return
     # Skills of several agents are links into one folder of the project.
     inside = os.path.join(os.path.realpath(project_root), "")
-    _, names, _ = next(os.walk(directory), ("", [], []))
+    _, names, _ = next(walk(directory), ("", [], []))
     for link in sorted(filter(os.path.islink, (directory / name for name in names))):
         skill_file = link / "SKILL.md"
         if os.path.realpath(skill_file).startswith(inside) and os.path.isfile(skill_file):
@@ -169,7 +170,7 @@ def _files_of(directory: Path, kind: ItemKind, project_root: Path) -> Iterator[P
 
 
 def _markdown_files(directory: Path) -> Iterator[Path]:
-    for where, names, files in os.walk(directory, followlinks=False):
+    for where, names, files in walk(directory):
         names.sort()
         for name in sorted(files):
             path = Path(where, name)

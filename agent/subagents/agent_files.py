@@ -18,6 +18,7 @@ from agent.settings.trust import TrustState
 from agent.subagents.definition import AgentDefinition, AgentSource
 from agent.subagents.definition_fields import NoAgent, agent_from_markdown
 from hooks.config.sources import plugin_name
+from permissions.base.files.directory_trees import walk
 from permissions.base.files.plain_file import read_plain
 from permissions.base.text.sanitize import sanitize
 
@@ -126,7 +127,7 @@ def _read(path: Path, project_root: Path | None) -> bytes:
 
 def _markdown_below(root: Path, *, follow: bool) -> Iterator[Path]:
     """Yield Markdown files in a stable order; a directory that is missing has none."""
-    for where, directories, names in os.walk(root, followlinks=follow):
+    for where, directories, names in walk(root, follows_links=follow):
         depth = len(Path(where).relative_to(root).parts)
         directories[:] = sorted(
             name for name in directories if not name.startswith(".") and depth < MAX_DEPTH

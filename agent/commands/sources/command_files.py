@@ -18,6 +18,7 @@ from agent.commands.sources.directories import (
 )
 from agent.commands.sources.discover import CommandFinder, DiscoveredCommands
 from agent.commands.spec import Command
+from permissions.base.files.directory_trees import walk
 from permissions.base.files.file_watch import file_changes
 
 COLLECT_MS: Final = 300
@@ -209,8 +210,13 @@ def _nearest(directory: Path) -> Path | None:
 
 def _files_below(directories: Iterable[Path], since_ns: int = 0) -> list[Path]:
     """Return the command files whose content or name changed since then."""
-    files = (path for directory in directories for path in directory.rglob("*.md"))
-    return [path for path in files if _changed_ns(path) >= since_ns]
+    files = [
+        Path(where, name)
+        for directory in directories
+        for where, _, names in walk(directory)
+        for name in names
+    ]
+    return [path for path in files if path.suffix == ".md" and _changed_ns(path) >= since_ns]
 
 
 def _changed_ns(path: Path) -> int:

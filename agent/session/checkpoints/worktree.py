@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from permissions.base.files.directory_trees import walk
 from permissions.base.process.neutral_git import FILTER_QUERY, repository_filters
 from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.process.run_program import run_blocking
@@ -111,7 +112,7 @@ class Worktree:
         return None if data is None else (data, mode & 0o777)
 
     def _walk(self) -> Iterator[Path]:
-        for where, directories, files in os.walk(self.root, followlinks=False):
+        for where, directories, files in walk(self.root):
             directories[:] = sorted(name for name in directories if name not in _SKIPPED)
             for name in sorted(files):
                 yield Path(where, name)

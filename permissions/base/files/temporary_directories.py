@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import shutil
 import stat
 import tempfile
 import time
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+
+from permissions.base.files.directory_trees import remove_tree
 
 SETTLED_S: Final = 60.0
 """A directory younger than this may not have its lock yet."""
@@ -28,7 +29,8 @@ class OwnedDirectory(Struct, frozen=True):
 
     def remove(self) -> None:
         """Remove it with all that is in it. Raises nothing."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            remove_tree(self.path)
         with contextlib.suppress(OSError):
             os.close(self._descriptor)
 
@@ -58,7 +60,7 @@ def _sweep(parent: Path, prefix: str) -> None:
             descriptor = os.open(parent / name, _FLAGS)
             try:
                 if _is_dead(descriptor):
-                    shutil.rmtree(parent / name, ignore_errors=True)
+                    remove_tree(parent / name)
             finally:
                 os.close(descriptor)
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
-import struct
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -79,25 +76,7 @@ def available() -> Availability:
 
 FILES = Availability(SandboxLevel.FILES, Backend.LANDLOCK, reason="for a test")
 NO_SETTINGS = SandboxSettings()
-_CAPABILITY_VERSION = 0x20080522
-_PASSING_BY_MODES = 1 << 1 | 1 << 2
-"""CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH."""
 MakeConfined = Callable[..., Confined]
-
-
-@pytest.fixture
-def bound_by_modes() -> Iterator[None]:
-    """Let the modes of files hold for this thread as for any user: root passes them by."""
-    if sys.platform != "linux" or os.geteuid() != 0:
-        yield
-        return
-    libc = ctypes.CDLL(None, use_errno=True)
-    header, old = struct.pack("=Ii", _CAPABILITY_VERSION, 0), ctypes.create_string_buffer(24)
-    assert libc.capget(header, old) == 0
-    effective = struct.unpack_from("=I", old.raw)[0] & ~_PASSING_BY_MODES
-    assert libc.capset(header, struct.pack("=I", effective) + old.raw[4:]) == 0
-    yield
-    assert libc.capset(header, old) == 0
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -37,6 +36,7 @@ from agent.sandbox.refusals import Refusal
 from agent.sandbox.sandbox import RunRequest, Sandbox
 from agent.tools.shell.protected_checkout import protected_changes
 from agent.tools.shell.shell_process import command_environment, find_bash
+from permissions.base.files.directory_trees import remove_tree
 from permissions.base.process.child_environment import child_environment
 from permissions.base.process.guardian import forget, register_pid, watch
 from permissions.base.process.neutral_git import with_neutral_git
@@ -200,7 +200,8 @@ def _temporary_directory() -> Iterator[Path]:
     try:
         yield directory
     finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            remove_tree(directory)
 
 
 def _run(launch: Launch) -> int:
