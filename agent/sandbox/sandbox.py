@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Mapping
 from copy import copy
 from pathlib import Path
@@ -84,6 +85,8 @@ class Sandbox:
         self.settings = settings
         """Returns what settings say about the sandbox now."""
         self.refusal_log = RefusalLog()
+        self.started_ns = time.time_ns()
+        """What changed since may be the work of a command."""
         self._context = context
         self._user_env = user_env
         self._placeholders = Placeholders(state_dir)

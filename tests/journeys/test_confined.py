@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 from pathlib import Path
 
@@ -63,6 +64,30 @@ async def test_a_reading_command_runs_read_only_and_a_yes_runs_unconfined(begin:
     assert [one.decision.confinement for one in resolved(events)] == [Confinement.NONE] * 2
     assert [result.outcome for result in results(events)] == ["ok", "ok"]
     assert (journey.project / "made").read_text() == "x\n"
+
+
+async def test_hooks_do_not_start_git_in_a_repository_of_the_model(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    marker = tmp_path / "PWNED"
+    handler = {"type": "command", "command": "git status >/dev/null 2>&1; true"}
+    hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [handler]}]}
+    (fresh_home / ".agent").mkdir(exist_ok=True)
+    (fresh_home / ".agent" / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    script = f"git init -q new; git -C new config core.fsmonitor 'touch {marker}; false'\n"
+    journey = await begin(
+        [bash("sh ./make.sh"), bash("cd new"), bash("pwd"), DONE], allow=("Bash(sh *)",), trust=True
+    )
+    (journey.project / "make.sh").write_text(script)
+    events = await journey.send("go")
+    texts = [result.text for result in results(events)]
+    assert "was made in this session and has git run something" in texts[1]
+    assert str(journey.project) in texts[2]
+    assert not marker.exists()
+    await asyncio.to_thread(
+        subprocess.run, ["git", "-C", str(journey.project / "new"), "status"], check=True
+    )
+    assert marker.exists(), "the attack itself has no effect here"
 
 
 async def test_a_wildcard_rule_reaches_no_other_directory(begin: Begin, fresh_home: Path) -> None:

@@ -200,7 +200,7 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     else:
         services.shells.release(shell)
     if why == "ended":
-        note += _move(services, shell.final_cwd)
+        note += await _move(services, shell.final_cwd)
     cause = interruption_cause(context.abort)
     run = shell.confined_run
     if not isinstance(run, SandboxRun):
@@ -319,7 +319,24 @@ def _usable_cwd(services: ToolServices) -> str:
     return f"\n[{old_cwd} no longer exists; the command ran in {services.cwd}.]"
 
 
-def _move(services: ToolServices, cwd: Path | None) -> str:
+async def _move(services: ToolServices, cwd: Path | None) -> str:
+    if cwd is not None and cwd != services.cwd and services.sandbox is not None:
+        from agent.tools.shell.entered_repository import entered_program
+
+        program = await asyncio.to_thread(
+            entered_program,
+            cwd,
+            launch_dir=services.launch_dir,
+            scratch_dir=services.scratch_dir,
+            since_ns=services.sandbox.started_ns,
+            programs=services.reading,
+        )
+        if program is not None:
+            return (
+                f"\n[The current directory is still {services.cwd}: the repository around {cwd} "
+                f"was made in this session and has git run something ({program}), also in hooks of "
+                "the user. Name the directory in each command instead.]"
+            )
     if cwd is None or services.move_to(cwd):
         return ""
     return (
