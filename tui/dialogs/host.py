@@ -190,7 +190,8 @@ class DialogHost(Listens, RowsWidget):
         if isinstance(meaning, Pending):
             return
         action_id = meaning.action_id if meaning is not None else None
-        key = event.key if len(event.key) > 1 else event.text or event.key
+        # Textual names signs ("slash"); the space bar remains a key.
+        key = event.text if event.text.strip() else event.key
         rows = manners.scroll_keys.get(key) or _SCROLLS.get(action_id or key)
         if rows is not None and not (manners.has_pages and abs(rows) > 1):
             self._scroll_body(rows)

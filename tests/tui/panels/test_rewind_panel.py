@@ -70,6 +70,13 @@ async def test_the_menu_says_what_each_choice_does() -> None:
         assert places == sorted(places)
 
 
+async def test_a_slash_begins_a_search() -> None:
+    app = app_with()
+    async with app.run_test(size=(80, 24)) as pilot:
+        text = await menu(pilot, app, "slash", *"fir")
+        assert "Rewind to before “first”" in text
+
+
 async def test_without_changed_files_nothing_happens_before_it_was_chosen() -> None:
     app = app_with()
     async with app.run_test(size=(80, 24)) as pilot:
