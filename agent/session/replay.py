@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from agent.history import without_signed_summary
 from agent.messages import Message
 from agent.session.records import (
@@ -60,8 +62,10 @@ class Replay:
                 self.calls[record.tool_use_id] = CallState(has_started=True, block=record.block)
             case CompactionRecord():
                 self.entries = _restart(record.history, record.redacted)
+                self._measure_context(record.tokens_after)
             case RewindRecord():
                 self._rewind(record)
+                self._measure_context(0)
             case TombstoneRecord():
                 self._withdraw(record.message_uid)
             case PromptRecord():
@@ -109,6 +113,12 @@ class Replay:
 
     def _withdraw(self, message_uid: str) -> None:
         self.entries = [e for e in self.entries if isinstance(e, Gap) or e.uid != message_uid]
+
+    def _measure_context(self, tokens: int) -> None:
+        """Take the size of the history after a change that no answer has measured yet; or 0."""
+        usage = self.latest.get("usage")
+        if isinstance(usage, UsageRecord):
+            self.latest["usage"] = replace(usage, context_tokens=tokens)
 
     def _rewind(self, record: RewindRecord) -> None:
         if record.history is not None:

@@ -302,8 +302,11 @@ class ListPanel(GivesAnswer[Pick | None]):
             return FooterRow(row("   ", (hint, MUTED), is_copied=False), is_optional=True)
         count = f"{self._position + 1 if self._matches else 0}/{len(self._matches)}"
         is_open = self._query or (self._has_letters and self.is_searching)
-        search_runs: tuple[Run, ...] = ((f"search: {self._query}▏ ", TEXT),) if is_open else ()
+        search_runs: tuple[Run, ...] = ()
         parts = self.hint.split(" · ")
+        if is_open:
+            search_runs = ((f"search: {self._query}▏", TEXT), (" · ", MUTED))
+            parts = [part for part in parts if not part.startswith(("/ ", "type to search"))]
         room = width - 4 - runs_width(search_runs)
         while len(parts) > 1 and text_width(" · ".join([*parts, count])) > room:
             # How to leave stays there, and the first keys before the others.

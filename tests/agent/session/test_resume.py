@@ -180,6 +180,22 @@ def test_reading_stops_at_a_compaction_that_carries_the_state(tmp_path: Path) ->
     assert got.header is not None
 
 
+def test_the_window_in_use_is_that_after_a_compaction_or_a_rewind(tmp_path: Path) -> None:
+    first = user_message("one")
+    usage = UsageRecord(Usage(90_000, 5), 0.25, 90_005)
+    summary = (user_message("sum", origin="summary"),)
+    compaction = CompactionRecord(
+        summary, "sum", "auto", tokens_after=800, state={"usage": to_json(usage)}
+    )
+    path = write(tmp_path / "a.jsonl", *said(first, answer()), usage, compaction)
+    assert resume.load(path).context_tokens == 800
+    assert resume.load(path).cost_usd == 0.25
+    path = write(tmp_path / "b.jsonl", *said(first, answer()), compaction, usage)
+    assert resume.load(path).context_tokens == 90_005
+    path = write(tmp_path / "c.jsonl", *said(first, answer()), usage, RewindRecord(first.uid))
+    assert resume.load(path).context_tokens == 0
+
+
 def test_a_rewind_is_followed_also_behind_a_compaction(tmp_path: Path) -> None:
     first, second = user_message("one"), user_message("two")
     path = write(tmp_path / "s.jsonl", *said(first, answer(), second), RewindRecord(first.uid))
