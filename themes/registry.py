@@ -83,14 +83,14 @@ def _load(
         if _own_file(base_name, user_dir) is None and not _is_shipped(base_name):
             names = ", ".join(available_themes(user_dir))
             raise ThemeError(
-                f"{own}: no theme is called {base_name!r}, its base; available: {names}"
+                f"{own}: there is no theme {base_name!r}, its base; available: {names}"
             )
         base, base_warnings = _load(base_name, user_dir, visited_names=(*visited_names, name))
         theme, warnings = build_theme(name, data, base=base)
         return theme, (*base_warnings, *warnings)
     if not _is_shipped(name):
         names = ", ".join(available_themes(user_dir))
-        raise ThemeError(f"no theme is called {name!r}; available: {names}")
+        raise ThemeError(f"There is no theme {name!r}. Available: {names}")
     data = _read(_SHIPPED / f"{name}.toml")
     base_key = data.get("base")
     base_theme = _load(str(base_key), None, visited_names=())[0] if base_key else None

@@ -55,7 +55,7 @@ class PermissionTool:
         try:
             answer = json.loads(text)
         except ValueError as error:
-            raise NoAnswer(f"{self._tool} answered no JSON") from error
+            raise NoAnswer(f"{self._tool} did not answer with JSON") from error
         if not isinstance(answer, Mapping):
             raise NoAnswer(f"{self._tool} did not answer with an object")
         return decision_of(answer, request)

@@ -158,7 +158,7 @@ def test_user_themes_that_inherit_from_each_other_are_told_so(tmp_path: Path) ->
 
 def test_a_base_that_does_not_exist_is_named_with_the_file(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('base = "gone"\n')
-    with pytest.raises(ThemeError, match=r"mine\.toml: no theme is called 'gone', its base"):
+    with pytest.raises(ThemeError, match=r"mine\.toml: there is no theme 'gone', its base"):
         load_theme("mine", user_dir=tmp_path)
 
 

@@ -96,7 +96,7 @@ def read_agents(
     try:
         entries = json.loads(text)
     except ValueError as error:
-        raise click.BadParameter(f"no JSON: {error}") from error
+        raise click.BadParameter(f"not JSON: {error}") from error
     if not isinstance(entries, dict):
         raise click.BadParameter("expected an object of agents")
     return entries

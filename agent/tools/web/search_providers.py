@@ -80,7 +80,7 @@ class SearchService(Struct, frozen=True):
         except httpx2.HTTPError as error:
             raise ToolError(f"{host} could not be searched: {error}.") from error
         except ValueError as error:
-            raise ToolError(f"{host} sent no JSON.") from error
+            raise ToolError(f"{host} did not send JSON.") from error
 
 
 def search_service(

@@ -434,7 +434,7 @@ async def test_theme_changes_live() -> None:
         await send(pilot, "/theme light")
         assert app.palette.theme.name == "light"
         await send(pilot, "/theme nosuch")
-        assert "no theme is called 'nosuch'" in transcript_of(app)
+        assert "There is no theme 'nosuch'" in transcript_of(app)
 
 
 async def test_an_unknown_command_is_a_prompt() -> None:

@@ -166,7 +166,7 @@ async def test_a_typing_mistake_is_asked_about_and_stays_in_the_prompt() -> None
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("theme=nope", "no theme is called 'nope'"),
+        ("theme=nope", "There is no theme 'nope'"),
         ("maxTurns=abc", "maxTurns: expected a whole number"),
         ("themme=dark", "Did you mean 'theme'?"),
         ("theme", "Type /config key=value"),

@@ -16,8 +16,11 @@ from agent.settings.schema import SettingsFile
 from agent.typed_json.read_record import as_values
 from permissions.base.text.sanitize import reveal
 from permissions.mode import Mode, parse_mode
-from tui.command_line.subcommands.places import current_directories, settings_here
+from themes.registry import load_theme
+from themes.theme import ThemeError
+from tui.command_line.subcommands.places import Here, current_directories, settings_here
 from tui.command_line.subcommands.whole_texts import WholeTexts
+from tui.theme.theme_choice import AUTO
 
 _SHOWN_ELSEWHERE: Final = {
     "permissions": "agent-tui config",
@@ -144,7 +147,8 @@ def get_key(key: str, as_json: bool) -> int:
 @_json
 def set_key(key: str, value: str | None, as_json: bool) -> None:
     """Set KEY to VALUE in your user settings, or remove KEY."""
-    file = current_directories().agent_home / "settings.json"
+    place = current_directories()
+    file = place.agent_home / "settings.json"
     new_value = parse_value(value) if value is not None else None
     try:
         set_value(file, key, new_value)
@@ -158,7 +162,9 @@ def set_key(key: str, value: str | None, as_json: bool) -> None:
         )
     else:
         click.echo(reveal(f"{key} {'is set' if new_value is not None else 'is removed'} in {file}"))
-    origin = settings_here(current_directories()).effective.origins.get(key)
+    if key == "theme" and isinstance(new_value, str) and new_value != AUTO:
+        _warn_without_theme(new_value, place)
+    origin = settings_here(place).effective.origins.get(key)
     if new_value is not None and origin is not None and str(origin.file) != str(file):
         click.echo(reveal(f"! {origin.file or origin.source} takes precedence here"), err=True)
 
@@ -183,3 +189,11 @@ def schema(_json: bool) -> None:
     from agent.settings.describe import json_schema  # for nothing else
 
     click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+
+
+def _warn_without_theme(name: str, place: Here) -> None:
+    """Say that a theme is not there; its file may follow."""
+    try:
+        load_theme(name, user_dir=place.theme_directories)
+    except ThemeError as error:
+        click.echo(reveal(f"! {error}"), err=True)

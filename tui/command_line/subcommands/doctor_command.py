@@ -10,7 +10,6 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Literal
 
 import click
@@ -276,7 +275,7 @@ def _keys(place: Here) -> Iterator[Check]:
 def _theme(place: Here, settings: Settings) -> Iterator[Check]:
     choice = settings.values.theme or AUTO
     try:
-        theme, warnings = load_theme(theme_for(choice, None), user_dir=_theme_directories(place))
+        theme, warnings = load_theme(theme_for(choice, None), user_dir=place.theme_directories)
     except ThemeError as error:
         yield Check("theme", "note", str(error), "/theme lists the available ones.")
         return
@@ -286,13 +285,9 @@ def _theme(place: Here, settings: Settings) -> Iterator[Check]:
         yield Check("theme", "ok", text)
 
 
-def _theme_directories(place: Here) -> tuple[Path, ...]:
-    return place.agent_home / "themes", place.home / ".claude" / "themes"
-
-
 def _own_themes(place: Here, theme_name: str) -> Iterator[Check]:
     """Look at the theme files that are not in use, too: they are offered in /theme."""
-    directories = _theme_directories(place)
+    directories = place.theme_directories
     files = (
         file for directory in directories for end in ENDINGS for file in directory.glob(f"*{end}")
     )

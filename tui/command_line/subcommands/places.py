@@ -21,6 +21,11 @@ class Here(Struct, frozen=True):
     home: Path
     agent_home: Path
 
+    @property
+    def theme_directories(self) -> tuple[Path, ...]:
+        """Where the user's own themes are."""
+        return self.agent_home / "themes", self.home / ".claude" / "themes"
+
 
 def current_directories() -> Here:
     """Return the directories of this process; without any, raise an error with the remedy."""

@@ -52,6 +52,15 @@ def test_what_cannot_be_set_is_said(file: Path, arguments: tuple[str, ...], said
     assert not file.exists()
 
 
+def test_a_theme_that_is_not_there_is_named(file: Path) -> None:
+    assert "!" not in set_key("theme", "auto").output
+    result = set_key("theme", "dusk")
+    assert (result.exit_code, "! There is no theme" in result.output) == (0, True)
+    (file.parent / "themes").mkdir()
+    (file.parent / "themes" / "dusk.toml").write_text('base = "dark"')
+    assert "!" not in set_key("theme", "dusk").output
+
+
 def test_a_stronger_file_is_named(file: Path, tmp_path: Path) -> None:
     stronger = tmp_path / "project" / ".agent" / "settings.json"
     stronger.write_text('{"theme": "dark"}')

@@ -75,7 +75,7 @@ def test_a_home_that_is_a_file_takes_nothing(checks: Path, monkeypatch: pytest.M
 
 def test_a_theme_that_is_not_there_is_said(checks: Path) -> None:
     (checks / "settings.json").write_text('{"theme": "nope"}')
-    assert "no theme is called 'nope'" in found()["theme"][0]["text"]
+    assert "There is no theme 'nope'" in found()["theme"][0]["text"]
 
 
 def test_without_a_model_it_says_what_to_do(checks: Path) -> None:
