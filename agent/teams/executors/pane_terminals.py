@@ -38,8 +38,10 @@ def _tmux_split(
     config: SpawnConfig, command: Sequence[str], env: Mapping[str, str], above: str
 ) -> Argv:
     target = ("-t", env["TMUX_PANE"]) if env.get("TMUX_PANE") else ()
+    # It expands formats in it, and `#(command)` is one.
+    cwd = str(config.cwd).replace("#", "##")
     return (
-        "tmux", "split-window", *target, "-d", "-h", "-c", str(config.cwd),
+        "tmux", "split-window", *target, "-d", "-h", "-c", cwd,
         "-P", "-F", "#{pane_id}", shlex.join(command),
     )  # fmt: skip
 

@@ -195,7 +195,10 @@ def test_a_pane_of_tmux_has_its_color_and_its_name(tmp_path: Path) -> None:
     tmux("new-session", "-d", "-x", "160", "-y", "40", "-s", "t", "cat")
     try:
         own = tmux("list-panes", "-t", "t", "-F", "#{pane_id}")
-        given = config(tmp_path, tmp_path)
+        # tmux runs such a part of a name as a command.
+        cwd = tmp_path / "#(touch ran)"
+        cwd.mkdir()
+        given = config(tmp_path, cwd)
         terminal = BY_NAME["tmux"]
         pane = tmux(*terminal.split(given, ("cat",), {"TMUX_PANE": own}, "")[1:])
         for argv in terminal.mark(pane, given):
@@ -203,5 +206,6 @@ def test_a_pane_of_tmux_has_its_color_and_its_name(tmp_path: Path) -> None:
         look = "#{pane_id} #{pane_title} #{E:pane-border-style}"
         assert f"{pane} ada@crew fg=green" in tmux("list-panes", "-t", "t", "-F", look)
         assert "fg=green" not in tmux("display-message", "-p", "-t", own, "#{E:pane-border-style}")
+        assert tmux("display-message", "-p", "-t", pane, "#{pane_current_path}") == str(cwd)
     finally:
         tmux("kill-server")
