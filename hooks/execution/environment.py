@@ -11,6 +11,7 @@ from typing import Final
 from hooks.config.spec import PluginRoot
 from hooks.ports import HookSession
 from permissions.base.text.late_pattern import compile_late
+from permissions.paths.resolve import is_below
 
 NEVER_INHERITED: Final = frozenset({"BASH_ENV", "ENV", "PROMPT_COMMAND"})
 """They would make a shell run something before the hook."""
@@ -112,10 +113,17 @@ def fill_single_quoted(command: str, env: Mapping[str, str]) -> str:
 
 
 def working_directory(payload: Mapping[str, object], session: HookSession) -> Path:
-    """Return where a program runs: the current directory, or another if that was removed."""
+    """Return where a program runs: the current directory, or another if that was removed.
+
+    Not the session's temporary directory: commands that only read may write there, also in plan
+    mode, and hooks run what they find in their directory (`make lint`).
+    """
     cwd_text = payload.get("cwd")
     cwd = Path(cwd_text) if isinstance(cwd_text, str) and cwd_text else session.cwd
-    for directory in (cwd, session.project_dir, session.home):
+    scratch = session.scratch_dir
+    is_scratch = scratch is not None and is_below(os.path.realpath(cwd), os.path.realpath(scratch))
+    places = (session.project_dir, session.home)
+    for directory in places if is_scratch else (cwd, *places):
         if os.path.isdir(directory):  # unlike `Path.is_dir` it never raises: a name may be too long
             return directory
     return Path("/")

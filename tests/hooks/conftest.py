@@ -66,6 +66,7 @@ class Place:
         matcher: str | None = None,
         ports: HookPorts | None = None,
         env: Mapping[str, str] | None = None,
+        session: HookSession | None = None,
     ) -> HookRunner:
         """Return a runner with one group of handlers; a text is a command."""
         full = [
@@ -76,7 +77,7 @@ class Place:
         if matcher is not None:
             group["matcher"] = matcher
         layer = HookLayer(HookSource.PROJECT, {"hooks": {event: [group]}}, file="settings.json")
-        return self.layered(layer, ports=ports, env=env)
+        return self.layered(layer, ports=ports, env=env, session=session)
 
 
 @pytest.fixture

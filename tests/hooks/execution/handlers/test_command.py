@@ -78,6 +78,17 @@ async def test_python_code_in_a_command_loads_nothing_of_the_project(
     assert outcome.results[0].stdout == "ended\n"
 
 
+async def test_no_hook_runs_in_the_temporary_directory_of_the_session(place: Place) -> None:
+    """Commands that only read may write there, in plan mode as well."""
+    scratch = place.root / "scratch"
+    (scratch / "deep").mkdir(parents=True)
+    for cwd in (scratch, scratch / "deep", place.project):
+        session = place.session()
+        session.scratch_dir, session.cwd = scratch, cwd
+        outcome = await place.runner("UserPromptSubmit", "pwd", session=session).run(PROMPT)
+        assert outcome.results[0].stdout == f"{place.project}\n"
+
+
 async def test_a_shell_of_the_project_is_not_used(place: Place) -> None:
     script(place.project / "bin" / "bash", f"#!/bin/sh\ntouch '{place.root}/ran'\n")
     env = {"PATH": f"{place.project / 'bin'}:bin:{os.environ['PATH']}"}
