@@ -1,10 +1,11 @@
 """A process with the program already imported that starts runs of it by forking.
 
 A new interpreter takes longer to import the program than most runs take. `python -m
-tests.journeys.fork_server SOCKET KIND` reads orders, one JSON object with the three standard
-streams and a pipe as descriptors: `{"arguments", "cwd", "env", "code"}`. It answers each with the
-run's process number; into the pipe goes the exit status (negative for a signal) once the run has
-ended. With code a run is that code, as with `python -c`, in place of the program.
+tests.journeys.fork_server SOCKET KIND` greets each that connects and reads its orders, one JSON
+object with the three standard streams and a pipe as descriptors: `{"arguments", "cwd", "env",
+"code"}`. It answers each with the run's process number; into the pipe goes the exit status
+(negative for a signal) once the run has ended. With code a run is that code, as with `python -c`,
+in place of the program.
 
 By its kind it has the screen imported as well, or what talks to MCP servers and the library. A
 terminal of a run becomes the run's controlling terminal.
@@ -28,6 +29,7 @@ from types import FrameType
 from typing import Any, Final
 
 LARGEST_ORDER: Final = 1 << 20
+GREETING: Final = b"ready"
 _PRELOADED: Final = (
     "agent.assembly.assemble",
     "agent.headless.run",
@@ -85,11 +87,12 @@ class Kind(StrEnum):
 
 
 class ForkServer:
-    """Forks one child for each order, until the socket is closed."""
+    """Forks one child for each order, until all that were connected are gone."""
 
-    def __init__(self, orders: socket.socket) -> None:
-        """Read orders from a socket that keeps the boundaries of messages."""
-        self._orders = orders
+    def __init__(self, listener: socket.socket) -> None:
+        """Read orders from sockets that keep the boundaries of messages."""
+        self._listener = listener
+        self._connected = 0
         self._results: dict[int, int] = {}
         self._woken, self._wake = os.pipe()
         os.set_blocking(self._wake, False)
@@ -99,21 +102,31 @@ class ForkServer:
         signal.signal(signal.SIGCHLD, _do_nothing)
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         with selectors.DefaultSelector() as selector:
-            selector.register(self._orders, selectors.EVENT_READ)
+            selector.register(self._listener, selectors.EVENT_READ)
             selector.register(self._woken, selectors.EVENT_READ)
             while True:
                 for key, _ in selector.select():
-                    if key.fileobj is self._orders:
-                        data, streams, _, _ = socket.recv_fds(self._orders, LARGEST_ORDER, 4)
-                        if not data:
-                            return None
-                        if self._fork(streams):
+                    source = key.fileobj
+                    if source is self._listener:
+                        orders, _ = self._listener.accept()
+                        orders.send(GREETING)
+                        selector.register(orders, selectors.EVENT_READ)
+                        self._connected += 1
+                    elif isinstance(source, socket.socket):
+                        data, streams, _, _ = socket.recv_fds(source, LARGEST_ORDER, 4)
+                        if data and self._fork(source, streams):
                             return json.loads(data), streams
+                        if not data:
+                            selector.unregister(source)
+                            source.close()
+                            self._connected -= 1
                     else:
                         os.read(self._woken, 4096)
                         self._reap()
+                if not self._connected:
+                    return None
 
-    def _fork(self, streams: list[int]) -> bool:
+    def _fork(self, orders: socket.socket, streams: list[int]) -> bool:
         """Whether this is the child."""
         process = os.fork()
         if process == 0:
@@ -121,7 +134,7 @@ class ForkServer:
         *ours, self._results[process] = streams
         for descriptor in ours:
             os.close(descriptor)
-        self._orders.send(str(process).encode())
+        orders.send(str(process).encode())
         return False
 
     def _reap(self) -> None:
@@ -195,17 +208,17 @@ def _end(status: int) -> int:
 
 
 def main() -> int:
-    """Serve; in a child run the program."""
+    """Serve, left alone by who started it; in a child run the program."""
+    if os.fork():
+        return 0
     kind = Kind(sys.argv[2])
     more = {Kind.SCREEN: _OF_THE_SCREEN, Kind.SERVERS: _OF_SERVERS}
     for name in _PRELOADED + more.get(kind, ()):
         __import__(name)
     gc.freeze()
-    orders = socket.socket(fileno=int(sys.argv[1]))
-    order = ForkServer(orders).serve()
+    order = ForkServer(socket.socket(fileno=int(sys.argv[1]))).serve()
     if order is None:
         return 0
-    orders.close()
     sys.argv[1:] = _become(*order)
     return _end(_run(order[0]["code"]))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import errno
 import functools
 import json
 import os
@@ -16,9 +17,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from tests.journeys.fork_server import Kind
+from tests.journeys.fork_server import GREETING, Kind
 
 ROOT: Final = Path(__file__).resolve().parents[2]
+_ADDRESS: Final = f"\0agent-tui-tests-{os.getpid()}-{{}}"
+"""Not a file's. The process that workers are forked from has imported this."""
 _AT_START: Final = ("LANG", "LC_", "PYTHON", "TZ", "TEXTUAL", "NO_COLOR", "FORCE_COLOR", "COLUMNS")
 """Beginnings of the variables that an interpreter, or a module, reads only when it starts."""
 
@@ -162,32 +165,50 @@ def _kind(order: Mapping[str, Any], *, has_terminal: bool) -> Kind:
 
 @functools.cache
 def _server(kind: Kind) -> socket.socket:
-    """Start this process's server of one kind; it ends with its socket."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    has_terminal = kind in (Kind.START, Kind.SCREEN)
-    # Streams as the runs have: one cannot seek in pipes, and a terminal is written to by lines.
-    controller, terminal = os.openpty() if has_terminal else (-1, subprocess.PIPE)
-    with theirs:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.journeys.fork_server", str(theirs.fileno()), kind],
+    """Connect to the server of one kind that all workers share; it ends with the last of them."""
+    ends = 0
+    while ends < 3:
+        orders = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            orders.connect(_ADDRESS.format(kind))
+        except ConnectionRefusedError:
+            orders.close()
+            _start_server(kind)
+            continue
+        with contextlib.suppress(ConnectionResetError):
+            if orders.recv(64) == GREETING:
+                atexit.register(orders.close)
+                return orders
+        # It ended just now with its last worker, or cannot start.
+        orders.close()
+        ends += 1
+    raise RuntimeError(f"the fork server {kind} does not start")
+
+
+def _start_server(kind: Kind) -> None:
+    """Start it, unless another worker just did."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        try:
+            listener.bind(_ADDRESS.format(kind))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                return
+            raise
+        listener.listen()
+        # Streams as the runs have: one cannot seek in pipes, and a terminal is written to by lines.
+        reader, writer = os.openpty() if kind in (Kind.START, Kind.SCREEN) else os.pipe()
+        subprocess.run(
+            [sys.executable, "-m", "tests.journeys.fork_server", str(listener.fileno()), kind],
             cwd=ROOT,
             env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)},
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-            pass_fds=[theirs.fileno()],
+            stdin=writer if os.isatty(writer) else reader,
+            stdout=writer,
+            stderr=writer,
+            pass_fds=[listener.fileno()],
+            check=True,
         )
-    if has_terminal:
-        os.close(terminal)
-
-    def end() -> None:
-        ours.close()
-        process.communicate()
-        if has_terminal:
-            os.close(controller)
-
-    atexit.register(end)
-    return ours
+        os.close(writer)
+        atexit.register(os.close, reader)
 
 
 async def _reader(descriptor: int, reader: asyncio.StreamReader) -> asyncio.StreamReader:
