@@ -118,7 +118,7 @@ async def assemble(
     )
     late = LateParts()
     async with AsyncExitStack() as on_failure:
-        on_failure.callback(session.close)
+        on_failure.callback(session.finish)
         current_settings = CurrentSettings(settings)
         start = StartContext(
             options=options,
