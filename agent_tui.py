@@ -10,9 +10,12 @@ import os
 import site
 import sys
 
+_LIBRARIES = "LD_LIBRARY_PATH"
+
 
 def main() -> int:
     """Run the program and return its exit status."""
+    _leave_current_directory()
     sys.path[:] = _without_foreign(sys.path)
     # From the path that is clean now.
     if _shares_files():
@@ -22,6 +25,24 @@ def main() -> int:
     from tui.cli import main as run
 
     return run()
+
+
+def _leave_current_directory() -> None:
+    """Start again where the system would look for libraries in the current directory.
+
+    That is what an empty entry means, as in `LD_LIBRARY_PATH=/opt/x:$LD_LIBRARY_PATH` without an
+    earlier value; and a project may contain a `libssl.so.3`. What is started inherits the rest.
+    """
+    value = os.environ.get(_LIBRARIES)
+    entries = (value or "").replace(";", ":").split(":")
+    if len(entries) < 2 or all(entries):
+        return
+    os.environ[_LIBRARIES] = ":".join(filter(None, entries))
+    if sys.executable:
+        try:
+            os.execv(sys.executable, sys.orig_argv)
+        except OSError:
+            return  # what it starts is safe all the same
 
 
 def _shares_files() -> bool:

@@ -22,18 +22,25 @@ _CODE: Final = compile_late(
 )
 _PYTHON: Final = compile_late(r"(?:python|pypy)[\d.]*")
 _SEPARATORS: Final = compile_late(r"""[\s'"`;|&<>(){}]+""")
+_SEARCH_PATHS: Final = ("PATH", "PYTHONPATH")
 _MAX_WORDS: Final = 50
 _MAX_BYTES: Final = 65_536
 
 
 def safe_python(command: str, env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables to add for a shell command that gives Python code as text.
+    """Return the variables to add for a shell command of the user.
 
-    The scripts that it names count as well. A program that is given as a file or a module is
-    looked for, and finds what it imports, as always.
+    One where it gives Python code as text; the scripts that it names count as well. A program that
+    is given as a file or a module is looked for, and finds what it imports, as always. And search
+    paths without their empty entries, which mean the current directory.
     """
     texts = (command, *map(_script, _files(command, env)))
-    return {_VARIABLE: "1"} if any(map(_CODE.search, texts)) else {}
+    variables = {
+        name: ":".join(filter(None, env[name].split(":")))
+        for name in _SEARCH_PATHS
+        if "" in env.get(name, "").split(":")[1:] or env.get(name, "").startswith(":")
+    }
+    return variables | ({_VARIABLE: "1"} if any(map(_CODE.search, texts)) else {})
 
 
 def safe_python_program(argv: Sequence[str]) -> dict[str, str]:

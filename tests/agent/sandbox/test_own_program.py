@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import site
+import subprocess
 import sys
 from pathlib import Path
 
@@ -79,6 +80,26 @@ def test_the_start_sees_that_files_are_shared(
     assert not agent_tui._shares_files()
     os.link(own, tmp_path / "cached")
     assert agent_tui._shares_files()
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("/x:", "/x"), (":/x;;/y", "/x:/y"), ("/x:.", None), ("/x", None), ("", None)],
+)
+def test_no_library_is_looked_for_in_the_current_directory(
+    value: str, expected: str | None
+) -> None:
+    """Neither by the program itself nor by what it starts unconfined, such as bubblewrap."""
+    code = "import agent_tui, os, sys; agent_tui._leave_current_directory(); "
+    code += "print(os.environ['LD_LIBRARY_PATH'], len(sys.argv))"
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "argument"],
+        env={"LD_LIBRARY_PATH": value, "PYTHONPATH": os.path.dirname(agent_tui.__file__)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ended.stdout == f"{value if expected is None else expected} 2\n"
 
 
 def test_what_the_start_imports_first_is_part_of_the_interpreter() -> None:

@@ -49,6 +49,14 @@ def test_what_is_given_as_a_file_or_module_finds_its_own(command: str) -> None:
     assert safe_python(command, {}) == {}
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(":/x", "/x"), ("/x:", "/x"), ("/x::/y", "/x:/y"), (":", ""), ("/x:.", None), ("", None)],
+)
+def test_search_paths_lose_empty_entries(value: str, expected: str | None) -> None:
+    assert safe_python("guard.sh", {"PYTHONPATH": value}).get("PYTHONPATH") == expected
+
+
 def test_scripts_that_a_command_names_count(tmp_path: Path) -> None:
     script = tmp_path / "guard.sh"
     script.write_text("#!/bin/sh\npython3 -c 'import json'\n")
