@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 from typing import TYPE_CHECKING, Final
 
 from agent.model.client import ModelError
+from permissions.base.network.environment_proxy import proxy_for
 from permissions.base.text.strict_json import without_surrogates
 
 if TYPE_CHECKING:
@@ -71,25 +73,35 @@ def _redirect_error(response: httpx2.Response) -> ModelError:
 
 def from_connection(error: Exception, base_url: str) -> ModelError:
     """Return the error for a connection that failed before an answer began."""
+    place = _with_proxy(base_url)
     cause = _root(error)
     name = type(cause).__name__
     refusal = _tls_refusal(error)
     if refusal is not None:
-        return ModelError("insecure", f"No secure connection to {base_url}: {refusal}."[:MAX_TEXT])
+        return ModelError("insecure", f"No secure connection to {place}: {refusal}."[:MAX_TEXT])
     if "Timeout" in name or "Timeout" in type(error).__name__:
         if "Connect" in name:
-            return ModelError("timeout", f"{base_url} did not accept a connection in time.")
-        return ModelError("timeout", f"{base_url} did not respond in time.")
+            return ModelError("timeout", f"{place} did not accept a connection in time.")
+        return ModelError("timeout", f"{place} did not respond in time.")
     # A host that refuses is there, but no server listens.
     if _is_caused_by(error, ConnectionRefusedError):
-        return ModelError("unreachable", f"No server responds at {base_url}.")
+        return ModelError("unreachable", f"No server responds at {place}.")
     if _is_caused_by(error, socket.gaierror):
-        text = f"No connection to {base_url}: its host name cannot be resolved."
+        text = f"No connection to {place}: its host name cannot be resolved."
         return ModelError("connection", text[:MAX_TEXT])
     # The number of an error says nothing to a user.
     detail = cause.strerror if isinstance(cause, OSError) else str(cause).strip()
     detail = detail or "the connection broke before an answer"
-    return ModelError("connection", f"No connection to {base_url}: {detail}"[:MAX_TEXT])
+    return ModelError("connection", f"No connection to {place}: {detail}"[:MAX_TEXT])
+
+
+def _with_proxy(base_url: str) -> str:
+    """Return an address with the proxy that requests to it go through, without its password."""
+    proxy = proxy_for(base_url, os.environ)
+    if proxy is None:
+        return base_url
+    scheme, _, rest = proxy.rpartition("://")
+    return f"{base_url} through the proxy {scheme}{'://' * bool(scheme)}{rest.rpartition('@')[2]}"
 
 
 def from_stream(error: httpx2.HTTPError, silence_s: float) -> ModelError:

@@ -12,6 +12,13 @@ from agent.model.failures import describe_html, from_connection
 from agent.recovery.classify import FailureKind, classify
 
 
+@pytest.fixture(autouse=True)
+def without_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
 def raised(cause: BaseException) -> Exception:
     """The error as the HTTP library hands it on, with the cause further down."""
     try:
@@ -67,3 +74,23 @@ def test_a_failure_without_a_text_is_a_sentence_without_the_name_of_a_class() ->
 def test_a_page_that_is_labeled_as_json_is_not_named_json() -> None:
     text = describe_html("application/json", b"<html>denied</html>")
     assert text == "The server answered with something instead of the Messages API's JSON (denied)."
+
+
+@pytest.mark.parametrize(
+    ("variable", "proxy", "place"),
+    [
+        (
+            "https_proxy",
+            "http://me:secret@gate:3128",
+            "https://host through the proxy http://gate:3128",
+        ),
+        ("ALL_PROXY", "gate:1080", "https://host through the proxy gate:1080"),
+        ("HTTP_PROXY", "http://gate:3128", "https://host"),
+    ],
+)
+def test_a_proxy_of_the_environment_is_named_without_its_password(
+    variable: str, proxy: str, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, proxy)
+    error = from_connection(raised(ConnectionRefusedError()), "https://host")
+    assert str(error) == f"No server responds at {place}."
