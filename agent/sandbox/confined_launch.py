@@ -206,6 +206,10 @@ def _in_bubblewrap(
         for place in git:
             descriptors.append(_memory_file(script))
             arguments += ["--perms", "0555", "--ro-bind-data", str(descriptors[-1]), place]
+        # bubblewrap itself starts in the project, and is not confined yet.
+        inside = {name: value for name, value in program.env.items() if name.startswith("LD_")}
+        for name, value in inside.items():
+            arguments += ["--setenv", name, value]
         mounts = _memory_file("\0".join(arguments).encode("utf-8", "surrogateescape"))
         descriptors.append(mounts)
         families = WITH_UNIX if policy.unix_sockets else WITHOUT_UNIX
@@ -227,7 +231,8 @@ def _in_bubblewrap(
         *program.argv,
     )
     pass_fds = (*program.pass_fds, *namespaces, *descriptors)
-    return replace(program, argv=argv, pass_fds=pass_fds, confined_run=run)
+    env = {name: value for name, value in program.env.items() if name not in inside}
+    return replace(program, argv=argv, env=env, pass_fds=pass_fds, confined_run=run)
 
 
 def _memory_file(content: bytes) -> int:

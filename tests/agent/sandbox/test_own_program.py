@@ -4,6 +4,7 @@ from which it was installed."""
 from __future__ import annotations
 
 import os
+import shutil
 import site
 import subprocess
 import sys
@@ -39,6 +40,22 @@ def test_the_program_is_not_changed_where_a_command_may_write(
     assert (place / "lib" / "a.py").read_text() == "own"
     assert os.listdir(place / "lib") == ["a.py"]
     assert (around / "free").exists()
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler here")
+def test_what_confines_loads_no_library_of_the_project(make_confined: MakeConfined) -> None:
+    confined = make_confined()
+    marker, library = confined.outside / "ran", confined.project / "libcap.so.2"
+    (confined.project / "x.c").write_text(
+        "#include <fcntl.h>\nint cap_from_name(const char *n, int *v) { return 0; }\n"
+        f'__attribute__((constructor)) void f(void) {{ open("{marker}", O_CREAT, 0600); }}\n'
+    )
+    compile_argv = ["cc", "-shared", "-fPIC", "-o", str(library), str(confined.project / "x.c")]
+    subprocess.run(compile_argv, check=True)
+    env = {"LD_LIBRARY_PATH": ".", "LD_PRELOAD": str(library)}
+    shown = confined.run("echo $LD_LIBRARY_PATH $LD_PRELOAD", Confinement.PROJECT, program_env=env)
+    assert shown.output == f". {library}\n"
+    assert not marker.exists()
 
 
 def test_files_that_an_installer_linked_become_the_programs_own(
