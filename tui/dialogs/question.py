@@ -142,6 +142,8 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
 
     def _turn(self, step: int) -> None:
         """Go to another question, or to the review behind the last one."""
+        if self._step is not None:
+            self._step.settle()
         count = len(self._steps)
         self._index = (self._index + step) % (count + 1 if count > 1 else count)
 

@@ -44,8 +44,11 @@ class QuestionStep:
     @property
     def so_far(self) -> str:
         """The answer, or the marked and typed parts of one that is not complete yet."""
-        if self.answer is not None:
-            return self.answer
+        return self._marked_answer if self.answer is None else self.answer
+
+    @property
+    def _marked_answer(self) -> str:
+        """The marked answers and the user's own."""
         labels = [self.question.options[i].label for i in sorted(self._marked_indexes)]
         return ", ".join([*labels, *([self.own] if self.own else [])])
 
@@ -63,17 +66,23 @@ class QuestionStep:
         if self.is_multiple:
             if not self._marked_indexes and not self.own and not self.is_other(index):
                 self._marked_indexes.add(index)
-            labels = [self.question.options[i].label for i in sorted(self._marked_indexes)]
-            labels += [self.own] if self.own else []
+            answer = self._marked_answer
         else:
-            labels = [self.own] if self.is_other(index) else [self.question.options[index].label]
-        if not any(labels):
+            answer = self.own if self.is_other(index) else self.question.options[index].label
+        if not answer:
             return False
-        self.answer = ", ".join(labels)
+        self.answer = answer
         self._taken_index = index
         self.choices.is_commenting = False
         self.choices.choices = self._make_choices()
         return True
+
+    def settle(self) -> None:
+        """Store what is marked, or written, as the user moves to another question."""
+        if self.is_multiple:
+            self.answer = self._marked_answer or None
+        elif self.answer is None and self.own:
+            self.take(len(self.question.options))
 
     def _make_choices(self) -> list[Choice]:
         options = [

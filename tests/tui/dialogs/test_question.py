@@ -105,6 +105,15 @@ async def test_a_form_is_sent_with_questions_left_out_when_the_person_says_so() 
     assert await dialog.wait() == {"Which database?": "SQLite"}
 
 
+async def test_what_is_marked_or_written_counts_also_after_going_on_by_arrow() -> None:
+    dialog = form()
+    press(dialog, "3", *"Duck", "tab", "right", "1", "2", "right")
+    assert "→ Duck" in drawn(dialog)
+    assert "→ Docs, Tests" in drawn(dialog)
+    press(dialog, "left", "1", "right", "1")
+    assert await dialog.wait() == {"Which database?": "Duck", "Which extras?": "Tests"}
+
+
 async def test_escape_declines_and_goes_back_from_the_review_and_out_of_the_field() -> None:
     dialog = form()
     press(dialog, "1", "1", "enter", "escape")
