@@ -21,8 +21,8 @@ from tests.hooks.conftest import Place
 from tests.soak.scale import IS_SOAK
 
 BASH = PreToolUse(tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1")
-ROUNDS = 72 if IS_SOAK else 8
-"""Of two events with seven handlers each: a hundred runs and some, a thousand at length."""
+ROUNDS = 72 if IS_SOAK else 4
+"""Of two events with seven handlers each: fifty runs and some, a thousand at length."""
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 

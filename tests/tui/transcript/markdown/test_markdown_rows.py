@@ -122,7 +122,7 @@ def test_an_open_fence_keeps_the_rows_of_finished_lines() -> None:
 
 @pytest.mark.parametrize("mark", ["-", "7."])
 def test_a_long_list_streams_to_the_same_rows(mark: str) -> None:
-    text = "".join(f"{mark} item *{n}* of a long list\n" for n in range(60)) + "\nAfter.\n"
+    text = "".join(f"{mark} item *{n}* of a long list\n" for n in range(36)) + "\nAfter.\n"
     assert streamed(text, [], 30) == markdown_rows(text, 30, HIGHLIGHTER)
 
 
