@@ -30,6 +30,8 @@ _WAITING: Final = (
     *(f"tests/agent/{name}/" for name in ("sandbox", "library", "orchestration", "mcp", "tools")),
 )
 """Longest first. They wait for programs: others run beside them, which only compute."""
+_SHORT: Final = "tests/permissions/"
+"""Last of those, so that the workers end at about the same time."""
 
 _RUNS_KEPT: Final = 3
 """As pytest has it: the files of this run and of two before it."""
@@ -74,6 +76,7 @@ def units(names: list[str]) -> list[list[int]]:
         place = next((place for place, name in enumerate(_WAITING) if file.startswith(name)), None)
         of_kind = computing if place is None else waiting[place]
         of_kind += [tests[start : start + size] for start in range(0, len(tests), size)]
+    computing.sort(key=lambda unit: names[unit[0]].startswith(_SHORT))
     return _mixed([unit for of_kind in waiting for unit in of_kind], computing)
 
 

@@ -56,10 +56,12 @@ def test_units_are_parts_of_files_and_those_that_wait_are_spread_among_the_rest(
     small = [f"tests/tui/test_a.py::test[{number}]" for number in range(TESTS_OF_UNIT + 1)]
     whole = ["tests/repo/test_b.py::test_1", "tests/repo/test_c.py::test_2"]
     long = ["tests/terminal/test_d.py::test_3"]
+    short = ["tests/permissions/test_e.py::test_4"]
     size = len(small)
-    assert units([*small, *whole, *long]) == [
-        [size, size + 1],
-        [*range(TESTS_OF_UNIT)],
-        [size + 2],
-        [size - 1],
+    assert units([*short, *small, *whole, *long]) == [
+        [size + 1, size + 2],
+        [*range(1, TESTS_OF_UNIT + 1)],
+        [size],
+        [size + 3],
+        [0],
     ]
