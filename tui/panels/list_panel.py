@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal
@@ -306,7 +307,7 @@ class ListPanel(GivesAnswer[Pick | None]):
         parts = self.hint.split(" · ")
         if is_open:
             search_runs = ((f"search: {self._query}▏", TEXT), (" · ", MUTED))
-            parts = [part for part in parts if not part.startswith(("/ ", "type to search"))]
+            parts = [part for part in parts if not _LETTER_KEY.match(part)]
         room = width - 4 - runs_width(search_runs)
         while len(parts) > 1 and text_width(" · ".join([*parts, count])) > room:
             # How to leave stays there, and the first keys before the others.
@@ -369,6 +370,8 @@ def _rank(item: Item, words: Sequence[str]) -> int:
 
 
 _NOT_FOUND: Final = 3
+_LETTER_KEY: Final = re.compile(r"(/|[a-z]|type to) ")
+"""How the hint of a key begins that is text, or goes without saying, while one searches."""
 _ACCEPTS: Final = frozenset({"select:accept", "messageSelector:select"})
 _MOVES: Final = {
     "up": -1,

@@ -72,6 +72,14 @@ def test_every_panel_of_a_command_exists() -> None:
         assert callable(import_module(module).open_panel)
 
 
+async def test_letters_are_not_offered_as_keys_while_they_are_searched() -> None:
+    hint = "enter edit · t try · ↑↓ select · / search · esc close"
+    panel = ListPanel("L", [Item("apple")], keys=("t",), letters="keys", hint=hint)
+    assert "enter edit · t try · ↑↓ select · / search · esc close" in shown(panel.view(90))
+    panel.press("/", "/", None)
+    assert "search: ▏ · enter edit · ↑↓ select · esc close" in shown(panel.view(90))
+
+
 async def test_a_list_is_searched_by_typing() -> None:
     panel = ListPanel("L", [Item("apple", "red"), Item("pear", "green"), Item("plum", "red")])
     for char in "red plu":
