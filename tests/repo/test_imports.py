@@ -59,7 +59,7 @@ def _loaded_by(code: str, cwd: Path) -> set[str]:
 
 def test_the_look_before_git_imports_no_package_of_others_and_no_event_loop(tmp_path: Path) -> None:
     loaded = _loaded_by("import agent.sandbox.git.checked_git", tmp_path)
-    assert loaded & {"asyncio", "msgspec", "ssl"} == set()
+    assert loaded & {"asyncio", "msgspec", "pathlib", "ssl"} == set()
 
 
 def test_the_first_frame_waits_for_the_screen_alone(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import shlex
 import stat
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Final, NoReturn
 
 from agent.sandbox.git.git_stops import (
@@ -90,8 +89,8 @@ def _stops(call: _Git, trees: Sequence[str]) -> Iterable[str]:
     top = os.getcwd() if answer is None else os.fsdecode(answer).removesuffix("\n")
     # A work tree around a directory that may be written counts as well; so does a patch that is
     # applied below one, without any work tree.
-    is_known = any(Path(one).is_relative_to(top) for one in trees)
-    is_inside = any(Path(top).is_relative_to(one) for one in trees)
+    is_known = any(_is_within(one, top) for one in trees)
+    is_inside = any(_is_within(top, one) for one in trees)
     if not is_known and (answer is not None or not is_inside):
         return
     try:
@@ -107,6 +106,11 @@ def _stops(call: _Git, trees: Sequence[str]) -> Iterable[str]:
             yield stop_line(path)
 
 
+def _is_within(path: str, directory: str) -> bool:
+    """Whether a canonical path is a directory or below it."""
+    return path == directory or path.startswith(f"{directory.rstrip('/')}/")
+
+
 def _is_read_only(path: str) -> bool:
     """Is the path, or the directory that it would be made in, mounted read-only?"""
     while os.path.islink(path) or not os.path.exists(path):
@@ -116,6 +120,8 @@ def _is_read_only(path: str) -> bool:
 
 def _patch(name: str) -> bytes:
     if name != "-":
+        from pathlib import Path  # few calls have a patch in a file, and all wait for imports
+
         path = Path(name)
         files = [path] if not path.is_dir() else sorted(path.rglob("*"))
         return b"\n".join(one.read_bytes() for one in files if one.is_file())

@@ -10,6 +10,7 @@ import pytest
 
 from agent.sandbox.policy import GIT_STOPPED, GIT_UNKNOWN
 from permissions.confinement import Confinement
+from permissions.shell.programs.git.tree_changes import patches
 from tests.agent.tools.conftest import Bench
 from tests.agent.tools.test_bash_confined import _run, confined
 from tests.agent.tools.test_protected_checkout import _git, _repository
@@ -178,3 +179,18 @@ async def test_a_git_of_the_project_is_never_started_to_look(here: Bench) -> Non
     await _run(here, "cd far; true", Confinement.PROJECT)
     await _run(here, "true", Confinement.PROJECT)
     assert not (here.root.parent / "ran").exists()
+
+
+def test_patches_that_wait_are_named(tmp_path: Path) -> None:
+    _git(tmp_path, "init", "-q")
+    waiting = tmp_path / ".git" / "rebase-apply"
+    waiting.mkdir()
+    for name in ("0001", "0002", "next", "patch"):
+        (waiting / name).touch()
+
+    def ask(arguments: tuple[str, ...], _: bytes) -> bytes:
+        return _git(tmp_path, *arguments).encode()
+
+    assert {*patches("am", ["--continue"], ask)} == {str(waiting / "0001"), str(waiting / "0002")}
+    shutil.rmtree(waiting)
+    assert patches("am", ["--skip"], ask) == ()

@@ -6,9 +6,9 @@ Names are relative to the top of the work tree.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from permissions.base.text.late_pattern import compile_late
@@ -107,17 +107,20 @@ def _trees(words: Sequence[str], ask: Ask) -> dict[str, str]:
     }
 
 
-def _file_of_git(name: str, ask: Ask) -> Path | None:
-    """Return a file of the repository's own directory, None where there is none."""
+def _file_of_git(name: str, ask: Ask) -> str | None:
+    """Return the path of a file of the repository's own directory, None where there is none."""
     answer = ask(("rev-parse", "--path-format=absolute", "--git-path", name), b"")
     if answer is None:
         raise ChangesUnknown("git could not name its directory")
-    path = Path(_text(answer).removesuffix("\n"))
-    return path if path.exists() else None
+    path = _text(answer).removesuffix("\n")
+    return path if os.path.exists(path) else None
 
 
-def _words_in(path: Path | None) -> list[str]:
-    return [] if path is None else path.read_text("utf-8", "surrogateescape").split()
+def _text_in(path: str | None) -> str:
+    if path is None:
+        return ""
+    with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+        return stream.read()
 
 
 def _from_head(trees: Sequence[str], ask: Ask) -> Iterator[str]:
@@ -198,8 +201,8 @@ def _merge(words: GitWords, ask: Ask) -> Iterator[str]:
     if words.has("--abort", "--continue", "--quit"):
         return
     operands = _operands(words) or ["@{upstream}"]
-    if "FETCH_HEAD" in operands and (file := _file_of_git("FETCH_HEAD", ask)) is not None:
-        lines = file.read_text("utf-8", "surrogateescape").splitlines()
+    if "FETCH_HEAD" in operands:
+        lines = _text_in(_file_of_git("FETCH_HEAD", ask)).splitlines()
         operands += [line.partition("\t")[0] for line in lines if "\tnot-for-merge\t" not in line]
     for tree in _trees(operands, ask):
         answer = ask(("diff", *_NAMES, f"HEAD...{tree}", "--"), b"")
@@ -222,7 +225,7 @@ def _rebase(words: GitWords, ask: Ask) -> Iterator[str]:
     if words.has("--continue", "--skip", "--abort"):
         yield from _differing("HEAD", (), ask)
         for directory in ("rebase-merge", "rebase-apply"):
-            origin = _words_in(_file_of_git(f"{directory}/orig-head", ask))
+            origin = _text_in(_file_of_git(f"{directory}/orig-head", ask)).split()
             for commit in origin[:1]:
                 yield from _list_files(ask, *_LOG, f"HEAD...{commit}", "--")
         return
@@ -237,9 +240,9 @@ def _rebase(words: GitWords, ask: Ask) -> Iterator[str]:
 def _picks(words: GitWords, ask: Ask) -> Iterator[str]:
     if words.has("--continue", "--skip", "--abort", "--quit"):
         yield from _differing("HEAD", (), ask)
-        todo = _words_in(_file_of_git("sequencer/todo", ask))
+        todo = _text_in(_file_of_git("sequencer/todo", ask)).split()
         commits = list(_trees([word for word in todo if re.fullmatch("[0-9a-f]+", word)], ask))
-        head = _words_in(_file_of_git("sequencer/head", ask))[:1]
+        head = _text_in(_file_of_git("sequencer/head", ask)).split()[:1]
         yield from _from_head(head if words.has("--abort") else [], ask)
     elif words.has("--stdin"):
         raise ChangesUnknown("the commits stand on its input")
@@ -322,7 +325,8 @@ def patches(subcommand: str, rest: Sequence[str], ask: Ask) -> tuple[str, ...]:
     words = git_words(rest)
     if subcommand == "am" and words.has("--continue", "--skip", "--abort", "--resolved", "-r"):
         directory = _file_of_git("rebase-apply", ask)
-        return () if directory is None else tuple(map(str, directory.glob("[0-9]*")))
+        names = () if directory is None else os.listdir(directory)
+        return tuple(f"{directory}/{name}" for name in names if name[0] in "0123456789")
     if subcommand in ("am", "apply"):
         return (*words.operands, *(words.paths or ())) or ("-",)
     return ()
@@ -331,7 +335,7 @@ def patches(subcommand: str, rest: Sequence[str], ask: Ask) -> tuple[str, ...]:
 def _am(words: GitWords, ask: Ask) -> Iterator[str]:
     if words.has("--abort", "--skip"):
         yield from _differing("HEAD", (), ask)
-        for commit in _words_in(_file_of_git("rebase-apply/abort-safety", ask))[:1]:
+        for commit in _text_in(_file_of_git("rebase-apply/abort-safety", ask)).split()[:1]:
             yield from _list_files(ask, *_LOG, f"{commit}...ORIG_HEAD", "--")
 
 
