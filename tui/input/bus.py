@@ -22,9 +22,8 @@ FRAME_GAP_S: Final = 1 / 60
 RESIZE_GAP_S: Final = 0.066
 """Shortest time between two resizes while nothing is typed."""
 LAYOUT_FACTOR: Final = 3.0
-"""A resize waits at least this many times what the last one took, so that most time is left."""
-TYPING_LAYOUT_FACTOR: Final = 1.0
-"""The same for a resize that is released with a key: what was typed must show in its place."""
+"""A resize waits at least this many times what the last one took, so that most time is left. With a
+key it waits for none but the last one itself: what was typed must show in its place."""
 WHEEL_LIMIT: Final = 64
 """Most wheel steps that are released together."""
 
@@ -74,7 +73,7 @@ class InputBus:
             cost_s = now_s - self._resized_at_s
             self._resized_at_s = None
             self._resize_due_s = max(self._resize_due_s, now_s + LAYOUT_FACTOR * cost_s)
-            self._typing_due_s = now_s + TYPING_LAYOUT_FACTOR * cost_s
+            self._typing_due_s = now_s
             with self._lock:
                 if self._resize is not None:
                     self._set_timer(now_s)

@@ -159,6 +159,9 @@ def find_shift(
     for y, key in enumerate(before_keys):
         if key is not None:
             places.setdefault(key, []).append(y)
+    if not places:
+        # After a change of size nothing is known that could have moved.
+        return None
     after_keys = {y: _row_key(current.rows[y]) for y in changed_rows}
     votes: Counter[int] = Counter()
     for y, key in after_keys.items():

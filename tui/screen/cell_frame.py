@@ -42,6 +42,9 @@ _COLOR_SYSTEMS: Final = {
 class CellFrame:
     """Two buffers of one size; `back` is painted, `front` is what the terminal shows."""
 
+    is_alternate = True
+    """Whether it is on the alternate screen, where nothing moves to the scrollback."""
+
     def __init__(self) -> None:
         """Start without a size."""
         self.front = ScreenBuffer(0, 0)

@@ -167,7 +167,7 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
 
     def paint_rows(self, widget: DrawsRows, rows: Collection[int]) -> bool:
         """Paint rows of a widget into the next frame; False when Textual has to."""
-        screen = self._free_screen()
+        screen = _free_screen(self)
         region = self._uncovered_rows.region_of(widget, screen) if screen is not None else None
         if region is None:
             return False
@@ -185,26 +185,25 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
         self._plan_frame()
         return True
 
-    def _free_screen(self) -> Screen[Any] | None:
-        """Return the screen if it is the only one, as Textual laid it out and to stay so."""
-        driver = self._driver
-        may_paint = (
-            self._uses_cells
-            and driver is not None
-            and not driver.is_inline
+    def show_prompt_first(self, screen: Screen[Any]) -> None:
+        """Show the focused rows at a new size at once, where a key changed them.
+
+        All other rows follow when Textual has rendered them, which takes most of the time.
+        """
+        widget, cells = screen.focused, self._cells
+        if (
+            self.discrete_input_pending
+            and isinstance(widget, DrawsRows)
+            and self._uses_cells
             and self._may_write()
-            and not self._cells.styles.is_full
-        )
-        if not may_paint or len(self.screen_stack) != 1:
-            return None
-        screen = self.screen_stack[0]
-        is_free = (
-            self._cells.size == self.size == screen.size
-            and not screen._layout_required
-            and not screen._scroll_required
-            and not screen._repaint_required
-        )
-        return screen if is_free else None
+            # Not the first frame, and not one below which rows move to the scrollback.
+            and cells.size
+            and cells.is_alternate
+            and cells.resize(self.size)
+        ):
+            self._lacks_rows = True
+            if self.paint_rows(widget, range(widget.size.height)):
+                self.present_safely(screen)
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, renderable)
@@ -239,6 +238,28 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
         # none.
         if self.present_safely(screen):
             self.discrete_input_pending = False
+
+
+def _free_screen(app: DirectRows[Any]) -> Screen[Any] | None:
+    """Return the screen if it is the only one, as Textual laid it out and to stay so."""
+    driver = app._driver
+    may_paint = (
+        app._uses_cells
+        and driver is not None
+        and not driver.is_inline
+        and app._may_write()
+        and not app._cells.styles.is_full
+    )
+    if not may_paint or len(app.screen_stack) != 1:
+        return None
+    screen = app.screen_stack[0]
+    is_free = (
+        app._cells.size == app.size == screen.size
+        and not screen._layout_required
+        and not screen._scroll_required
+        and not screen._repaint_required
+    )
+    return screen if is_free else None
 
 
 def is_settling(screen: Screen[Any]) -> bool:

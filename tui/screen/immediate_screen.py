@@ -20,6 +20,7 @@ ScreenResult = TypeVar("ScreenResult")
 PRIVATE_NAMES: Final = {
     "textual.screen.Screen": (
         "_compositor",
+        "_compositor_refresh",
         "_dirty_widgets",
         "_layout_required",
         "_layout_widgets",
@@ -105,6 +106,12 @@ class DrawsAtOnce(Screen[ScreenResult], Generic[ScreenResult]):
 
 class ImmediateScreen(DrawsAtOnce[None]):
     """The default screen of an app that writes cells; no borders, no padding."""
+
+    def _compositor_refresh(self) -> None:
+        show_prompt_first = getattr(self.app, "show_prompt_first", None)
+        if show_prompt_first is not None and self.is_current:
+            show_prompt_first(self)
+        super()._compositor_refresh()
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the ground, one rendered row for all of them; what lies above hides most."""

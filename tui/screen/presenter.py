@@ -53,6 +53,8 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
         self._uses_cells = os.environ.get(RENDERER_VARIABLE, "").lower() != "textual"
         self._cells = CellFrame()
         self.frame_writer = FrameWriter(self, lambda: self._encode(), self._may_write)
+        self._lacks_rows = False
+        """Whether rows were painted at a size that no update of Textual had yet."""
         self.shows_caret = False
         """Whether the terminal's own cursor is shown where `cursor_position` is."""
         self._on_failure: Callable[[], None] = lambda: None
@@ -136,7 +138,9 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
     def _paint(self, screen: Screen[Any], update: CompositorUpdate) -> None:
         if self._cells.use_colors(self.console.color_system):
             self.screen.refresh()
-        if self._cells.resize(self.size) and not isinstance(update, LayoutUpdate):
+        is_resized = self._cells.resize(self.size) or self._lacks_rows
+        self._lacks_rows = False
+        if is_resized and not isinstance(update, LayoutUpdate):
             # What this update leaves out is unknown at the new size.
             screen.refresh()
         self._cells.paint(update)

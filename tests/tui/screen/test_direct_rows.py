@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from textual._compositor import Compositor
 from textual.pilot import Pilot
@@ -10,6 +12,7 @@ from agent.events import TextDelta
 from tests.tui.app.test_app_keys import keys, send, settled
 from tests.tui.recorded import RecordedConversation, Step, make_app, until_interrupted
 from tui.app.session.session_control import ExitReport
+from tui.screen.cell import UNKNOWN
 from tui.screen.presenter import RENDERER_VARIABLE
 
 
@@ -85,3 +88,32 @@ async def test_a_frame_of_rows_says_nothing_about_how_long_a_layout_takes(
         monkeypatch.setattr(app, "post_display_hook", lambda: told.append(1))
         await _type(pilot, "abc")
         assert told == []
+
+
+async def test_a_key_that_comes_with_a_resize_shows_before_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = make_app(
+        RecordedConversation([[TextDelta("t1", "m1", 0, "An answer."), until_interrupted]])
+    )
+    async with app.run_test(size=(70, 20)) as pilot:
+        await send(pilot, "go")
+        await settled(pilot)
+        frames: list[str] = []
+        encode = app._cells.encode
+
+        def note(*args: Any, **options: Any) -> str:
+            data = encode(*args, **options)
+            frames.append(data)
+            return data
+
+        monkeypatch.setattr(app._cells, "encode", note)
+        app.discrete_input_pending = True
+        await pilot.resize_terminal(60, 16)
+        await settled(pilot)
+        with_prompt, rest = [data for data in frames if data][:2]
+        assert "❯" in with_prompt
+        assert "An answer." not in with_prompt
+        assert "An answer." in rest
+        assert app._cells.front.rows == app._cells.back.rows
+        assert not any(UNKNOWN in row for row in app._cells.front.rows)
