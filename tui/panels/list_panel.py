@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal
 
 from msgspec import Struct
 
+from permissions.base.text.late_pattern import compile_late
 from themes.theme import Role
 from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
 from tui.input.actions import Context
@@ -370,7 +370,7 @@ def _rank(item: Item, words: Sequence[str]) -> int:
 
 
 _NOT_FOUND: Final = 3
-_LETTER_KEY: Final = re.compile(r"(/|[a-z]|type to) ")
+_LETTER_KEY: Final = compile_late(r"(/|[a-z]|type to) ")
 """How the hint of a key begins that is text, or goes without saying, while one searches."""
 _ACCEPTS: Final = frozenset({"select:accept", "messageSelector:select"})
 _MOVES: Final = {
