@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 
 ANSWER_PROMPT: Final = "answer: "
+MAX_ESCAPES: Final = 9
+"""How deep a dialog is nested at most."""
 LATE_S: Final = 0.1
 OTHERS_S: Final = 0.15
 
@@ -126,7 +128,10 @@ class LineDialogs:
                 self._output.write([f"That line was started before this question. {ANSWER_HINT}"])
                 continue
             if line is None:
-                dialog.press("escape", "", "confirm:no")
+                # Escape ends a search, a comment or a review first.
+                for _ in range(MAX_ESCAPES):
+                    if not dialog.is_done:
+                        dialog.press("escape", "", "confirm:no")
                 return
             was_applied = answer(dialog, line) is LineEffect.APPLIED
             if not was_applied:

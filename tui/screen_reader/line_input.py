@@ -64,7 +64,8 @@ class LineReader:
             sys.stdout.flush()
 
     def end_input(self) -> None:
-        """End the wait for a line, as if the user had ended the input."""
+        """End the wait for a line, and later ones, as if the user had ended the input."""
+        self._is_ended = True
         waiting, self._waiting = self._waiting, None
         if waiting is not None and not waiting.done():
             waiting.set_result(None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -95,6 +96,24 @@ async def test_what_comes_later_to_a_list_is_said_and_can_be_chosen(keyboard: in
         picked = await asked
     assert picked is not None
     assert picked.index == 1
+
+
+async def test_the_end_of_the_input_closes_a_list_that_is_searched(keyboard: int) -> None:
+    out, reader = Said(), LineReader()
+    panel = ListPanel("Numbers", [Item(f"item {n}") for n in range(12)])
+    dialogs = LineDialogs(LineOutput(out, has_marks=False), reader, lambda _lines: None)
+    asked = asyncio.ensure_future(dialogs.ask(panel))
+    await out.until("1 to 10 of 12.")
+    os.write(keyboard, b"item 7\n")
+    await out.until("item 7 (selected)")
+    reader.end_input()
+    async with asyncio.timeout(20):
+        assert await asked is None
+        assert await reader.line("") is None
+        # The thread that reads must not outlive what it reads from.
+        os.write(keyboard, b"\n")
+        (typing,) = (one for one in threading.enumerate() if one.name == "typed-line")
+        await asyncio.to_thread(typing.join)
 
 
 async def test_a_line_that_changes_nothing_is_answered(keyboard: int) -> None:
