@@ -26,7 +26,7 @@ from agent.commands.spec import Command, Surface
 from agent.commands.table import BUILTIN_COMMANDS
 from agent.commands.turn_scope import TurnScope
 from agent.files.file_index import FileIndex
-from agent.files.mentions import MentionReader
+from agent.files.mentions import CheckResource, MentionReader
 from agent.hook_events.hook_dispatch import HookDispatch
 from agent.messages import Block
 from agent.orchestration.workflow_files import WorkflowPlaces
@@ -166,10 +166,10 @@ def _of_servers(late: LateParts) -> Sequence[Command]:
     return prompt_commands(live.servers)
 
 
-async def _resource(late: LateParts, name: str) -> Sequence[Block] | None:
+async def _resource(late: LateParts, name: str, check: CheckResource) -> Sequence[Block] | None:
     """Return the contents of a server's resource; None where the name is of none."""
     live = late.servers_or_none()
-    return await live.read_mention(name) if live is not None else None
+    return await live.read_mention(name, check) if live is not None else None
 
 
 class SkillReminders:

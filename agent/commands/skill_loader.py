@@ -93,7 +93,7 @@ class Skills:
         result = await self._runner.run(meta, template, arguments, events, abort, by_user=False)
         if result.refusal:
             raise ToolError(result.refusal)
-        files = await self._mentions.attach(result.own_words, turn_id, abort)
+        files = await self._mentions.attach(result.own_words, turn_id, abort, by_user=False)
         directory = (
             f"Files of this skill are in {template.directory}.\n\n" if template.directory else ""
         )

@@ -46,7 +46,7 @@ async def open_prompt(
     if outcome is not None and outcome.additional_context:
         new.append(user_message(outcome.additional_context, origin="hook"))
     if parts.initial_prompt and not state.messages:
-        new.append(user_message(parts.initial_prompt))
+        new.append(user_message(parts.initial_prompt, origin="reminder"))
     first = parts.hooks.take_first_message()
     if first is not None:
         new.append(user_message(first, origin="hook"))

@@ -23,7 +23,7 @@ from agent.tools.builtin.read import ReadInput, read_tool
 from agent.tools.files.paths import absolute, display_path
 from agent.tools.services import ToolServices
 from permissions.base.text.late_pattern import compile_late
-from permissions.decision import Behavior, Reason, source_name
+from permissions.decision import Behavior, Decision, Reason, source_name
 from permissions.gate import PermissionGate
 from permissions.request import PermissionRequest
 
@@ -95,19 +95,27 @@ class _Attached(Struct, frozen=True):
     refusals: tuple[str, ...] = ()
 
 
+CheckResource = Callable[[str, str], None]
+"""Takes the name of a server and the address of a resource. Raises ToolError where it must not be
+read."""
+
+
 class MentionReader(Struct):
     """Reads what prompts mention, in the name of the conversation's own tools."""
 
     services: Callable[[], ToolServices]
     gate: PermissionGate
-    resources: Callable[[str], Awaitable[Sequence[Block] | None]] | None = None
+    resources: Callable[[str, CheckResource], Awaitable[Sequence[Block] | None]] | None = None
     """Reads a resource of a server, given as `server:uri`; None where there is none of this name.
     Raises ToolError."""
 
     async def attach(
-        self, texts: Sequence[str], turn_id: str, abort: AbortSignal
+        self, texts: Sequence[str], turn_id: str, abort: AbortSignal, *, by_user: bool = True
     ) -> MentionContents:
         """Read the files and folders that the texts mention. Raises nothing.
+
+        To mention a resource of a server is the user's consent to read it. Where the model wrote
+        the text (`by_user` is false), a rule has to allow that.
 
         Names of nothing that exists are words, and left alone; those in a folder that exists are
         reported. They are relative to the launch directory, as they are offered, and then to the
@@ -120,7 +128,7 @@ class MentionReader(Struct):
         attached_mentions: set[Mention] = set()
         for readings in chain.from_iterable(map(find_mentions, texts)):
             target = next(filter(None, map(self._locate, readings)), None)
-            if target is None and (part := await self._resource(readings)) is not None:
+            if target is None and (part := await self._resource(readings, by_user)) is not None:
                 names.extend(part.names)
                 blocks.extend(part.blocks)
                 refusals.extend(part.refusals)
@@ -164,12 +172,21 @@ class MentionReader(Struct):
             notes.insert(0, Note("info", f"attached: {', '.join(names)}"))
         return MentionContents((message,) if blocks else (), tuple(notes))
 
-    async def _resource(self, readings: Sequence[Mention]) -> _Attached | None:
+    async def _resource(self, readings: Sequence[Mention], by_user: bool) -> _Attached | None:
         """Return what a resource of a server contains; None where no reading names one."""
+
+        def check(server: str, uri: str) -> None:
+            request = PermissionRequest("ReadMcpResourceTool", {"server": server, "uri": uri})
+            decision = self.gate.evaluate(request, cwd=self.services().cwd)
+            if decision.behavior is Behavior.DENY or (
+                decision.behavior is not Behavior.ALLOW and not by_user
+            ):
+                raise ToolError(_why_not(decision))
+
         for mention in readings if self.resources is not None else ():
             assert self.resources is not None
             try:
-                content = await self.resources(mention.path)
+                content = await self.resources(mention.path, check)
             except ToolError as error:
                 return _Attached(refusals=(f"@{mention.path} is not attached: {error}",))
             if content is not None:
@@ -196,9 +213,7 @@ class MentionReader(Struct):
         decision = self.gate.evaluate(request, cwd=self.services().cwd)
         if decision.behavior is Behavior.ALLOW:
             return ""
-        if decision.reason in {Reason.DENY_RULE, Reason.ASK_RULE} and decision.rule is not None:
-            return f"the rule {decision.rule.text} ({source_name(decision.rule.source)}) forbids it"
-        return decision.message
+        return _why_not(decision)
 
     async def _attach(
         self, mention: Mention, path: Path, name: str, turn_id: str, abort: AbortSignal
@@ -246,6 +261,12 @@ class MentionReader(Struct):
             raise ToolError(f"it cannot be listed ({error.strerror})") from error
         more = f"\n[{len(names) - MAX_ENTRIES} more]" if len(names) > MAX_ENTRIES else ""
         return f"{name} is a folder with:\n" + "\n".join(names[:MAX_ENTRIES]) + more
+
+
+def _why_not(decision: Decision) -> str:
+    if decision.reason in {Reason.DENY_RULE, Reason.ASK_RULE} and decision.rule is not None:
+        return f"the rule {decision.rule.text} ({source_name(decision.rule.source)}) forbids it"
+    return decision.message
 
 
 def _with_lines(name: str, mention: Mention, *, is_directory: bool) -> str:

@@ -539,6 +539,8 @@ async def test_an_agent_leads_the_session_with_its_prompt_tools_and_model(begin:
     assert body["model"] == "claude-haiku-5-5"
     assert {tool["name"] for tool in body["tools"]} == {"Agent", "Read", "Bash"}
     assert "Read the plan first." in json.dumps(body["messages"])
+    # What a definition says is not the user's word, as auto mode and summaries take it.
+    assert [prompt.text for prompt in journey.conversation.view.prompts] == ["go"]
     plan, bash = (next(r for r in results(events) if r.name == n) for n in ("Agent", "Bash"))
     assert "may only start: explore" in plan.text
     assert "may use Bash only as Bash(git *)" in bash.text

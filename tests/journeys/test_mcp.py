@@ -121,6 +121,35 @@ async def test_without_servers_nothing_of_mcp_is_loaded(project: Path, fresh_hom
     assert {name for name in loaded if name.startswith(("mcp", "agent.mcp"))} == set()
 
 
+async def test_the_model_reads_no_resource_through_a_skill_that_it_may_not_read(
+    project: Path, fresh_home: Path
+) -> None:
+    path = fresh_home / ".agent" / "skills" / "look" / "SKILL.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("---\ndescription: Look\n---\nLook at $ARGUMENTS\n")
+    load = Turn((ToolCall("Skill", {"skill": "look", "args": "@plain:note:///1"}),))
+    flags = ("--mcp-config", servers(plain=entry()), "--strict-mcp-config", "--allow", "Skill")
+    async with ScriptedServer(Scenario(turns=(load, DONE, load, DONE))) as server:
+        env = environment(fresh_home, server.base_url)
+        await run("-p", "look", *flags, cwd=project, env=env)
+        refused = json.dumps(server.requests[1].body["messages"])
+        await run("-p", "look", *flags, "--allow", "ReadMcpResourceTool", cwd=project, env=env)
+        allowed = json.dumps(server.requests[3].body["messages"])
+    assert "Look at @plain:note:///1" in refused
+    assert "the content" not in refused
+    assert "the content" in allowed
+
+
+async def test_a_mentioned_resource_is_subject_to_deny_rules(
+    project: Path, fresh_home: Path
+) -> None:
+    flags = ("--mcp-config", servers(plain=entry()), "--deny", "ReadMcpResourceTool")
+    async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
+        env = environment(fresh_home, server.base_url)
+        await run("-p", "see @plain:note:///1", *flags, cwd=project, env=env)
+    assert "the content" not in json.dumps(server.requests[0].body["messages"])
+
+
 async def test_prompts_are_commands_and_resources_are_mentioned(
     project: Path, fresh_home: Path
 ) -> None:

@@ -263,15 +263,18 @@ class LiveServers:
             )
         await self.follow_settings()
 
-    async def read_mention(self, name: str) -> Sequence[Block] | None:
+    async def read_mention(
+        self, name: str, check: Callable[[str, str], None]
+    ) -> Sequence[Block] | None:
         """Return the contents of a resource given as `server:uri`; None where no such server is.
 
         Raises:
-            ToolError: the server does not give it.
+            ToolError: `check` raised it, or the server does not give it.
         """
         for view in self.servers.views():
             uri = name.removeprefix(f"{view.name}:")
             if uri != name and uri and view.state is ServerState.CONNECTED:
+                check(view.name, uri)
                 try:
                     return content_blocks(await self.servers.read_resource(view.name, uri))
                 except McpError as error:

@@ -85,8 +85,16 @@ _FORMATS: Final = (
     ),
     _format("password in an address", "://", r"(?<=://)[^\s/:@]+:[^\s/@]{3,}(?=@)", own_word=False),
 )
-_OPAQUE_KEYS: Final = frozenset({"signature", "data", "encrypted_content"})
-"""Fields of blocks that are checked or decoded byte by byte, and hold no text."""
+_OPAQUE_KEYS: Final = {
+    "thinking": "signature",
+    "redacted_thinking": "data",
+    "base64": "data",
+    "compaction": "encrypted_content",
+    "reasoning": "encrypted_content",
+    "web_search_result": "encrypted_content",
+}
+"""By the type of a block, its field that is checked or decoded byte by byte, and holds no text. A
+field of that name elsewhere is somebody's data: a tool has parameters of any name."""
 
 
 class Redactor:
@@ -159,15 +167,14 @@ class Redactor:
         return value
 
     def _mapping(self, value: Mapping[str, Any]) -> Any:
-        new_parts: dict[str, Any] = {}
-        for key, part in value.items():
-            if key in _OPAQUE_KEYS and isinstance(part, str):
-                continue
-            new = self.json(part)
-            # Equal texts may be different objects; only a real change makes a copy.
-            if new is not part and new != part:
-                new_parts[key] = new
-        return {**value, **new_parts} if new_parts else value
+        kind = value.get("type")
+        opaque_key = _OPAQUE_KEYS.get(kind) if isinstance(kind, str) else None
+        safe = {
+            self.text(key): part if key == opaque_key else self.json(part)
+            for key, part in value.items()
+        }
+        # Equal texts may be different objects; only a real change makes a copy.
+        return value if safe == value else safe
 
 
 def secrets_of(env: Mapping[str, str], more: Iterable[tuple[str, str]] = ()) -> dict[str, str]:

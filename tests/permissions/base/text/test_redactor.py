@@ -90,6 +90,16 @@ def test_signatures_and_pictures_are_left_alone() -> None:
     assert Redactor().json(message) is message
 
 
+@pytest.mark.parametrize("name", ["data", "signature", "encrypted_content"])
+def test_a_parameter_of_a_tool_is_text_whatever_its_name(name: str) -> None:
+    call = {"type": "tool_use", "name": "mcp__x__send", "input": {name: KEY}}
+    assert KEY not in Redactor().line(json.dumps({"content": [call]}))
+
+
+def test_names_of_fields_are_cleaned() -> None:
+    assert KEY not in Redactor().line(json.dumps({"input": {"headers": {KEY: "x"}}}))
+
+
 def test_json_is_cleaned_at_any_depth() -> None:
     value = {"a": [{"b": ("x", KEY)}], "n": 1}
     assert Redactor().json(value) == {"a": [{"b": ("x", "[redacted: Anthropic key]")}], "n": 1}
