@@ -112,8 +112,9 @@ async def test_the_end_of_the_input_closes_a_list_that_is_searched(keyboard: int
         assert await reader.line("") is None
         # The thread that reads must not outlive what it reads from.
         os.write(keyboard, b"\n")
-        (typing,) = (one for one in threading.enumerate() if one.name == "typed-line")
-        await asyncio.to_thread(typing.join)
+        for thread in threading.enumerate():
+            if thread.name == "typed-line":
+                await asyncio.to_thread(thread.join)
 
 
 async def test_a_line_that_changes_nothing_is_answered(keyboard: int) -> None:
