@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from agent.assembly.agents.workflow_setup import workflow_places
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts, SharedState
@@ -29,7 +30,6 @@ from agent.files.file_index import FileIndex
 from agent.files.mentions import CheckResource, MentionReader
 from agent.hook_events.hook_dispatch import HookDispatch
 from agent.messages import Block
-from agent.orchestration.workflow_files import WorkflowPlaces
 from agent.prompt.system import note
 from permissions.gate import PermissionGate
 from permissions.rule import RuleSource
@@ -146,12 +146,7 @@ def _workflows(start: StartContext, late: LateParts) -> Callable[[], Sequence[Co
     """Return what lists saved workflows; those of a project count once it is trusted."""
 
     def directories() -> Sequence[Path]:
-        settings = start.settings
-        places = WorkflowPlaces(
-            settings.home, settings.agent_home, settings.project_root, late.cwd()
-        )
-        is_trusted = settings.trust.is_trusted or settings.trust.by_flag
-        return tuple(places.directories() if is_trusted else places.own_directories())
+        return tuple(workflow_places(start.settings, late.cwd()).directories())
 
     return WorkflowCommands(directories)
 

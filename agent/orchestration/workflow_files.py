@@ -18,21 +18,23 @@ class WorkflowPlaces(Struct, frozen=True):
     agent_home: Path
     project: Path
     cwd: Path
+    is_trusted: bool = True
+    """Whether the project is: else its directories do not count."""
 
     def directories(self) -> Iterator[Path]:
         """Yield the directories; the first that has a name wins."""
+        if self.is_trusted:
+            yield from self._project_directories()
+        yield self.agent_home / "workflows"
+        yield self.home / ".claude" / "workflows"
+
+    def _project_directories(self) -> Iterator[Path]:
         inside = self.cwd == self.project or self.project in self.cwd.parents
         innermost = self.cwd if inside else self.project
         between = [innermost, *(p for p in innermost.parents if self.project in (p, *p.parents))]
         for directory in between:
             yield directory / ".agent" / "workflows"
             yield directory / ".claude" / "workflows"
-        yield from self.own_directories()
-
-    def own_directories(self) -> Iterator[Path]:
-        """Yield those of the user."""
-        yield self.agent_home / "workflows"
-        yield self.home / ".claude" / "workflows"
 
 
 def workflow_file(path: Path) -> WorkflowScript:

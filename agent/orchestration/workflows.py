@@ -84,6 +84,8 @@ class Workflows:
         self._runs: dict[str, WorkflowRun] = {}
         self._tasks: dict[str, asyncio.Task[RunEnd]] = {}
         self._reports: list[BackgroundReport] = []
+        self._decided_calls: dict[str, tuple[WorkflowCall, WorkflowCall]] = {}
+        """By the id of a tool call: what it asks for, as it came and with the script's text."""
         self._caps = surround.caps
         self._is_awaited = False
         self._end_event = asyncio.Event()
@@ -104,13 +106,14 @@ class Workflows:
         reports, self._reports = self._reports, []
         return reports
 
-    def identity(self, call: WorkflowCall) -> str:
+    def identity(self, call: WorkflowCall, tool_use_id: str) -> str:
         """Return `name@hash`. Raises ToolError."""
         if call.subtasks is not None:
             return SUBTASKS
         from agent.orchestration.new_run import script_of  # see above
 
-        script = script_of(call, self._surround.places())
+        script = script_of(self._with_script(call, tool_use_id), self._surround.places())
+        self._decided_calls[tool_use_id] = call, replace(call, script=script.text)
         return f"{script.meta.name}@{script_hash(script.text)[:HASH_DIGITS]}"
 
     @property
@@ -118,10 +121,11 @@ class Workflows:
         """Whether orchestration mode is on."""
         return self._surround.orchestrates()
 
-    async def plan(self, call: WorkflowCall) -> WorkflowDisplay:
+    async def plan(self, call: WorkflowCall, tool_use_id: str) -> WorkflowDisplay:
         """Return what a call would do, for the user. Raises ToolError."""
         from agent.orchestration.new_run import new_record  # see above
 
+        call = self._with_script(call, tool_use_id)
         surround = self._surround
         run = new_record(call, surround.places(), session=surround.session, mode=surround.mode())
         return await launch_plan(
@@ -138,7 +142,8 @@ class Workflows:
         """Start a run; wait for it unless it runs in the background. Raises ToolError."""
         from agent.orchestration.new_run import new_record  # see above
 
-        del tool_use_id
+        call = self._with_script(call, tool_use_id)
+        self._decided_calls.pop(tool_use_id, None)
         if call.resumes is not None:
             record = await self._resume(call)
         else:
@@ -228,6 +233,11 @@ class Workflows:
 
     # -- pieces -----------------------------------------------------------------------------
 
+    def _with_script(self, call: WorkflowCall, tool_use_id: str) -> WorkflowCall:
+        """Return a call with the text of its script, once that was read."""
+        original, judged_call = self._decided_calls.get(tool_use_id, (call, call))
+        return judged_call if original == call else call
+
     async def _resume(self, call: WorkflowCall) -> RunRecord:
         from agent.orchestration.new_run import limits_of, script_of  # see above
 
@@ -236,7 +246,12 @@ class Workflows:
             record = await self._take(call.resumes)
         except JournalError as error:
             raise ToolError(f"The run cannot be resumed: {error}.") from error
-        if call.subtasks is None and record.kind != SUBTASKS:
+        if (call.subtasks is None) != (record.kind != SUBTASKS):
+            raise ToolError(
+                f"The run cannot be resumed: {record.id} runs another kind of workflow.",
+                "Give subtasks for a run of subtasks, and a script for a run of a script.",
+            )
+        if call.subtasks is None:
             # An edited script reuses every call that did not change.
             script = script_of(call, self._surround.places())
             record = replace(record, name=script.meta.name, script=script.text)

@@ -42,8 +42,10 @@ class WorkflowStart(Struct, frozen=True):
 class WorkflowPort(Protocol):
     """The workflows of a session."""
 
-    def identity(self, call: WorkflowCall) -> str:
+    def identity(self, call: WorkflowCall, tool_use_id: str) -> str:
         """Return `name@hash`, which permission rules are compared with; reads the script's file.
+
+        The file is read once for a call: what is decided about is what is shown and started.
 
         Raises ToolError where there is no such workflow, or it cannot be read.
         """
@@ -54,7 +56,7 @@ class WorkflowPort(Protocol):
         """Whether orchestration mode is on."""
         ...
 
-    async def plan(self, call: WorkflowCall) -> WorkflowDisplay:
+    async def plan(self, call: WorkflowCall, tool_use_id: str) -> WorkflowDisplay:
         """Return what a call would do, for the user. Raises ToolError."""
         ...
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from io import StringIO
+from pathlib import Path
 
 import pytest
 
+from agent.abort import AbortController
 from agent.assembly.agents import workflow_setup
 from agent.assembly.agents.workflow_setup import CALL_LIMITS
 from agent.events import AgentEvent
@@ -17,8 +19,12 @@ from agent.model.scripted.scenario import ModelInfo, Part, Scenario, Text, ToolC
 from agent.orchestration.mode_reminders import ENTER, EXIT
 from agent.orchestration.script.script_engine import has_engine
 from agent.tools.agent_port import CallLimits
+from agent.tools.base import ToolError
+from agent.tools.workflow_port import WorkflowCall
 from agent.user_prompt import Prompt
-from tests.journeys.conftest import Begin, Journey, results
+from permissions.decision import Decision
+from permissions.request import PermissionRequest
+from tests.journeys.conftest import Begin, Journey, results, yes
 
 needs_engine = pytest.mark.skipif(not has_engine(), reason="quickjs-ng has no build here")
 ALLOW = ("Workflow",)
@@ -181,6 +187,7 @@ async def test_a_saved_workflow_is_found_by_name(begin: Begin) -> None:
     journey = await begin(
         respond=scripted([[call], [Text("Well.")]], lambda _task: [Text("fine")]),
         allow=ALLOW,
+        trust=True,
     )
     place = journey.project / ".claude" / "workflows"
     place.mkdir(parents=True)
@@ -329,3 +336,56 @@ async def test_lines_of_a_run_without_a_screen_say_how_far_it_is(begin: Begin) -
     assert (done[0], done[-1], done) == (0, 4, sorted(done))
     assert progress[-1]["state"] == "ended"
     assert "workflow subtasks: ended, " in err.getvalue()
+
+
+@needs_engine
+async def test_a_script_that_changes_while_the_user_is_asked_does_not_run(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = ToolCall("Workflow", {"scriptPath": "audit.js", "run_in_background": False})
+    journey = await begin(
+        respond=scripted([[call], [Text("Done.")]], lambda task: [Text(task)]), answers=[yes()]
+    )
+    file = journey.project / "audit.js"
+    file.write_text(HEAD + "return 'what was shown'")
+    decide = journey.person.decide
+
+    async def change_and_decide(request: PermissionRequest, pending: Decision) -> Decision | None:
+        file.write_text(HEAD + "return 'what came later'")
+        return await decide(request, pending)
+
+    monkeypatch.setattr(journey.person, "decide", change_and_decide)
+    text = workflow_result(await journey.send("audit"))
+    assert len(journey.person.asked) == 1
+    assert "what was shown" in text
+
+
+@needs_engine
+async def test_a_run_is_resumed_only_as_what_it_is(begin: Begin) -> None:
+    script = ToolCall("Workflow", {"script": HEAD + "return 1", "run_in_background": False})
+    journey = await begin(
+        respond=scripted([[script], [Text("Done.")]], lambda task: [Text(task)]), allow=ALLOW
+    )
+    await journey.send("audit")
+    workflows = journey.conversation.workflows
+    (ended,) = workflows.summaries()
+    run_id = ended.line.split()[1].rstrip(":")
+    call = WorkflowCall(subtasks=["look"], resumes=run_id)
+    with pytest.raises(ToolError, match="another kind of workflow"):
+        await workflows.start(call, "x", AbortController().signal)
+
+
+@needs_engine
+async def test_a_project_that_is_not_trusted_replaces_no_workflow(
+    begin: Begin, fresh_home: Path
+) -> None:
+    call = ToolCall("Workflow", {"name": "audit", "run_in_background": False})
+    journey = await begin(
+        respond=scripted([[call], [Text("Done.")]], lambda task: [Text(task)]),
+        allow=("Workflow(audit)",),
+    )
+    for place, answer in ((fresh_home, "mine"), (journey.project, "foreign")):
+        directory = place / ".agent" / "workflows"
+        directory.mkdir(parents=True)
+        (directory / "audit.js").write_text(HEAD + f"return '{answer}'")
+    assert "mine" in workflow_result(await journey.send("audit"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -45,6 +46,7 @@ from permissions.confinement import Confinement
 
 if TYPE_CHECKING:
     from agent.orchestration.workflow_files import WorkflowPlaces
+    from agent.settings.load import Settings
 
 NO_CAPACITY: Final = frozenset({429, 503, 529})
 RETRY_S: Final = 5.0
@@ -73,17 +75,12 @@ def build_workflows(
     place = journal_place(environment.env, settings.agent_home, settings.project_root)
     section = settings.values.workflows
 
-    def places() -> WorkflowPlaces:
-        from agent.orchestration.workflow_files import WorkflowPlaces  # with the first workflow
-
-        return WorkflowPlaces(settings.home, settings.agent_home, settings.project_root, late.cwd())
-
     def warn(text: str) -> None:
         start.user.notify(text, "warning")
 
     surround = WorkflowSurround(
         session=start.session.id,
-        places=places,
+        places=lambda: workflow_places(settings, late.cwd()),
         mode=late.mode,
         run_agent=_SessionAgents(catalog, supervisor).run,
         confine=start.sandbox.confine_where_held(
@@ -97,6 +94,20 @@ def build_workflows(
         wait_s=WAIT_S if section is None or section.waitSeconds is None else section.waitSeconds,
     )
     return Workflows(surround, Journal(lambda: open_journal(place), warn))
+
+
+def workflow_places(settings: Settings, cwd: Path) -> WorkflowPlaces:
+    """Return where saved workflows are; those of a project count once it is trusted."""
+    from agent.orchestration.workflow_files import WorkflowPlaces  # with the first workflow
+
+    trust = settings.trust
+    return WorkflowPlaces(
+        settings.home,
+        settings.agent_home,
+        settings.project_root,
+        cwd,
+        is_trusted=trust.is_trusted or trust.by_flag,
+    )
 
 
 def _caps(section: WorkflowsSection | None) -> Caps:

@@ -104,7 +104,7 @@ async def _validate(tool_input: WorkflowInput, context: ToolContext) -> str | No
             "Give exactly one of subtasks, script, name and scriptPath.",
         )
     try:
-        _port(context).identity(call)
+        _port(context).identity(call, context.tool_use_id)
     except ToolError as error:
         return str(error)
     return None
@@ -133,14 +133,15 @@ def _permission_input(
     parameters = {key: value for key, value in raw.items() if key not in ADDED}
     try:
         port = _port(context)
-        values = {**parameters, "workflow": port.identity(tool_input.call())}
+        identity = port.identity(tool_input.call(), context.tool_use_id)
     except ToolError:
         return parameters
+    values = {**parameters, "workflow": identity}
     return {**values, "orchestration": True} if port.orchestrates else values
 
 
 async def _preview(tool_input: WorkflowInput, context: ToolContext) -> Display:
-    return await _port(context).plan(tool_input.call())
+    return await _port(context).plan(tool_input.call(), context.tool_use_id)
 
 
 def _port(context: ToolContext) -> WorkflowPort:
