@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import AbstractContextManager
+from ipaddress import ip_address
 from typing import Final, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -33,6 +34,7 @@ from agent.mcp.configuration.server_definition import ServerDefinition
 from agent.mcp.mcp_errors import ConnectFailed, NeedsSignIn
 from hooks.ports import system_resolve
 from permissions.base.network.guarded_connect import check_url
+from permissions.base.network.private_addresses import METADATA
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -228,12 +230,15 @@ class ServerAuth(httpx2.Auth):
 
     async def _check_request(self, outgoing: httpx2.Request) -> httpx2.Request:
         """Return a request of the flow as it may be sent: never to a machine on the inside that
-        the server itself is not."""
+        the server itself is not, never for a cloud's credentials, nor in plain text where the
+        server is not."""
         url = outgoing.url
         if self._metadata_url is not None and any(part in url.path for part in _WELL_KNOWN):
             outgoing = httpx2.Request("GET", self._metadata_url, headers=outgoing.headers)
             url = outgoing.url
         server = urlsplit(self._definition.url)
+        if server.scheme == "https" and url.scheme != "https":
+            raise ConnectFailed(f"signing in was stopped: {url.host} is not asked over https")
         if url.host != server.hostname:
             verdict = await asyncio.to_thread(check_url, str(url), system_resolve)
             server_verdict = await asyncio.to_thread(
@@ -241,6 +246,10 @@ class ServerAuth(httpx2.Auth):
             )
             if not verdict.is_allowed and server_verdict.is_allowed:
                 raise ConnectFailed(f"signing in was stopped: {verdict.reason}")
+            if METADATA & {ip_address(one.partition("%")[0]) for one in verdict.addresses}:
+                raise ConnectFailed(
+                    f"signing in was stopped: {url.host} gives out the credentials of this machine"
+                )
             if "loopback" in verdict.reason and "loopback" not in server_verdict.reason:
                 raise ConnectFailed("signing in was stopped: the server redirects to this machine")
         return outgoing

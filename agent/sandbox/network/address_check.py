@@ -14,24 +14,11 @@ from msgspec import Struct
 from agent.sandbox.network.host_name import HostName, IpAddress, host_of_address
 from agent.sandbox.network.host_rules import HostRule, HostRules
 from permissions.base.network.guarded_connect import LOCALHOST
-from permissions.base.network.private_addresses import address_kind
+from permissions.base.network.private_addresses import METADATA, address_kind
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
 """Addresses of a host name, as text. Raises OSError."""
 
-METADATA: Final = frozenset(
-    ip_address(text)
-    for text in (
-        "100.100.100.200",
-        "168.63.129.16",
-        "169.254.169.254",
-        "169.254.170.2",
-        "192.0.0.192",
-        "fd00:ec2::254",
-        "fd20:ce::254",
-    )
-)
-"""Where clouds give out the credentials of a machine; only a rule with the address allows them."""
 _DISCARD_PORT: Final = 9
 
 

@@ -6,7 +6,7 @@ resolvers accept (`0x0a000001`, `10.1`).
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from socket import inet_aton
 from typing import Final
 
@@ -48,6 +48,19 @@ BLOCKED_V6: Final = tuple(
         ("ff00::/8", "multicast"),
     )
 )
+METADATA: Final = frozenset(
+    ip_address(text)
+    for text in (
+        "100.100.100.200",
+        "168.63.129.16",
+        "169.254.169.254",
+        "169.254.170.2",
+        "192.0.0.192",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+    )
+)
+"""Where clouds give out the credentials of a machine."""
 LOOPBACK_V4: Final = IPv4Network("127.0.0.0/8")
 LOOPBACK_V6: Final = IPv6Address("::1")
 NAT64: Final = IPv6Network("64:ff9b::/96")

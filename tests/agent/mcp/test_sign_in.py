@@ -155,6 +155,25 @@ async def test_metadata_of_another_resource_stops_it(tmp_path: Path) -> None:
         assert browser.shown == []
 
 
+@pytest.mark.parametrize(
+    ("server", "target"),
+    [
+        ("http://10.0.0.5/mcp", "http://169.254.169.254/token"),
+        ("http://10.0.0.5/mcp", "http://100.100.100.200/token"),
+        ("http://10.0.0.5/mcp", "http://[fd00:ec2::254]/token"),
+        ("https://8.8.8.8/mcp", "http://8.8.4.4/token"),
+        ("https://8.8.8.8/mcp", "http://8.8.8.8/token"),
+    ],
+)
+async def test_a_server_sends_the_sign_in_nowhere_unsafe(
+    tmp_path: Path, server: str, target: str
+) -> None:
+    one = definition({"name": "guarded", "transport": "http", "url": server})
+    auth = ServerAuth(one, TokenStore(tmp_path), None, None)
+    with pytest.raises(ConnectFailed, match="signing in was stopped"):
+        await auth._check_request(httpx2.Request("POST", target))
+
+
 async def test_a_configured_key_is_never_replaced_by_a_sign_in(tmp_path: Path) -> None:
     async with SignInServer() as server:
         keyed = guarded(server, headers={"Authorization": "Bearer wrong"})
