@@ -102,6 +102,8 @@ class ToolEnd(Struct, frozen=True):
     agent_id: str | None = None
     change: Mapping[str, object] | None = None
     """What it changed in a file, for the display after a resume; see `diff_to_json`."""
+    fact: str = ""
+    """What the user reads of a failure, where the result also advises the model."""
     kind: Literal["tool_end"] = "tool_end"
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec.structs import asdict
 
-from agent.display import Display, TodoItem
+from agent.display import Display, TextDisplay, TodoItem
 from agent.errors import SessionError
 from agent.events import (
     AgentEvent,
@@ -209,6 +209,7 @@ class SessionRecorder:
                 identifier,
                 agent_id,
                 diff_to_json(display) if outcome == "ok" else None,
+                display.text if outcome != "ok" and isinstance(display, TextDisplay) else "",
             )
         )
 

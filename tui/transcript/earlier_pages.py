@@ -172,7 +172,7 @@ def _to_block(card: ToolCard, page: HistoryPage) -> Block:
         identifier=shown_line(call.identifier) or card.identifier,
         state=_STATES.get(call.outcome, card.state),
         elapsed_s=call.elapsed_s,
-        display=shown_display(call.change or _display_again(card)),
+        display=shown_display(call.display or _display_again(card)),
         decision=_shown_denial(call.denial),
     )
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from agent.display import DiffDisplay
+from agent.display import DiffDisplay, TextDisplay
 from agent.errors import SessionError
 from agent.messages import Message
 from agent.session.record_json import UnreadableRecord, from_json
@@ -44,7 +44,8 @@ class PastCall(Struct, frozen=True):
     identifier: str
     outcome: str
     elapsed_s: float
-    change: DiffDisplay | None = None
+    display: DiffDisplay | TextDisplay | None = None
+    """What it changed in a file, or what the user read of its failure."""
     denial: Decision | None = None
     """Who denied the call, and why; None without a denial, and where a hook stopped the turn."""
 
@@ -167,5 +168,5 @@ def _past_call(record: ToolEnd | DenialRecord) -> PastCall:
     if isinstance(record, DenialRecord):
         denial = denial_from_json(record.decision)
         return PastCall(record.identifier, "denied", 0.0, denial=denial)
-    change = diff_from_json(record.change)
-    return PastCall(record.identifier, record.outcome, record.elapsed_s, change)
+    display = TextDisplay(record.fact) if record.fact else diff_from_json(record.change)
+    return PastCall(record.identifier, record.outcome, record.elapsed_s, display)

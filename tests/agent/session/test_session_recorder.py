@@ -10,7 +10,7 @@ from typing import Literal
 
 import pytest
 
-from agent.display import TodoItem
+from agent.display import TextDisplay, TodoItem
 from agent.events import (
     Compacted,
     MessageCommitted,
@@ -88,6 +88,21 @@ async def test_a_finished_call_keeps_its_result_through_a_crash(session: Session
     await recorder.tool_ended(use, tool_result_block("a", "listing"), "ok", 0.1, "Bash ls", None)
     got = resume.load(session.path)  # no message with the results was ever written
     assert got.messages[-1].content == (tool_result_block("a", "listing"),)
+
+
+async def test_what_users_read_of_a_failure_is_kept(session: Session) -> None:
+    recorder = SessionRecorder(session)
+    await recorder.event(MessageCommitted("t", user_message("go")), ())
+    await recorder.event(MessageCommitted("t", Message("assistant", (CALL,), "model")), ())
+    use, block = (
+        ToolUse("a", "Bash", {}),
+        tool_result_block("a", "It failed. Try b.", is_error=True),
+    )
+    fact = TextDisplay("It failed.")
+    await recorder.tool_ended(use, block, "error", 0.1, "Bash a", None, fact)
+    await recorder.event(MessageCommitted("t", tool_results_message([block])), ())
+    await recorder.aclose()
+    assert SessionPages(session.path).older().calls == {"a": PastCall("Bash a", "error", 0.1, fact)}
 
 
 async def test_a_compaction_carries_the_state_on(session: Session) -> None:

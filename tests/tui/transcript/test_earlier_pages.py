@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.display import CommandDisplay, DiffDisplay, PlanDisplay
+from agent.display import CommandDisplay, DiffDisplay, PlanDisplay, TextDisplay
 from agent.messages import Message, text_block, tool_result_block, tool_results_message
 from agent.messages import user_message as said
 from agent.prompt.shell_command_note import note_of
@@ -97,6 +97,20 @@ def test_a_command_and_a_plan_look_as_they_did_then(tmp_path: Path) -> None:
     blocks, _ = past_blocks(SessionPages(path).older())
     cards = [block for block in blocks.blocks if isinstance(block, ToolCard)]
     assert [card.display for card in cards] == [CommandDisplay("make", "1\n2"), PlanDisplay("# P")]
+
+
+def test_a_failure_shows_what_users_read_then(tmp_path: Path) -> None:
+    result = tool_result_block("a", "x occurs twice. Add lines to old_string.", is_error=True)
+    path = session(
+        tmp_path / "s.jsonl",
+        said("hello"),
+        Message("assistant", (CALL,), "model"),
+        ToolEnd("a", "Edit", result, "error", identifier="Edit f.py", fact="x occurs twice."),
+        tool_results_message([result]),
+    )
+    blocks, _ = past_blocks(SessionPages(path).older())
+    (card,) = [block for block in blocks.blocks if isinstance(block, ToolCard)]
+    assert (card.display, card.state) == (TextDisplay("x occurs twice."), "failed")
 
 
 def test_a_command_of_ones_own_comes_back_with_what_it_printed(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_a_call_stays_with_its_result_and_its_change(tmp_path: Path) -> None:
     page = past.older()
     assert isinstance(page.items[0], Message)
     assert page.items[0].text == "I edit"
-    assert page.calls["a"].change == DiffDisplay("f", "x", "y", first_line=9)
+    assert page.calls["a"].display == DiffDisplay("f", "x", "y", first_line=9)
 
 
 def test_what_was_taken_back_is_passed_over(tmp_path: Path) -> None:
