@@ -203,7 +203,15 @@ async def test_a_prompt_waits_for_its_workflow_and_tells_of_it(
     async with serving(answers) as server:
         env = environment(fresh_home, server.base_url)
         status, out, err = await run(
-            "-p", "audit it", "--allow", "Workflow", "--output-format", "json", cwd=saved, env=env
+            "-p",
+            "audit it",
+            "--trust",
+            "--allow",
+            "Workflow",
+            "--output-format",
+            "json",
+            cwd=saved,
+            env=env,
         )
         last = json.dumps(server.requests[-1].body["messages"])
     assert status == 0, err
