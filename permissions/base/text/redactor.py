@@ -94,7 +94,7 @@ _OPAQUE_KEYS: Final = {
     "web_search_result": "encrypted_content",
 }
 """By the type of a block, its field that is checked or decoded byte by byte, and holds no text. A
-field of that name elsewhere is somebody's data: a tool has parameters of any name."""
+field of that name elsewhere holds other data: a tool has parameters of any name."""
 
 
 class Redactor:
