@@ -76,6 +76,7 @@ def test_files_that_an_installer_linked_become_the_programs_own(
         start = "x.pth,,\n" if name == "at_start" else ""
         (info / "RECORD").write_text(f"{name}/a.py,,\n{name}/link,,\n{name}/gone,,\n{start}")
         (package / "link").symlink_to("a.py")
+    (installed / "x.pth").touch()
     monkeypatch.setattr(sys, "path", [str(installed)])
     separate_files("own")
     for file in cache.iterdir():
