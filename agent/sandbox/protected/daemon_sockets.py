@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from agent.sandbox.protected.protected_mounts import directory_entries
 from permissions.base.text.late_pattern import compile_late
 from permissions.paths.resolve import is_below
 
@@ -88,7 +89,7 @@ def daemon_sockets(
 def _of_this_user() -> Iterator[str]:
     """Yield what this user has below `/run`, beside the runtime directory."""
     uid = os.getuid()
-    for entry in _entries(_RUN):
+    for entry in directory_entries(_RUN):
         if entry.name == "user" or entry.is_symlink():
             continue
         status = entry.stat(follow_symlinks=False)
@@ -96,20 +97,12 @@ def _of_this_user() -> Iterator[str]:
             yield entry.path
         elif stat.S_ISDIR(status.st_mode) and (uid != 0 or status.st_mode & stat.S_ISVTX):
             # What is root's in the other directories belongs to the system.
-            inside = _entries(entry.path)
+            inside = directory_entries(entry.path)
             yield from (one.path for one in inside if _owner(one) == uid)
 
 
 def _is_below_one(path: str, directories: Iterable[str]) -> bool:
     return any(is_below(os.path.realpath(path), one) for one in directories)
-
-
-def _entries(directory: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(directory) as entries:
-            return list(entries)
-    except OSError:
-        return []
 
 
 def _owner(entry: os.DirEntry[str]) -> int | None:

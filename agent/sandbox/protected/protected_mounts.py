@@ -102,7 +102,8 @@ def _protect(mounts: ProtectedMounts, root: str, paths: Iterable[str]) -> None:
     mounts.pinned_directories[:] = dict.fromkeys(mounts.pinned_directories)
 
 
-def _entries(directory: str) -> list[os.DirEntry[str]]:
+def directory_entries(directory: str) -> list[os.DirEntry[str]]:
+    """Return what is in a directory; nothing where it cannot be read."""
     try:
         with os.scandir(directory) as entries:
             return list(entries)
@@ -163,7 +164,7 @@ def _add_git_directory(mounts: ProtectedMounts, git: str) -> None:
 def _add_work_trees(mounts: ProtectedMounts, directory: str) -> None:
     """Watch what leads git from a work tree to its configuration. `git worktree remove` deletes it,
     so that nothing can be mounted there."""
-    for entry in filter(_is_directory, _entries(directory)):
+    for entry in filter(_is_directory, directory_entries(directory)):
         mounts.pinned_directories.append(directory)
         for name in _UNCHANGED_IN_WORK_TREE:
             path = os.path.join(entry.path, name)
@@ -186,7 +187,7 @@ def _add_guarded(mounts: ProtectedMounts, git: str) -> None:
 
 def _modules(directory: str, depth: int) -> Iterator[str]:
     """Yield the repositories of submodules."""
-    for entry in filter(_is_directory, _entries(directory)):
+    for entry in filter(_is_directory, directory_entries(directory)):
         if os.path.lexists(os.path.join(entry.path, "HEAD")):
             yield entry.path
             yield from _modules(os.path.join(entry.path, "modules"), depth)
