@@ -79,24 +79,20 @@ def _is_plain(arguments: Sequence[str]) -> bool:
 
 def _start(arguments: Sequence[str]) -> int:
     # Before anything slow.
-    from tui.startup.early_prompt_policy import open_early_prompt
+    from tui.startup.early_prompt_policy import early_prompt
 
     prompt = next((argument for argument in arguments if not argument.startswith("-")), None)
-    early = open_early_prompt(os.environ)
-    try:
+    with early_prompt(os.environ) as early:
         # The run's own modules come only now: help and version need none of them.
         from agent.options import RunOptions
         from tui.startup.start import start
 
         continues = bool(arguments) and prompt is None
         return start(RunOptions(prompt=prompt, continue_latest=continues), early)
-    finally:
-        if early is not None:
-            early.give_back()
 
 
 def _read(arguments: list[str]) -> int:
-    # Most starts have no options; their first frame does not wait for this.
+    # Most starts have no options; their prompt does not wait for this.
     import click
 
     from tui.command_line import SUBCOMMANDS, WORKER

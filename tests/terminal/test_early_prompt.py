@@ -79,8 +79,15 @@ def test_a_request_sent_early_is_answered(held: Held, gate: Path) -> None:
     assert program.wait_until(shows("Hello there.")), program.emulator.text()
 
 
-def test_a_conversation_that_is_continued_begins_the_same_way(held: Held, gate: Path) -> None:
-    program = held("-c")
+@pytest.mark.parametrize(
+    "arguments",
+    [("-c",), ("--permission-mode", "default", "--trust"), ("-m", "claude-sonnet-4-5", "-c")],
+    ids=" ".join,
+)
+def test_a_start_with_options_begins_the_same_way(
+    held: Held, gate: Path, arguments: tuple[str, ...]
+) -> None:
+    program = held(*arguments)
     assert program.wait_until(EARLY), program.emulator.text()
     program.type(b"go on")
     assert program.wait_until(shows("❯ go on")), program.emulator.text()
@@ -251,8 +258,9 @@ def test_after_the_end_the_terminal_is_as_it_was(held: Held, gate: Path) -> None
     [
         ((), {"AGENT_TUI_SCREEN_READER": "0"}),
         ((), {"knows_model": False}),
+        (("--inline",), {}),
     ],
-    ids=["lines may be wanted", "nothing is known of a model"],
+    ids=["lines may be wanted", "nothing is known of a model", "inline"],
 )
 def test_where_something_else_may_come_first_nothing_is_shown(
     held: Held, gate: Path, arguments: tuple[str, ...], options: dict[str, Any]

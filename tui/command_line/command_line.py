@@ -5,6 +5,7 @@ Next: `tui.startup.start` (what a run does), `tui.command_line.subcommands`.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -299,7 +300,10 @@ def run(**values: Any) -> int:
     read_setup(values)
     read_schema(values)
     options = RunOptions(**values)
-    # The run's own modules come only now: help and version need none of them.
-    from tui.startup.start import start
+    from tui.startup.early_prompt_policy import early_prompt
 
-    return start(options)
+    with early_prompt(os.environ, options) as early:
+        # The run's own modules come only now: help and version need none of them.
+        from tui.startup.start import start
+
+        return start(options, early)

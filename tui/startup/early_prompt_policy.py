@@ -5,16 +5,37 @@ from __future__ import annotations
 import os
 import sys
 import termios
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from agent.settings.user_values import agent_home_path
 from permissions.base.files.plain_file import read_text
 from tui.input.early_prompt import MIN_COLUMNS, MIN_ROWS, EarlyPrompt
 from tui.screen.output_stream import screen_fileno
 
+if TYPE_CHECKING:
+    from agent.options import RunOptions
 
-def open_early_prompt(env: Mapping[str, str]) -> EarlyPrompt | None:
-    """Show the prompt if the screen will surely follow; None otherwise.
+
+@contextmanager
+def early_prompt(
+    env: Mapping[str, str], options: RunOptions | None = None
+) -> Iterator[EarlyPrompt | None]:
+    """Show the prompt if the screen will surely follow; at the end the terminal is given back.
+
+    `options` are those of the command line; None is a prompt or `--continue` at most.
+    """
+    early = _open(env) if options is None or _begins_with_prompt(options) else None
+    try:
+        yield early
+    finally:
+        if early is not None:
+            early.give_back()
+
+
+def _open(env: Mapping[str, str]) -> EarlyPrompt | None:
+    """Show the prompt, or return None.
 
     Not at the very first start, which begins with questions, nor where the user may want lines or
     the inline mode, nor where the terminal is another program's: to change its settings would stop
@@ -36,6 +57,19 @@ def open_early_prompt(env: Mapping[str, str]) -> EarlyPrompt | None:
         return EarlyPrompt(input_fileno, output_fileno)
     except (OSError, ValueError, termios.error):
         return None
+
+
+def _begins_with_prompt(options: RunOptions) -> bool:
+    """Return whether a run with these options shows the prompt before anything else."""
+    return not (
+        options.headless
+        or options.setup_only
+        or options.demo
+        or options.is_inline
+        or options.screen_reader
+        or options.worktree is not None  # its hooks and its branch are reported first
+        or options.resume == ""  # a list to choose from
+    )
 
 
 def _may_want_other(env: Mapping[str, str]) -> bool:
