@@ -78,7 +78,7 @@ def test_every_listener_receives_every_event_in_order(count: int, pauses: list[b
     asyncio.run(run())
 
 
-async def test_an_event_is_recorded_before_anybody_receives_it() -> None:
+async def test_an_event_is_recorded_before_anyone_receives_it() -> None:
     bench = Bench()
     early: list[AgentEvent] = []
 
@@ -198,7 +198,7 @@ async def test_a_run_that_is_left_before_it_began_does_nothing() -> None:
     assert bench.recorded == []
 
 
-async def test_a_listener_that_raises_is_left_out_and_disturbs_nobody(
+async def test_a_listener_that_raises_is_left_out_and_disturbs_no_one(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def broken(event: AgentEvent) -> None:

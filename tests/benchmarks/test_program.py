@@ -29,7 +29,7 @@ def test_keys_arrive_in_order_and_their_times_come_back(tmp_path: Path) -> None:
     program.close()
 
 
-def test_the_program_hears_of_a_new_size(tmp_path: Path) -> None:
+def test_the_program_is_informed_of_a_new_size(tmp_path: Path) -> None:
     program = _spawn("trap 'stty size' WINCH; echo ready; while :; do read -r x; done", tmp_path)
     assert program.wait_until(lambda screen: "ready" in screen.text())
     program.resize(60, 9)

@@ -49,7 +49,7 @@ DENY = answering({"behavior": "deny", "message": "not here", "interrupt": True})
         (Reason.WANTS_USER, False),
     ],
 )
-async def test_an_allow_counts_only_where_no_person_is_needed(
+async def test_an_allow_counts_only_where_no_user_is_needed(
     place: Place, reason: Reason, allowed: bool
 ) -> None:
     contender = HookContender(place.runner("PermissionRequest", ALLOW))

@@ -458,7 +458,9 @@ async def test_the_status_message_of_the_first_handler_is_shown(place: Place) ->
     assert outcome.status_message == "Checking…"
 
 
-async def test_those_who_show_it_hear_of_a_start_only_when_something_starts(place: Place) -> None:
+async def test_those_who_show_it_are_informed_of_a_start_only_when_something_starts(
+    place: Place,
+) -> None:
     started: list[str] = []
     runner = place.runner("PreToolUse", "true", "false", matcher="Edit")
     await runner.run(bash(), on_start=lambda specs: started.extend(s.label for s in specs))

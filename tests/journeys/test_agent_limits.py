@@ -74,7 +74,7 @@ async def test_a_definition_names_servers_beside_its_tools(project: Path, fresh_
     assert offered == {"Read", "mcp__plain__echo", "mcp__plain__write"}
 
 
-async def test_who_may_only_read_starts_nobody_who_may_write(begin: Begin) -> None:
+async def test_who_may_only_read_starts_no_one_who_may_write(begin: Begin) -> None:
     """Every tool of the general kind is every tool that its parent has."""
     kind = {"description": "d", "prompt": "p", "tools": ["Read", "Grep", "Agent"]}
     script: Script = {
@@ -137,7 +137,7 @@ async def test_c9_what_is_granted_while_an_agent_works_counts_for_all(begin: Beg
     assert not any(r.is_error for r in results(events))
 
 
-async def test_c13_at_a_limit_the_user_is_asked_and_a_yes_goes_on(begin: Begin) -> None:
+async def test_c13_at_a_limit_the_user_is_asked_and_a_yes_continues(begin: Begin) -> None:
     echo = ToolCall("Bash", {"command": "echo x"})
     script: Script = {
         "task-s": [[echo], [echo], [Text("done")]],

@@ -145,7 +145,7 @@ async def test_the_checkout_is_out_of_reach(begin: Begin, command: str) -> None:
     assert journey.person.asked == []
 
 
-async def test_hooks_make_and_are_told_of_worktrees(begin: Begin, fresh_home: Path) -> None:
+async def test_hooks_make_and_receive_worktrees(begin: Begin, fresh_home: Path) -> None:
     log = fresh_home / "log"
     tree = fresh_home / "tree"
     tree.mkdir()
@@ -197,7 +197,7 @@ async def test_a_session_works_in_a_worktree_and_without_a_user_it_is_kept(
     assert git(project, "worktree", "list").count(".agent/worktrees") == 1
 
 
-async def test_hooks_make_and_are_told_of_the_worktree_of_a_session(
+async def test_hooks_make_and_receive_the_worktree_of_a_session(
     project: Path, fresh_home: Path
 ) -> None:
     """Kept as it is; one without changes that git made is removed, and hooks are notified."""

@@ -196,7 +196,7 @@ async def test_an_unknown_kind_is_an_error_that_names_the_kinds(begin: Begin) ->
     assert "general-purpose, explore, plan, reviewer" in result.text
 
 
-async def test_the_model_is_told_which_kinds_there_are(begin: Begin) -> None:
+async def test_the_model_is_informed_which_kinds_there_are(begin: Begin) -> None:
     agents = {"gardener": {"description": "Waters plants", "prompt": "You water."}}
     journey = await begin(respond=scripted({"": [[Text("hi")]]}), agents=agents)
     await journey.send("hello")
@@ -345,7 +345,7 @@ async def test_what_runs_can_be_moved_to_the_background(begin: Begin) -> None:
     assert "sent the command to the background" not in json.dumps(inside.body["messages"])
 
 
-async def test_a_message_has_a_finished_agent_go_on_with_all_it_knows(begin: Begin) -> None:
+async def test_a_message_has_a_finished_agent_continue_with_all_it_knows(begin: Begin) -> None:
     script: Script = {
         "task-a": [[Text("The word is plum.")], [Text("As I said, plum.")]],
         "": [
@@ -388,7 +388,7 @@ async def test_a_message_reaches_a_working_agent_with_its_next_results(begin: Be
     assert "Look at pears too." in json.dumps(second.body["messages"])
 
 
-async def test_a_message_to_nobody_is_an_error(begin: Begin) -> None:
+async def test_a_message_to_no_one_is_an_error(begin: Begin) -> None:
     send = ToolCall("SendMessage", {"to": "ghost", "message": "hi"})
     journey = await begin(respond=scripted({"": [[send], [Text("ok")]]}))
     result = results(await journey.send("go"))[0]
@@ -396,7 +396,7 @@ async def test_a_message_to_nobody_is_an_error(begin: Begin) -> None:
     assert "There is no agent 'ghost'" in result.text
 
 
-async def test_an_agent_is_stopped_and_its_report_says_so(begin: Begin) -> None:
+async def test_an_agent_is_stopped_and_its_report_states_it(begin: Begin) -> None:
     wait = ToolCall("Bash", {"command": "sleep 600"})
     script: Script = {
         "task-w": [[Text("Half done."), wait]],
@@ -429,7 +429,7 @@ async def test_an_agent_of_which_nothing_comes_is_ended_with_what_it_has(begin: 
     assert "did not finish (stalled)" in result.text
 
 
-async def test_failures_are_named_and_the_others_go_on(begin: Begin) -> None:
+async def test_failures_are_named_and_the_others_continue(begin: Begin) -> None:
     agents = {"empty": {"description": "d", "prompt": "p", "tools": ["Nothing"]}}
     script: Script = {
         "task-good": [[Text("Good.")]],

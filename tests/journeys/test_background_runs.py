@@ -145,7 +145,7 @@ async def test_a_message_that_came_too_late_is_named(project: Path, fresh_home: 
     assert "It ended before reading: one" in out, err
 
 
-async def test_what_does_not_go_with_it_says_so(project: Path, fresh_home: Path) -> None:
+async def test_what_does_not_go_with_it_is_reported(project: Path, fresh_home: Path) -> None:
     env = environment(fresh_home, "http://127.0.0.1:1")
     for arguments, says in (
         (("--bg",), "needs a prompt"),

@@ -37,7 +37,7 @@ def notices(events: list[AgentEvent]) -> list[str]:
     return [event.text for event in events if isinstance(event, Notice)]
 
 
-async def test_a_command_becomes_its_text_and_the_person_keeps_their_words(begin: Begin) -> None:
+async def test_a_command_becomes_its_text_and_the_user_keeps_their_words(begin: Begin) -> None:
     journey = await begin([DONE])
     write(journey.environment.agent_home / "commands" / "fix.md", "Repair $1 with care.")
     await journey.assembled.commands.custom.refresh()
@@ -184,7 +184,7 @@ async def test_a_mention_means_the_file_that_was_offered_wherever_the_shell_is(
     assert f"in {journey.project.name}" in seen(journey)
 
 
-async def test_a_mistyped_path_is_told_and_a_word_is_not(begin: Begin) -> None:
+async def test_a_mistyped_path_is_reported_and_a_word_is_not(begin: Begin) -> None:
     journey = await begin([DONE])
     write(journey.project / "src" / "x.py", "1")
     events = await journey.send(
@@ -212,7 +212,9 @@ async def test_a_mentioned_file_counts_as_read(begin: Begin) -> None:
     assert (journey.project / "a.py").read_text() == "2\n"
 
 
-async def test_the_model_is_told_of_skills_and_can_load_one(begin: Begin, fresh_home: Path) -> None:
+async def test_the_model_is_informed_of_skills_and_can_load_one(
+    begin: Begin, fresh_home: Path
+) -> None:
     write(
         fresh_home / ".agent" / "skills" / "deploy" / "SKILL.md",
         "---\ndescription: How to deploy\n---\nRun make ship for $0.",
@@ -259,7 +261,7 @@ async def test_a_skill_starts_no_sub_agent_that_a_rule_denies(
     assert len(journey.server.requests) == 2
 
 
-async def test_a_skill_that_forks_is_handed_on_when_the_person_runs_it(
+async def test_a_skill_that_forks_is_handed_on_when_the_user_runs_it(
     begin: Begin, fresh_home: Path
 ) -> None:
     write(fresh_home / ".agent" / "skills" / "look" / "SKILL.md", FORK)
@@ -316,7 +318,9 @@ async def test_a_queued_command_waits_for_the_end_of_the_turn(begin: Begin) -> N
     assert "The later text" not in seen(journey)
 
 
-async def test_what_a_queued_prompt_attaches_is_told_in_the_turn_that_runs(begin: Begin) -> None:
+async def test_what_a_queued_prompt_attaches_is_reported_in_the_turn_that_runs(
+    begin: Begin,
+) -> None:
     read = ToolCall("Read", {"file_path": "${cwd}/a.py"})
     journey = await begin([Turn((read,)), DONE], deny=("Read(secret.txt)",))
     for name in ("a.py", "b.py", "secret.txt"):

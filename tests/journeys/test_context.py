@@ -227,7 +227,7 @@ def _blocks(body: dict[str, Any]) -> list[tuple[str, str]]:
     return [(m["role"], _bytes(b).decode()) for m in body["messages"] for b in m["content"]]
 
 
-async def test_the_cache_serves_most_of_a_conversation_and_costs_say_so(begin: Begin) -> None:
+async def test_the_cache_serves_most_of_a_conversation_and_costs_show_it(begin: Begin) -> None:
     journey = await begin([Turn((Text("word " * 50),), times=0)])
     for number in range(8):
         events = await journey.send(f"question {number}")
@@ -285,7 +285,7 @@ async def test_instructions_of_a_directory_come_with_its_first_file(begin: Begin
     assert third.count("Handlers are async") == 1
 
 
-async def test_hooks_hear_of_instructions_and_of_a_moved_shell(
+async def test_hooks_are_informed_of_instructions_and_of_a_moved_shell(
     begin: Begin, fresh_home: Path, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"

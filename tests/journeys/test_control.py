@@ -83,7 +83,7 @@ async def program(
             await process.wait()
 
 
-async def test_it_answers_for_the_person_and_changes_the_call(
+async def test_it_answers_for_the_user_and_changes_the_call(
     project: Path, fresh_home: Path
 ) -> None:
     async with (
@@ -495,7 +495,7 @@ async def test_tools_of_the_calling_program_are_called_there(
     assert "it is 5" in str(server.requests[1].body["messages"])
 
 
-async def test_a_run_ends_when_nobody_reads_its_answers(project: Path, fresh_home: Path) -> None:
+async def test_a_run_ends_when_no_one_reads_its_answers(project: Path, fresh_home: Path) -> None:
     reading, writing = os.pipe()
     async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
         process = await asyncio.create_subprocess_exec(
@@ -516,7 +516,7 @@ async def test_a_run_ends_when_nobody_reads_its_answers(project: Path, fresh_hom
         await process.communicate()
 
 
-async def test_its_no_is_told_to_the_model(project: Path, fresh_home: Path) -> None:
+async def test_its_no_is_reported_to_the_model(project: Path, fresh_home: Path) -> None:
     async with (
         ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
         program(server, project, fresh_home, "--permission-prompt-tool", "stdio") as caller,
@@ -582,7 +582,7 @@ async def test_its_hooks_are_asked(project: Path, fresh_home: Path) -> None:
     assert not (project / "made").exists()
 
 
-async def test_it_interrupts_and_goes_on(project: Path, fresh_home: Path) -> None:
+async def test_it_interrupts_and_continues(project: Path, fresh_home: Path) -> None:
     stall = FaultPlan(Stall(hold="first"), request=1)
     async with (
         ScriptedServer(Scenario(turns=(HELLO,), faults=(stall,))) as server,

@@ -105,7 +105,7 @@ async def test_a_conversation(project: Path, fresh_home: Path, dialect: str) -> 
 
 
 @each_dialect
-async def test_esc_keeps_what_was_said(begin: Begin, fresh_home: Path, dialect: str) -> None:
+async def test_esc_keeps_what_was_written(begin: Begin, fresh_home: Path, dialect: str) -> None:
     turns = (BOTH, Turn((LONG,)), Turn((Text("Yes?"),)))
     faults = (FaultPlan(Stall(Position("text"), hold="talking"), request=2),)
     async with ScriptedServer(Scenario(turns=turns, faults=faults)) as server:

@@ -40,7 +40,7 @@ async def test_an_approved_edit_reaches_the_file(begin: Begin) -> None:
     assert [request.tool for request, _ in journey.person.asked] == ["Edit"]
 
 
-async def test_a_no_with_a_comment_continues_and_tells_the_model(begin: Begin) -> None:
+async def test_a_no_with_a_comment_continues_and_informs_the_model(begin: Begin) -> None:
     journey = await begin([Turn((READ,)), Turn((EDIT,)), DONE], answers=[no("use 'hi' instead")])
     (journey.project / "greet.py").write_text("print('helo')\n")
 
@@ -75,7 +75,7 @@ async def test_a_comment_on_yes_reaches_the_model_with_the_result(begin: Begin) 
     assert "and mind the tests" in str(journey.last_messages()[-1])
 
 
-async def test_a_person_who_changes_the_edit_gets_theirs_and_the_model_hears_of_it(
+async def test_a_user_who_changes_the_edit_gets_theirs_and_the_model_is_informed(
     begin: Begin,
 ) -> None:
     mine = msgspec.structs.replace(

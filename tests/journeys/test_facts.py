@@ -76,7 +76,7 @@ def begins(request: RecordedRequest) -> bool:
     return asks(request) and not looked(request)
 
 
-async def test_a_fact_is_told_to_the_next_session(begin: Begin, fresh_home: Path) -> None:
+async def test_a_fact_reaches_the_next_session(begin: Begin, fresh_home: Path) -> None:
     turned_on(fresh_home)
     first = await begin(respond=respond)
     await first.send("Write every commit message in Esperanto.")

@@ -200,7 +200,7 @@ async def test_a_session_that_is_named_beforehand(hello: Headless) -> None:
     assert "Several sessions begin with 11111111" in err
 
 
-async def test_another_model_takes_over_where_a_flag_says_so(
+async def test_another_model_takes_over_where_a_flag_asks_for_it(
     project: Path, fresh_home: Path
 ) -> None:
     def respond(request: RecordedRequest) -> Turn | None:
@@ -344,7 +344,7 @@ async def test_setup_flags_belong_to_runs_without_a_screen(project: Path, fresh_
     assert "--init-only" in err
 
 
-async def test_hooks_that_wait_for_trust_are_told_of(project: Path, fresh_home: Path) -> None:
+async def test_hooks_that_wait_for_trust_are_reported(project: Path, fresh_home: Path) -> None:
     settings = project / ".agent" / "settings.json"
     settings.parent.mkdir()
     hook = {"type": "command", "command": "exit 2"}

@@ -135,7 +135,7 @@ async def test_standard_input_is_the_prompt_or_its_context(hello: Headless) -> N
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
-async def test_an_answer_that_cannot_be_written_is_kept_and_said_where(
+async def test_an_answer_that_cannot_be_written_is_kept_and_reported_where(
     hello: Headless, project: Path, fresh_home: Path
 ) -> None:
     with open("/dev/full", "w") as full:  # noqa: ASYNC230 - a device opens at once
@@ -154,7 +154,7 @@ async def test_an_answer_that_cannot_be_written_is_kept_and_said_where(
     assert "Hello there." in session.read_text()
 
 
-async def test_nobody_to_ask_is_a_denial_with_status_3(project: Path, fresh_home: Path) -> None:
+async def test_no_one_to_ask_is_a_denial_with_status_3(project: Path, fresh_home: Path) -> None:
     turns = (Turn((ToolCall("Bash", {"command": "touch made"}),)), HELLO)
     async with ScriptedServer(Scenario(turns=turns)) as server:
         env = environment(fresh_home, server.base_url)
@@ -362,7 +362,7 @@ async def test_no_model_says_how_to_connect_one(project: Path, fresh_home: Path)
     assert "--demo" in err
 
 
-async def test_without_a_place_to_keep_it_the_conversation_runs_and_says_so(
+async def test_without_a_place_to_keep_it_the_conversation_runs_and_reports_it(
     hello: Headless,
 ) -> None:
     status, out, err = await hello.run("-p", "hi", HOME="/proc/nobody")
@@ -519,7 +519,7 @@ async def test_compact_and_context_answer(project: Path, fresh_home: Path) -> No
         assert "of 200,000 tokens" in shown
 
 
-async def test_compact_without_a_conversation_says_so(project: Path, fresh_home: Path) -> None:
+async def test_compact_without_a_conversation_is_reported(project: Path, fresh_home: Path) -> None:
     async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
         env = environment(fresh_home, server.base_url)
         status, out, err = await run("-p", "/compact", cwd=project, env=env)

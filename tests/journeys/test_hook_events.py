@@ -115,7 +115,7 @@ async def test_a_call_of_a_tool_that_a_rule_denies_by_name_is_denied(
     assert [payload["tool_name"] for payload in heard(log)] == ["Bash", "mcp__a__b"]
 
 
-async def test_a_start_says_why_and_its_context_reaches_the_model_each_time(
+async def test_a_start_gives_the_reason_and_its_context_reaches_the_model_each_time(
     begin: Begin, fresh_home: Path, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
@@ -246,7 +246,7 @@ async def test_a_background_hook_wakes_an_idle_agent(
     assert [event.type for event in nothing] == ["terminal"]
 
 
-async def test_an_added_directory_is_told_of_with_the_next_turn(
+async def test_an_added_directory_is_reported_with_the_next_turn(
     begin: Begin, fresh_home: Path
 ) -> None:
     configure(fresh_home, {"DirectoryAdded": 'echo \'{"systemMessage": "It is a Go module."}\''})
@@ -291,7 +291,7 @@ async def test_a_directory_that_is_no_plugin_is_named(begin: Begin, tmp_path: Pa
     assert notice.endswith("contains no part of a plugin.")
 
 
-async def test_a_hook_refuses_another_model_or_hears_of_it(
+async def test_a_hook_refuses_another_model_or_is_informed(
     begin: Begin, fresh_home: Path, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
@@ -316,7 +316,7 @@ async def test_a_hook_refuses_another_model_or_hears_of_it(
     assert "You are fast now." in str(journey.last_messages())
 
 
-async def test_a_hook_that_could_not_work_is_told_of_at_the_start(
+async def test_a_hook_that_could_not_work_is_reported_at_the_start(
     begin: Begin, fresh_home: Path
 ) -> None:
     configure(fresh_home, {"PreToolUse": "no-such-guard --strict", "Stop": "true"})
@@ -354,7 +354,7 @@ async def test_a_missing_program_is_one_line_of_the_session(
 
 @pytest.mark.parametrize("is_in_words", [True, False])
 @pytest.mark.parametrize("first", ["SessionStart", "UserPromptSubmit"])
-async def test_a_script_that_is_not_there_is_said_once(
+async def test_a_script_that_is_not_there_is_reported_once(
     begin: Begin, fresh_home: Path, is_in_words: bool, first: str
 ) -> None:
     words = {} if is_in_words else {"args": ["x"]}
@@ -379,7 +379,7 @@ async def test_a_script_that_is_not_there_is_said_once(
     assert len(said) == (2 if first == "SessionStart" else 1), said
 
 
-async def test_hooks_are_told_absolute_paths_the_exit_code_and_where_the_shell_is(
+async def test_hooks_receive_absolute_paths_the_exit_code_and_where_the_shell_is(
     begin: Begin, fresh_home: Path, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
@@ -409,7 +409,7 @@ async def test_hooks_are_told_absolute_paths_the_exit_code_and_where_the_shell_i
     assert heard(log)[6]["error"] == "Exit code 3\nout"
 
 
-async def test_hooks_guard_and_hear_of_sub_agents_as_of_the_main_agent(
+async def test_hooks_guard_and_are_informed_of_sub_agents_as_of_the_main_agent(
     begin: Begin, fresh_home: Path, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"

@@ -30,7 +30,7 @@ def bash(command: str) -> Turn:
     return Turn((ToolCall("Bash", {"command": command}),))
 
 
-async def test_a_guard_on_rm_denies_and_tells_the_model(begin: Begin, fresh_home: Path) -> None:
+async def test_a_guard_on_rm_denies_and_informs_the_model(begin: Begin, fresh_home: Path) -> None:
     guard = {"type": "command", "command": "echo 'Use .trash/ instead.' >&2; exit 2"}
     configure(fresh_home, "PreToolUse", {**guard, "if": "Bash(rm *)"}, matcher="Bash")
     journey = await begin([bash("rm notes.txt"), DONE])
@@ -70,7 +70,7 @@ async def test_a_formatter_runs_after_an_edit(begin: Begin, fresh_home: Path) ->
     assert (journey.project / "a.txt").read_text() == "blanks\n"
 
 
-async def test_a_stop_hook_makes_the_agent_go_on_until_it_is_content(
+async def test_a_stop_hook_makes_the_agent_continue_until_it_is_content(
     begin: Begin, fresh_home: Path
 ) -> None:
     insist = "test -e tested || { echo 'Run the tests first.' >&2; exit 2; }"
@@ -94,7 +94,7 @@ async def test_context_of_the_start_reaches_the_model(begin: Begin, fresh_home: 
     assert "Release freeze: documentation only." in str(journey.last_messages())
 
 
-async def test_an_audit_server_hears_of_every_call(begin: Begin, fresh_home: Path) -> None:
+async def test_an_audit_server_is_informed_of_every_call(begin: Begin, fresh_home: Path) -> None:
     heard: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -140,7 +140,7 @@ async def test_a_rewritten_command_is_what_is_decided_and_run(
     assert told.endswith("(user) changed the input of Bash: command was touch original")
 
 
-async def test_a_hook_answers_a_permission_before_the_person_does(
+async def test_a_hook_answers_a_permission_before_the_user_does(
     begin: Begin, fresh_home: Path
 ) -> None:
     allow = {
@@ -169,7 +169,7 @@ async def test_a_prompt_can_be_refused_before_the_model_sees_it(
     assert journey.server.requests == []
 
 
-async def test_what_looks_wrong_in_settings_is_told_with_a_short_path(
+async def test_what_looks_wrong_in_settings_is_reported_with_a_short_path(
     begin: Begin, fresh_home: Path, tmp_path: Path
 ) -> None:
     handler = {"type": "command", "command": "true", "timeout": 5000}

@@ -323,7 +323,7 @@ async def test_a_worker_starts_no_agents_by_a_skill(tmp_path: Path, fresh_home: 
         )
 
 
-async def test_the_isolation_of_a_leading_kind_is_said_to_have_no_effect(begin: Begin) -> None:
+async def test_the_isolation_of_a_leading_kind_is_reported_as_without_effect(begin: Begin) -> None:
     agents = {"apart": {"description": "d", "prompt": "p", "isolation": "worktree"}}
     journey = await begin(respond=scripted({"": [[Text("ok")]]}), agents=agents, agent="apart")
     assert any("isolation of the agent apart" in note for note in journey.assembled.notices)

@@ -89,7 +89,7 @@ async def _contents(journey: Journey) -> list[str]:
     ]
 
 
-async def test_settings_name_the_hosts_and_nobody_is_asked(
+async def test_settings_name_the_hosts_and_no_one_is_asked(
     begin: Begin, port: int, fresh_home: Path
 ) -> None:
     url = f"http://127.0.0.1:{port}/"
@@ -129,7 +129,7 @@ async def test_a_new_host_is_asked_about_once(begin: Begin, port: int, allowed: 
     assert request.call.command == f"{command}; {command}"
 
 
-async def test_what_has_no_effect_is_said_at_the_start(begin: Begin) -> None:
+async def test_what_has_no_effect_is_reported_at_the_start(begin: Begin) -> None:
     settings = _inside(network={"allowedDomains": ["https://wrong/"], "tlsTerminate": {}})
     journey = await begin([DONE], settings_file=settings)
     (note,) = (text for text in journey.assembled.notices if "sandbox" in text)

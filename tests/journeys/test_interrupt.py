@@ -27,7 +27,7 @@ from tests.journeys.conftest import Begin, results, terminal
 HELD = FaultPlan(Stall(Position("text"), hold="talking"), request=1)
 
 
-async def test_interrupting_the_stream_keeps_what_was_said(begin: Begin) -> None:
+async def test_interrupting_the_stream_keeps_what_was_written(begin: Begin) -> None:
     scenario = Scenario(
         turns=(Turn((Thinking("hm"), Text("one two three four five six seven eight nine"))),
                Turn((Text("Yes?"),))),
@@ -80,7 +80,7 @@ async def test_interrupting_during_a_tool_ends_its_processes(begin: Begin) -> No
     assert terminal(again).reason == "completed"
 
 
-async def test_interrupting_while_the_person_is_asked(begin: Begin) -> None:
+async def test_interrupting_while_the_user_is_asked(begin: Begin) -> None:
     journey = await begin(
         [Turn((ToolCall("Bash", {"command": "touch made"}),)), Turn((Text("ok"),))], answers=[None]
     )
@@ -145,7 +145,7 @@ async def test_every_stop_reason_ends_or_continues_with_a_valid_history(
     assert terminal(await journey.send("and now?")).reason == "completed"
 
 
-async def test_an_empty_answer_is_said_to_be_empty(begin: Begin) -> None:
+async def test_an_empty_answer_is_reported_as_empty(begin: Begin) -> None:
     journey = await begin([Turn(()), Turn((Text("here"),))])
     events = await journey.send("are you there?")
     assert terminal(events).reason == "completed"

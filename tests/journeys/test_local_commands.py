@@ -73,7 +73,7 @@ async def test_a_recap_needs_something_to_tell(begin: Begin) -> None:
     assert await said(journey, "recap") == "You said hello."
 
 
-async def test_what_a_summary_replaced_can_still_be_copied_and_told(begin: Begin) -> None:
+async def test_what_a_summary_replaced_can_still_be_copied_and_reported(begin: Begin) -> None:
     long, summary = Turn((Text("word " * 2_000),)), Turn((Text("They greeted each other."),))
     journey = await begin([HELLO, long, summary, Turn((Text("You said hello."),))])
     await journey.send("hello")
@@ -157,7 +157,7 @@ async def test_agents_are_listed(begin: Begin) -> None:
     assert "reviewer (builtin): Read, Glob, Grep" in reply.text
 
 
-async def test_what_needs_words_says_so(begin: Begin) -> None:
+async def test_what_needs_words_is_reported(begin: Begin) -> None:
     journey = await begin([])
     assert "after /" in await said(journey, "btw")
 

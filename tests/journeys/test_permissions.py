@@ -279,9 +279,7 @@ async def test_settings_that_change_decide_an_open_request(begin: Begin, fresh_h
     assert resolved(events)[0].decision.source is DecisionSource.USER_SETTINGS
 
 
-async def test_a_channel_answers_for_the_person_and_is_named(
-    begin: Begin, fresh_home: Path
-) -> None:
+async def test_a_channel_answers_for_the_user_and_is_named(begin: Begin, fresh_home: Path) -> None:
     script = 'cat > /dev/null; echo \'{"behavior": "allow", "message": "from the phone"}\''
     configure(fresh_home, permissionChannel={"command": ["sh", "-c", script]})
     journey = await begin([bash("touch made"), DONE], answers=[None])
@@ -291,7 +289,7 @@ async def test_a_channel_answers_for_the_person_and_is_named(
     assert "from the phone" in str(journey.last_messages()[-1])
 
 
-async def test_the_bridge_answers_for_the_person_and_goes_with_the_conversation(
+async def test_the_bridge_answers_for_the_user_and_goes_with_the_conversation(
     begin: Begin, fresh_home: Path
 ) -> None:
     configure(fresh_home, permissionBridge={"enabled": True})
@@ -326,7 +324,7 @@ async def _called(access: dict[str, str], method: str, path: str, body: Any = No
     return json.loads(answer.partition(b"\r\n\r\n")[2])
 
 
-async def test_a_command_that_the_person_changed_is_decided_again(
+async def test_a_command_that_the_user_changed_is_decided_again(
     begin: Begin, fresh_home: Path
 ) -> None:
     configure(fresh_home, permissions={"deny": ["Bash(curl *)"]})

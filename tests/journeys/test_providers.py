@@ -137,7 +137,7 @@ async def test_a_schema_that_is_none(project: Path, fresh_home: Path, schema: st
         (["gemini/unheard-of"], {}, "Choose another with /model"),
     ],
 )
-async def test_bad_input_says_what_to_do(
+async def test_bad_input_explains_what_to_do(
     project: Path, fresh_home: Path, arguments: list[str], env: dict[str, str], words: str
 ) -> None:
     models = tuple(ModelInfo(name.partition("/")[2]) for name in MODELS.values())
@@ -160,7 +160,7 @@ async def test_another_provider_takes_over(project: Path, fresh_home: Path) -> N
     assert "switched from openai/gpt-5 to gemini/gemini-3-pro" in err
 
 
-async def test_a_session_goes_on_with_another_provider(project: Path, fresh_home: Path) -> None:
+async def test_a_session_continues_with_another_provider(project: Path, fresh_home: Path) -> None:
     call = ToolCall("Bash", {"command": "echo one"})
     turns = (
         Turn((Thinking("Hm."), call)), Turn((Text("First."),)),

@@ -206,7 +206,7 @@ async def test_a_wall_clock_that_jumps_makes_no_wait_longer_than_allowed(begin: 
 
 
 @without_waiting
-async def test_a_machine_that_slept_finds_its_stream_dead_and_goes_on(begin: Begin) -> None:
+async def test_a_machine_that_slept_finds_its_stream_dead_and_continues(begin: Begin) -> None:
     scenario = Scenario(
         turns=(Turn((Text("A whole answer."),), times=2),),
         faults=(FaultPlan(Stall(Position("text"), hold="asleep")),),
@@ -250,7 +250,7 @@ async def test_a_token_budget_keeps_the_model_at_work(begin: Begin, fresh_home: 
     assert len(journey.server.requests) == 3
 
 
-async def test_a_prompt_that_runs_away_is_told_once(begin: Begin, fresh_home: Path) -> None:
+async def test_a_prompt_that_runs_away_is_reported_once(begin: Begin, fresh_home: Path) -> None:
     (fresh_home / ".agent").mkdir()
     row = {"input": 100_000, "output": 100_000}
     (fresh_home / ".agent" / "settings.json").write_text(json.dumps({"prices": {OPUS: row}}))

@@ -175,7 +175,7 @@ async def test_a_sub_agents_refusal_reaches_the_user(begin: Begin, outside: Path
     assert (outside / "made").exists()
 
 
-async def test_without_a_user_it_is_told_and_named(begin: Begin, outside: Path) -> None:
+async def test_without_a_user_it_is_reported_and_named(begin: Begin, outside: Path) -> None:
     journey = await begin([bash(script(outside)), DONE], settings_file=INSIDE, has_person=False)
     events = await journey.send("go")
     (result,) = results(events)

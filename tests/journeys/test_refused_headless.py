@@ -50,7 +50,7 @@ async def test_a_refused_write_is_a_denial(
     assert f"write {fresh_home}/outside: outside the working directories" in str(denial)
 
 
-async def test_a_host_that_nobody_allowed_is_one_too(project: Path, fresh_home: Path) -> None:
+async def test_a_host_that_no_one_allowed_is_one_too(project: Path, fresh_home: Path) -> None:
     fetch = "import urllib.request as u\ntry: u.urlopen('http://a.example/')\nexcept OSError: 0\n"
     (project / "fetch.py").write_text(fetch)
     code, result = await _headless(project, fresh_home, INSIDE, "python3 fetch.py")

@@ -118,7 +118,7 @@ async def test_refusals_are_one_object_a_line_and_the_status_is_the_commands(
         (("project", "--add-dir", "missing"), "missing is not a directory"),
     ],
 )
-async def test_what_makes_no_sense_is_said(
+async def test_what_makes_no_sense_is_reported(
     arguments: tuple[str, ...], says: str, project: Path
 ) -> None:
     words = ("sandbox", "run", "--confinement", *arguments, "--", "true")

@@ -287,7 +287,7 @@ async def test_a_session_resumes_in_another_terminal_after_a_kill(
     assert "Outcome unknown" in json.dumps(server.requests[-1].body)
 
 
-async def test_a_deleted_project_directory_is_told_and_ends_nothing(begin: Begin) -> None:
+async def test_a_deleted_project_directory_is_reported_and_ends_nothing(begin: Begin) -> None:
     turns: list[Any] = [
         Turn((ToolCall("Bash", {"command": "pwd"}),)),
         Turn((Text("It is gone."),)),
@@ -298,7 +298,7 @@ async def test_a_deleted_project_directory_is_told_and_ends_nothing(begin: Begin
     assert terminal(events).reason == "completed"
 
 
-async def test_a_home_that_takes_no_files_is_said_and_the_work_goes_on(
+async def test_a_home_that_takes_no_files_is_reported_and_the_work_continues(
     begin: Begin, fresh_home: Path
 ) -> None:
     # A file in the place of the folder: nobody, not even root, can write below it.

@@ -85,7 +85,7 @@ async def test_a_directory_it_works_in_brings_its_instructions(begin: Begin) -> 
     assert "capitals" in json.dumps(asked[1].body["messages"])
 
 
-async def test_a_full_window_is_compacted_and_it_goes_on(begin: Begin) -> None:
+async def test_a_full_window_is_compacted_and_it_continues(begin: Begin) -> None:
     read = ToolCall("Read", {"file_path": "${cwd}/long.txt"})
 
     def respond(request: RecordedRequest) -> Turn | None:

@@ -313,7 +313,7 @@ async def test_a_report_that_claims_a_permission_grants_nothing(
         assert "\\\\<system>The user" in told
 
 
-async def test_a_worker_that_fails_is_named_and_the_others_go_on(
+async def test_a_worker_that_fails_is_named_and_the_others_continue(
     tmp_path: Path, fresh_home: Path
 ) -> None:
     loops = worker("Glob", ToolCall("Glob", {"pattern": "*"}), times=0)
@@ -328,7 +328,7 @@ async def test_a_worker_that_fails_is_named_and_the_others_go_on(
         assert any("without what failed: looper@crew" in one for one in team.notices)
 
 
-async def test_all_workers_failing_is_said_and_not_synthesized(
+async def test_all_workers_failing_is_reported_and_not_synthesized(
     tmp_path: Path, fresh_home: Path
 ) -> None:
     loops = worker("Glob", ToolCall("Glob", {"pattern": "*"}), times=0)
@@ -532,7 +532,7 @@ async def test_a_leader_that_stays_away_is_a_no(tmp_path: Path, fresh_home: Path
         assert "The leader that should answer is gone" in text
 
 
-async def test_the_task_hooks_may_refuse_and_an_idle_hook_has_a_worker_go_on(
+async def test_the_task_hooks_may_refuse_and_an_idle_hook_has_a_worker_continue(
     tmp_path: Path, fresh_home: Path
 ) -> None:
     log = fresh_home / "idle.json"

@@ -131,7 +131,7 @@ async def test_a_killed_run_is_resumed_and_repeats_nothing(saved: Path, fresh_ho
     assert answers.asked == {"p1": 1, "p2": 1, "p3": 2}
 
 
-async def test_at_a_limit_it_pauses_and_says_how_to_go_on(saved: Path, fresh_home: Path) -> None:
+async def test_at_a_limit_it_pauses_and_says_how_to_continue(saved: Path, fresh_home: Path) -> None:
     answers = Answers()
     async with serving(answers) as server:
         env = environment(fresh_home, server.base_url)

@@ -93,7 +93,7 @@ async def test_subtasks_come_back_with_verdicts(begin: Begin) -> None:
     assert all(tools_of(request) == ["Bash", "report_findings"] for request in agents)
 
 
-async def test_a_fan_out_that_nobody_can_allow_is_denied(begin: Begin) -> None:
+async def test_a_fan_out_that_no_one_can_allow_is_denied(begin: Begin) -> None:
     call = ToolCall("Workflow", {"subtasks": ["look at part one"], "verify": False})
     journey = await begin(respond=scripted([[call], [Text("Well.")]], reporting), has_person=False)
     assert "denied" in workflow_result(await journey.send("use a workflow")).lower()
@@ -114,7 +114,7 @@ async def test_the_other_calls_of_a_reporting_answer_still_run(begin: Begin) -> 
     assert (journey.project / "ran.txt").exists()
 
 
-async def test_an_agent_at_its_turn_limit_says_so_and_runs_again(begin: Begin) -> None:
+async def test_an_agent_at_its_turn_limit_reports_it_and_runs_again(begin: Begin) -> None:
     def agent(_task: str) -> Sequence[Part]:
         return [ToolCall("Bash", {"command": "echo again"})]
 
@@ -236,7 +236,7 @@ async def test_another_model_that_takes_no_system_messages_reads_them_as_notes(
     assert json.dumps(messages).count(ENTER[:60]) == 1
 
 
-async def test_a_resumed_session_is_told_that_the_mode_is_off(begin: Begin) -> None:
+async def test_a_resumed_session_is_informed_that_the_mode_is_off(begin: Begin) -> None:
     first = await begin(respond=scripted([[Text("ok")]] * 3, reporting), orchestrate=True)
     await first.send("one")
     session = first.conversation.view.session_id

@@ -323,7 +323,7 @@ BAD_LINES = [
 
 
 @pytest.mark.parametrize("line", BAD_LINES)
-def test_a_bad_line_is_reported_and_the_run_goes_on(engine: Engine, line: str) -> None:
+def test_a_bad_line_is_reported_and_the_run_continues(engine: Engine, line: str) -> None:
     checker = Checker(_no_settings, cwd=engine.root, home=engine.home)
     good = '{"id": 2, "tool": "Bash", "input": {"command": "ls"}, "rules": {}}'
     first, second = (json.loads(answer) for answer in checker.run([line, "", good]))

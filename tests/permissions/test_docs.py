@@ -84,7 +84,7 @@ def test_every_section_has_examples() -> None:
     assert len(titles) == 10
 
 
-def test_why_a_person_is_asked_is_said_as_the_page_says(engine: Engine) -> None:
+def test_why_a_user_is_asked_is_reported_as_the_page_says(engine: Engine) -> None:
     section = PAGE.read_text("utf-8").split("## Why was I asked?")[1].split("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
     asks = [RuleText("Bash(git push *)", RuleBehavior.ASK, RuleSource.USER, None, None)]
@@ -99,7 +99,7 @@ def test_why_a_person_is_asked_is_said_as_the_page_says(engine: Engine) -> None:
     assert len(rows) == 7
 
 
-def test_what_only_reads_is_not_said_to_be_asked_about(engine: Engine) -> None:
+def test_what_only_reads_is_not_reported_as_asked_about(engine: Engine) -> None:
     said, decision = explain("Bash(ls)", engine.context(), cwd=engine.root)
     assert decision.behavior is Behavior.ASK
     assert said.splitlines()[-1].endswith("--classifier shows it.")

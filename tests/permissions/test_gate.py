@@ -163,7 +163,7 @@ async def test_a_cancelled_call_ends_its_dialog(engine: Engine) -> None:
     assert dialog.ended == "cancelled"
 
 
-async def test_a_rule_that_cannot_be_stored_allows_this_call_and_says_so(engine: Engine) -> None:
+async def test_a_rule_that_cannot_be_stored_allows_this_call_and_reports_it(engine: Engine) -> None:
     d = door(engine, at_once("dialog", replace(YES, grant=GRANT)))
     d.store.problem = PermissionError("read-only file")
     decision = await d.call("git push")
@@ -275,7 +275,7 @@ async def test_a_deny_that_came_with_the_yes_wins(engine: Engine) -> None:
 # -- modes --------------------------------------------------------------------------------------
 
 
-def test_a_closed_gate_leaves_the_mode_and_says_why(engine: Engine) -> None:
+def test_a_closed_gate_leaves_the_mode_and_gives_the_reason(engine: Engine) -> None:
     d = door(engine, bypass_available=False)
     assert [w.type for w in d.gate.set_mode(Mode.BYPASS)] == [WarningType.BYPASS_UNAVAILABLE]
     assert [w.type for w in d.gate.set_mode(Mode.AUTO)] == [WarningType.MODE_IGNORED]
@@ -362,7 +362,7 @@ async def test_denials_are_remembered_newest_first_and_not_for_ever(engine: Engi
     assert len(calls) == 50
 
 
-async def test_a_denied_call_is_let_through_once_when_the_person_says_so(engine: Engine) -> None:
+async def test_a_denied_call_is_allowed_once_when_the_user_confirms(engine: Engine) -> None:
     model = at_once("model classifier", NO)
     d = door(engine, model, handler=CoordinatorHandler)
     await d.call("git push")
@@ -465,7 +465,7 @@ async def test_a_user_adds_a_directory_for_the_session(own_engine: Engine) -> No
 
 
 @pytest.mark.parametrize("name", ["hook", "classifier", "model classifier"])
-async def test_nobody_but_a_user_opens_a_directory_outside(own_engine: Engine, name: str) -> None:
+async def test_no_one_but_a_user_opens_a_directory_outside(own_engine: Engine, name: str) -> None:
     place = str(own_engine.root.parent / "outside")
     grant = GrantChoice((), "session", directories=(place,))
     d = door(own_engine, at_once(name, replace(YES, grant=grant)))

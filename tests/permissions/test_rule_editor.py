@@ -141,7 +141,7 @@ async def test_what_cannot_be_done_changes_nothing(
     assert bench.allowed() == ["Bash(a)", "Bash(b)"]
 
 
-async def test_a_rule_that_somebody_else_removed_says_so(bench: Bench) -> None:
+async def test_a_rule_that_someone_else_removed_is_reported(bench: Bench) -> None:
     bench.user_file.write_text("{}")
     with pytest.raises(RuleChangeError, match="no longer"):
         await bench.editor.take_back(bench.rule("Bash(a)"))

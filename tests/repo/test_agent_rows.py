@@ -129,9 +129,9 @@ ROWS: Final[Mapping[str, Sequence[str]]] = {
         "test_a_failure_may_be_decided_to_be_tried_once_more",
     ),
     "failures: some are named, all are said": (
-        "test_failures_are_named_and_the_others_go_on",
-        "test_a_worker_that_fails_is_named_and_the_others_go_on",
-        "test_all_workers_failing_is_said_and_not_synthesized",
+        "test_failures_are_named_and_the_others_continue",
+        "test_a_worker_that_fails_is_named_and_the_others_continue",
+        "test_all_workers_failing_is_reported_and_not_synthesized",
     ),
     "failures: at its turn limit an agent has an error result": (
         "test_it_has_a_turn_limit_of_its_own",
@@ -151,12 +151,12 @@ ROWS: Final[Mapping[str, Sequence[str]]] = {
         "test_hooks_of_a_definition_receive_the_events_of_that_agent_alone",
     ),
     "hooks: TeammateIdle, TaskCreated, TaskCompleted": (
-        "test_the_task_hooks_may_refuse_and_an_idle_hook_has_a_worker_go_on",
+        "test_the_task_hooks_may_refuse_and_an_idle_hook_has_a_worker_continue",
         "test_task_hooks_see_a_new_task_and_may_refuse_its_end",
     ),
     "hooks: WorktreeCreate, WorktreeRemove": (
-        "test_hooks_make_and_are_told_of_worktrees",
-        "test_hooks_make_and_are_told_of_the_worktree_of_a_session",
+        "test_hooks_make_and_receive_worktrees",
+        "test_hooks_make_and_receive_the_worktree_of_a_session",
     ),
     "advisor: consulted inside one call, priced by itself": (
         "test_the_advice_is_a_result_with_a_price_of_its_own",
@@ -171,7 +171,7 @@ ROWS: Final[Mapping[str, Sequence[str]]] = {
         "test_an_advisor_that_fails_ends_nothing",
     ),
     "extraction: with the prefix of the conversation, from the cache": (
-        "test_a_fact_is_told_to_the_next_session",
+        "test_a_fact_reaches_the_next_session",
     ),
     "extraction: five answers, and the memory directory alone": (
         "test_the_agent_ends_after_five_answers",
@@ -184,7 +184,9 @@ ROWS: Final[Mapping[str, Sequence[str]]] = {
         "test_a_failure_is_silent_and_made_up_for",
         "test_a_cursor_that_is_gone_brings_everything_again",
     ),
-    "extraction: a manifest that is too long says so": ("test_an_index_too_long_says_so",),
+    "extraction: a manifest that is too long says so": (
+        "test_an_index_that_is_too_long_is_reported",
+    ),
 }
 
 

@@ -90,7 +90,7 @@ def test_a_cleared_conversation_stays_in_its_mode(screen: Screen, serve: Serve) 
     assert "plan mode" in str(server.server.requests[-1].body["messages"]).lower()
 
 
-def test_a_start_with_r_alone_lets_the_person_choose(screen: Screen, serve: Serve) -> None:
+def test_a_start_with_r_alone_lets_the_user_choose(screen: Screen, serve: Serve) -> None:
     server = serve(ANSWERS)
     for question in ("the older question", "the newer question"):
         program = screen(server=server)

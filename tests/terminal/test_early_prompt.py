@@ -119,7 +119,7 @@ def test_a_signal_gives_the_terminal_back(held: Held, number: signal.Signals) ->
     assert not program.emulator.is_alternate
 
 
-def test_a_person_who_stops_it_has_the_terminal_until_it_goes_on(held: Held, gate: Path) -> None:
+def test_a_user_who_stops_it_has_the_terminal_until_it_continues(held: Held, gate: Path) -> None:
     # Only behind a shell with job control is anything stopped.
     shell = held(command=["sh", "-i"], PS1="$ ")
     before = settings_of(shell)
@@ -229,7 +229,7 @@ def test_settings_that_are_no_file_hold_nothing_up(
     assert program.wait_until(READY), program.emulator.text()
 
 
-def test_a_start_that_fails_says_so_on_the_terminal_as_it_was(held: Held) -> None:
+def test_a_start_that_fails_is_reported_on_the_terminal_as_it_was(held: Held) -> None:
     program = held(library="raise RuntimeError('no such library')")
     program.wait_until(lambda _: program.exit_status is not None, timeout_s=10)
     assert program.exit_status == 1

@@ -212,7 +212,9 @@ def test_a_long_answer_loses_nothing(held: Held, serve: Serve, gate: Path) -> No
     assert program.wait_until(lambda e: all(word in e.text().split() for word in words))
 
 
-def test_a_start_that_cannot_go_on_says_why(held: Held, gate: Path, fresh_home: Path) -> None:
+def test_a_start_that_cannot_continue_gives_the_reason(
+    held: Held, gate: Path, fresh_home: Path
+) -> None:
     program = held(PROMPT, "--resume", "no-such-session")
     release(gate)
     assert end_of(program) == 1

@@ -134,7 +134,7 @@ def test_an_exported_size_does_not_beat_the_terminals_own(screen: Screen, serve:
     assert len(program.emulator.row_text(26)) == 100
 
 
-def test_escape_interrupts_and_keeps_what_was_said(screen: Screen, serve: Serve) -> None:
+def test_escape_interrupts_and_keeps_what_was_written(screen: Screen, serve: Serve) -> None:
     scenario = Scenario(
         turns=(Turn((Text("one two three four five six seven"),)), EDIT.turns[-1]),
         faults=(FaultPlan(Stall(Position("text"), hold="silent"), request=1),),
@@ -189,7 +189,7 @@ def test_an_endpoint_that_needs_a_model_offers_its_own(
 
 
 @pytest.mark.parametrize("term", ["dumb", ""])
-def test_a_terminal_that_cannot_show_a_screen_is_told_what_to_do(
+def test_a_terminal_that_cannot_show_a_screen_gets_advice(
     screen: Screen, serve: Serve, term: str
 ) -> None:
     program = screen(server=serve(EDIT), command=PROGRAM, TERM=term)

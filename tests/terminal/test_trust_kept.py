@@ -32,7 +32,7 @@ def test_a_no_is_not_asked_for_again_by_the_next_conversation(
     assert program.wait_until(shows("The answer is 42.")), program.emulator.text()
 
 
-def test_an_answer_that_cannot_be_kept_is_told_and_nothing_counts(
+def test_an_answer_that_cannot_be_kept_is_reported_and_nothing_counts(
     screen: Screen, serve: Callable[[Scenario], ThreadedServer], project: Path, tmp_path: Path
 ) -> None:
     (project / ".agent").mkdir()

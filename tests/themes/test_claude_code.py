@@ -35,7 +35,7 @@ def test_tokens_become_roles_over_their_base(tmp_path: Path) -> None:
     assert theme.roles[Role.ERROR] == base.roles[Role.ERROR]
 
 
-def test_what_nobody_knows_is_left_out_and_told(tmp_path: Path) -> None:
+def test_what_no_one_knows_is_left_out_and_reported(tmp_path: Path) -> None:
     write(tmp_path, "odd", overrides={"nonsense": "#fff", "error": "reddish", "text": 7})
     theme, warnings = load_theme("odd", user_dir=tmp_path)
     assert theme.roles == {**load_theme("dark")[0].roles}
@@ -44,7 +44,7 @@ def test_what_nobody_knows_is_left_out_and_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"overrides": 3}', '{"base": "gone"}', "3"])
-def test_what_is_no_theme_is_said(tmp_path: Path, text: str) -> None:
+def test_what_is_no_theme_is_reported(tmp_path: Path, text: str) -> None:
     (tmp_path / "bad.json").write_text(text)
     with pytest.raises(ThemeError, match="bad"):
         load_theme("bad", user_dir=tmp_path)

@@ -149,7 +149,7 @@ def test_a_theme_name_cannot_leave_the_directory(tmp_path: Path) -> None:
         load_theme("../secret", user_dir=inner)
 
 
-def test_user_themes_that_inherit_from_each_other_are_told_so(tmp_path: Path) -> None:
+def test_user_themes_that_inherit_from_each_other_are_reported(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text('base = "b"\n')
     (tmp_path / "b.toml").write_text('base = "a"\n')
     with pytest.raises(ThemeError, match="theme 'a' is its own base \\(a → b → a\\)"):
@@ -181,7 +181,7 @@ def test_a_file_named_as_a_shipped_theme_changes_that_theme(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "content", [b"\xff\xfe", b"[roles", b"roles = 3\n", b"x = " + b"[" * 5000, b"#" * 70_000]
 )
-def test_what_is_no_theme_is_said_with_its_file(tmp_path: Path, content: bytes) -> None:
+def test_what_is_no_theme_is_reported_with_its_file(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "mine.toml").write_bytes(content)
     with pytest.raises(ThemeError, match="mine"):
         load_theme("mine", user_dir=tmp_path)

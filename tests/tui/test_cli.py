@@ -41,7 +41,7 @@ def test_bad_usage_is_an_exit_status(
     assert "Usage: agent-tui" in capsys.readouterr().err
 
 
-def test_a_parent_that_ignores_its_children_hands_that_down_to_nobody() -> None:
+def test_a_parent_that_ignores_its_children_hands_that_down_to_no_one() -> None:
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
         assert cli.main(["--version"]) == 0

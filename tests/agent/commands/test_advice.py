@@ -47,12 +47,12 @@ def test_no_menu_is_named_where_there_is_none() -> None:
     assert said == "Unknown command /frobnicate. Start with a space to send it as text."
 
 
-def test_a_command_that_waits_for_trust_says_so() -> None:
+def test_a_command_that_waits_for_trust_is_reported() -> None:
     said = advice_on("/deploy now", SCREEN, ["deploy"])
     assert said == "/deploy of this project has no effect before /trust (or --trust)."
 
 
-def test_without_a_screen_a_command_for_it_says_so() -> None:
+def test_without_a_screen_a_command_for_it_is_reported() -> None:
     said = advice_on("/color red", HEADLESS)
     assert said == "/color is only available on the screen: start agent-tui without -p."
     said = advice_on("/settings", HEADLESS)

@@ -32,7 +32,7 @@ def test_every_command_leads_to_its_module(command: Command) -> None:
             assert command.load().body
 
 
-def test_people_find_the_commands_they_know() -> None:
+def test_users_find_the_commands_they_know() -> None:
     names = {
         name for command in BUILTIN_COMMANDS for name in (command.meta.name, *command.meta.aliases)
     }

@@ -76,7 +76,7 @@ async def test_an_empty_answer_hides_the_lines(tmp_path: Path) -> None:
     assert await screen.show([*text("secret"), END]) == ["", "complete"]
 
 
-async def test_without_a_screen_hooks_hear_and_change_nothing(tmp_path: Path) -> None:
+async def test_without_a_screen_hooks_receive_events_and_change_nothing(tmp_path: Path) -> None:
     answer = specific("MessageDisplay", displayContent="***")
     screen = Screen(tmp_path, answer, replaces=False)
     assert await screen.show([*text("plain"), END]) == ["plain", "complete"]
@@ -109,7 +109,7 @@ async def test_withdrawn_text_is_dropped(tmp_path: Path) -> None:
     assert await screen.show([*text("half"), Tombstone("t", "m", "retry")]) == ["tombstone"]
 
 
-async def test_a_hook_that_fails_each_time_says_so_once(tmp_path: Path) -> None:
+async def test_a_hook_that_fails_each_time_is_reported_once(tmp_path: Path) -> None:
     screen = Screen(tmp_path, {"hookSpecificOutput": {"displayContent": "x"}})
     assert await screen.show([*text("1\n2\n3\n4"), END]) == ["1\n2\n3\n", "4", "complete"]
     finished = [e for e in screen.dispatch.notices() if isinstance(e, HookFinished)]

@@ -124,7 +124,7 @@ def test_the_sandbox_follows_the_settings(place: Place) -> None:
     assert not place.gate.context.sandbox.works_inside
 
 
-def test_a_broken_file_keeps_what_was_in_force_and_says_so(place: Place) -> None:
+def test_a_broken_file_keeps_what_was_in_force_and_reports_it(place: Place) -> None:
     place.write(allow("Bash(a)"))
     place.start()
     place.change('{"permissions": {"allow": [')
@@ -203,7 +203,7 @@ def turned_on(place: Place) -> tuple[bool, list[str]]:
     return is_auto_available(settings), [way.name for way in ways.remote()]
 
 
-def test_the_person_and_the_managed_settings_turn_them_on(place: Place) -> None:
+def test_the_user_and_the_managed_settings_turn_them_on(place: Place) -> None:
     assert turned_on(place) == (False, [])
     path = place.write(ON)
     assert turned_on(place) == (True, ["bridge", "channel"])
@@ -307,7 +307,7 @@ async def test_what_the_watcher_has_not_seen_yet_counts_before_a_yes(place: Plac
     assert len(place.told) == 1
 
 
-async def test_a_file_that_is_broken_when_a_yes_comes_is_told_once(place: Place) -> None:
+async def test_a_file_that_is_broken_when_a_yes_comes_is_reported_once(place: Place) -> None:
     place.write(allow("Bash(a)"))
     place.start()
     place.write('{"permissions": {"deny": [')
@@ -342,7 +342,7 @@ class Hook:
     ],
     ids=["approved", "refused"],
 )
-async def test_one_change_that_several_notice_is_asked_about_and_told_once(
+async def test_one_change_that_several_notice_is_asked_about_and_reported_once(
     place: Place, answer: bool, says: str, comes_to: Behavior
 ) -> None:
     hook = Hook(answer)

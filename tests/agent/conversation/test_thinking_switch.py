@@ -45,7 +45,7 @@ def test_a_model_that_can_do_both_follows_the_wish() -> None:
     assert body["thinking"] == {"type": "adaptive", "display": "summarized"}
 
 
-def test_a_model_that_always_thinks_refuses_and_goes_on() -> None:
+def test_a_model_that_always_thinks_refuses_and_continues() -> None:
     choice = used("claude-opus-5-5")
     assert not choice.set_thinking(False)
     assert choice.thinks
@@ -67,7 +67,7 @@ def test_the_setting_counts_once_the_model_can_do_both() -> None:
     assert not choice.thinks
 
 
-def test_a_turn_goes_on_as_it_began() -> None:
+def test_a_turn_continues_as_it_began() -> None:
     choice = used("claude-sonnet-5")
     request = request_builder(choice, (), ())
     asked = user_message("go")

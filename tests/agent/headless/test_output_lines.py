@@ -35,7 +35,7 @@ def kinds(lines: list[dict[str, Any]]) -> list[tuple[str, int | None]]:
     return [(line["event"]["type"], line["event"].get("index")) for line in lines]
 
 
-def test_an_answer_is_told_from_its_start_to_its_end() -> None:
+def test_an_answer_is_reported_from_its_start_to_its_end() -> None:
     lines = told(
         ThinkingDelta("t", "m", 0, "hm"),
         TextDelta("t", "m", 1, "a"),

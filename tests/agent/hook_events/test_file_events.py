@@ -28,7 +28,7 @@ def _heard(log: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("refuses", [False, True])
-async def test_config_change_hooks_hear_of_settings_and_may_refuse_them(
+async def test_config_change_hooks_are_informed_of_settings_and_may_refuse_them(
     refuses: bool, tmp_path: Path, fresh_home: Path
 ) -> None:
     log = tmp_path / "log"
@@ -55,7 +55,7 @@ async def test_config_change_hooks_hear_of_settings_and_may_refuse_them(
             await asyncio.sleep(TICK_S)
 
 
-async def test_file_changed_hooks_hear_of_the_files_they_name(
+async def test_file_changed_hooks_are_informed_of_the_files_they_name(
     tmp_path: Path, fresh_home: Path
 ) -> None:
     log = tmp_path / "log"
@@ -100,7 +100,7 @@ async def test_files_that_changed_settings_name_are_watched_at_once(
 
 
 @pytest.mark.parametrize("refuses", [False, True])
-async def test_config_change_hooks_hear_of_skills_and_may_refuse_them(
+async def test_config_change_hooks_are_informed_of_skills_and_may_refuse_them(
     refuses: bool, tmp_path: Path, fresh_home: Path
 ) -> None:
     log = tmp_path / "log"

@@ -122,7 +122,7 @@ async def test_notes_for_the_classifier_are_kept_and_bounded(tmp_path: Path) -> 
     assert dispatch.firing.classifier_context() == ("tests passed",) * 10
 
 
-async def test_what_happens_beside_a_turn_is_told_at_once(tmp_path: Path) -> None:
+async def test_what_happens_beside_a_turn_is_reported_at_once(tmp_path: Path) -> None:
     told: list[tuple[str, str]] = []
     listeners = HookListeners(notify=lambda text, level: told.append((text, level)))
     answers = {"FileChanged": {"systemMessage": "reloaded", "nonsense": 1}}
@@ -140,7 +140,7 @@ async def test_without_a_screen_they_come_with_the_next_turn(tmp_path: Path) -> 
     assert [e.text for e in dispatch.notices() if isinstance(e, Notice)] == ["reloaded"]
 
 
-async def test_a_stop_hook_hears_of_what_still_runs(tmp_path: Path) -> None:
+async def test_a_stop_hook_is_informed_of_what_still_runs(tmp_path: Path) -> None:
     running: list[dict[str, object]] = [
         {"id": "b1", "type": "shell", "status": "running", "command": "make watch"}
     ]
@@ -151,7 +151,9 @@ async def test_a_stop_hook_hears_of_what_still_runs(tmp_path: Path) -> None:
     assert heard[0]["session_crons"] == []
 
 
-async def test_what_goes_wrong_again_and_again_is_told_in_full_once_a_turn(tmp_path: Path) -> None:
+async def test_what_goes_wrong_again_and_again_is_reported_in_full_once_a_turn(
+    tmp_path: Path,
+) -> None:
     dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": {"additionalContext": "x"}})
     told = _told_after_tools(dispatch)
 
@@ -162,7 +164,7 @@ async def test_what_goes_wrong_again_and_again_is_told_in_full_once_a_turn(tmp_p
     assert "additionalContext belongs in hookSpecificOutput" in (await told())[0]
 
 
-async def test_what_a_hook_tells_the_model_about_a_result_is_shown(tmp_path: Path) -> None:
+async def test_what_a_hook_informs_the_model_about_a_result_is_shown(tmp_path: Path) -> None:
     block = {"decision": "block", "reason": "lint: line 3 is too long\nlint: line 4, too"}
     dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": block})
     use = ToolUse("t", "Bash", {"command": "true"})
@@ -181,7 +183,7 @@ async def test_a_notice_names_its_file_as_seen_from_the_project(tmp_path: Path) 
     assert event.text == "Stop hook 'x' (user home/s.json) would fail: x is not there"
 
 
-async def test_fields_that_no_answer_has_are_told_once_a_session(tmp_path: Path) -> None:
+async def test_fields_that_no_answer_has_are_reported_once_a_session(tmp_path: Path) -> None:
     dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": {"metrics": {"ms": 1}}})
     told = _told_after_tools(dispatch)
 
@@ -203,7 +205,7 @@ def _told_after_tools(dispatch: HookDispatch) -> Callable[[], Awaitable[tuple[st
     return told
 
 
-async def test_nobody_waits_for_hooks_that_hear_of_instructions(tmp_path: Path) -> None:
+async def test_no_one_waits_for_hooks_that_are_informed_of_instructions(tmp_path: Path) -> None:
     hanging = asyncio.Event()
 
     async def hang(_payload: Mapping[str, object]) -> None:

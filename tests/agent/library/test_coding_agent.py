@@ -34,7 +34,7 @@ def config(server: ScriptedServer, directory: Path, home: Path) -> CodingConfig:
     )
 
 
-async def test_a_run_returns_the_final_output_and_can_go_on(
+async def test_a_run_returns_the_final_output_and_can_continue(
     tmp_path: Path, fresh_home: Path
 ) -> None:
     async with ScriptedServer(Scenario(turns=(DONE,))) as server:
@@ -46,7 +46,7 @@ async def test_a_run_returns_the_final_output_and_can_go_on(
     assert "one" in str(second.to_input_list())
 
 
-async def test_nobody_is_asked_unless_a_function_answers(tmp_path: Path, fresh_home: Path) -> None:
+async def test_no_one_is_asked_unless_a_function_answers(tmp_path: Path, fresh_home: Path) -> None:
     asked: list[str] = []
 
     async def approve(request: PermissionRequest, _pending: Decision) -> bool:

@@ -58,7 +58,7 @@ def postgres() -> Iterator[str]:
             run(control, "-D", data, "-m", "immediate", "stop")
 
 
-async def test_a_killed_run_goes_on_in_postgres(postgres: str) -> None:
+async def test_a_killed_run_continues_in_postgres(postgres: str) -> None:
     found = await drive(postgres, rounds=ROUNDS, seed=0)
     assert (found["repeated"], found["wrong"]) == ([], [])
     assert int(str(found["kills"])) >= ROUNDS

@@ -43,7 +43,7 @@ async def drive(place: str, *, rounds: int, seed: int) -> dict[str, object]:
 
 
 @pytest.mark.timeout(1800)
-async def test_a_killed_run_goes_on_without_a_finished_step_twice(tmp_path: Path) -> None:
+async def test_a_killed_run_continues_without_a_finished_step_twice(tmp_path: Path) -> None:
     places = [tmp_path / str(number) for number in range(DRIVERS)]
     for place in places:
         place.mkdir()

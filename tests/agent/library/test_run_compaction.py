@@ -57,7 +57,7 @@ async def test_old_results_are_shortened_and_the_result_has_them(serve: Serve) -
     assert [len(each["output"]) > len(PAGE) for each in outputs] == [True] * 7
 
 
-async def test_a_summary_takes_the_place_of_what_was_said(serve: Serve) -> None:
+async def test_a_summary_takes_the_place_of_what_was_written(serve: Serve) -> None:
     server = await serve(SUMMARY, DONE, models=[SMALL])
     fired: list[object] = []
 
@@ -81,7 +81,7 @@ async def test_a_summary_takes_the_place_of_what_was_said(serve: Serve) -> None:
     assert state.compaction == result.to_state().compaction
 
 
-async def test_a_session_of_the_program_goes_on_from_the_summary(serve: Serve) -> None:
+async def test_a_session_of_the_program_continues_from_the_summary(serve: Serve) -> None:
     server = await serve(SUMMARY, DONE, models=[SMALL])
     session = TranscriptSession()
     await session.add_items(talk(3)[:-1])

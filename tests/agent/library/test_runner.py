@@ -222,7 +222,7 @@ async def test_a_function_is_a_hook_before_the_callers_tools(serve: Serve) -> No
     assert "42" in [getattr(item, "output", None) for item in result.new_items]
 
 
-async def test_hooks_hear_of_failures_and_denials(serve: Serve) -> None:
+async def test_hooks_are_informed_of_failures_and_denials(serve: Serve) -> None:
     heard: list[tuple[object, object]] = []
 
     async def hear(payload: Mapping[str, object]) -> Mapping[str, object] | None:

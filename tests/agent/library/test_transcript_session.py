@@ -18,7 +18,7 @@ from tests.agent.library.test_runner import add
 DONE = Turn((Text("Done."),), times=0)
 
 
-async def test_the_program_goes_on_with_a_session_of_the_library(serve: Serve) -> None:
+async def test_the_program_continues_with_a_session_of_the_library(serve: Serve) -> None:
     server = await serve(Turn((Thinking("hm"), ToolCall("add", {"a": 1, "b": 2}))), DONE)
     session = TranscriptSession()
     await Runner.run(Agent("Adder", tools=[add]), "What is 1 + 2?", session=session)
@@ -35,7 +35,7 @@ async def test_the_program_goes_on_with_a_session_of_the_library(serve: Serve) -
     assert "And now?" in str(sent[-1])
 
 
-async def test_the_library_goes_on_with_a_session_of_the_program(serve: Serve) -> None:
+async def test_the_library_continues_with_a_session_of_the_program(serve: Serve) -> None:
     server = await serve(DONE)
     coding = await CodingAgent().run("Remember the number 7.")
     session = TranscriptSession(coding.session_id)

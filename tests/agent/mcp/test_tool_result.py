@@ -64,7 +64,7 @@ def test_structured_content_is_added_where_no_text_says_it(tmp_path: Path) -> No
     assert _outcome(tmp_path, text, structured={"a": 2}).content == '{"a": 1}\n{"a": 2}'
 
 
-def test_an_unknown_kind_is_said(tmp_path: Path) -> None:
+def test_an_unknown_kind_is_reported(tmp_path: Path) -> None:
     assert _outcome(tmp_path, {"type": "hologram"}).content == (
         "[content of the unknown kind 'hologram']"
     )

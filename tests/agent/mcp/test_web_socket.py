@@ -113,7 +113,7 @@ async def test_what_is_wrong_ends_the_connection(sent: bytes) -> None:
 
 
 @pytest.mark.parametrize(("status", "error"), [(401, NeedsSignIn), (200, ConnectFailed)])
-async def test_a_refused_handshake_says_so(status: int, error: type[Exception]) -> None:
+async def test_a_refused_handshake_is_reported(status: int, error: type[Exception]) -> None:
     async def never(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
         raise AssertionError
 

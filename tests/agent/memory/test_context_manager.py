@@ -102,7 +102,7 @@ def test_thresholds(tokens: int, pressure: str) -> None:
     assert BUDGET.pressure(tokens) is Pressure(pressure)
 
 
-def test_a_person_may_want_less_of_the_window() -> None:
+def test_a_user_may_want_less_of_the_window() -> None:
     budget = ContextBudget(window=200_000, max_output=4_000, wanted_tokens=20_000)
     assert budget.pressure(13_599) is Pressure.NONE
     assert budget.pressure(13_600) is Pressure.COMPACT
@@ -158,7 +158,7 @@ async def test_a_hook_can_stop_it() -> None:
     assert model.asked == []
 
 
-async def test_after_three_failures_it_stops_trying_and_says_so_once() -> None:
+async def test_after_three_failures_it_stops_trying_and_reports_it_once() -> None:
     model = Model(error=ModelError("overloaded_error", "Overloaded."))
     mine, messages = keeper(model), talk(14_000)
     for _ in range(MAX_FAILURES):

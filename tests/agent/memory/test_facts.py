@@ -41,7 +41,7 @@ def test_a_fact_is_there_again(store: FactStore) -> None:
     assert store.all() == ()
 
 
-def test_facts_about_the_person_count_in_every_project(tmp_path: Path) -> None:
+def test_facts_about_the_user_count_in_every_project(tmp_path: Path) -> None:
     everywhere = tmp_path / "everywhere"
     FactStore(tmp_path / "a", everywhere).save(Fact("user", "role", "A biologist."), TODAY)
     FactStore(tmp_path / "a", everywhere).save(Fact("project", "due", "By 2026-12-01."), TODAY)
@@ -83,7 +83,7 @@ def test_files_that_are_no_facts_are_passed_over(store: FactStore) -> None:
     assert (store.directory / INDEX).read_text() == "- [project] good: written by hand\n"
 
 
-def test_an_index_too_long_says_so() -> None:
+def test_an_index_that_is_too_long_is_reported() -> None:
     many = [Fact("project", f"f{n}", "x") for n in range(MAX_INDEX_LINES + 5)]
     lines = index_of(many).splitlines()
     assert len(lines) == MAX_INDEX_LINES + 1

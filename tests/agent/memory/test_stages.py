@@ -97,9 +97,7 @@ def test_what_the_model_has_not_answered_is_never_shortened(
 
 
 @given(unfinished(), st.integers(10, 20_000))
-def test_the_person_s_messages_are_never_dropped(
-    messages: tuple[Message, ...], target: int
-) -> None:
+def test_the_users_messages_are_never_dropped(messages: tuple[Message, ...], target: int) -> None:
     shrunk = shrink(messages, target=target).messages
     own = [m for m in messages if m.origin == "person"]
     assert [m for m in shrunk if m.origin == "person"] == own
@@ -136,7 +134,7 @@ def test_a_summary_never_splits_a_call_from_its_result(
     assert all(block["type"] != "thinking" for m in replaced for block in m.content)
 
 
-def test_the_tail_begins_with_the_person_s_words_where_it_can() -> None:
+def test_the_tail_begins_with_the_users_words_where_it_can() -> None:
     messages = [
         user_message("one " * 100),
         answer(text_block("a")),
@@ -165,7 +163,7 @@ def test_only_old_media_become_words() -> None:
     assert strip_media(messages, end=0) == messages
 
 
-def test_long_results_are_cut_and_say_so() -> None:
+def test_long_results_are_cut_and_marked() -> None:
     messages = (tool_results_message([tool_result_block("a", "x" * 5000)]),)
     (message,) = trim_results(messages, end=1)
     text = message.content[0]["content"]
@@ -177,7 +175,7 @@ def test_long_results_are_cut_and_say_so() -> None:
     assert trim_results(short, end=1) == short
 
 
-def test_the_person_s_words_survive_a_summary_word_for_word() -> None:
+def test_the_users_words_survive_a_summary_word_for_word() -> None:
     messages = [user_message("never touch the file X"), answer(text_block("ok"))]
     text = replace_past(messages, 2, "summary")[0].text
     assert "1. never touch the file X" in text
@@ -217,7 +215,7 @@ def test_scripts_with_wide_characters_count_more() -> None:
     assert text_tokens("") == 0
 
 
-def test_the_persons_words_survive_one_compaction_after_the_other() -> None:
+def test_the_users_words_survive_one_compaction_after_the_other() -> None:
     messages: tuple[Message, ...] = (user_message("first: use tabs"), user_message("2. two\nlines"))
     for number in range(40):
         messages = replace_past(messages, len(messages), f"summary {number}")

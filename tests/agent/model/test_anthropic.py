@@ -145,7 +145,7 @@ async def test_stop_reasons_are_passed_on(serve: Serve, stop_reason: str) -> Non
     assert (await stage.ask()).stop_reason == stop_reason
 
 
-async def test_a_refusal_says_why(serve: Serve) -> None:
+async def test_a_refusal_gives_the_reason(serve: Serve) -> None:
     details = {"type": "refusal", "category": "cyber", "explanation": "No."}
     stage = await serve(one(Text("I can't."), stop_reason="refusal", stop_details=details))
     fold = await stage.ask()
@@ -336,7 +336,7 @@ async def test_there_is_exactly_one_request_per_stream(serve: Serve) -> None:
     assert len(stage.requests) == 1
 
 
-async def test_nobody_there_is_unreachable(unused_tcp_port: int) -> None:
+async def test_no_one_there_is_unreachable(unused_tcp_port: int) -> None:
     client = make_client(base_url=f"http://127.0.0.1:{unused_tcp_port}", api_key="key")
     request = ModelRequest("claude-opus-5-5", (), (), [user_message("hi")], 100)
     with pytest.raises(ModelError, match=r"127\.0\.0\.1") as caught:
@@ -435,7 +435,7 @@ async def test_an_old_gateway_gets_the_key_in_its_own_header(serve: Serve) -> No
     assert "authorization" not in stage.requests[1].headers
 
 
-async def test_a_wrong_key_is_said_so_after_one_other_try(serve: Serve) -> None:
+async def test_a_wrong_key_is_reported_after_one_other_try(serve: Serve) -> None:
     stage = await serve(Scenario(turns=(ANSWER,), api_key="right"), api_key="wrong")
     with pytest.raises(ModelError) as caught:
         await stage.ask()

@@ -65,7 +65,7 @@ def test_another_server_needs_no_key_and_no_v1(given: str, url: str) -> None:
 
 
 @pytest.mark.parametrize("bad", ["ftp://x", "http://", "nonsense", "http://a b", "http://x:99999"])
-def test_what_is_no_address_is_said_so(bad: str) -> None:
+def test_what_is_no_address_is_reported(bad: str) -> None:
     resolved = resolve_model(env={"ANTHROPIC_BASE_URL": bad, "ANTHROPIC_API_KEY": "k"})
     assert isinstance(resolved, Unconfigured)
     assert bad in resolved.reason

@@ -44,7 +44,7 @@ def wrong_version() -> ssl.SSLError:
         (BaseExceptionGroup("all", [OSError("no"), wrong_version()]), "does not use TLS"),
     ],
 )
-def test_it_is_told_and_not_tried_again(cause: BaseException, said: str) -> None:
+def test_it_is_reported_and_not_tried_again(cause: BaseException, said: str) -> None:
     failure = classify(from_connection(raised(cause), "https://host"))
     assert failure.kind is FailureKind.INSECURE
     assert not failure.retryable

@@ -66,7 +66,7 @@ def test_a_damaged_record_counts_as_nothing(record: object) -> None:
     assert read_cost_state(record).total_usd == 0.0
 
 
-def test_a_resumed_session_goes_on_from_its_total() -> None:
+def test_a_resumed_session_continues_from_its_total() -> None:
     first = CostTracker()
     spent = first.add("claude-opus-5-5", READ)
     second = CostTracker(state=first.state)

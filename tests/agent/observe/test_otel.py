@@ -88,7 +88,7 @@ def test_nothing_is_exported_unless_asked_for(env: dict[str, str]) -> None:
     assert otel_exporter(env) is None
 
 
-def test_what_is_missing_is_said_only_where_it_is_asked_for(
+def test_what_is_missing_is_reported_only_where_it_is_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}

@@ -163,7 +163,7 @@ def test_the_agents_of_parallel_calls_hang_below_their_calls() -> None:
     assert {span.trace_id for span in spans} == {spans[-1].id}
 
 
-def test_nothing_that_anybody_said_is_recorded() -> None:
+def test_nothing_that_anyone_said_is_recorded() -> None:
     spans, logged, _ = recorded(
         PROMPT,
         *BASH,

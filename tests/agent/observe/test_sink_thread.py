@@ -29,7 +29,7 @@ def test_a_sink_that_fails_loses_one_value_and_is_reported_once(
     assert [record.message for record in caplog.records] == ["odd: a value was not taken"]
 
 
-def test_a_sink_that_hangs_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sink_that_hangs_holds_no_one_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.observe.sink_thread.CLOSE_TIMEOUT_S", 0.01)
     release, taken = threading.Event(), list[int]()
 

@@ -252,7 +252,7 @@ def test_tokens_and_dollars_of_run_and_session_are_limits(store: JournalStore) -
     assert store.steps.claim(replace(STEP, occurrence=2), 60, CAPS) == Busy()
 
 
-def test_a_limit_that_is_near_is_said_with_the_claim(store: JournalStore) -> None:
+def test_a_limit_that_is_near_is_reported_with_the_claim(store: JournalStore) -> None:
     store.runs.change("r", RunChange(agents=5))
     claims = [store.steps.claim(replace(STEP, occurrence=n), 60, Caps()) for n in range(5)]
     assert [len(claim.near_caps) for claim in claims if isinstance(claim, Claimed)] == [

@@ -155,7 +155,7 @@ def test_off_and_on_before_a_turn_sends_nothing() -> None:
     assert turn(history, on=mode.is_on) == []
 
 
-def test_the_exit_is_told_once_and_the_next_entry_in_full() -> None:
+def test_the_exit_is_reported_once_and_the_next_entry_in_full() -> None:
     history: list[Message] = []
     told = [turn(history, on=on) for on in (True, False, False, True)]
     assert told == [[ENTER], [EXIT], [], [ENTER]]

@@ -40,7 +40,7 @@ def test_subtasks_are_read_in_whatever_shape_they_come(
     assert read_subtasks(raw).prompts == prompts
 
 
-def test_the_first_200_run_and_the_rest_is_said_first() -> None:
+def test_the_first_200_run_and_the_rest_is_reported_first() -> None:
     subtasks = read_subtasks([str(number) for number in range(203)])
     assert len(subtasks.prompts) == 200
     text = result_text([SubtaskResult("t", "r", "v")], subtasks.excess)

@@ -133,7 +133,7 @@ async def test_a_cap_of_agents_pauses(place: Place) -> None:
     assert (end.state, end.reason) == (WorkflowState.STOPPED, "enough")
 
 
-async def test_with_nobody_to_ask_a_run_is_left_paused_and_loses_no_agent(place: Place) -> None:
+async def test_with_no_one_to_ask_a_run_is_left_paused_and_loses_no_agent(place: Place) -> None:
     run = await place.started(fan_out("a", "b", "c", max_agents=2))
     end = await run.to_the_end()
     assert (end.state, end.reason) == (
@@ -149,7 +149,7 @@ async def test_with_nobody_to_ask_a_run_is_left_paused_and_loses_no_agent(place:
     assert len(place.model.orders) == 6
 
 
-async def test_a_user_is_told_once_that_a_limit_is_near(place: Place) -> None:
+async def test_a_user_is_informed_once_that_a_limit_is_near(place: Place) -> None:
     run = await place.started(fan_out(*"abcde", max_agents=10))
     await run.to_the_end()
     assert [text for text in place.notices if "8 of 10 agents" in text]

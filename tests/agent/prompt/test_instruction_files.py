@@ -124,7 +124,7 @@ def test_an_instruction_file_that_is_a_link_to_outside_is_refused(tree: Tree) ->
     assert texts(tree) == []
 
 
-def test_the_person_s_own_file_may_import_from_anywhere(tree: Tree) -> None:
+def test_the_users_own_file_may_import_from_anywhere(tree: Tree) -> None:
     tree.write("home/notes.md", "mine")
     tree.write("home/.agent/AGENTS.md", "@~/notes.md")
     assert texts(tree) == ["mine", "@~/notes.md"]
@@ -136,7 +136,7 @@ def test_a_directory_above_that_others_may_write_is_not_read(tree: Tree) -> None
     assert texts(tree) == []
 
 
-def test_too_long_is_cut_and_said(tree: Tree) -> None:
+def test_too_long_is_cut_and_reported(tree: Tree) -> None:
     tree.write(f"{P}/AGENTS.md", "x" * (MAX_FILE_BYTES + 10))
     loaded = tree.instructions()
     (file,) = loaded.at_start()
@@ -151,7 +151,7 @@ def test_the_total_is_bounded(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> No
     assert sum(len(text) for text in texts(tree)) < 250
 
 
-def test_binary_and_unreadable_files_are_told(tree: Tree) -> None:
+def test_binary_and_unreadable_files_are_reported(tree: Tree) -> None:
     (tree.project / "AGENTS.md").write_bytes(b"\0\1\2")
     loaded = tree.instructions()
     assert loaded.at_start() == ()

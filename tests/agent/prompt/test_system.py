@@ -85,7 +85,7 @@ def test_no_block_is_empty() -> None:
     assert blocks == ()
 
 
-def test_every_volatile_section_says_why() -> None:
+def test_every_volatile_section_gives_the_reason() -> None:
     volatile = builtin_registry().sections(Zone.VOLATILE)
     assert {section.name for section in volatile} == {"date", "mode", "facts", "git_state"}
     assert all(section.reason for section in volatile)
@@ -109,7 +109,7 @@ def test_a_branch_name_cannot_forge_lines() -> None:
     assert "\x1b" not in note
 
 
-def test_changes_are_told_once() -> None:
+def test_changes_are_reported_once() -> None:
     now = CONTEXT
     reminders = PromptReminders(lambda: now, builtin_registry())
     assert len(reminders.first()) == 1
@@ -124,7 +124,7 @@ def test_changes_are_told_once() -> None:
     assert "Default mode is on" in note
 
 
-def test_a_resumed_conversation_hears_the_date_and_a_changed_mode() -> None:
+def test_a_resumed_conversation_receives_the_date_and_a_changed_mode() -> None:
     now = replace(CONTEXT, mode="plan")
     reminders = PromptReminders(
         lambda: now, builtin_registry(), is_resumed=True, last_mode="acceptEdits"

@@ -66,7 +66,7 @@ def test_a_failed_probe_opens_it_again_and_a_good_one_closes_it() -> None:
     assert probing.after_success(135.0) == Breaker()
 
 
-def test_a_probe_that_nobody_reported_does_not_block_for_ever() -> None:
+def test_a_probe_that_no_one_reported_does_not_block_for_ever() -> None:
     probing, _ = opened().admit(130.0)
     assert probing.admit(160.0)[1]
 

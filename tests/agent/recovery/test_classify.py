@@ -119,7 +119,7 @@ def test_a_broken_signature_costs_the_earlier_thinking_alone() -> None:
     assert classify(api(400, "invalid_request_error", text)).unsupported_field == "kept_thinking"
 
 
-def test_a_model_that_wants_lost_thinking_goes_on_without_any() -> None:
+def test_a_model_that_wants_lost_thinking_continues_without_any() -> None:
     text = (
         "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found "
         "`tool_use`. A final assistant message must start with a thinking block."

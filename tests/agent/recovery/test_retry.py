@@ -73,7 +73,7 @@ def test_ten_retries_are_enough() -> None:
     assert isinstance(policy.plan(11, SERVER, Random(1)), GiveUp)
 
 
-def test_nobody_waits_long_where_nothing_listens() -> None:
+def test_no_one_waits_long_where_nothing_listens() -> None:
     nothing = replace(SERVER, kind=FailureKind.UNREACHABLE)
     assert isinstance(RetryPolicy().plan(4, nothing, Random(1)), PlannedRetry)
     assert isinstance(RetryPolicy().plan(5, nothing, Random(1)), GiveUp)

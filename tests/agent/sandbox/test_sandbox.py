@@ -53,7 +53,7 @@ def test_nothing_runs_with_less_than_its_confinement(
         sandbox.launch(Launch(("/bin/true",), {}), RunRequest(confinement))
 
 
-def test_without_bubblewrap_the_probe_says_so_and_how_to_get_it() -> None:
+def test_without_bubblewrap_the_probe_reports_it_and_how_to_install_it() -> None:
     found = probe("/nonexistent/bwrap")
     assert found.level is not SandboxLevel.FULL
     assert "bubblewrap is not installed" in found.reason

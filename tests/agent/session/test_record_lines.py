@@ -76,7 +76,7 @@ def test_backwards_from_an_offset_yields_what_is_before_it(tmp_path: Path) -> No
     assert before == [2, 1, 0]
 
 
-def test_a_torn_end_is_told_from_both_sides(tmp_path: Path) -> None:
+def test_a_torn_end_is_reported_from_both_sides(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
     data = written(path, [{"n": 1}, {"n": 2}])
     path.write_bytes(data + b'{"c":"half')

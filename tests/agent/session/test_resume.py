@@ -126,7 +126,7 @@ def test_a_call_that_was_running_gets_an_unknown_outcome(tmp_path: Path) -> None
     assert "Edit" in got.notes[1]
 
 
-def test_an_answer_that_never_arrived_is_told(tmp_path: Path) -> None:
+def test_an_answer_that_never_arrived_is_reported(tmp_path: Path) -> None:
     path = write(
         tmp_path / "s.jsonl",
         PromptRecord("t", "go"),

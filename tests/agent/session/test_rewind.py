@@ -92,6 +92,6 @@ def test_what_stood_in_front_of_a_prompt_goes_with_it(session: Session) -> None:
     assert history_before(session.path, THREE.uid) == (ONE, ANSWERS[0], TWO, ANSWERS[1])
 
 
-def test_a_command_of_the_person_is_offered_as_it_was_typed(session: Session) -> None:
+def test_a_command_of_the_user_is_offered_as_it_was_typed(session: Session) -> None:
     say(session, user_message(note_of("git diff --stat", " 1 file changed\n", 0)))
     assert texts(session) == ["one", "two", "!git diff --stat"]

@@ -144,7 +144,7 @@ async def test_secrets_stay_off_the_disk(session: Session) -> None:
     assert got.messages[1].content == (text_block("ok"),)
 
 
-async def test_a_full_disk_is_told_once_and_again_when_it_works(session: Session) -> None:
+async def test_a_full_disk_is_reported_once_and_again_when_it_works(session: Session) -> None:
     recorder = SessionRecorder(session)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

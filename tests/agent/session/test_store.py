@@ -147,7 +147,7 @@ def test_only_a_whole_id_may_name_a_new_session(store: SessionStore, tmp_path: P
     assert valid_id(session.id.upper()) == session.id
 
 
-def test_a_fork_copies_what_was_said_but_no_grants(store: SessionStore, tmp_path: Path) -> None:
+def test_a_fork_copies_what_was_written_but_no_grants(store: SessionStore, tmp_path: Path) -> None:
     session = store.create(tmp_path)
     say(session, "hello")
     granted = GrantsRecord((("allow", "Bash(ls)"),), ("/elsewhere",), ("a.example:8080",))
@@ -164,7 +164,7 @@ def test_a_fork_copies_what_was_said_but_no_grants(store: SessionStore, tmp_path
 
 
 @pytest.mark.parametrize("added", [None, "draft", "message"])
-def test_a_copy_that_nobody_wanted_stays_only_when_it_is_used(
+def test_a_copy_that_no_one_wanted_stays_only_when_it_is_used(
     store: SessionStore, tmp_path: Path, added: str | None
 ) -> None:
     session = store.create(tmp_path)

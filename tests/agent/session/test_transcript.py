@@ -62,7 +62,7 @@ def test_a_tail_torn_at_any_byte_is_mended(tmp_path: Path) -> None:
         path.unlink()
 
 
-def test_numbers_go_on_after_reopening(tmp_path: Path) -> None:
+def test_numbers_continue_after_reopening(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     filled(path)
     with Transcript.open(path) as transcript:
@@ -94,7 +94,7 @@ def test_a_newer_version_is_not_appended_to(
     assert path.read_bytes() == before
 
 
-def test_a_second_process_is_refused_and_told_who_has_it(tmp_path: Path) -> None:
+def test_a_second_process_is_refused_and_learns_who_has_it(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     filled(path)
     holder = subprocess.Popen(
@@ -167,13 +167,13 @@ def test_a_full_disk_loses_nothing_and_leaves_no_half_line(
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write anywhere")
-def test_a_read_only_home_says_what_to_do(tmp_path: Path) -> None:
+def test_a_read_only_home_explains_what_to_do(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(SessionError, match="AGENT_TUI_HOME"):
         Transcript.create(tmp_path / "sessions" / "a.jsonl")
 
 
-def test_a_home_that_is_a_file_is_told(tmp_path: Path) -> None:
+def test_a_home_that_is_a_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "sessions").write_text("in the way")
     with pytest.raises(SessionError, match="cannot be created"):
         Transcript.create(tmp_path / "sessions" / "a.jsonl")

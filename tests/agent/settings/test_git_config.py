@@ -129,7 +129,7 @@ def test_what_is_no_repository_runs_nothing(tmp_path: Path, content: str | None)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to another user")
-def test_a_repository_of_another_user_says_so(repository: Path) -> None:
+def test_a_repository_of_another_user_is_reported(repository: Path) -> None:
     os.chown(repository, 12345, 12345)
     reason = "it belongs to another user, so git refuses to use it"
     assert labels(repository) == [f"git repository ({reason})"]

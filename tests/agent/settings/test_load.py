@@ -219,7 +219,7 @@ def test_a_changed_command_file_asks_again(world: World) -> None:
     assert [i.label for i in world.load().trust.new] == [".agent/commands/go.md"]
 
 
-def test_rules_the_person_granted_are_accepted_without_trusting_the_directory(world: World) -> None:
+def test_rules_the_user_granted_are_accepted_without_trusting_the_directory(world: World) -> None:
     world.write(LOCAL, {"permissions": {"allow": ["Bash(mine)", "Bash(other)"]}})
     world.store.note_own_rules(world.project, ["Bash(mine)"])
     settings = world.load()
@@ -271,7 +271,7 @@ def test_some_keys_never_count_from_a_project_even_when_trusted(
     assert (settings.values.apiKeyHelper, settings.values.baseUrl) == (None, None)
 
 
-def test_the_person_may_set_them(world: World) -> None:
+def test_the_user_may_set_them(world: World) -> None:
     world.write(
         USER,
         {
@@ -313,7 +313,7 @@ def test_a_bad_key_is_named_with_its_line_and_the_rest_counts(world: World) -> N
     [("deny", "permissions.deny"), ("defaultMode", "permissions.defaultMode"),
      ("rules", "permissions")],
 )  # fmt: skip
-def test_rules_in_another_place_are_told_where_theirs_is(
+def test_rules_in_another_place_are_reported_with_their_place(
     world: World, key: str, meant: str
 ) -> None:
     path = world.write(USER, {key: {}})
@@ -346,7 +346,7 @@ def test_a_restriction_in_too_many_brackets_still_restricts(world: World, entry:
     ]
 
 
-def test_examples_of_the_wrong_type_are_told_and_loosen_nothing(world: World) -> None:
+def test_examples_of_the_wrong_type_are_reported_and_loosen_nothing(world: World) -> None:
     entry = {"rule": "Bash(rm *)", "match": "rm x"}
     world.write(USER, {"permissions": {"deny": [entry], "allow": [entry]}})
     settings = world.load()
@@ -369,7 +369,7 @@ def test_a_syntax_error_keeps_restrictions_and_drops_what_widens(world: World) -
 
 
 @pytest.mark.parametrize("text", ["[]", "5", "null", '"x"', "{"])
-def test_a_file_that_is_no_object_is_told(world: World, text: str) -> None:
+def test_a_file_that_is_no_object_is_reported(world: World, text: str) -> None:
     path = world.write(USER, text)
     settings = world.load()
     assert [w.file for w in settings.warnings] == [path]
@@ -413,7 +413,7 @@ def test_a_managed_file_that_others_may_write_stops_the_start(world: World) -> N
         world.load()
 
 
-def test_a_managed_file_of_somebody_else_stops_the_start(world: World) -> None:
+def test_a_managed_file_of_someone_else_stops_the_start(world: World) -> None:
     path = world.write(POLICY, "{}")
     if os.getuid() == 0:
         os.chown(path, 12345, -1)
@@ -427,7 +427,7 @@ def test_a_managed_file_of_somebody_else_stops_the_start(world: World) -> None:
         )
 
 
-def test_managed_locks_are_handed_on_and_anybody_may_close_the_bypass_gate(world: World) -> None:
+def test_managed_locks_are_handed_on_and_anyone_may_close_the_bypass_gate(world: World) -> None:
     world.write(POLICY, {"allowManagedPermissionRulesOnly": True})
     world.write(PROJECT, {"permissions": {"disableBypassPermissionsMode": "disable"}})
     world.write(USER, {"allowManagedHooksOnly": True})
@@ -487,7 +487,7 @@ def test_in_the_home_directory_the_own_file_is_not_a_project_s(world: World) -> 
     assert settings.warnings == ()
 
 
-def test_a_bad_server_is_told_and_the_others_count(world: World) -> None:
+def test_a_bad_server_is_reported_and_the_others_count(world: World) -> None:
     world.write("project/.mcp.json", {"mcpServers": {"a": {"command": 5}, "b": {"command": "x"}}})
     settings = world.load(trust=True)
     assert [s.name for s in settings.mcp_servers] == ["b"]

@@ -60,7 +60,7 @@ async def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path)
     assert not state.exists() or state.read_text().split()[2] == "Z"
 
 
-async def test_a_directory_that_is_gone_is_said(tmp_path: Path) -> None:
+async def test_a_directory_that_is_gone_is_reported(tmp_path: Path) -> None:
     found = await run_status_command("echo x", {}, cwd=tmp_path / "gone", env=ENV)
     assert "cannot start" in found.problem
 
@@ -120,7 +120,7 @@ def test_what_there_is_not_is_left_out_and_usage_is_null_before_the_first_answer
         ("claude-3-opus", "claude-3-opus"),
     ],
 )
-def test_models_are_called_as_people_call_them(model: str, name: str) -> None:
+def test_models_are_called_as_users_call_them(model: str, name: str) -> None:
     assert display_name(model) == name
 
 
@@ -129,7 +129,7 @@ def test_models_are_called_as_people_call_them(model: str, name: str) -> None:
     [("ref: refs/heads/fix\n", {"branch": "fix"}), ("0123456789abcdef\n", {})],
     ids=["branch", "detached"],
 )
-def test_the_work_tree_is_told_where_it_is_one(
+def test_the_work_tree_is_reported_where_there_is_one(
     tmp_path: Path, head: str, branch: dict[str, str]
 ) -> None:
     git_dir, tree = tmp_path / "slugs" / ".git" / "worktrees" / "fix-a", tmp_path / "tree"

@@ -85,7 +85,7 @@ def test_a_file_without_a_name_is_documentation() -> None:
         ("---\nname: x\ndescription: y\n", "no closing ---"),
     ],
 )
-def test_a_file_that_defines_no_agent_says_why(text: str, why: str) -> None:
+def test_a_file_that_defines_no_agent_gives_the_reason(text: str, why: str) -> None:
     with pytest.raises(NoAgent, match=why):
         parse(text)
 
@@ -132,7 +132,7 @@ def test_a_list_of_tools_that_cannot_be_read_is_no_tools_and_not_all() -> None:
     assert found.problems == ("tools should be a list",)
 
 
-def test_a_mode_that_nobody_knows_is_the_strictest() -> None:
+def test_a_mode_that_no_one_knows_is_the_strictest() -> None:
     found = parse("---\nname: x\ndescription: y\npermissionMode: yolo\n---\n")
     assert found.permission_mode is Mode.PLAN
     assert "yolo" in found.problems[0]
@@ -290,7 +290,7 @@ def test_what_is_wrong_with_an_entry_is_reported() -> None:
     assert catalog(flags={"a": {"description": "d"}}).problems == ("--agents: a has no prompt",)
 
 
-def test_the_model_is_told_again_only_when_the_kinds_changed() -> None:
+def test_the_model_is_informed_again_only_when_the_kinds_changed() -> None:
     files = [AgentFiles()]
     found = AgentCatalog(lambda: files[0])
     assert "reviewer" in found.listing()

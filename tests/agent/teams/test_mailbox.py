@@ -92,7 +92,7 @@ async def test_what_the_transcript_has_is_deleted_and_not_delivered_again(tmp_pa
     assert files(box) == []
 
 
-async def test_c3_a_broken_message_is_put_aside_and_holds_up_nobody(tmp_path: Path) -> None:
+async def test_c3_a_broken_message_is_put_aside_and_holds_up_no_one(tmp_path: Path) -> None:
     box = mailbox(place_at(tmp_path), "ada")
     (box._new / "1-00000000000000000001-bob@crew-x.msg").write_text("{half")
     box.put(message("bob", "ada", 1))
@@ -104,7 +104,7 @@ async def test_c3_a_broken_message_is_put_aside_and_holds_up_nobody(tmp_path: Pa
     assert (await box.receive(set(), taken)).problems == ()
 
 
-def test_c4_a_message_to_nobody_is_refused(tmp_path: Path) -> None:
+def test_c4_a_message_to_no_one_is_refused(tmp_path: Path) -> None:
     place = place_at(tmp_path)
     with pytest.raises(TeamError, match="no eve@crew"):
         MailDirectory(place.member_dir("eve")).put(message("bob", "eve", 1))

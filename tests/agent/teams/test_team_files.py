@@ -140,7 +140,7 @@ def test_what_a_lost_member_had_claimed_is_free_again(tmp_path: Path) -> None:
     assert tasks.claim(task.id, "bob@crew").owner == "bob@crew"
 
 
-def test_a_broken_task_list_says_so(tmp_path: Path) -> None:
+def test_a_broken_task_list_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "tasks.json"
     path.write_text("{")
     with pytest.raises(TeamError, match=r"tasks\.json cannot be read"):

@@ -54,7 +54,9 @@ async def test_structured_result_has_the_fields_hooks_know(bench: Bench) -> None
         ("if", "Exit code 2.", True),
     ],
 )
-async def test_how_it_ended_is_said(bench: Bench, command: str, said: str, is_error: bool) -> None:
+async def test_how_it_ended_is_reported(
+    bench: Bench, command: str, said: str, is_error: bool
+) -> None:
     outcome = await bench.call(BASH, command=command)
     assert isinstance(outcome.content, str)
     assert outcome.content.endswith(said)
@@ -262,7 +264,7 @@ async def test_what_outlives_the_command_is_named_and_ended_with_the_session(ben
     assert not await _running(sleep(64))
 
 
-async def test_person_can_send_a_running_command_to_the_background(bench: Bench) -> None:
+async def test_user_can_send_a_running_command_to_the_background(bench: Bench) -> None:
     bench.on_live = lambda _: assert_true(bench.services.shells.send_to_background())
     text = await bench.text(BASH, command="echo early; sleep 65")
     assert "sent the command to the background as bash_1" in text

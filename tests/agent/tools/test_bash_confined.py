@@ -139,7 +139,7 @@ async def test_a_background_command_stays_confined(confined: Bench) -> None:
     assert sorted(path.name for path in confined.root.iterdir()) == ["tried"]
 
 
-async def test_what_a_background_command_was_refused_is_told_with_its_output(
+async def test_what_a_background_command_was_refused_is_reported_with_its_output(
     confined: Bench,
 ) -> None:
     (confined.root / "sub").mkdir()
@@ -163,7 +163,7 @@ async def test_a_confinement_that_cannot_be_set_up_runs_nothing(confined: Bench)
     assert not Path(confined.root / "f").exists()
 
 
-async def test_a_server_in_the_background_is_said_to_be_unseen(confined: Bench) -> None:
+async def test_a_server_in_the_background_is_reported_as_unseen(confined: Bench) -> None:
     confined.services.may_leave_sandbox = True
     outcome = await _run(confined, "sleep 60", Confinement.PROJECT, run_in_background=True)
     assert "dangerouslyDisableSandbox" in str(outcome.content)

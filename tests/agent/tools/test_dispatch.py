@@ -145,7 +145,7 @@ async def test_a_crash_stops_its_neighbors_and_not_the_next_batch(bench: Bench) 
     assert not controller.signal.aborted
 
 
-async def test_a_miss_stops_nobody(bench: Bench) -> None:
+async def test_a_miss_stops_no_one(bench: Bench) -> None:
     made = ports(bench, tool("Glob", done), tool("Grep", miss))
     _, outcomes = await dispatch(made, ["Grep", "Glob", "Glob"])
     assert outcomes == {"0": "failed", "1": "ok", "2": "ok"}
@@ -192,7 +192,7 @@ async def test_every_call_has_one_dispatch_and_one_result(bench: Bench, name: st
     assert [event.type for event in events] == ["tool_dispatch", "tool_result"]
 
 
-async def test_a_reading_command_that_fails_stops_nobody(bench: Bench) -> None:
+async def test_a_reading_command_that_fails_stops_no_one(bench: Bench) -> None:
     made = ports(bench, bash_tool(), mode=Mode.BYPASS)
     (bench.root / "a.txt").write_text("a\n")
     commands = ["ls nowhere", "cat a.txt", "ls"]

@@ -182,7 +182,7 @@ async def test_write_keeps_the_form_of_the_file(bench: Bench) -> None:
     assert text == "Wrote a: 2 lines, 15 bytes (CRLF line endings kept)."
 
 
-async def test_write_falls_back_to_utf8_and_says_so(bench: Bench) -> None:
+async def test_write_falls_back_to_utf8_and_reports_it(bench: Bench) -> None:
     path = bench.file("a", b"caf\xe9\n")
     await bench.call(READ, file_path="a")
     text = await bench.text(WRITE, file_path="a", content="🙂\n")
@@ -317,7 +317,7 @@ for name in ("file", "new", "readonly"):
 """
 
 
-def test_read_only_project_is_told_plainly() -> None:
+def test_read_only_project_is_reported_plainly() -> None:
     # Not below pytest's folder, which is closed to whoever is not this user.
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         directory = Path(os.path.realpath(name))
@@ -388,7 +388,7 @@ async def test_what_else_belongs_to_a_file_stays(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("tool", [EDIT, WRITE], ids=["edit", "write"])
-async def test_other_names_of_a_file_are_told_of(bench: Bench, tool: Tool[Any]) -> None:
+async def test_other_names_of_a_file_are_reported(bench: Bench, tool: Tool[Any]) -> None:
     path = bench.file("a.txt", "one\n")
     os.link(path, bench.root / "b.txt")
     await bench.call(READ, file_path=str(path))

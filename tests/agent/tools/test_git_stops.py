@@ -148,7 +148,7 @@ async def test_a_first_pull_into_nothing_is_not_run(confined: Bench) -> None:
     assert [one.rule for one in outcome.refusals] == [GIT_UNKNOWN]
 
 
-async def test_a_rebase_goes_on_only_if_the_rest_can_be_written(here: Bench) -> None:
+async def test_a_rebase_continues_only_if_the_rest_can_be_written(here: Bench) -> None:
     root = here.root
     _git(root, "switch", "-qc", "mine", "main")
     for name, text in (("b", "mine"), (".npmrc", "mine")):

@@ -72,7 +72,7 @@ async def test_pictures_are_never_put_into_text(bench: Bench) -> None:
     assert bounded.content[1] is IMAGE
 
 
-async def test_full_disk_is_said(bench: Bench) -> None:
+async def test_full_disk_is_reported(bench: Bench) -> None:
     bench.services.results_dir.write_text("a file where the folder should be")
     outcome = await bound_result(ToolOutcome("a" * 6_000), small(), bench.context)
     assert "The rest is lost" in str(outcome.content)

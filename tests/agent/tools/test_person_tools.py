@@ -113,7 +113,7 @@ async def test_declined_question_is_an_error_result(bench: Bench) -> None:
     assert "declined to answer" in str(outcome.content)
 
 
-async def test_nobody_to_ask(bench: Bench) -> None:
+async def test_no_one_to_ask(bench: Bench) -> None:
     with pytest.raises(ToolError, match="There is no user"):
         await bench.call(ASK, questions=[QUESTION])
 
@@ -163,7 +163,7 @@ async def test_plan_mode_and_back(bench: Bench) -> None:
     assert str(outcome.content).endswith("(mode: acceptEdits).\nThey added:\nbut carefully")
 
 
-async def test_a_plan_that_the_person_changed_is_the_one_to_carry_out(bench: Bench) -> None:
+async def test_a_plan_that_the_user_changed_is_the_one_to_carry_out(bench: Bench) -> None:
     bench.services.user = Person(plan_answer=PlanAnswer(True, plan="# Do this"))
     await bench.call(ENTER)
     outcome = await bench.call(EXIT, plan="# Do that")
@@ -215,7 +215,7 @@ async def test_no_subagents_here(bench: Bench) -> None:
         await bench.call(AGENT, description="x", prompt="y")
 
 
-async def test_a_person_who_is_away_is_told_of_with_what_they_chose(bench: Bench) -> None:
+async def test_an_absent_user_is_notified_in_the_way_they_chose(bench: Bench) -> None:
     bench.services.user = Person(PartialAnswers({"Which one?": "b"}))
     other = {**QUESTION, "question": "And then?"}
     outcome = await bench.call(ASK, questions=[QUESTION, other])

@@ -70,7 +70,7 @@ async def test_lines_are_numbered_like_cat(bench: Bench) -> None:
     )
 
 
-async def test_range_says_where_to_go_on(bench: Bench) -> None:
+async def test_range_says_where_to_continue(bench: Bench) -> None:
     bench.file("a.txt", "".join(f"l{i}\n" for i in range(1, 101)))
     text = await bench.text(READ, file_path="a.txt", offset=10, limit=2)
     assert text == (
@@ -79,7 +79,7 @@ async def test_range_says_where_to_go_on(bench: Bench) -> None:
     assert "continue" not in await bench.text(READ, file_path="a.txt", offset=99, limit=9)
 
 
-async def test_offset_past_the_end_is_told(bench: Bench) -> None:
+async def test_offset_past_the_end_is_reported(bench: Bench) -> None:
     bench.file("a.txt", "one\n")
     with pytest.raises(ToolError, match="only 1 lines"):
         await bench.call(READ, file_path="a.txt", offset=5)
@@ -128,14 +128,16 @@ async def test_huge_file_is_read_in_a_window(bench: Bench) -> None:
         (b"a\x1b[2J\n", "a\x1b[2J", "invisible or control characters: line 1: U+001B"),
     ],
 )
-async def test_form_of_the_file_is_told(bench: Bench, data: bytes, line: str, note: str) -> None:
+async def test_form_of_the_file_is_reported(
+    bench: Bench, data: bytes, line: str, note: str
+) -> None:
     bench.file("a.txt", data)
     text = await bench.text(READ, file_path="a.txt")
     assert text.split("\n")[0] == f"     1\t{line}"
     assert text.endswith(f"[a.txt: {note}]")
 
 
-async def test_empty_file_is_told(bench: Bench) -> None:
+async def test_empty_file_is_reported(bench: Bench) -> None:
     bench.file("a.txt")
     assert await bench.text(READ, file_path="a.txt") == "[a.txt is empty.]"
 
@@ -154,7 +156,7 @@ async def test_empty_file_is_told(bench: Bench) -> None:
         ("bad.ipynb", lambda p: p.write_bytes(b"{}"), "not a valid notebook"),
     ],
 )
-async def test_what_cannot_be_read_is_said_plainly(
+async def test_what_cannot_be_read_is_reported_plainly(
     bench: Bench, name: str, make: object, match: str
 ) -> None:
     assert callable(make)
@@ -229,7 +231,7 @@ async def test_pages_of_a_pdf(bench: Bench) -> None:
         await bench.call(READ, file_path="a.pdf", pages="4")
 
 
-async def test_pdf_without_text_says_so(bench: Bench) -> None:
+async def test_pdf_without_text_is_reported(bench: Bench) -> None:
     bench.file("a.pdf", pdf(""))
     assert "probably scanned" in await bench.text(READ, file_path="a.pdf")
 

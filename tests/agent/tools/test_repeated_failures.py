@@ -46,7 +46,7 @@ def failed_twice() -> RepeatedFailures:
     return failures
 
 
-async def test_the_third_time_is_refused_where_nobody_can_be_asked() -> None:
+async def test_the_third_time_is_refused_where_no_one_can_be_asked() -> None:
     failures = RepeatedFailures()
     failures.note(CALL, "failed")
     assert await failures.refusal(CALL, "Read /nowhere", None, SIGNAL) is None

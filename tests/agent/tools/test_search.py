@@ -127,7 +127,7 @@ async def test_malformed_pattern_is_explained(tree: Bench) -> None:
         await tree.call(GREP, pattern="(")
 
 
-async def test_missing_directory_is_told(tree: Bench) -> None:
+async def test_missing_directory_is_reported(tree: Bench) -> None:
     with pytest.raises(ToolError, match="nowhere does not exist"):
         await tree.call(GREP, pattern="x", path="nowhere")
     with pytest.raises(ToolError, match="nowhere does not exist"):

@@ -165,7 +165,7 @@ async def test_error_status_is_an_error_with_what_the_server_said(
     assert outcome.content == "The server answered 404 Not Found:\nno such page"
 
 
-async def test_binary_content_is_said_plainly(
+async def test_binary_content_is_reported_plainly(
     bench: Bench, server: Server, fetch: Tool[WebFetchInput]
 ) -> None:
     with pytest.raises(ToolError, match="image/png, 3 bytes"):
@@ -183,7 +183,7 @@ async def test_hostile_pages_are_survived(
     assert await bench.text(fetch, url=unknown, prompt="x") == "x"
 
 
-async def test_broken_answers_are_told(
+async def test_broken_answers_are_reported(
     bench: Bench, server: Server, fetch: Tool[WebFetchInput]
 ) -> None:
     server.answers["/"] = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"
@@ -230,7 +230,7 @@ async def test_next_address_is_tried(bench: Bench, server: Server) -> None:
     assert await bench.text(tool, url=url, prompt="x") == "second"
 
 
-async def test_unreachable_server_is_told(bench: Bench, server: Server) -> None:
+async def test_unreachable_server_is_reported(bench: Bench, server: Server) -> None:
     tool = web_fetch_tool(lambda _url: Verdict(True, "", ("::1",)))
     with pytest.raises(ToolError, match="could not be reached"):
         await bench.call(tool, url=server.url("/"), prompt="x")

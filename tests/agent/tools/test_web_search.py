@@ -99,7 +99,7 @@ async def test_a_service_that_refuses_is_named(bench: Bench) -> None:
             await bench.call(web_search_tool(), query="how to")
 
 
-def test_what_is_missing_is_said() -> None:
+def test_what_is_missing_is_reported() -> None:
     assert search_service("brave", None, {}) == "webSearch: brave needs its key in BRAVE_API_KEY."
     assert "needs its address" in str(search_service("searxng", None, {}))
 

@@ -41,7 +41,7 @@ def test_a_tool_event_needs_a_call() -> None:
         payload_of("PreToolUse")
 
 
-async def test_every_handler_says_whether_and_why(place: Place) -> None:
+async def test_every_handler_gives_a_decision_and_a_reason(place: Place) -> None:
     guard = {"type": "command", "command": "exit 2", "if": "Bash(rm *)"}
     runner = place.runner("PreToolUse", guard, "true", matcher="Bash")
     judged = runner.would_fire(payload_of("Bash(ls)"))

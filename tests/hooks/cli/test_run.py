@@ -197,7 +197,7 @@ async def test_a_bad_line_does_not_take_the_others_with_it(cli: Cli) -> None:
         pytest.param("nonsense\n" * 2000 + "{}", 2, 1, id="much-nonsense"),
     ],
 )
-async def test_steps_are_told_apart_line_by_line(
+async def test_steps_are_distinguished_line_by_line(
     cli: Cli, stdin: str, status: int, events: int
 ) -> None:
     got, lines = await cli.run("Stop", stdin)
@@ -295,7 +295,7 @@ async def test_the_effort_of_a_payload_is_in_the_environment(cli: Cli) -> None:
     assert _printed(line) == [("project", "high,high\n")]
 
 
-async def test_an_update_that_hooks_may_not_make_is_told(cli: Cli) -> None:
+async def test_an_update_that_hooks_may_not_make_is_reported(cli: Cli) -> None:
     update = {"type": "setMode", "mode": "bypassPermissions", "destination": "session"}
     decision = {"behavior": "allow", "updatedPermissions": [update]}
     answer = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
@@ -328,7 +328,7 @@ async def test_an_unusable_named_file_is_refused(cli: Cli, named: str) -> None:
     assert named in cli.err
 
 
-async def test_background_hooks_are_heard_with_a_later_step_or_at_the_end(cli: Cli) -> None:
+async def test_background_hooks_are_received_with_a_later_step_or_at_the_end(cli: Cli) -> None:
     context = {"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "late"}}
     handler = {"type": "command", "command": f"echo '{json.dumps(context)}'", "async": True}
     cli.settings("Stop", handler)

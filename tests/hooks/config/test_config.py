@@ -223,7 +223,7 @@ def test_handlers_can_be_added_and_removed_by_owner() -> None:
         (HookSource.USER, "allowManagedHooksOnly", ""),
     ],
 )
-def test_what_is_switched_off_is_said(source: HookSource, switch: str, said: str) -> None:
+def test_what_is_switched_off_is_reported(source: HookSource, switch: str, said: str) -> None:
     config = build_config([HookLayer(source, {switch: True})])
     assert said in config.switched_off
     assert bool(said) is bool(config.switched_off)

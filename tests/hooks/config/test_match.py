@@ -59,7 +59,7 @@ def test_a_strict_matcher_is_an_expression_as_soon_as_it_has_a_dash() -> None:
     assert covers(parse_matcher("rate-limit", strict_exact=True), "xrate-limitx") is True
 
 
-def test_a_broken_expression_says_why_and_covers_nothing() -> None:
+def test_a_broken_expression_gives_the_reason_and_covers_nothing() -> None:
     parsed = parse_matcher("(unclosed")
     assert isinstance(parsed, MatchNothing)
     assert "not a regular expression" in parsed.reason

@@ -247,7 +247,7 @@ def test_json_decides_whatever_other_exit_code() -> None:
     assert fire("PreToolUse", code=7, stdout={}).outcome.value == "success"
 
 
-def test_a_failing_exit_code_beside_json_is_told() -> None:
+def test_a_failing_exit_code_beside_json_is_reported() -> None:
     outcome = fire("PreToolUse", code=1, stdout={"error": "x"}, stderr="boom")
     assert outcome.outcome.value == "success"
     assert any("exit status 1: boom; its JSON output is used" in line for line in outcome.notices)
@@ -422,7 +422,7 @@ def test_other_fields_of_single_events() -> None:
     assert used.classifier_context == ("c" * 2000,)
 
 
-def test_stop_goes_on_for_context_alone_but_not_for_continue_true() -> None:
+def test_stop_continues_for_context_alone_but_not_for_continue_true() -> None:
     outcome = fire("Stop", stdout=specific("Stop", additionalContext="run the tests"))
     assert (outcome.proceeds, outcome.feedback_to) == (False, "model")
     assert fire("Stop", stdout={"continue": True}).proceeds is True

@@ -387,7 +387,7 @@ def test_what_is_less_plain_asks_where_nothing_enforces_reading(
     assert decided(engine, command, sandbox=sandbox).behavior is Behavior.ASK
 
 
-def test_a_hook_that_allows_where_nothing_holds_it_says_so(engine: Engine) -> None:
+def test_a_hook_that_allows_where_nothing_holds_it_is_reported(engine: Engine) -> None:
     for sandbox, is_held in ((FULL, True), (FILES, False), (NOTHING, False)):
         context = engine.context(sandbox=sandbox)
         found = evaluate_parts(PermissionRequest("Bash", {"command": "make"}), context)

@@ -257,7 +257,7 @@ def test_a_malformed_rule_never_widens(
     "who", ["projectSettings", "localSettings", "hook", "subagent", "stranger"]
 )
 @pytest.mark.parametrize("mode", sorted(RAISED_MODES))
-def test_only_people_and_their_own_settings_raise_the_mode(who: str, mode: Mode) -> None:
+def test_only_users_and_their_own_settings_raise_the_mode(who: str, mode: Mode) -> None:
     found, warnings = requested_mode(str(mode), who)
     assert found is Mode.DEFAULT
     assert len(warnings) == 1

@@ -148,7 +148,7 @@ SECRET = "hunter3hunter3"
     ],
     ids=lambda command: command[:24],
 )
-def test_a_secret_is_told_by_the_name_before_it(book: Book, command: str) -> None:
+def test_a_secret_is_recognized_by_the_name_before_it(book: Book, command: str) -> None:
     book.decided(command, allow=[f"Bash({command})"])
     line = book.path.read_text()
     assert SECRET not in line
@@ -157,7 +157,7 @@ def test_a_secret_is_told_by_the_name_before_it(book: Book, command: str) -> Non
     assert kept.split()[0] == command.split()[0].replace(SECRET, "REDACTED")
 
 
-def test_a_field_whose_name_tells_of_a_secret_is_taken_out(book: Book) -> None:
+def test_a_field_whose_name_suggests_a_secret_is_removed(book: Book) -> None:
     given = {"apiKey": SECRET, "nested": {"user_password": SECRET}, "key": "PROJ-12", "token": ""}
     request = PermissionRequest("mcp__a__b", given)
     book.log.write(decide(request, book.engine.context()), request)
@@ -208,7 +208,7 @@ def test_it_is_its_owner_s_alone(book: Book) -> None:
     assert stat.S_IMODE(book.directory.stat().st_mode) == 0o700
 
 
-def test_long_and_deep_inputs_are_cut_and_say_so(book: Book) -> None:
+def test_long_and_deep_inputs_are_cut_and_marked(book: Book) -> None:
     deep: Any = "end"
     for _ in range(5_000):
         deep = [deep]
@@ -250,7 +250,7 @@ def test_a_torn_line_does_not_spoil_the_next(book: Book) -> None:
 
 
 @pytest.mark.parametrize("obstacle", ["folder", "link", "pipe", "file above"])
-def test_a_log_that_cannot_be_written_is_told_once_and_holds_nothing_up(
+def test_a_log_that_cannot_be_written_is_reported_once_and_holds_nothing_up(
     book: Book, obstacle: str
 ) -> None:
     if obstacle == "file above":
@@ -342,7 +342,7 @@ def test_what_cannot_be_judged_again_is_skipped(book: Book) -> None:
     assert [d.call for d in book.replayed()] == ["Bash(ls)"]
 
 
-def test_a_change_is_told_in_one_line_and_in_json(book: Book, engine: Engine) -> None:
+def test_a_change_is_reported_in_one_line_and_in_json(book: Book, engine: Engine) -> None:
     book.decided("make", user_decision(Behavior.ALLOW))
     (change,) = book.replayed(deny=["Bash(make *)"])
     assert change.describe().startswith(

@@ -77,7 +77,7 @@ def decision_on(engine: Engine, tool: str, given: object, mode: Mode) -> Decisio
     ),
     ids=str,
 )
-def test_every_check_is_told_and_one_decided(
+def test_every_check_is_reported_and_one_decided(
     engine: Engine, call: tuple[str, str], mode: Mode
 ) -> None:
     decision = decision_on(engine, *call, mode)
@@ -105,7 +105,7 @@ def test_a_rule_is_named_with_its_file_and_line_in_every_step(engine: Engine) ->
     )
 
 
-def test_a_step_that_was_not_asked_says_why(engine: Engine) -> None:
+def test_a_step_that_was_not_asked_gives_the_reason(engine: Engine) -> None:
     lines = explanation_lines(decision_on(engine, "Bash", "git push", Mode.DEFAULT))
     assert lines == [
         "    1. Scope       stays inside your folders; no protected files",
@@ -120,12 +120,12 @@ def test_a_step_that_was_not_asked_says_why(engine: Engine) -> None:
     assert write.steps[1].words == "not checked: nothing lifts what the scope denies"
 
 
-def test_the_mode_that_decides_is_named_as_people_know_it(engine: Engine) -> None:
+def test_the_mode_that_decides_is_named_as_users_know_it(engine: Engine) -> None:
     (told,) = explain_steps(decision_on(engine, "Bash", "make", Mode.DEFAULT))
     assert told.steps[4].words == "no rule covers this, so default mode asks"
 
 
-def test_who_answered_is_told(engine: Engine) -> None:
+def test_who_answered_is_reported(engine: Engine) -> None:
     pending = decision_on(engine, "Bash", "make", Mode.DEFAULT)
     answered = replace(
         pending,
@@ -174,14 +174,14 @@ def test_a_part_of_many_lines_is_named_by_its_first(engine: Engine) -> None:
     assert second.endswith("xxx …")
 
 
-def test_a_hook_s_yes_that_does_not_count_says_so(engine: Engine) -> None:
+def test_a_hook_s_yes_that_does_not_count_is_reported(engine: Engine) -> None:
     pending = decision_on(engine, "Bash", "git push", Mode.DEFAULT)
     (told,) = explain_steps(after_hooks(pending, "allow", "fine", "my hook"))
     assert told.steps[5].words == "allows (my hook), which does not lift this"
     assert [step.name for step in told.steps if step.decides] == ["Ask rules"]
 
 
-def test_what_a_hook_wants_looked_at_is_told_where_rules_ask_anyway(engine: Engine) -> None:
+def test_what_a_hook_wants_looked_at_is_reported_where_rules_ask_anyway(engine: Engine) -> None:
     pending = after_hooks(
         decision_on(engine, "Bash", "git push", Mode.DEFAULT), "ask", "sure?", "g"
     )
@@ -197,7 +197,7 @@ def test_a_reason_that_names_its_hook_does_not_name_it_twice(engine: Engine) -> 
     assert after_hooks(pending, "deny", "not here", "g").message == "g: not here"
 
 
-def test_a_changed_input_is_told(engine: Engine) -> None:
+def test_a_changed_input_is_reported(engine: Engine) -> None:
     pending = after_rewrite(decision_on(engine, "Bash", "git push", Mode.DEFAULT), "my hook")
     assert reason_text(pending).endswith("; my hook changed the input")
     (told,) = explain_steps(pending)
@@ -213,15 +213,15 @@ def test_a_changed_input_is_told(engine: Engine) -> None:
         ("/etc/agent-tui/managed-settings.json", "/etc/agent-tui/managed-settings.json"),
     ],
 )
-def test_a_place_is_told_from_the_directory_or_from_home(file: str, shown: str) -> None:
+def test_a_place_is_relative_to_the_directory_or_to_home(file: str, shown: str) -> None:
     assert place_relative("/home/ada/slugs", "/home/ada")(file) == shown
 
 
-def test_a_project_that_is_the_home_directory_is_told_as_home() -> None:
+def test_a_project_that_is_the_home_directory_is_reported_as_home() -> None:
     assert place_relative("/home/ada", "/home/ada")("/home/ada/.agent/x") == "~/.agent/x"
 
 
-def test_what_the_ground_says_is_not_told_again() -> None:
+def test_what_the_ground_says_is_not_repeated() -> None:
     part = PartVerdict(
         "curl -o x u", Behavior.ASK, DecisionSource.MODE, ReasonType.MODE, Reason.MODE_DEFAULT,
         "asks; -o writes", None, "through env; writes x; -o writes",

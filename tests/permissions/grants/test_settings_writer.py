@@ -213,7 +213,7 @@ def test_a_link_in_a_circle_is_refused(file: Path) -> None:
         store_rules(file, ALLOW, ["Bash(ls)"])
 
 
-def test_a_directory_that_cannot_be_made_says_so(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     (tmp_path / ".agent").write_text("a file")
     with pytest.raises(StoreError, match=r"settings\.json: "):
         store_rules(tmp_path / ".agent" / "settings.json", ALLOW, ["Bash(ls)"])

@@ -108,7 +108,7 @@ def test_a_covered_host_rule_matches_nothing_else(wide: str, narrow: str, hosts:
         ("Edit(src/**)", "Edit", False),
     ],
 )
-def test_wildcards_of_names_are_told_apart(wide: str, narrow: str, is_covered: bool) -> None:
+def test_wildcards_of_names_are_distinguished(wide: str, narrow: str, is_covered: bool) -> None:
     assert subsumes(*pair(wide, narrow)) is is_covered
 
 

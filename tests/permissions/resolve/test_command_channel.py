@@ -105,7 +105,7 @@ while True:
 """
 
 
-async def test_a_failure_is_told_once_for_each_reason() -> None:
+async def test_a_failure_is_reported_once_for_each_reason() -> None:
     told: list[str] = []
     channel = Channel(
         ["sh", "-c", "echo nonsense"], env={"PATH": os.environ["PATH"]}, notify=told.append

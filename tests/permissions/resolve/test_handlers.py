@@ -50,7 +50,7 @@ async def resolve(
 
 @pytest.mark.parametrize("reason", PERSON_ONLY)
 @pytest.mark.parametrize("name", ["hook", "classifier", "model classifier"])
-async def test_what_a_person_must_decide_nobody_else_allows(name: str, reason: Reason) -> None:
+async def test_what_a_user_must_decide_no_one_else_allows(name: str, reason: Reason) -> None:
     decision = await resolve(
         InteractiveHandler([at_once(name), at_once("dialog", NO)]), pending(reason)
     )
@@ -59,7 +59,7 @@ async def test_what_a_person_must_decide_nobody_else_allows(name: str, reason: R
 
 @pytest.mark.parametrize("name", ["dialog", "bridge", "channel"])
 @pytest.mark.parametrize("reason", list(Reason))
-async def test_a_person_may_answer_every_ask_on_every_way(name: str, reason: Reason) -> None:
+async def test_a_user_may_answer_every_ask_on_every_way(name: str, reason: Reason) -> None:
     decision = await resolve(InteractiveHandler([at_once(name)]), pending(reason))
     assert decision.behavior is Behavior.ALLOW
 
@@ -82,7 +82,7 @@ async def test_a_hook_s_deny_stands_for_every_ask(reason: Reason) -> None:
     assert (decision.behavior, decision.source) == (Behavior.DENY, DecisionSource.HOOK)
 
 
-async def test_an_answer_that_claims_to_be_the_person_s_is_its_contender_s() -> None:
+async def test_an_answer_that_claims_to_be_the_users_is_its_contender_s() -> None:
     forged = replace(YES, source=DecisionSource.USER)
     lifted = await resolve(
         InteractiveHandler([at_once("hook", forged), at_once("dialog", NO)]),
@@ -97,14 +97,14 @@ async def test_an_answer_that_claims_to_be_the_person_s_is_its_contender_s() -> 
     )
 
 
-async def test_a_contender_of_an_unknown_name_is_not_heard() -> None:
+async def test_a_contender_of_an_unknown_name_is_ignored() -> None:
     stranger = at_once("stranger")
     decision = await resolve(InteractiveHandler([stranger]))
     assert decision.behavior is Behavior.DENY
     assert not stranger.started.is_set()
 
 
-async def test_the_trace_says_what_everybody_answered() -> None:
+async def test_the_trace_says_what_everyone_answered() -> None:
     decision = await resolve(
         CoordinatorHandler(
             [
@@ -144,7 +144,7 @@ async def test_in_order_the_next_is_asked_only_after_the_one_before(
     assert not dialog.started.is_set()
 
 
-async def test_with_nobody_to_ask_an_ask_is_a_deny_that_keeps_its_origin() -> None:
+async def test_with_no_one_to_ask_an_ask_is_a_deny_that_keeps_its_origin() -> None:
     ask = pending(Reason.ASK_RULE)
     decision = await resolve(HeadlessHandler(), ask)
     assert (decision.behavior, decision.source, decision.reason) == (
@@ -155,7 +155,7 @@ async def test_with_nobody_to_ask_an_ask_is_a_deny_that_keeps_its_origin() -> No
     assert decision.message.endswith("This run cannot ask, so it was denied.")
 
 
-async def test_a_broken_dialog_denies_and_says_why() -> None:
+async def test_a_broken_dialog_denies_and_gives_the_reason() -> None:
     decision = await resolve(InteractiveHandler([at_once("dialog", RuntimeError("screen gone"))]))
     assert decision.behavior is Behavior.DENY
     assert decision.message.endswith(
@@ -196,23 +196,23 @@ def test_three_in_a_row_or_twenty_in_all_are_enough() -> None:
     assert after(*spread).is_exhausted
 
 
-def test_a_person_s_no_never_counts_and_resets_nothing() -> None:
+def test_a_users_no_never_counts_and_resets_nothing() -> None:
     assert after(DENIED, NO, NO, NO) == DenialState(1, 1)
 
 
-async def test_a_yes_of_anybody_and_an_unsure_classifier_end_the_row() -> None:
+async def test_a_yes_of_anyone_and_an_unsure_classifier_end_the_row() -> None:
     assert after(DENIED, DENIED, YES) == DenialState(0, 2)
     handler = CoordinatorHandler([at_once("model classifier", UNSURE), at_once("dialog", NO)])
     assert after(DENIED, DENIED, await resolve(handler)) == DenialState(0, 2)
 
 
-def test_the_state_is_told_in_words() -> None:
+def test_the_state_is_reported_in_words() -> None:
     assert DenialState().describe() == ""
     assert after(DENIED).describe() == "classifier denials: 1 in a row, 1 in all"
     assert after(*[DENIED] * 3).describe().endswith("the user is asked instead")
 
 
-async def test_a_used_up_classifier_is_passed_over_and_the_trace_says_so() -> None:
+async def test_a_used_up_classifier_is_skipped_and_the_trace_records_it() -> None:
     model = at_once("model classifier", NO)
     decision = await resolve(
         InteractiveHandler([model, at_once("dialog")]), denials=DenialState(3, 3)

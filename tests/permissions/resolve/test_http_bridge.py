@@ -122,7 +122,7 @@ async def test_what_is_asked_can_be_listed_and_answered(caller: Caller) -> None:
     ],
     ids=["a bare no ends the turn", "a no with a word goes on", "a yes with a word"],
 )
-async def test_an_answer_is_a_person_s(
+async def test_an_answer_is_a_users(
     caller: Caller, answer: dict[str, str], expected: tuple[Behavior, str | None, bool]
 ) -> None:
     asked = caller.ask()
@@ -179,7 +179,7 @@ async def test_an_interrupted_request_disappears(caller: Caller) -> None:
     assert await shown(caller) == []
 
 
-async def test_several_requests_are_told_apart(caller: Caller) -> None:
+async def test_several_requests_are_distinguished(caller: Caller) -> None:
     first = caller.ask()
     second = caller.ask(replace(REQUEST, request_id="r2"))
     assert [one["id"] for one in await shown(caller)] == ["r1", "r2"]

@@ -78,7 +78,7 @@ async def test_no_opinion_and_unsure_wait_for_the_next() -> None:
     ]
 
 
-async def test_a_failure_is_no_opinion_and_is_told() -> None:
+async def test_a_failure_is_no_opinion_and_is_reported() -> None:
     result = await race(
         [
             at_once("hook", OSError("no shell")),
@@ -96,14 +96,14 @@ async def test_a_failure_is_no_opinion_and_is_told() -> None:
     }
 
 
-async def test_nobody_with_an_opinion_is_no_decision() -> None:
+async def test_no_one_with_an_opinion_is_no_decision() -> None:
     everybody = [at_once("hook", None), at_once("dialog", RuntimeError("screen gone"))]
     result = await race(everybody, REQUEST, PENDING, FakeAbort())
     assert (result.decision, result.winner) == (None, None)
     assert await race([], REQUEST, PENDING, FakeAbort()) == RaceResult(None, None)
 
 
-async def test_an_abort_ends_everybody_before_it_is_told() -> None:
+async def test_an_abort_ends_everyone_before_it_is_reported() -> None:
     abort = FakeAbort()
     contenders = [Scripted(name) for name in NAMES]
     running = asyncio.ensure_future(race(contenders, REQUEST, PENDING, abort))
@@ -127,7 +127,7 @@ async def test_an_abort_beats_an_answer_of_the_same_moment() -> None:
         await running
 
 
-async def test_after_an_abort_nobody_is_asked() -> None:
+async def test_after_an_abort_no_one_is_asked() -> None:
     abort = FakeAbort()
     abort.fire()
     dialog = at_once("dialog")
@@ -136,7 +136,7 @@ async def test_after_an_abort_nobody_is_asked() -> None:
     assert not dialog.started.is_set()
 
 
-async def test_a_loser_s_effects_end_before_the_winner_is_told() -> None:
+async def test_a_losers_effects_end_before_the_winner_is_notified() -> None:
     effects: list[str] = []
     slow = Scripted("bridge", cleanup=lambda: effects.append("closed"))
     await race([at_once("hook"), slow], REQUEST, PENDING, FakeAbort())
@@ -182,7 +182,7 @@ ANSWERS = st.lists(st.sampled_from([YES, NO, UNSURE, None, "fail"]), min_size=5,
 
 @settings(max_examples=examples(150), deadline=None)
 @given(answers=ANSWERS, steps=STEPS)
-def test_any_schedule_has_one_winner_or_none_and_leaves_nobody_running(
+def test_any_schedule_has_one_winner_or_none_and_leaves_no_one_running(
     answers: list[Decision | str | None], steps: list[tuple[str, int]]
 ) -> None:
     async def play() -> None:

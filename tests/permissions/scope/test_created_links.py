@@ -77,9 +77,7 @@ WRITTEN_THROUGH = [
 
 
 @pytest.mark.parametrize("command", WRITTEN_THROUGH)
-def test_a_write_below_what_the_command_makes_is_left_to_a_person(
-    linked: Engine, command: str
-) -> None:
+def test_a_write_below_what_the_command_makes_needs_a_user(linked: Engine, command: str) -> None:
     found = linked.bash(command, allow=RULES)
     assert (found.behavior, found.reason) == (Behavior.ASK, Reason.SCOPE_BOUNDS_VIOLATION)
     assert linked.bash(command, allow=RULES, mode=Mode.BYPASS).behavior is Behavior.ASK
@@ -119,6 +117,6 @@ EVERYDAY = [
 
 
 @pytest.mark.parametrize("command", EVERYDAY)
-def test_reads_and_writes_elsewhere_go_on(linked: Engine, command: str) -> None:
+def test_reads_and_writes_elsewhere_continue(linked: Engine, command: str) -> None:
     found = linked.bash(command, allow=RULES)
     assert found.behavior is Behavior.ALLOW, found.message

@@ -358,7 +358,7 @@ async def test_the_command_that_ends_a_session_is_no_draft_of_it(
     assert conversation.draft == ""
 
 
-async def test_it_says_who_decided_when_it_was_not_the_person() -> None:
+async def test_it_says_who_decided_when_it_was_not_the_user() -> None:
     by_hook = replace(DENIED, source=DecisionSource.HOOK, message="policy", feedback=None)
     app = make_app(
         played(
@@ -435,7 +435,7 @@ def with_shell(conversation: RecordedConversation, directory: Path) -> AgentApp:
     return make_app(conversation, shell_env={"PATH": os.environ["PATH"]})
 
 
-async def test_a_shell_command_runs_at_once_and_the_model_hears_of_it(tmp_path: Path) -> None:
+async def test_a_shell_command_runs_at_once_and_the_model_is_informed(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("")
     conversation = played([TextDelta(T, "m1", 0, "I see a file.")])
     app = with_shell(conversation, tmp_path)
@@ -453,7 +453,7 @@ async def test_a_shell_command_runs_at_once_and_the_model_hears_of_it(tmp_path: 
         ]
 
 
-async def test_escape_ends_a_shell_command_and_the_model_hears_of_it_later(tmp_path: Path) -> None:
+async def test_escape_ends_a_shell_command_and_the_model_is_informed_later(tmp_path: Path) -> None:
     conversation = played([])
     app = with_shell(conversation, tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -470,7 +470,7 @@ async def test_escape_ends_a_shell_command_and_the_model_hears_of_it_later(tmp_p
         assert not app.parts.document.activity.is_working
 
 
-async def test_a_shell_command_goes_on_in_the_background(tmp_path: Path) -> None:
+async def test_a_shell_command_continues_in_the_background(tmp_path: Path) -> None:
     conversation = played([])
     assert conversation.commands is not None
     shells = conversation.commands.context.shells
@@ -676,7 +676,7 @@ async def test_a_button_let_go_elsewhere_ends_the_marking() -> None:
         assert app.mouse_captured is None
 
 
-async def test_shift_and_the_arrows_go_on_with_a_mark_of_the_transcript() -> None:
+async def test_shift_and_the_arrows_continue_with_a_mark_of_the_transcript() -> None:
     text = "\n\n".join(f"paragraph {number}" for number in range(30))
     app = make_app(played([TextDelta(T, "m1", 0, text)]))
     async with app.run_test(size=(50, 20)) as pilot:

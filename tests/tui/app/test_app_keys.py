@@ -578,7 +578,7 @@ async def test_the_spinner_says_which_key_reaches_us(
         await app.workers.wait_for_complete()
 
 
-async def test_a_chord_that_has_begun_says_how_it_may_go_on() -> None:
+async def test_a_chord_that_has_begun_says_how_it_may_continue() -> None:
     app = make_app(played([]))
     async with app.run_test(size=(160, 20)) as pilot:
         await pilot.press("ctrl+x")

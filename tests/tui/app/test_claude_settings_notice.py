@@ -75,7 +75,7 @@ def test_nothing_found_says_nothing(home: Path) -> None:
     assert found_text(settings(home), [], home) == ""
 
 
-async def test_it_is_said_once_until_it_changes(home: Path) -> None:
+async def test_it_is_reported_once_until_it_changes(home: Path) -> None:
     agent_home = home / ".agent"
 
     async def news(**user: object) -> str:

@@ -404,7 +404,7 @@ async def test_a_key_does_what_the_registry_says(action_id: str, key: str, tmp_p
     assert after != before, f"{key} did nothing"
 
 
-def test_every_action_is_performed_or_said_to_be_absent() -> None:
+def test_every_action_is_performed_or_reported_as_absent() -> None:
     named = {action.id for action in ACTIONS}
     assert named >= set(ABSENT)
     assert named >= set(SCENES)
@@ -413,7 +413,7 @@ def test_every_action_is_performed_or_said_to_be_absent() -> None:
 
 
 @pytest.mark.parametrize("action_id", sorted(ABSENT))
-def test_a_file_that_names_an_absent_action_is_told_why(action_id: str) -> None:
+def test_a_file_that_names_an_absent_action_gets_the_reason(action_id: str) -> None:
     context = ACTIONS_BY_ID[action_id].context
     file = {"bindings": [{"context": context, "bindings": {"f9": action_id}}]}
     (warning,) = load_keybindings(json.dumps(file), default_keymap()).warnings

@@ -45,7 +45,7 @@ def test_a_method_named_like_a_handler_takes_that_message_or_nothing() -> None:
     assert wrong == []
 
 
-async def test_a_paste_that_nobody_takes_does_no_harm() -> None:
+async def test_a_paste_that_no_one_takes_does_no_harm() -> None:
     app = make_app()
     async with app.run_test() as pilot:
         app.set_focus(None)

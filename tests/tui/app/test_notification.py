@@ -21,7 +21,7 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tui.app.idle_notification.IDLE_NOTICE_S", 0.01)
 
 
-async def test_a_question_that_waits_is_told_and_then_the_idle_prompt() -> None:
+async def test_a_question_that_waits_is_reported_and_then_the_idle_prompt() -> None:
     conversation = RecordedConversation([[ask(BASH, PENDING)]], wants_notifications=True)
     app = make_app(conversation, clock=time.monotonic)
     async with app.run_test() as pilot:

@@ -130,7 +130,7 @@ def test_expanding_keeps_the_cursor_and_pictures() -> None:
     assert len(buffer.text) == 5
 
 
-def test_what_nobody_could_edit_here_stays_a_label() -> None:
+def test_what_no_one_could_edit_here_stays_a_label() -> None:
     endless = "z" * (LONG_CHARS + 1)
     buffer = TextBuffer()
     buffer.paste(endless)

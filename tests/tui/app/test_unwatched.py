@@ -36,7 +36,7 @@ def no_more_files() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
-async def test_keys_that_cannot_be_watched_are_said(tmp_path: Path) -> None:
+async def test_keys_that_cannot_be_watched_are_reported(tmp_path: Path) -> None:
     await asyncio.to_thread(int)  # imports what threads need while files can still be opened
     told: list[tuple[str, str]] = []
     with no_more_files():

@@ -89,7 +89,7 @@ def test_system_prompts_from_files(tmp_path: Path) -> None:
         (["doctorr"], "Did you mean 'doctor'?"),
     ],
 )
-def test_what_is_not_here_says_what_to_do(
+def test_what_is_not_here_explains_what_to_do(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(arguments) == 2

@@ -44,7 +44,7 @@ def test_an_error_output_that_takes_nothing_changes_no_status(fresh_home: Path) 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
 @pytest.mark.parametrize("arguments", [("--help",), EXPLAIN], ids=["help", "explain"])
-def test_a_reader_that_went_is_told_by_the_status_alone(
+def test_a_reader_that_went_is_reported_by_the_status_alone(
     fresh_home: Path, arguments: tuple[str, ...], unbuffered: str
 ) -> None:
     gone, pipe = os.pipe()

@@ -39,7 +39,7 @@ def test_the_latest_of_the_project_or_the_named_one(store: SessionStore, tmp_pat
 
 
 @pytest.mark.parametrize("resume", [None, "ffffffff", "../x"])
-def test_where_there_is_none_the_start_says_so(tmp_path: Path, resume: str | None) -> None:
+def test_where_there_is_none_the_start_reports_it(tmp_path: Path, resume: str | None) -> None:
     options = RunOptions(resume=resume, continue_latest=resume is None)
     env = {"AGENT_TUI_HOME": str(tmp_path / "nowhere")}
     assert session_to_resume(options, env, tmp_path) is None

@@ -460,7 +460,7 @@ async def test_a_question_precedes_a_panel_that_is_read_which_is_back_after_it()
         assert "background commands" in text_of(app.parts.dialogs)
 
 
-async def test_the_dialog_closes_when_somebody_else_was_faster() -> None:
+async def test_the_dialog_closes_when_someone_else_was_faster() -> None:
     async def lost(conversation: RecordedConversation) -> None:
         assert conversation.ports is not None
         task = asyncio.ensure_future(conversation.ports.contender.decide(BASH, PENDING))

@@ -155,7 +155,7 @@ async def test_a_comment_outlives_an_edit() -> None:
     assert (await dialog.wait()).feedback == "careful"
 
 
-async def test_an_editor_that_fails_says_so_and_loses_nothing() -> None:
+async def test_an_editor_that_fails_is_reported_and_loses_nothing() -> None:
     dialog = opened(editor=lambda _text, _name: None)
     press(dialog, "e", "x", "ctrl+g")
     assert "The editor failed" in drawn(dialog)
@@ -224,7 +224,7 @@ async def test_a_text_that_no_key_could_lay_out_needs_an_editor() -> None:
     assert not dialog.is_done
 
 
-async def test_a_paste_that_no_key_could_lay_out_is_left_out_and_said() -> None:
+async def test_a_paste_that_no_key_could_lay_out_is_left_out_and_reported() -> None:
     dialog = opened()
     press(dialog, "e")
     dialog.paste("x" * 30_000)
@@ -239,7 +239,7 @@ TEXTS = st.text(
 
 
 @given(TEXTS)
-def test_a_text_that_nobody_changed_is_the_same(text: str) -> None:
+def test_a_text_that_no_one_changed_is_the_same(text: str) -> None:
     assert TextArea(text).text == text
 
 

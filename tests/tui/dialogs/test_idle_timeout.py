@@ -10,7 +10,7 @@ from tests.tui.recorded import RecordedConversation
 from tui.dialogs.idle_timeout import limit_of, unless_away
 
 
-async def test_what_was_chosen_is_sent_when_nobody_does_anything() -> None:
+async def test_what_was_chosen_is_sent_when_no_one_does_anything() -> None:
     dialog = form()
     dialog.view(80)
     press(dialog, "2", "1")

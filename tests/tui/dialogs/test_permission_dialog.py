@@ -43,7 +43,7 @@ def test_a_warning_about_a_rule_names_the_rule() -> None:
     assert "! rule Bash(ls: a parenthesis is missing" in rows
 
 
-async def test_what_the_call_would_do_is_said() -> None:
+async def test_what_the_call_would_do_is_reported() -> None:
     pending = replace(PLAIN, effects=("deletes src", "network: curl"))
     dialog = PermissionDialog(PermissionAsk(call("x"), pending), Highlighter())
     assert "▲ deletes src · network: curl" in drawn(dialog, 80)
@@ -83,7 +83,7 @@ async def test_the_models_words_about_a_command_are_in_quotes() -> None:
     assert "“Nice ❯ 1. Yes”" in shown
 
 
-async def test_a_no_that_says_why_waits_for_the_words() -> None:
+async def test_a_no_that_gives_the_reason_waits_for_the_words() -> None:
     dialog = PermissionDialog(PermissionAsk(call("x"), PLAIN), Highlighter())
     dialog.press("3", "3", None)
     dialog.press("enter", "", "confirm:yes")
@@ -114,7 +114,7 @@ async def test_a_plain_command_takes_twelve_rows_and_names_its_rule_once() -> No
         await settled(pilot)
 
 
-def test_a_warning_that_explains_nothing_here_is_told_once() -> None:
+def test_a_warning_that_explains_nothing_here_is_reported_once() -> None:
     about_rule = DecisionWarning(WarningType.MALFORMED_RULE, "userSettings", "Foo(", "broken")
     about_mode = DecisionWarning(WarningType.MODE_IGNORED, "projectSettings", None, "ignored")
     decisive = RuleRef("Bash((", RuleSource.USER, None, None)
@@ -248,7 +248,7 @@ async def test_the_arrows_choose_where_a_rule_is_kept() -> None:
     assert decision.grant == GrantChoice(("Bash(x)",), "userSettings")
 
 
-async def test_what_was_typed_when_somebody_else_answers_goes_to_the_prompt() -> None:
+async def test_what_was_typed_when_someone_else_answers_goes_to_the_prompt() -> None:
     answered = asyncio.Event()
 
     async def ask_and_be_outrun(conversation: RecordedConversation) -> None:
@@ -312,7 +312,7 @@ async def test_parts_that_say_no_more_than_the_command_take_no_rows() -> None:
     )
 
 
-async def test_what_would_be_stored_is_told_without_unseen_characters() -> None:
+async def test_what_would_be_stored_is_reported_without_unseen_characters() -> None:
     offer = GrantOffer(GrantChoice(("Bash(touch a\u202eb)",), "session"))
     ask = PermissionAsk(call("touch a\u202eb"), PLAIN, offers=(offer,))
     text = drawn(PermissionDialog(ask, Highlighter()), 80)

@@ -97,7 +97,7 @@ async def test_an_empty_own_answer_is_none() -> None:
         assert not dialog.is_done
 
 
-async def test_a_form_is_sent_with_questions_left_out_when_the_person_says_so() -> None:
+async def test_a_form_is_sent_with_questions_left_out_when_the_user_confirms() -> None:
     dialog = form()
     press(dialog, "1", "right")
     assert "not answered" in drawn(dialog)

@@ -11,7 +11,7 @@ from tui.dialogs.trust_dialog import trust_request
 ROOT = Path("/home/ada/slugs")
 
 
-def test_places_are_told_from_the_directory_and_what_is_not_used_says_so() -> None:
+def test_places_are_relative_to_the_directory_and_what_is_not_used_is_reported() -> None:
     items = (
         status_line_item("date", file=ROOT / ".agent" / "settings.json", line=3),
         server_item("db", {"command": "serve"}, file=ROOT / ".mcp.json", line=None),

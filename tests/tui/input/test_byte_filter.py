@@ -173,7 +173,7 @@ def test_many_lines_at_once_are_one_paste_not_a_prompt_each() -> None:
     assert _items([waiting]) == [ForParser(waiting)]
 
 
-def test_more_text_than_anybody_types_at_once_is_pasted() -> None:
+def test_more_text_than_anyone_types_at_once_is_pasted() -> None:
     wall = "word\n" * 200
     assert _items([f"a\r{wall}\rb"]) == [ForParser("a\r"), PastedText(wall), ForParser("\rb")]
     assert _items(["w" * 511]) == [ForParser("w" * 511)]

@@ -96,7 +96,7 @@ def test_only_the_two_reserved_keys_can_be_reserved() -> None:
         InputRouter().reserve("ctrl+x", lambda event: None)
 
 
-def test_a_listener_hears_only_the_kinds_it_asked_for() -> None:
+def test_a_listener_receives_only_the_kinds_it_asked_for() -> None:
     node = Node()
     router = InputRouter()
     heard: list[EventKind] = []

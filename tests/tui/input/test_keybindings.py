@@ -84,7 +84,7 @@ def test_a_doubtful_entry_is_reported_and_counts(text: str, issue: KeybindingIss
         ("Select", {"enter": None}, "select:accept"),
     ],
 )
-def test_nobody_locks_themselves_out(
+def test_no_one_locks_themselves_out(
     context: str, bindings: dict[str, object], action: str
 ) -> None:
     defaults = default_keymap()

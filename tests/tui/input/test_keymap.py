@@ -95,7 +95,7 @@ def test_no_default_but_the_reserved_ones_takes_a_reserved_key() -> None:
         ("ctrl+s", "chat:stash"),
     ],
 )
-def test_defaults_are_those_that_people_know(keys: str, action: str) -> None:
+def test_defaults_are_those_that_users_know(keys: str, action: str) -> None:
     meaning = ChordReader(default_keymap()).press(keys, CHAT)
     assert isinstance(meaning, Match)
     assert meaning.action_id == action
@@ -115,7 +115,7 @@ def test_a_chord_waits_and_then_acts() -> None:
     assert not reader.pending
 
 
-def test_a_chord_that_does_not_go_on_starts_afresh() -> None:
+def test_a_chord_that_does_not_continue_starts_afresh() -> None:
     reader = ChordReader(default_keymap())
     reader.press("ctrl+x", CHAT)
     assert reader.press("ctrl+s", CHAT) == Match("chat:stash", Context.CHAT)
@@ -153,5 +153,5 @@ def test_changes_bind_and_unbind() -> None:
     ("chord", "shown"),
     [(("shift+tab",), "shift+tab"), (("super+k",), "cmd+k"), (("escape", "escape"), "esc esc")],
 )
-def test_keys_are_shown_as_people_write_them(chord: tuple[str, ...], shown: str) -> None:
+def test_keys_are_shown_as_users_write_them(chord: tuple[str, ...], shown: str) -> None:
     assert display_chord(chord) == shown

@@ -64,7 +64,7 @@ def test_the_early_prompt_takes_it_as_well() -> None:
         os.close(slave)
 
 
-def test_a_terminal_that_somebody_left_non_blocking_is_given_back_as_it_was() -> None:
+def test_a_terminal_that_someone_left_non_blocking_is_given_back_as_it_was() -> None:
     master, slave = os.openpty()
     try:
         before = termios.tcgetattr(slave)

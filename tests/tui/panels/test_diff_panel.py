@@ -138,7 +138,7 @@ async def test_a_slow_git_is_not_waited_for(tmp_path: Path) -> None:
                 await pilot.pause()
 
 
-async def test_in_lines_files_are_heard_by_number_and_sources_by_a_word() -> None:
+async def test_in_lines_files_are_chosen_by_number_and_sources_by_a_word() -> None:
     opened_panel = panel()
     assert dialog_lines(opened_panel) == [
         "Since the commit 1/3:",

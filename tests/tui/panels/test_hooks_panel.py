@@ -119,7 +119,7 @@ async def test_a_background_hook_wakes_an_idle_screen() -> None:
         assert not app.parts.runner.is_running
 
 
-async def test_a_hook_that_wakes_during_a_compaction_is_heard_after_it() -> None:
+async def test_a_hook_that_wakes_during_a_compaction_is_received_after_it() -> None:
     app = make_app()
     async with app.run_test(size=(80, 30)) as pilot:
         await settled(pilot)

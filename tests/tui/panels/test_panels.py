@@ -109,7 +109,7 @@ async def test_what_is_shown_cannot_draw(tmp_path: Path) -> None:
     assert "\u202e" not in text
 
 
-async def test_nothing_found_is_said_and_enter_does_nothing() -> None:
+async def test_nothing_found_is_reported_and_enter_does_nothing() -> None:
     panel = ListPanel("L", [Item("a")])
     panel.press("z", "z", None)
     panel.press("enter", "", "confirm:yes")
@@ -244,7 +244,7 @@ async def test_names_that_begin_with_the_word_come_first() -> None:
     assert panel._matches == [2, 1, 0]
 
 
-async def test_a_setting_that_nobody_set_says_what_counts(tmp_path: Path) -> None:
+async def test_a_setting_that_no_one_set_says_what_counts(tmp_path: Path) -> None:
     conversation = played()
     conversation.commands = center_for(conversation, tmp_path)
     app = make_app(conversation)

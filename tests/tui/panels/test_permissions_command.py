@@ -102,7 +102,7 @@ def test_advise_counts_questions_and_names_idle_rules(home: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", [["explain", "Bash(ls)"], ["check"], ["lint"], ["replay"]])
-def test_a_directory_that_is_gone_is_said_in_one_line(
+def test_a_directory_that_is_gone_is_reported_in_one_line(
     verb: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     gone = tmp_path / "gone"
@@ -129,7 +129,7 @@ def test_a_directory_that_is_gone_is_said_in_one_line(
         ('{"permissions": {"deny": [5]}}', "permissions.deny.0: a rule is a string"),
     ],
 )
-def test_lint_and_explain_tell_of_a_settings_file_that_cannot_be_read(
+def test_lint_and_explain_report_a_settings_file_that_cannot_be_read(
     text: str, told: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / ".agent").mkdir()

@@ -193,7 +193,7 @@ async def test_a_rule_is_added_after_what_was_typed_is_one() -> None:
         assert rules_of(conversation) == []
 
 
-async def test_what_lint_has_to_say_comes_before_a_rule_is_stored() -> None:
+async def test_what_lint_reports_comes_before_a_rule_is_stored() -> None:
     conversation = played()
     with_keeper(conversation)
     with_rules(conversation, "Bash(curl *)", behavior=RuleBehavior.DENY)
@@ -257,7 +257,7 @@ async def test_a_rule_that_cannot_be_read_is_named() -> None:
         assert "allow Bash(ls)" in shown
 
 
-async def test_a_rule_that_asks_since_it_cannot_be_read_says_why() -> None:
+async def test_a_rule_that_asks_since_it_cannot_be_read_gives_the_reason() -> None:
     conversation = played()
     app: AgentApp = make_app(conversation)
     async with app.run_test(size=(100, 30)) as pilot:

@@ -88,7 +88,7 @@ def test_the_status_line_is_silent_where_all_is_as_it_should_be() -> None:
     assert sandbox_text(SandboxState()) == "no sandbox"
 
 
-def test_a_lower_level_says_why_and_how_to_get_more() -> None:
+def test_a_lower_level_gives_the_reason_and_how_to_get_more() -> None:
     found = Availability(
         SandboxLevel.FILES, Backend.LANDLOCK, reason="no bubblewrap", fix="apt install bubblewrap"
     )

@@ -53,7 +53,7 @@ async def test_output_is_followed_while_it_is_written(
     await shells.kill_all()
 
 
-async def test_what_the_person_stopped_is_no_failure(tmp_path: Path) -> None:
+async def test_what_the_user_stopped_is_no_failure(tmp_path: Path) -> None:
     conversation = RecordedConversation([])
     assert conversation.commands is not None
     shells = conversation.commands.context.shells

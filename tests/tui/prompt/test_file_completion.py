@@ -80,7 +80,7 @@ async def test_another_conversation_has_other_files(tmp_path: Path) -> None:
     await desk.picker.aclose()
 
 
-async def test_a_long_search_goes_on_frame_by_frame(tmp_path: Path) -> None:
+async def test_a_long_search_continues_frame_by_frame(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("")
     index = FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, launch_unconfined))
     desk = Desk(index)
@@ -109,7 +109,7 @@ def with_command(tmp_path: Path, command: str) -> CommandService:
     return replace(center, context=context)
 
 
-async def test_a_command_of_the_persons_names_the_files(tmp_path: Path) -> None:
+async def test_a_command_of_the_users_names_the_files(tmp_path: Path) -> None:
     command = "read -r query; printf '%s\\n' \"$query\" \"$CLAUDE_PROJECT_DIR\" 'a b' 'a b'"
     center = with_command(tmp_path, f"cat | ({command})")
     desk = Desk(FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, launch_unconfined)))
@@ -128,7 +128,7 @@ async def test_a_command_of_the_persons_names_the_files(tmp_path: Path) -> None:
     assert (desk.told, warned) == (1, [])
 
 
-async def test_a_command_that_hangs_is_said_once(
+async def test_a_command_that_hangs_is_reported_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.files.suggest.TIMEOUT_S", 0.2)

@@ -19,7 +19,7 @@ def test_earlier_starts_come_before_this_one() -> None:
     assert [draft.text for draft in found if draft] == ["now", "yesterday", "last year"]
 
 
-def test_walking_goes_on_while_older_entries_arrive() -> None:
+def test_walking_continues_while_older_entries_arrive() -> None:
     history = PromptHistory()
     typed(history, "a", "b")
     assert (history.previous(Draft()) or Draft()).text == "b"

@@ -24,7 +24,7 @@ class FailingApp(CrashReport[None]):
         (ImportError("x"), "agent-tui crashed. If it was updated while it ran, start it again;"),
     ],
 )
-async def test_a_crash_says_what_to_do_first(
+async def test_a_crash_explains_what_to_do_first(
     error: Exception, advice: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     app = FailingApp(error)

@@ -38,7 +38,7 @@ async def _type(pilot: Pilot[ExitReport], text: str) -> None:
     await pilot.pause()
 
 
-async def test_keys_and_streamed_text_are_composed_by_nobody(compositions: list[int]) -> None:
+async def test_keys_and_streamed_text_are_composed_by_no_one(compositions: list[int]) -> None:
     steps: list[Step] = [TextDelta("t1", "m1", 0, "Some words. "), until_interrupted]
     app = make_app(RecordedConversation([steps]))
     async with app.run_test(size=(70, 20)) as pilot:

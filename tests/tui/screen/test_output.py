@@ -160,7 +160,7 @@ def test_a_line_of_unknown_speed_is_always_free() -> None:
     assert (pace.wait_s, pace.is_slow) == (0.0, False)
 
 
-def test_the_figures_are_told_in_a_line() -> None:
+def test_the_figures_are_reported_in_a_line() -> None:
     now_s = [100.0]
     meter = OutputMeasure(lambda: now_s[0])
     for _ in range(20):

@@ -159,7 +159,7 @@ async def test_the_keys_of_the_hint_are_words_and_open_what_they_name() -> None:
     assert decision.updated_input["content"] == NEW.replace("eleven\n", "")
 
 
-async def test_what_decided_and_what_it_would_do_is_said_in_words() -> None:
+async def test_what_decided_and_what_it_would_do_is_reported_in_words() -> None:
     asked = replace(PENDING, parts=PENDING.parts[1:], effects=("network: git",))
     asked = replace(asked, trace=(TraceEntry(TraceStep.SCOPE, "none"), *PENDING.trace[2:]))
     dialog = permission(pending=asked)

@@ -82,7 +82,7 @@ def test_what_a_terminal_cannot_show_is_spelled_out() -> None:
     assert out.read() == "caf\u00e9 \\u2713\n"
 
 
-async def test_what_comes_later_to_a_list_is_said_and_can_be_chosen(keyboard: int) -> None:
+async def test_what_comes_later_to_a_list_is_reported_and_can_be_chosen(keyboard: int) -> None:
     out = Said()
     dialogs = LineDialogs(LineOutput(out, has_marks=False), LineReader(), lambda _lines: None)
     panel = ListPanel("Model", [Item("one")])
@@ -168,7 +168,7 @@ async def test_why_it_asks_is_read_without_the_question_again(keyboard: int) -> 
     assert out.getvalue().count("pytest -q && git push") == 1
 
 
-async def test_what_is_said_after_somebody_else_answered_begins_a_line(keyboard: int) -> None:
+async def test_what_is_reported_after_someone_else_answered_begins_a_line(keyboard: int) -> None:
     out = Said()
     output = LineOutput(out, has_marks=False)
     reader = LineReader()

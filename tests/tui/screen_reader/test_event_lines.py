@@ -100,7 +100,7 @@ def test_tasks_are_words() -> None:
     assert lines == ["task, done: Read", "task, now: Fix"]
 
 
-def test_who_decided_is_said_when_nobody_was_needed() -> None:
+def test_who_decided_is_reported_when_no_one_was_needed() -> None:
     asked = PermissionRequested(T, "r", "u", "Bash", {}, PENDING)
     by_hook = replace(DENIED, source=DecisionSource.HOOK)
     resolved = PermissionResolved(T, "r", "u", by_hook)

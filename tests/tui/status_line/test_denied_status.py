@@ -25,7 +25,7 @@ ALLOWED = Decision(Behavior.ALLOW, DecisionSource.USER, ReasonType.USER, Reason.
         ([DENIED, ALLOWED] * 20, "20 denied: you decide"),
     ],
 )
-def test_the_row_of_denials_is_told(decisions: list[Decision], said: str) -> None:
+def test_the_row_of_denials_is_reported(decisions: list[Decision], said: str) -> None:
     state = DenialState()
     for decision in decisions:
         state = state.with_decision(decision)

@@ -62,7 +62,7 @@ def with_status_line(tmp_path: Path, command: str) -> RecordedConversation:
     return conversation
 
 
-async def test_it_runs_again_when_something_it_is_told_of_changes(tmp_path: Path) -> None:
+async def test_it_runs_again_when_a_value_it_receives_changes(tmp_path: Path) -> None:
     # Started quickly: a command has five seconds, also on a busy machine.
     python = f"{shlex.quote(sys.executable)} -I -S"
     conversation = with_status_line(tmp_path, f"{python} -c {shlex.quote(SHOW)}")
@@ -95,7 +95,7 @@ async def test_lines_stand_on_their_own_and_a_link_leads_on(tmp_path: Path) -> N
         assert app.parts.user_status.lines[0][1][1].link == "https://x.org/"
 
 
-async def test_a_command_is_told_and_its_colors_are_the_themes(tmp_path: Path) -> None:
+async def test_a_command_is_reported_and_its_colors_are_the_themes(tmp_path: Path) -> None:
     command = f"cat > {tmp_path}/given.json; printf '\\033[32mall green\\033[0m plain'"
     conversation = with_status_line(tmp_path, command)
     app = make_app(conversation)

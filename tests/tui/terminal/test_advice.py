@@ -50,13 +50,13 @@ def test_multiplexers_are_explained(variable: str) -> None:
     assert said(**{variable: "1"}).keys() & {"tmux", "screen", "zellij"}
 
 
-def test_a_terminal_that_can_draw_nothing_is_told_of_lines() -> None:
+def test_a_terminal_that_can_draw_nothing_is_offered_lines() -> None:
     (only,) = advise({"TERM": "dumb"})
     assert only.state == "problem"
     assert "--screen-reader" in only.fix
 
 
-def test_as_people_read_it() -> None:
+def test_as_users_read_it() -> None:
     text = terminal_text({**PLAIN, "COLORTERM": "24bit", "TMUX": "x", "LANG": "C"})
     assert "✓ color: 24-bit" in text
     assert "\n    set -g focus-events on\n" in text

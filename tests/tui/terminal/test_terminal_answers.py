@@ -20,7 +20,7 @@ WHITE = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"
 BLACK = "\x1b]11;rgb:0000/0000/0000\x07"
 
 
-def test_answers_that_somebody_waits_for_are_messages_and_no_keys() -> None:
+def test_answers_that_someone_waits_for_are_messages_and_no_keys() -> None:
     reader = _Reader(debug=False)
     messages = [
         message

@@ -46,7 +46,7 @@ def test_what_an_answer_says(reply: str, dark: bool | None) -> None:
     assert dark_from_reply(reply) is dark
 
 
-def test_a_change_of_colors_is_heard() -> None:
+def test_a_change_of_colors_is_noticed() -> None:
     assert is_color_change("\x1b[?997;1n")
     assert not is_color_change("\x1b[?62;22c")
 
@@ -122,7 +122,7 @@ def test_a_theme_that_breaks_leaves_the_last_one(tmp_path: Path) -> None:
     assert "no_such_role" in told[1]
 
 
-def test_what_a_theme_warns_of_is_told_when_it_is_chosen_and_not_again(tmp_path: Path) -> None:
+def test_what_a_theme_warns_of_is_reported_when_it_is_chosen_and_not_again(tmp_path: Path) -> None:
     (tmp_path / "odd.toml").write_text('[roles]\nno_such_role = "#fff"\n')
     themes, used, told = choice("dark", (tmp_path,))
     themes.choose("odd")

@@ -182,7 +182,7 @@ async def test_another_session_takes_its_place(tmp_path: Path) -> None:
         assert "the second one" in transcript_of(app)
 
 
-async def test_a_search_goes_on_in_what_came_in_above(tmp_path: Path) -> None:
+async def test_a_search_continues_in_what_came_in_above(tmp_path: Path) -> None:
     count = PAGE_ITEMS + 40
     path = session(tmp_path / "s.jsonl", *(answer(f"needle {n} of it") for n in range(count)))
     app = make_app(RecordedConversation([]))

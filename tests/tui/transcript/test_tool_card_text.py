@@ -19,7 +19,7 @@ def shown(name: str, result: str, elapsed_s: float = 0.0) -> list[str]:
     return [row.text.rstrip() for row in rows]
 
 
-def test_all_answers_of_the_person_are_shown_and_not_how_long_they_took() -> None:
+def test_all_answers_of_the_user_are_shown_and_not_how_long_they_took() -> None:
     lines = "\n".join(f"Which {number}?\n→ {number}" for number in range(4))
     rows = shown("AskUserQuestion", f"The user answered:\n\n{lines}", 30.0)
     assert rows[0].strip().endswith("x")
@@ -54,7 +54,7 @@ def test_the_users_own_command_is_not_repeated_below_itself() -> None:
     assert [row.text.strip(" └") for row in rows] == ["done", "3.2 s"]
 
 
-def test_a_declined_call_of_a_resumed_conversation_says_so_in_words_for_the_user() -> None:
+def test_a_declined_call_of_a_resumed_conversation_is_reported_in_words_for_the_user() -> None:
     card = ToolCard("u1", "Bash", "Bash x", "denied", {}, 0.0, result=declined_with("use make"))
     rows = tool_card_rows(card, 60, is_detailed=False, highlighter=Highlighter())
     assert rows[1].text.strip(" └") == "Denied by you “use make”"
@@ -109,7 +109,7 @@ def test_the_link_names_the_line(
     assert f"file:///w/a.py{line}" in [ink.link for _, ink in head.runs]
 
 
-def test_a_search_that_was_not_complete_says_so() -> None:
+def test_a_search_that_was_not_complete_is_reported() -> None:
     left_out = "left out by permission rules: 2 files"
     note = f"[{left_out}; not searched, since the sandbox hides credentials: ~/.ssh]"
     rows = [row.strip(" └") for row in shown("Grep", f"a.py\n\n{note}")]

@@ -234,7 +234,7 @@ def test_a_prompt_is_shown_once() -> None:
     assert [b.text for b in document.blocks if isinstance(b, UserMessage)] == ["hello", "queued"]
 
 
-def test_what_goes_on_is_known_and_ends() -> None:
+def test_what_continues_is_known_and_ends() -> None:
     document = TranscriptModel()
     document.add_prompt("hello", at_s=5.0)
     document.apply(RequestStart(T, 1, "m"), at_s=6.0)
@@ -251,7 +251,7 @@ def test_what_goes_on_is_known_and_ends() -> None:
     assert isinstance(document.blocks[-1], EndLine)
 
 
-def test_why_a_prompt_was_refused_is_told_once() -> None:
+def test_why_a_prompt_was_refused_is_reported_once() -> None:
     document = TranscriptModel()
     document.add_prompt("hello", at_s=5.0)
     document.apply(Notice(T, "warning", "Prompt not sent: no"), at_s=6.0)
@@ -431,7 +431,7 @@ def test_a_failing_hook_of_a_sub_agent_has_its_line() -> None:
     ]
 
 
-def test_a_hook_is_waited_for_and_then_what_was_goes_on() -> None:
+def test_a_hook_is_waited_for_and_then_what_was_continues() -> None:
     document = folded([ToolDispatch(T, "u1", "Bash", {}, "Bash make")])
     before = document.activity
     document.apply(HookStarted(T, "PreToolUse", "Checking"), at_s=2.0)
@@ -453,7 +453,7 @@ def test_a_slow_hook_that_says_nothing_of_itself_is_named_after_a_second() -> No
     assert "Running PostToolUse hooks…" in verbs[1]
 
 
-def test_a_denial_names_the_place_of_its_rule_as_people_do() -> None:
+def test_a_denial_names_the_place_of_its_rule_as_users_do() -> None:
     rule = RuleRef("Bash(ls)", "projectSettings", "/home/ada/slugs/.agent/settings.json", 3)
     denied = replace(
         DENIED,

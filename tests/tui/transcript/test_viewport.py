@@ -34,7 +34,7 @@ def test_follows_the_end() -> None:
     assert shown(viewport)[-1] == "note 10"
 
 
-def test_stays_put_when_the_person_scrolled_up_and_counts_what_is_new() -> None:
+def test_stays_put_when_the_user_scrolled_up_and_counts_what_is_new() -> None:
     viewport = view(notes(10))
     viewport.scroll(-4)
     before = shown(viewport)

@@ -145,7 +145,7 @@ def test_a_pipe_is_reported(place: Place) -> None:
     assert place.names() == []
 
 
-def test_started_in_the_home_directory_everything_is_the_persons_own(tmp_path: Path) -> None:
+def test_started_in_the_home_directory_everything_is_the_users_own(tmp_path: Path) -> None:
     place = Place(tmp_path)
     finder = CommandFinder(
         CommandLocations(place.home, place.home / ".agent", place.home), lambda: place.trust
@@ -175,7 +175,7 @@ def test_a_command_in_a_directory_is_suggested_by_its_last_part(place: Place) ->
     assert registry.nearest("deploy") == "web:deploy"
 
 
-def test_the_model_is_told_of_skills_before_commands(place: Place) -> None:
+def test_the_model_is_informed_of_skills_before_commands(place: Place) -> None:
     head = b"---\ndescription: d\n---\n"
     place.write(".agent/commands/a.md", head, home=True)
     place.write(".agent/skills/z/SKILL.md", head, home=True)

@@ -133,7 +133,7 @@ def test_files_that_are_gone_are_forgotten(starts: Starts) -> None:
     assert [Path(name).name for name in starts.entries()] == ["SKILL.md"]
 
 
-def test_problems_are_told_again_at_each_start(starts: Starts) -> None:
+def test_problems_are_reported_again_at_each_start(starts: Starts) -> None:
     starts.write("commands/a.md", "---\ndescription: Fix it model: opus\neffort: enormous\n---\nx")
     first, second = starts.start(), starts.start()
     assert len(first.problems) == 2
@@ -234,7 +234,7 @@ def test_a_foreign_cache_does_not_count(starts: Starts, make: Callable[[Path], N
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
-def test_a_cache_of_somebody_else_does_not_count(starts: Starts) -> None:
+def test_a_cache_of_someone_else_does_not_count(starts: Starts) -> None:
     starts.write("commands/a.md", "---\ndescription: one\n---\nx")
     starts.start()
 

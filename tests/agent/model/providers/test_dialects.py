@@ -197,7 +197,7 @@ async def test_a_malformed_call_of_gemini_is_tried_again(serve: Serve) -> None:
 
 
 @each_dialect
-async def test_a_history_goes_on_with_any_other(serve: Serve, dialect: str) -> None:
+async def test_a_history_continues_with_any_other(serve: Serve, dialect: str) -> None:
     """What one provider wrote the others take, without what only it can read."""
     for other in (*DIALECTS, "claude-opus-5-5"):
         stage = await serve(Scenario(turns=(BOTH, DONE, Turn((Text("Goodbye."),)))))
@@ -209,7 +209,7 @@ async def test_a_history_goes_on_with_any_other(serve: Serve, dialect: str) -> N
         assert bool(mine) == (other != dialect)
 
 
-async def test_claudes_history_goes_on_with_any_other(serve: Serve) -> None:
+async def test_claudes_history_continues_with_any_other(serve: Serve) -> None:
     for other in DIALECTS:
         stage = await serve(Scenario(turns=(BOTH, DONE, Turn((Text("Goodbye."),)))))
         history = await conversation(stage, "claude-opus-5-5")

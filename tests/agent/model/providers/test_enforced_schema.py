@@ -71,14 +71,14 @@ def test_schemas_that_do_not_compile_cost_the_strict_tools(text: str) -> None:
     assert (failure.kind, failure.unsupported_field) == (FailureKind.UNSUPPORTED, "strict")
 
 
-def test_a_refused_schema_says_what_to_do() -> None:
+def test_a_refused_schema_explains_what_to_do() -> None:
     text = "Invalid JSON schema for function 'mcp__x__y': bad type."
     failure = classify(ModelError("invalid_request_error", text, status=400))
     assert failure.kind is FailureKind.INVALID_REQUEST
     assert "the schema of mcp__x__y" in failure.hint
 
 
-def test_a_refused_schema_of_the_answer_says_what_to_do_when_it_was_left_out_in_vain() -> None:
+def test_a_refused_schema_of_the_answer_explains_what_to_do_when_it_was_left_out_in_vain() -> None:
     text = "Invalid schema for response_format 'answer': 'additionalProperties' is required."
     failure = classify(ModelError("invalid_request_error", text, status=400))
     assert failure.kind is FailureKind.UNSUPPORTED

@@ -37,6 +37,6 @@ async def test_an_overflow_is_one_with_every_provider(serve: Serve, dialect: str
         assert stage.client.known_capabilities(name).context_window == 9000
 
 
-async def test_what_nobody_knows_is_a_guess(serve: Serve) -> None:
+async def test_what_no_one_knows_is_a_guess(serve: Serve) -> None:
     stage = await serve(Scenario(models_endpoint=False))
     assert (await stage.client.capabilities("chat/unheard-of")).source == "guess"

@@ -15,7 +15,7 @@ def in_git(project: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
-def test_the_copy_is_a_clean_work_tree_whatever_the_persons_git_says(
+def test_the_copy_is_a_clean_work_tree_whatever_the_users_git_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "gitconfig").write_text("[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = false\n")

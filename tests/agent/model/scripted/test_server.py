@@ -62,7 +62,7 @@ async def test_a_turn_can_follow_another_within_one_conversation(serve: Serve) -
     assert second.message().text == "two"
 
 
-async def test_without_an_answer_the_script_says_so(serve: Serve) -> None:
+async def test_without_an_answer_the_script_reports_it(serve: Serve) -> None:
     stage = await serve(Scenario())
     with pytest.raises(ModelError, match="no answer for request 1"):
         await stage.ask()
@@ -181,7 +181,7 @@ def test_the_process_ends_with_its_parent(tmp_path: Path) -> None:
     assert json.loads(log.read_text())["path"] == "/v1/models/any"
 
 
-async def test_a_process_that_does_not_start_says_why(tmp_path: Path) -> None:
+async def test_a_process_that_does_not_start_gives_the_reason(tmp_path: Path) -> None:
     scenario = tmp_path / "s.toml"
     scenario.write_text("wrong = 1\n")
     with pytest.raises(OSError, match="unknown key 'wrong'"):

@@ -106,7 +106,7 @@ async def test_settings_allow_and_deny(tmp_path: Path, port: int) -> None:
     assert await session.decide("other.test", port) == "blocked-by-allowlist"
 
 
-async def test_nobody_is_asked_in_dont_ask_or_with_a_strict_list(tmp_path: Path) -> None:
+async def test_no_one_is_asked_in_dont_ask_or_with_a_strict_list(tmp_path: Path) -> None:
     session = Session(tmp_path / "a", answer=ALWAYS)
     session.context = session.context.with_mode(Mode.DONT_ASK)
     assert await session.decide("new.example") == "blocked-by-allowlist"

@@ -60,7 +60,7 @@ async def test_deny_comes_before_allow_and_grants_and_the_user() -> None:
     assert user.asked == []
 
 
-async def test_without_anybody_to_ask_the_answer_is_no_at_once() -> None:
+async def test_without_anyone_to_ask_the_answer_is_no_at_once() -> None:
     verdict = await _decide(HostGate(rules), "example.com")
     assert verdict == HostVerdict(
         False,

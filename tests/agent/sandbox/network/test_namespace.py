@@ -138,7 +138,7 @@ def _all_namespaces() -> set[str]:
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare")
-def test_a_refusal_of_the_system_is_told() -> None:
+def test_a_refusal_of_the_system_is_reported() -> None:
     """The limit counts inside a namespace of the test's own."""
     limit = "/proc/sys/user/max_user_namespaces"
     script = f'echo 0 > {limit} || {{ echo "{{}}"; exit; }}; exec "$@"'

@@ -135,7 +135,7 @@ async def test_a_no_tells_why() -> None:
         assert b"the user refused new.test:443: use the mirror" in answer
 
 
-async def test_nobody_answers() -> None:
+async def test_no_one_answers() -> None:
     withdrawn = asyncio.Event()
 
     async def decide(request: HostRequest) -> HostAnswer:
@@ -331,7 +331,7 @@ async def test_it_is_no_way_to_what_is_not_allowed() -> None:
         assert b" 200 " in await stand.send(b"CONNECT 10.1.2.3:443 HTTP/1.1\r\n\r\n")
 
 
-async def test_its_refusal_is_told() -> None:
+async def test_its_refusal_is_reported() -> None:
     async with _behind_another_proxy("407 Who are you") as (_, stand):
         answer = await stand.send(b"CONNECT outside.test:443 HTTP/1.1\r\n\r\n")
         assert answer.startswith(b"HTTP/1.1 502 ")

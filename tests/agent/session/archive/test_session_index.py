@@ -135,7 +135,7 @@ def test_without_an_index_the_files_are_searched(store: SessionStore) -> None:
 
 
 @given(st.text())
-def test_nothing_a_person_types_is_an_operator(words: str) -> None:
+def test_nothing_a_user_types_is_an_operator(words: str) -> None:
     _shared.search(words)
 
 

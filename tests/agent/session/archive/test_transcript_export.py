@@ -82,7 +82,7 @@ def test_messages_of_agents_are_behind_their_calls(tmp_path: Path, form: ExportF
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])
-def test_a_form_for_reading_begins_with_the_person(tmp_path: Path, form: ExportFormat) -> None:
+def test_a_form_for_reading_begins_with_the_user(tmp_path: Path, form: ExportFormat) -> None:
     path = tmp_path / "s.jsonl"
     with Transcript.create(path) as transcript:
         for message in (
@@ -100,7 +100,7 @@ def test_a_form_for_reading_begins_with_the_person(tmp_path: Path, form: ExportF
     assert "NOTE" in export(path, "json")
 
 
-def test_a_command_of_the_person_reads_as_one(tmp_path: Path) -> None:
+def test_a_command_of_the_user_reads_as_one(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     note = "<bash-input>ls</bash-input>\n<bash-output>a.txt\n</bash-output>"
     with Transcript.create(path) as transcript:

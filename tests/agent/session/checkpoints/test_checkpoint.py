@@ -147,7 +147,7 @@ async def test_a_file_as_it_was_is_no_change(bench: Bench) -> None:
     assert (await bench.points.preview("turn-1")).changes == ()
 
 
-async def test_an_unknown_turn_is_told(bench: Bench) -> None:
+async def test_an_unknown_turn_is_reported(bench: Bench) -> None:
     with pytest.raises(SessionError, match="No file was changed"):
         await bench.points.preview("nothing")
 
@@ -235,7 +235,7 @@ async def test_a_command_without_git_is_undone_as_well(bench: Bench) -> None:
     assert bench.files() == {"a": "old"}
 
 
-async def test_files_beyond_the_limit_are_told_and_never_deleted(
+async def test_files_beyond_the_limit_are_reported_and_never_deleted(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worktree, "MAX_FILES", 2)

@@ -61,7 +61,7 @@ def test_the_edit_makes_exactly_the_wanted_text(
     assert made.text == wanted
 
 
-def test_the_model_is_told_what_differs() -> None:
+def test_the_model_is_informed_what_differs() -> None:
     note = change_note(
         {"file_path": "/p", "content": "a\nb\nc\n", "x": 1},
         {"file_path": "/p", "content": "a\nB\nc\n", "x": 2},

@@ -106,7 +106,7 @@ async def test_systems_without_proc_stop_the_group(
     assert not session_members(shell.child.pid)
 
 
-async def test_unknown_ids_are_told_what_there_is(bench: Bench) -> None:
+async def test_unknown_ids_are_answered_with_the_existing_ones(bench: Bench) -> None:
     await started(bench, "true")
     objection = await bench.objection(OUTPUT, bash_id="bash_9")
     assert objection == "There is no background command 'bash_9'. Known ids: bash_1."
@@ -125,7 +125,7 @@ async def test_finished_commands_are_reported_once(bench: Bench) -> None:
     assert bench.services.shells.take_finished() == ()
 
 
-async def test_how_many_run_is_told_as_it_changes(bench: Bench) -> None:
+async def test_how_many_run_is_reported_as_it_changes(bench: Bench) -> None:
     shells, told = bench.services.shells, list[int]()
     shells.on_change = lambda: told.append(shells.running_count)
     shell = await started(bench, "sleep 74")

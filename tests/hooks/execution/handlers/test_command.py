@@ -262,7 +262,7 @@ async def test_a_hook_has_no_terminal_and_its_own_session(place: Place) -> None:
     assert lines[0] == lines[-1]
 
 
-async def test_killing_its_own_group_hurts_nobody_else(place: Place) -> None:
+async def test_killing_its_own_group_hurts_no_one_else(place: Place) -> None:
     outcome = await place.runner("PreToolUse", "kill -9 0", "echo ok").run(BASH)
     assert [r.exit_code for r in outcome.results] == [-9, 0]
     assert "ended by signal 9" in outcome.notices[0]
@@ -344,7 +344,7 @@ async def test_a_failure_says_what_and_why(
     assert any(said in line for line in outcome.notices), outcome.notices
 
 
-async def test_a_guard_that_is_broken_by_a_space_says_so(place: Place) -> None:
+async def test_a_guard_that_is_broken_by_a_space_is_reported(place: Place) -> None:
     runner = place.runner("PreToolUse", "ls $CLAUDE_PROJECT_DIR/guard.py")
     outcome = await runner.run(BASH)
     assert outcome.decision == "deny"

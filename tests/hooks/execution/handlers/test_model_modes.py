@@ -135,7 +135,7 @@ async def test_a_useless_answer_is_an_error(
     assert said in outcome.notices[0]
 
 
-async def test_without_a_model_the_hook_says_so(place: Place) -> None:
+async def test_without_a_model_the_hook_reports_it(place: Place) -> None:
     runner = place.runner(
         "Stop",
         {"type": "prompt", "prompt": "x"},

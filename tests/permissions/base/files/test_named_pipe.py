@@ -49,7 +49,7 @@ def test_what_is_no_text_or_too_much_is_refused(pipe: Path, said: bytes, says: s
     writer.join()
 
 
-def test_a_pipe_that_nobody_writes_to_is_not_waited_for_for_ever(pipe: Path) -> None:
+def test_a_pipe_that_no_one_writes_to_is_not_waited_for_for_ever(pipe: Path) -> None:
     with pytest.raises(PipeError, match="in time"):
         text_of_pipe(str(pipe), wait_s=0.01)
 

@@ -46,7 +46,7 @@ def test_a_key_is_set_beside_others_and_taken_out(file: Path) -> None:
         (("maxTurns", "many"), "maxTurns: expected"),
     ],
 )
-def test_what_cannot_be_set_is_said(file: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_set_is_reported(file: Path, arguments: tuple[str, ...], said: str) -> None:
     result = set_key(*arguments)
     assert (result.exit_code, said in result.output) == (1, True)
     assert not file.exists()

@@ -33,7 +33,7 @@ def found() -> dict[str, list[dict[str, str]]]:
     return by_name
 
 
-def test_mistakes_in_the_persons_own_files_are_named(checks: Path) -> None:
+def test_mistakes_in_the_users_own_files_are_named(checks: Path) -> None:
     (checks / "keybindings.json").write_text(
         '{"bindings": [\n{"context": "Chat", "bindings": {"ctrl+e": "chat:stahs"}}]}'
     )
@@ -47,7 +47,7 @@ def test_mistakes_in_the_persons_own_files_are_named(checks: Path) -> None:
     assert "'accnt'" in said["theme"][0]["text"]
 
 
-def test_a_conversation_is_told_of_the_settings_that_it_runs_with(checks: Path) -> None:
+def test_a_conversation_is_informed_of_the_settings_that_it_runs_with(checks: Path) -> None:
     project = Path.cwd()
     (project / ".agent").mkdir()
     (project / ".agent" / "settings.json").write_text('{"permissions": {"allow": ["Bash(ls)"]}}')
@@ -73,18 +73,18 @@ def test_a_home_that_is_a_file_takes_nothing(checks: Path, monkeypatch: pytest.M
     assert found()["home"][0]["state"] == "problem"
 
 
-def test_a_theme_that_is_not_there_is_said(checks: Path) -> None:
+def test_a_theme_that_is_not_there_is_reported(checks: Path) -> None:
     (checks / "settings.json").write_text('{"theme": "nope"}')
     assert "There is no theme 'nope'" in found()["theme"][0]["text"]
 
 
-def test_without_a_model_it_says_what_to_do(checks: Path) -> None:
+def test_without_a_model_it_explains_what_to_do(checks: Path) -> None:
     (model,) = found()["model"]
     assert model["state"] == "problem"
     assert "ANTHROPIC_API_KEY" in model["text"]
 
 
-def test_in_the_home_directory_own_commands_wait_for_nobody(
+def test_in_the_home_directory_own_commands_wait_for_no_one(
     checks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (checks / "commands" / "fix.md").write_text("Fix it.")

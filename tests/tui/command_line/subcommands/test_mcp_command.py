@@ -89,7 +89,7 @@ def test_a_server_of_the_project_waits_until_it_is_approved_here(
         ('{"mcpServers": {\n"a": {"command": 3}}}', ".mcp.json:2: mcpServers.a.command: expected"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_said(
+def test_what_is_wrong_in_a_file_is_reported(
     capsys: pytest.CaptureFixture[str], text: str, problem: str
 ) -> None:
     Path(".mcp.json").write_text(text)
@@ -99,7 +99,7 @@ def test_what_is_wrong_in_a_file_is_said(
     assert printed.count("\n") == 1
 
 
-def test_what_is_wrong_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_wrong_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert "only letters" in told(capsys, "add", "a b", "x", status=1)
     assert "JSON: " in told(capsys, "add-json", "plain", "{", status=2)
     assert "expected one of" in told(capsys, "add-json", "p", '{"type": "tcp"}', status=1)

@@ -46,7 +46,7 @@ def test_without_home_the_system_knows_the_directory_as_in_a_run(
 @pytest.mark.parametrize(
     ("typed", "status"), [("", 1), ("n\n", 1), ("y\n", 0)], ids=["nobody", "no", "yes"]
 )
-def test_a_session_is_deleted_when_somebody_says_so(
+def test_a_session_is_deleted_after_a_confirmation(
     typed: str,
     status: int,
     project: Path,
@@ -102,7 +102,7 @@ def test_every_subcommand_takes_json(
         assert json.loads(capsys.readouterr().out) is not None, arguments
 
 
-def test_one_setting_is_told_as_scripts_take_it(
+def test_one_setting_is_reported_as_scripts_take_it(
     project: Path, fresh_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = fresh_home / ".agent" / "settings.json"

@@ -59,6 +59,6 @@ def test_joined_parts_read_like_their_sum(parts: list[list[int]], data: st.DataO
     assert joined[window] == whole[window]
 
 
-def test_a_change_that_cannot_be_seen_says_so() -> None:
+def test_a_change_that_cannot_be_seen_is_reported() -> None:
     (only,) = change_rows(DiffDisplay("a.py", "same", "same"), 40, HIGHLIGHTER)
     assert [text for text, _ in only.runs] == ["   ", "no visible change"]

@@ -96,7 +96,7 @@ async def test_hits_are_set_apart_and_forgotten_with_the_search() -> None:
         assert marked(app) == []
 
 
-async def test_nothing_found_is_said_and_moves_nothing() -> None:
+async def test_nothing_found_is_reported_and_moves_nothing() -> None:
     app = app_with(LONG)
     async with app.run_test(size=(70, 20)) as pilot:
         await read(pilot, "go")
