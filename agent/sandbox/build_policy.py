@@ -14,7 +14,7 @@ from agent.sandbox.credential_paths import credential_paths
 from agent.sandbox.denied_files import denied_files
 from agent.sandbox.git.git_program import PROGRAM_DIRECTORIES
 from agent.sandbox.package_caches import PackageCaches, private_caches, shared_caches
-from agent.sandbox.policy import OVERLAID, Network, SandboxPolicy
+from agent.sandbox.policy import OVERLAID, Network, SandboxPolicy, deepest
 from agent.sandbox.protected.daemon_sockets import daemon_sockets, harmless_sockets
 from agent.sandbox.protected.home_names import home_names
 from agent.sandbox.protected.protected_mounts import common_directory, pins_around, protected_mounts
@@ -137,7 +137,9 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         contents=tuple(mounts.contents),
         secret=secret,
         denied_paths=_unique(denied_paths),
-        visible=_visible(request, scope, (*secret, *daemons), denied_paths, cwd),
+        visible=_visible(
+            request, scope, (*secret, *daemons), (*writable, temp_dir), denied_paths, cwd
+        ),
         network=_network(request),
         unix_sockets=(is_shared and not _opens_shared_directory(request.word_paths, scope))
         or (opens_all and (is_shared or context.sandbox.runs_inside)),
@@ -180,10 +182,14 @@ def _visible(
     request: PolicyRequest,
     scope: tuple[str, ...],
     masked_dirs: tuple[str, ...],
+    writable: tuple[str, ...],
     denied_paths: tuple[str, ...],
     cwd: str,
 ) -> tuple[str, ...]:
-    """Return what must be mounted again where a parent of it is masked or replaced."""
+    """Return what must be mounted again where a parent of it is masked or replaced.
+
+    What is in a directory that may be written is there already, and must stay writable.
+    """
     context = request.context
     paths: list[str | Path] = [
         *scope,
@@ -202,7 +208,12 @@ def _visible(
         paths += harmless_sockets(request.user_env, request.sockets)
         paths += [os.path.join(one, name) for one in _own(context) for name in CONTENT]
     paths = [one for one in paths if str(one)]
-    hidden_paths = _inside(_canonical(paths), (*OVERLAID, *masked_dirs))
+    hiding = (*OVERLAID, *masked_dirs)
+    hidden_paths = [
+        path
+        for path in _inside(_canonical(paths), hiding)
+        if deepest(path, hiding) > deepest(path, writable)
+    ]
     masked_prefixes = beginnings(denied_paths)
     return tuple([path for path in hidden_paths if not f"{path}/".startswith(masked_prefixes)])
 

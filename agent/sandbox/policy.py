@@ -118,11 +118,12 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
         if _is_below_one(path, self.denied_paths):
             return "a deny rule"
         # As mounts do: what is named deeper decides.
-        visible_depth = _deepest(path, (self.temp_dir, *self.visible))
-        return "a secret" if _deepest(path, self.secret) > visible_depth else None
+        visible_depth = deepest(path, (self.temp_dir, *self.visible))
+        return "a secret" if deepest(path, self.secret) > visible_depth else None
 
 
-def _deepest(path: str, directories: Iterable[str]) -> int:
+def deepest(path: str, directories: Iterable[str]) -> int:
+    """Return the length of the longest of the directories around a path, or 0 if none is."""
     return max((len(one) for one in directories if is_below(path, one)), default=0)
 
 

@@ -156,6 +156,25 @@ def test_git_reads_a_repository_around_the_directory_where_the_agent_works(
     assert not (context.project_root / "made").exists()
 
 
+def test_commands_write_in_a_subdirectory_to_which_they_went(
+    available: Availability, tmp_path: Path
+) -> None:
+    """Below /tmp, which is replaced, the directory of a command was visible and read-only."""
+    if available.level is not SandboxLevel.FULL:
+        pytest.skip(f"level {available.level}: {available.reason}")
+    where = tmp_path / "project" / "src"
+    where.mkdir(parents=True)
+    context = replace(_context(tmp_path), launch_dir=where.parent, project_root=where.parent)
+    sandbox = Sandbox(
+        available, lambda: context, state_dir=tmp_path / "state", user_env=lambda: os.environ
+    )
+    program = Launch(("/bin/touch", "made"), {"PATH": os.environ["PATH"]}, where)
+    ended = run_blocking(
+        sandbox.launch(program, RunRequest(Confinement.PROJECT_FILES)), timeout_s=60.0
+    )
+    assert (where / "made").exists(), ended.stderr
+
+
 def test_a_git_file_that_names_a_strange_repository_opens_nothing(
     make_confined: MakeConfined,
 ) -> None:
