@@ -25,6 +25,9 @@ from permissions.base.text.failure_text import error_reason
 MAX_BATCH: Final = 50
 """Messages of one delivery; the rest waits for the next."""
 
+READER_LOCK: Final = "reader.lock"
+"""The name of the lock that each delivery opens; to close it counts as a change of the file."""
+
 Record = Callable[[TeamMessage], Awaitable[bool]]
 """Puts a message on the disk as received; False where the disk does not take it."""
 
@@ -47,7 +50,7 @@ class MailDirectory:
         self._new = member_dir / "inbox" / "new"
         self._tmp = member_dir / "inbox" / "tmp"
         self._broken = member_dir / "inbox" / "broken"
-        self._lock = member_dir / "inbox" / "reader.lock"
+        self._lock = member_dir / "inbox" / READER_LOCK
 
     def make(self) -> None:
         """Make the directories, for this user alone. Raises OSError."""

@@ -16,7 +16,7 @@ from msgspec import to_builtins
 
 from agent.session.session_recorder import SessionRecorder
 from agent.session.team_records import MailRecord
-from agent.teams.mailbox import MailDirectory
+from agent.teams.mailbox import READER_LOCK, MailDirectory
 from agent.teams.team_file import TeamPlace
 from agent.teams.team_message import MessageKind, TeamMessage
 from permissions.base.files.file_watch import file_changes
@@ -69,7 +69,8 @@ class MailWatch:
         with contextlib.suppress(OSError):  # the listeners are called each second all the same
             async for _ in file_changes(
                 self._place.members,
-                watch_filter=None,
+                # Each delivery opens it: every notice would lead to the next delivery.
+                watch_filter=lambda _, path: not path.endswith(READER_LOCK),
                 stop=self._stop,
                 collect_ms=10,
                 recursive=True,

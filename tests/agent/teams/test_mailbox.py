@@ -208,3 +208,20 @@ async def test_a_message_from_another_process_wakes_the_receiver(tmp_path: Path)
     await asyncio.to_thread(mailbox(place, "ada").put, message("bob", "ada", 1))
     assert [one.text for one in await ada.wait_for(1)] == ["bob 1"]
     await ada.aclose()
+
+
+async def test_a_delivery_is_no_news_for_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(post, "POLL_S", 1_000.0)
+    place = place_at(tmp_path)
+    receiver = Receiver(place, "ada", tmp_path)
+    calls: list[None] = []
+    receiver.watch.listen(lambda: calls.append(None))
+    receiver.start()
+    await asyncio.sleep(0.1)
+    mailbox(place, "ada").put(message("bob", "ada", 1))
+    await receiver.wait_for(1)
+    await asyncio.sleep(0.5)
+    await receiver.aclose()
+    assert 0 < len(calls) < 8, "the file, its new place, its end, and no more"
