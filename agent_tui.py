@@ -1,9 +1,9 @@
-"""The installed command: takes foreign directories off the import path, then starts `tui.cli`.
+"""The installed command: removes untrusted directories from the import path, starts `tui.cli`.
 
-`python -m agent_tui` looks for modules in the current directory first, and every Python program in
-the directories of PYTHONPATH. A project with a `json.py` or a `tui` of its own would have it run
-before anything is asked. Nothing is imported here that may come from there: `os`, `site` and `sys`
-are part of the interpreter, and even `from __future__ import …` would look for a file.
+`python -m agent_tui` searches for modules in the current directory first, and every Python program
+searches the directories of PYTHONPATH. A `json.py` or `tui` package in a project would run before
+the user is asked for trust. This module imports nothing that could come from there: `os`, `site`
+and `sys` are already loaded, whereas even `from __future__ import …` would search for a file.
 """
 
 import os
@@ -17,7 +17,7 @@ def main() -> int:
     """Run the program and return its exit status."""
     _leave_current_directory()
     sys.path[:] = _without_foreign(sys.path)
-    # From the path that is clean now.
+    # Imported only now that the path is clean.
     if _shares_files():
         from permissions.base.files.separate_files import separate_files
 
@@ -28,10 +28,11 @@ def main() -> int:
 
 
 def _leave_current_directory() -> None:
-    """Start again where the system would look for libraries in the current directory.
+    """Restart the program if the dynamic linker would search the current directory.
 
-    That is what an empty entry means, as in `LD_LIBRARY_PATH=/opt/x:$LD_LIBRARY_PATH` without an
-    earlier value; and a project may contain a `libssl.so.3`. What is started inherits the rest.
+    An empty entry of LD_LIBRARY_PATH means the current directory, as in `/opt/x:$LD_LIBRARY_PATH`
+    when the variable was not set; and a project may contain a `libssl.so.3`. The restarted program
+    inherits the other entries.
     """
     value = os.environ.get(_LIBRARIES)
     entries = (value or "").replace(";", ":").split(":")
@@ -42,12 +43,12 @@ def _leave_current_directory() -> None:
         try:
             os.execv(sys.executable, sys.orig_argv)
         except OSError:
-            return  # what it starts is safe all the same
+            return  # child processes still inherit the cleaned variable
 
 
 def _shares_files() -> bool:
-    """Has a file of this program, or of a package that it needs, another name elsewhere, and can
-    this user replace it?"""
+    """Return whether a file of this program or of msgspec has other hard links and this user owns
+    it."""
     packages = [os.path.join(path, "msgspec", "__init__.py") for path in site.getsitepackages()]
     for path in (__file__, *packages):
         try:
@@ -62,7 +63,7 @@ def _shares_files() -> bool:
 def _without_foreign(path: list[str]) -> list[str]:
     """Return the path without the current directory and the entries of PYTHONPATH.
 
-    Where this program or Python's packages are installed stays, whoever named it.
+    The directories of this program and of installed packages stay, even if PYTHONPATH names them.
     """
     python_path = os.environ.get("PYTHONPATH")
     foreign = {

@@ -1,7 +1,7 @@
-"""Theme files of Claude Code: `{"name", "base", "overrides": {token: color}}`, as roles of ours.
+"""Theme files of Claude Code (`{"name", "base", "overrides": {token: color}}`), as our roles.
 
-Their tokens name places on their screen; those that mean something here become roles, the others
-color what there is not.
+Their tokens name elements of their screen. Tokens with a counterpart here become roles; the other
+known tokens are dropped.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _BRIGHT: Final = re.compile(r"ansi:(\w+)Bright")
 
 
 def as_theme_file(data: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the file's content in the form of a theme file of ours.
+    """Return the file's content in the form of our theme files.
 
-    Unknown tokens stay as they are, so that they are reported; what is not a table of
-    overrides becomes one that is reported as a whole.
+    Unknown tokens are kept, so that `build_theme` reports them; so is an `overrides` value that is
+    not a table.
     """
     overrides = data.get("overrides", {})
     theme_file: dict[str, object] = {"base": data.get("base", "dark"), "roles": overrides}
@@ -65,5 +65,5 @@ def as_theme_file(data: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _is_without_place(token: str) -> bool:
-    # What shimmers is drawn still here; colors of sub-agents have no place at all.
+    # This screen has no shimmer animation and no colors for sub-agents.
     return token in _WITHOUT_PLACE or "Shimmer" in token or token.endswith("_FOR_SUBAGENTS_ONLY")

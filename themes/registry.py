@@ -18,12 +18,12 @@ _MAX_FILE_BYTES: Final = 64 * 1024
 
 
 UserThemes = Path | tuple[Path, ...] | None
-"""Folders with the user's own themes, the first one before the others: TOML, or JSON as Claude
-Code has it."""
+"""Folders with the user's own themes, in order of precedence: TOML files, or JSON files in Claude
+Code's format."""
 ENDINGS: Final = (".toml", ".json")
 
 _OTHER_NAMES: Final = {"dark-ansi": "ansi16", "light-ansi": "ansi16-light"}
-"""Names that other programs give to what is here."""
+"""Names of other programs for shipped themes."""
 _OWN_PREFIX: Final = "custom:"
 
 
@@ -56,7 +56,7 @@ def load_theme(name: str, *, user_dir: UserThemes = None) -> tuple[Theme, tuple[
 
 
 def known_name(name: str, user_dir: UserThemes) -> str:
-    """Return what a theme is called here; files of the user's own come before other names."""
+    """Return the name under which a theme is found: the user's own files precede the aliases."""
     name = name.removeprefix(_OWN_PREFIX)
     return name if _own_file(name, user_dir) is not None else _OTHER_NAMES.get(name, name)
 
@@ -105,14 +105,14 @@ def _read(path: Path) -> Mapping[str, object]:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            # A pipe in its place would be waited for without end.
+            # Reading a named pipe would block forever.
             raise ThemeError(f"{path}: no regular file, not a theme")
         if status.st_size > _MAX_FILE_BYTES:
             raise ThemeError(f"{path}: larger than {_MAX_FILE_BYTES} bytes, not a theme")
         text = path.read_text("utf-8")
         if path.suffix == ".toml":
             return tomllib.loads(text)
-        from themes.claude_code import as_theme_file  # only for those who bring one
+        from themes.claude_code import as_theme_file  # only for users of such files
 
         data = json.loads(text)
         if not isinstance(data, dict):

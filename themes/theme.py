@@ -18,21 +18,21 @@ class ThemeError(ValueError):
 
 
 class Role(StrEnum):
-    """What a color is for. Every theme answers all of them, or inherits the answer."""
+    """What a color is for. Every theme defines or inherits a color for each role."""
 
     BACKGROUND = "background"
-    """Behind everything."""
+    """Background of the screen."""
     SURFACE = "surface"
-    """Behind dialogs and the user's own messages."""
+    """Background of dialogs and of the user's messages."""
     SURFACE_RAISED = "surface_raised"
-    """Behind the highlighted row of a list."""
+    """Background of the highlighted row of a list."""
     TEXT = "text"
     MUTED = "muted"
     """Secondary text: still meant to be read."""
     FAINT = "faint"
     """Rules, gutters, separators: meant to be seen, not read."""
     ACCENT = "accent"
-    """The one color that draws the eye: the caret's prompt sign, the selected answer."""
+    """The most prominent color: the prompt sign, the selected choice."""
     PERSON = "person"
     """The sign before the user's messages."""
     ASSISTANT = "assistant"
@@ -92,7 +92,7 @@ ANSI_NAMES: Final = (
     "bright_cyan",
     "bright_white",
 )
-"""In the order of the terminal's own palette."""
+"""In the order of the terminal's palette."""
 
 _HEX: Final = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE)
 _RGB: Final = re.compile(r"rgb\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*\)")
@@ -112,7 +112,7 @@ class Theme(Struct, frozen=True):
 
     @property
     def uses_terminal_palette(self) -> bool:
-        """Whether any color is the terminal's own: then none may be turned into true color."""
+        """Whether any color is from the terminal's palette: then none may become true color."""
         return any(not value.startswith("#") for value in self.roles.values())
 
 
@@ -120,7 +120,7 @@ def parse_color(text: str) -> str:
     """Return a color in canonical form.
 
     Raises:
-        ThemeError: it is none of the forms that the message lists.
+        ThemeError: the text has none of the accepted forms, which the message lists.
     """
     value = text.strip().lower()
     if value == "default":

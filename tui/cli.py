@@ -2,7 +2,7 @@
 
 Imports neither Textual nor a model SDK before they are needed: `--version`, `--help`
 and the permission and hook checks that scripts call many times must start quickly. This module
-imports next to nothing itself, so that a Ctrl+C during the first imports ends in `main`, quietly.
+imports almost nothing itself, so that `main` handles a Ctrl+C during the first imports.
 Next: `tui.command_line.command_line` (options), `tui.startup.start` (what a run does),
 `tui.command_line.subcommands`.
 """
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except OSError as error:
             return cannot_write(error)
         if (workers := sys.modules.get("permissions.base.process.worker_threads")) is not None:
-            # Only a run of the agent has any; all output is written.
+            # Only a run of the agent has such threads. All output is written by now.
             workers.leave_stuck_threads(status)
         return status
     except KeyboardInterrupt:
@@ -41,16 +41,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _want_exit_statuses() -> None:
-    """Undo an inherited "ignore" for ended children: with it every command would seem to fail."""
-    import signal  # with what it imports, for when `main` catches a Ctrl+C
+    """Reset an inherited "ignore" for SIGCHLD: with it every command would seem to fail."""
+    import signal  # here, so that `main` also catches a Ctrl+C during this import
 
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def _make_home_absolute() -> None:
-    """Expand `AGENT_TUI_HOME`: a leading `~` and a relative path name one directory for every
-    reader and every child process, wherever that runs."""
+    """Make `AGENT_TUI_HOME` absolute (a leading `~` is expanded), so that it names the same
+    directory in child processes that run elsewhere."""
     text = os.environ.pop("AGENT_TUI_HOME", "").strip()
     if text:
         home = os.path.expanduser(text)
@@ -70,7 +70,7 @@ def _is_plain(arguments: Sequence[str]) -> bool:
         case [prompt]:
             if not prompt or prompt.startswith("-") or prompt in SUBCOMMANDS:
                 return False
-            from tui.command_line.foreign_options import is_word  # no prompt, no such word
+            from tui.command_line.foreign_options import is_word  # not needed without a prompt
 
             return " " in prompt or not is_word(prompt)
         case _:
@@ -78,12 +78,12 @@ def _is_plain(arguments: Sequence[str]) -> bool:
 
 
 def _start(arguments: Sequence[str]) -> int:
-    # Before anything slow.
+    # Before any slow import.
     from tui.startup.early_prompt_policy import early_prompt
 
     prompt = next((argument for argument in arguments if not argument.startswith("-")), None)
     with early_prompt(os.environ) as early:
-        # The run's own modules come only now: help and version need none of them.
+        # Imported only now: help and version need none of these modules.
         from agent.options import RunOptions
         from tui.startup.start import start
 
@@ -92,7 +92,7 @@ def _start(arguments: Sequence[str]) -> int:
 
 
 def _read(arguments: list[str]) -> int:
-    # Most starts have no options; their prompt does not wait for this.
+    # Most starts have no options and do not import click before the prompt is shown.
     import click
 
     from tui.command_line import SUBCOMMANDS, WORKER
@@ -100,7 +100,7 @@ def _read(arguments: list[str]) -> int:
     streams = sys.stdout, sys.stderr
     try:
         if arguments[0] in (*SUBCOMMANDS, WORKER):
-            # Subcommands pull in the engines they front; a plain start must not pay for them.
+            # Subcommands import large parts of the agent, which a plain start does not need.
             from tui.command_line.subcommands import commands
 
             command: click.Command = commands()
@@ -110,13 +110,13 @@ def _read(arguments: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
-        from tui.command_line.usage_failure import report_usage  # only where something is wrong
+        from tui.command_line.usage_failure import report_usage  # only after an error
 
         return report_usage(arguments, error)
     except click.Abort:
         return 130
     except SystemExit:
-        # That is what click makes of a pipe without a reader, with streams of its own.
+        # Click exits like this when a pipe has no reader, and replaces the standard streams.
         sys.stdout, sys.stderr = streams
         raise BrokenPipeError from None
     return result if isinstance(result, int) else 0

@@ -1,7 +1,7 @@
-"""`/` on the screen: what a typed command does.
+"""Slash commands on the screen: runs a typed command.
 
-What a command is and which there are is the agent's (`agent.commands`); this is the one place that
-acts on what they ask for. Next: `tui.panels`.
+The commands themselves are defined in `agent.commands`; this module alone acts on their results.
+Next: `tui.panels`.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from typing import TYPE_CHECKING, Final, Protocol, assert_never, cast
 from tui.ports.command_screen import CommandScreen
 
 if TYPE_CHECKING:
-    # Nothing of a command is imported before the first `/` is typed.
+    # For annotations only: commands are imported when the first `/` is typed.
     from agent.commands.command_results import CommandResult
     from agent.commands.spec import Command
     from tui.editing.text_buffer import TextBuffer
 
 
 _LEAVING: Final = frozenset({"exit", "quit", ":q", ":q!", ":wq"})
-"""Whole lines that mean to leave, as in other programs; a space in front sends them."""
+"""Lines that exit the program, as in other programs; with a leading space they are sent."""
 
 
 def meant_by(text: str) -> str:
-    """Return the command that a typed line without a slash means, or the line."""
+    """Return `/exit` for a line that exits, otherwise the line itself."""
     return "/exit" if text in _LEAVING else text
 
 
 class PanelModule(Protocol):
-    """What a module of a panel has."""
+    """The interface of a panel's module."""
 
     async def open_panel(self, screen: CommandScreen, argument: str) -> None: ...
 
 
 async def run_command(text: str, screen: CommandScreen) -> None:
-    """Do what a line that begins with `/` asks for; what is not a command is sent as it is."""
-    # With the first command, not with the first frame.
+    """Run the command of a line that begins with `/`; without a command the line is a prompt."""
+    # Imported with the first command, not with the first frame.
     from agent.commands.command_registry import split_command
     from agent.errors import AgentError
 
@@ -52,7 +52,7 @@ async def run_command(text: str, screen: CommandScreen) -> None:
     except AgentError as error:
         screen.notice(str(error), "warning")
     except OSError as error:
-        # What a disk refuses ends the command, not the program.
+        # A disk error ends the command, not the program.
         screen.notice(f"/{command.meta.name}: {error.strerror or error}", "warning")
 
 
@@ -71,14 +71,14 @@ async def _run(command: Command, argument: str, text: str, screen: CommandScreen
 
 async def open_panel(name: str, argument: str, screen: CommandScreen) -> None:
     """Open a panel and return once it is closed."""
-    from tui.panels import PANELS  # with the first panel
+    from tui.panels import PANELS  # imported with the first panel
 
     module = cast(PanelModule, import_module(PANELS[name]))
     await module.open_panel(screen, argument)
 
 
 async def act_on(result: CommandResult, screen: CommandScreen) -> None:
-    """Do what a local command asks for."""
+    """Apply the result of a local command to the screen."""
     from agent.commands import command_results as results
 
     match result:
@@ -117,8 +117,8 @@ async def act_on(result: CommandResult, screen: CommandScreen) -> None:
 
 
 def _send_or_ask(text: str, screen: CommandScreen) -> None:
-    """Send it, unless it begins with an unknown command that may be meant as one."""
-    from agent.commands.advice import advice_on  # with the first of them
+    """Send the text as a prompt, unless its first word looks like a misspelled command."""
+    from agent.commands.advice import advice_on  # imported with the first such text
 
     waiting = screen.session.commands.custom.waiting if screen.session.commands is not None else ()
     advice = advice_on(text, screen.session.registry, waiting)
@@ -128,7 +128,7 @@ def _send_or_ask(text: str, screen: CommandScreen) -> None:
     screen.notice(advice, "warning")
 
     def give_back(buffer: TextBuffer) -> None:
-        # At the start of a conversation names come a moment later: what is typed meanwhile stays.
+        # Command names arrive late at the start of a conversation: keep what was typed since.
         if buffer.is_empty:
             buffer.set_text(text)
 

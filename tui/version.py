@@ -8,5 +8,5 @@ VERSION: Final = "0.1.0"
 
 
 def version() -> str:
-    """Return the version. To read it from the metadata would cost every start ten milliseconds."""
+    """Return the version. Reading it from the package's metadata would take 10 ms at each start."""
     return VERSION

@@ -1,7 +1,7 @@
-"""The one table of actions: ids, what they do, where they apply, their default keys.
+"""The table of actions: ids, descriptions, contexts and default keys.
 
 Help, footer, keybindings file and dispatch all read it. Ids, contexts and defaults are Claude
-Code's, so that a keybindings file written for it works here; the few of our own are marked.
+Code's, so that its keybindings files work here; the few actions of our own are marked.
 """
 
 from __future__ import annotations
@@ -277,13 +277,13 @@ ABSENT: Final[Mapping[str, str]] = {
     "plugin:install": _PLUGINS,
     "plugin:favorite": _PLUGINS,
 }
-"""Actions that files written for Claude Code may name and that do nothing here, each with why."""
+"""Actions of Claude Code that do nothing here, each with the reason."""
 
 ACTIONS_BY_ID: Final[dict[str, Action]] = {action.id: action for action in ACTIONS}
 
 
 def describe_action(action_id: str) -> str:
-    """Return what an action does, as part of a line; the id of one that is a command."""
+    """Return an action's description in lower case; for `command:name`, the command's name."""
     action = ACTIONS_BY_ID.get(action_id)
     if action is None:
         return action_id.partition(":")[2]

@@ -1,4 +1,4 @@
-"""Terminal input from the reading thread to the app: discrete at once, the rest coalesced.
+"""Terminal input from the reading thread to the app: discrete events at once, others coalesced.
 
 Agent events never come this way (streaming-and-events, "Event Priority and Scheduling").
 """
@@ -18,14 +18,15 @@ from textual.message import Message
 from tui.input.event_kind import EventPriority, priority_of
 
 FRAME_GAP_S: Final = 1 / 60
-"""Shortest time between two releases of mouse moves and wheel turns."""
+"""Minimum time between two deliveries of mouse moves and wheel steps."""
 RESIZE_GAP_S: Final = 0.066
-"""Shortest time between two resizes while nothing is typed."""
+"""Minimum time between two resizes while nothing is typed."""
 LAYOUT_FACTOR: Final = 3.0
-"""A resize waits at least this many times what the last one took, so that most time is left. With a
-key it waits for none but the last one itself: what was typed must show in its place."""
+"""A resize waits at least this many times as long as the last one took, so that resizes occupy a
+small part of the time. After a key it waits only for the frame of the last one: typed text must
+appear in its place."""
 WHEEL_LIMIT: Final = 64
-"""Most wheel steps that are released together."""
+"""Maximum number of wheel steps that are delivered together."""
 
 _Wheel = tuple[type[events.MouseEvent], type[events.MouseEvent]]
 _VERTICAL: Final[_Wheel] = (events.MouseScrollDown, events.MouseScrollUp)
@@ -40,7 +41,7 @@ class InputBus:
     """
 
     def __init__(self, deliver: Callable[[Message], None], loop: asyncio.AbstractEventLoop) -> None:
-        """Take where messages go; it is called on the loop only."""
+        """`deliver` receives the messages; it is called on the loop's thread only."""
         self._deliver = deliver
         self._loop = loop
         self._lock = threading.Lock()
@@ -53,10 +54,10 @@ class InputBus:
         self._pointer_due_s = self._resize_due_s = self._typing_due_s = float("-inf")
         self._resized_at_s: float | None = None
         self._is_typing = False
-        """Whether a key came since the held resize did."""
+        """Whether a key arrived after the pending resize."""
 
     def push(self, message: Message) -> None:
-        """Take a message; callable from any thread, not from a handler set with `signal.signal`."""
+        """Queue a message; callable from any thread, but not from a `signal.signal` handler."""
         with self._lock:
             self._store(message)
             if self._is_woken:
@@ -67,7 +68,7 @@ class InputBus:
             self._loop.call_soon_threadsafe(self._drain)
 
     def frame_shown(self) -> None:
-        """Note that a frame was drawn: how long the last resize took follows from it."""
+        """Note that a frame was drawn; it ends the time measurement of the last resize."""
         if self._resized_at_s is not None:
             now_s = self._loop.time()
             cost_s = now_s - self._resized_at_s
@@ -81,7 +82,7 @@ class InputBus:
     def _store(self, message: Message) -> None:
         if priority_of(message) is not EventPriority.CONTINUOUS:
             if self._move is not None and isinstance(message, events.MouseEvent):
-                # A button must find the pointer where it was pressed.
+                # The pointer must be where the button was pressed.
                 self._queue.append(self._move)
                 self._move = None
             self._queue.append(message)
@@ -118,7 +119,7 @@ class InputBus:
                 ready_messages.append(self._resize)
                 self._resize = None
                 self._is_typing = False
-                # Until its frame is shown, its cost is unknown.
+                # How long it takes is not known before its frame is shown.
                 self._resize_due_s = self._typing_due_s = now_s + RESIZE_GAP_S
                 self._resized_at_s = now_s
             self._set_timer(now_s)
@@ -156,12 +157,12 @@ class InputBus:
 
     def _on_timer(self) -> None:
         self._timer = None
-        # Discrete input that came meanwhile goes first.
+        # Discrete input that arrived in the meantime goes first.
         self._drain()
 
 
 def _wheel_steps(axis: _Wheel, steps: int, last: events.MouseEvent) -> list[Message]:
-    """Return one event per step left over, all where the last one was."""
+    """Return one event for each remaining step, all at the position of the last one."""
     event_class = axis[0] if steps > 0 else axis[1]
     return [_copy(last, event_class) for _ in range(min(abs(steps), WHEEL_LIMIT))]
 

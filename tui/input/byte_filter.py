@@ -1,8 +1,8 @@
-"""What the terminal sends, made fit for Textual's parser; it has state across reads.
+"""Splits the terminal's input into items that Textual's parser reads correctly; stateful.
 
-It repairs what the parser mangles: event types and alternate keys of the kitty protocol, Alt+Enter
-as ESC CR, xterm's modifyOtherKeys, pastes with escape sequences inside. Answers to queries and
-unknown sequences never become typed keys. No I/O and no clock: the reader asks `timeout_s`.
+It handles what the parser misreads: event types and alternate keys of the kitty protocol, Alt+Enter
+as ESC CR, xterm's modifyOtherKeys, pastes that contain escape sequences. Replies to queries and
+unknown sequences never become typed keys. No I/O and no clock: the reader applies `timeout_s`.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ PRIVATE_NAMES: Final = {
     "textual._ansi_sequences": ("ANSI_SEQUENCES_KEYS",),
     "textual.keys": ("_character_to_key",),
 }
-"""What this module uses of Textual that Textual does not promise."""
+"""Private names of Textual that this module uses."""
 
 STRING_LIMIT: Final = 4096
-"""Longest answer (OSC, DCS and the like) that is waited for, in characters."""
+"""Maximum length, in characters, of an incomplete reply (OSC, DCS and the like) that is kept."""
 SEQUENCE_LIMIT: Final = 64
 PASTE_TIMEOUT_S: Final = 10.0
-"""How long an unfinished paste waits for its end; the line may stall, but not for ever."""
+"""How long an unfinished paste waits for its end: a slow connection may stall."""
 STRING_TIMEOUT_S: Final = 1.0
 INTRODUCER_TIMEOUT_S: Final = 0.5
-"""How long the first two bytes of a sequence wait: they are a key, such as Alt+[, that is rare."""
+"""How long the first two bytes of a sequence wait; alone they are a rare key, such as Alt+[."""
 
 _PASTE_START: Final = "\x1b[200~"
 _PASTE_END: Final = "\x1b[201~"
@@ -51,7 +51,7 @@ _RELEASE: Final = "3"
 
 
 class ForParser(Struct, frozen=True):
-    """Complete sequences and text that Textual's parser reads as we do."""
+    """Complete sequences and text that Textual's parser reads correctly."""
 
     text: str
 
@@ -70,7 +70,7 @@ class PastedText(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """What the terminal reports of itself, or nothing known; never input."""
+    """A report of the terminal, or an unknown sequence; never input."""
 
     text: str
 
@@ -79,17 +79,17 @@ InputItem = ForParser | TypedKey | PastedText | Reply
 
 
 class ByteFilter:
-    """Cuts the stream of one terminal into items."""
+    """Splits the input of one terminal into items."""
 
     def __init__(self) -> None:
         self._pending = ""
-        """The beginning of a sequence, from its ESC on; or the possible beginning of the end of
-        a paste."""
+        """An incomplete sequence, from its ESC on; or what may be the start of the sequence that
+        ends a paste."""
         self._paste: list[str] | None = None
 
     @property
     def timeout_s(self) -> float | None:
-        """How long to wait for more before calling `expire`; None when nothing is open."""
+        """How long to wait for more before calling `expire`; None when nothing is incomplete."""
         if self._paste is not None:
             return PASTE_TIMEOUT_S
         if not self._pending:
@@ -100,11 +100,11 @@ class ByteFilter:
 
     @property
     def holds_escape(self) -> bool:
-        """Whether an ESC waits for what it may begin."""
+        """Whether the pending input is a single ESC."""
         return self._paste is None and self._pending == "\x1b"
 
     def feed(self, text: str) -> list[InputItem]:
-        """Return what the next piece of input completes."""
+        """Return the items that the next piece of input completes."""
         items: list[InputItem] = []
         text = self._pending + text
         self._pending = ""
@@ -122,7 +122,7 @@ class ByteFilter:
         return items
 
     def expire(self) -> list[InputItem]:
-        """Return what the open beginning was after all, now that nothing followed."""
+        """Return the items for the incomplete input, now that nothing has followed."""
         pending, self._pending = self._pending, ""
         if self._paste is not None:
             self._paste.append(pending)
@@ -187,7 +187,7 @@ class ByteFilter:
         if text.startswith("\x1b[[", position):
             return self._read_fixed(text, position, 4, items)
         if text.startswith("\x1b[M", position):
-            # Old mouse reports carry three bytes of any value; we never ask for them.
+            # Old mouse reports contain three arbitrary bytes; we never request them.
             return self._read_fixed(text, position, 6, items)
         match = _CSI.match(text, position)
         if match is not None:
@@ -238,7 +238,7 @@ class ByteFilter:
 
 
 def _typed_text(text: str) -> Iterator[InputItem]:
-    """Yield typed text; so much of it at once is a paste of a terminal without bracketed paste."""
+    """Yield typed text; very long text is a paste in a terminal without bracketed paste."""
     if _is_many_lines(text):
         yield PastedText(text.replace("\r\n", "\n").replace("\r", "\n"))
         return
@@ -273,15 +273,16 @@ def _keys(text: str) -> Iterator[InputItem]:
 
 
 _FLOOD: Final = re.compile(r"[^\x00-\x09\x0b-\x1f\x7f]{512,}")
-"""Text, line feeds included, of which no user types as much within one read. A carriage return is
-no part of it: it still sends."""
+"""More text, line feeds included, than a user types within one read. It excludes the carriage
+return, which still submits."""
 _LINES: Final = 5
 _LINES_CHARS: Final = 128
-"""So many filled lines of so much text within one read are a paste, not typed prompts."""
+"""At least `_LINES` lines that are not blank, in at least this much text within one read, are a
+paste, not typed prompts."""
 
 
 def _is_many_lines(text: str) -> bool:
-    """Is it a paste of lines, each of which would be sent as a prompt?"""
+    """Return whether the text is a paste of lines, each of which would be sent as a prompt."""
     if len(text) < _LINES_CHARS or _PASTE_CONTROLS.search(text.replace("\r", "")):
         return False
     return sum(map(bool, map(str.strip, text.split("\r")[:-1]))) >= _LINES
@@ -328,7 +329,7 @@ def _other_key(modifiers: int, code_point: int) -> Iterator[InputItem]:
 
 
 def _function_key_3(row: int, column: int, sequence: str) -> InputItem:
-    """Distinguish F3 with modifiers from a cursor report, which we never request."""
+    """Distinguish F3 with modifiers from a cursor report, which has the same form."""
     if row != 1 or not 2 <= column <= 8:
         return Reply(sequence)
     bits = column - 1

@@ -1,6 +1,6 @@
-"""The router: listeners by node, capture then bubble, synchronous.
+"""The router: synchronous dispatch to the listeners of each node, capture phase, then bubble phase.
 
-It knows nothing of Textual's tree: the caller passes the path. Listeners are plain
+It does not depend on Textual's tree: the caller passes the path. Listeners are plain
 functions and must not block; slow work belongs in a worker.
 """
 
@@ -28,7 +28,7 @@ class _Listener(Struct, frozen=True, eq=False):
     kinds: frozenset[EventKind]
     """Empty: every kind."""
     resolve: Callable[[], Handler | None]
-    """A bound method is referenced weakly, or its node could never be collected."""
+    """Returns the handler; None once its object was collected: bound methods are held weakly."""
 
 
 class InputRouter:

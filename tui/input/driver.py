@@ -1,8 +1,8 @@
 """The terminal driver: Textual's, with our byte filter, input bus and output.
 
-It wakes up for input only (Textual's wakes ten times a second), survives invalid bytes, and gives
-the terminal back whatever ends the program. The names of Textual that it relies on without a
-promise are listed in `PRIVATE_NAMES` and tested.
+It wakes up for input only (Textual's wakes ten times a second), survives invalid bytes, and
+restores the terminal however the program ends. The private names of Textual that it relies on are
+listed in `PRIVATE_NAMES` and tested.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ PRIVATE_NAMES: Final = {
     ),
     "textual._xterm_parser.XTermParser": ("feed",),
 }
-"""What this module uses of Textual that Textual does not promise."""
+"""Private names of Textual that this module uses."""
 
 _ALTERNATE_SCREEN: Final = "\x1b[?1049h"
 _NORMAL_SCREEN: Final = "\x1b[?1049l"
@@ -61,9 +61,9 @@ _POP_KEYBOARD: Final = "\x1b[<u"
 _READ_BYTES: Final = 65536
 _FLOOD_BYTES: Final = 1024
 _FLOOD_GAP_S: Final = 0.01
-"""How long the next piece of a flood may take."""
+"""How long to wait for the next piece of a large paste."""
 _FLOOD_S: Final = 0.25
-"""How long a flood is collected before it is shown."""
+"""How long the pieces of a large paste are collected before it is shown."""
 _CLOSE_TIMEOUT_S: Final = 5.0
 _ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
@@ -71,9 +71,9 @@ _RESTORE: Final = (
     "\x1b[?2026l\x1b[<u\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l"
     "\x1b[?1004l\x1b[0m\x1b[?25h"
 )
-"""What restores the terminal when the normal way was not taken."""
+"""Sequences that restore the terminal when the driver was not stopped normally."""
 _RESTORE_SCREEN: Final = "\x1b[r\x1b[?1049l"
-"""The same for the alternate screen; moves the cursor on the normal one."""
+"""Leaves the alternate screen; on the normal screen it would move the cursor."""
 
 
 class InputDriver(LinuxDriver):
@@ -89,9 +89,9 @@ class InputDriver(LinuxDriver):
     ) -> None:
         self._early: EarlyPrompt | None = getattr(app, "early", None)
         self._is_inline: Final = not mouse
-        """Whether the normal screen is drawn on, and the mouse is the terminal's."""
+        """Whether the app draws on the normal screen and leaves the mouse to the terminal."""
         self._ignored_output = ""
-        """What Textual writes and the terminal is not to get."""
+        """A sequence of Textual's that is not passed on to the terminal."""
         self._typed_early = b""
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self.output: TerminalOutput | None = None
@@ -102,14 +102,14 @@ class InputDriver(LinuxDriver):
         self._wake_pipe: tuple[int, int] | None = None
         self._is_lost = False
         self.at_start: Callable[[], str] = str
-        """What else is written once the terminal is taken, also after a suspend."""
+        """Returns what is written in addition at the start, also after a suspend."""
         self.at_stop: Callable[[], str] = str
-        """What else is written before the terminal is given back; moves no cursor."""
+        """Returns what is written in addition at the end; it must not move the cursor."""
 
     # Output
 
     def write(self, data: str) -> None:
-        """Write, or queue, without blocking; dropped outside application mode."""
+        """Write or queue data without blocking; outside application mode it is dropped."""
         if data != self._ignored_output and self.output is not None:
             self.output.write(data)
 
@@ -121,7 +121,7 @@ class InputDriver(LinuxDriver):
             self.output = None
 
     def take_mouse(self, is_wanted: bool) -> None:
-        """Receive the mouse, or leave it to the terminal."""
+        """Request mouse events, or leave the mouse to the terminal."""
         if not is_wanted:
             self._disable_mouse_support()
         self._mouse = is_wanted
@@ -131,8 +131,8 @@ class InputDriver(LinuxDriver):
     # Start and stop
 
     def start_application_mode(self) -> None:
-        """Take the terminal; also after a suspend."""
-        # To be stopped half-way would leave it half taken; the signal comes right after.
+        """Put the terminal into application mode; also after a suspend."""
+        # A stop half-way would leave the terminal in a mixed state; the signal is delivered after.
         previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
         try:
             self._take_terminal()
@@ -148,8 +148,8 @@ class InputDriver(LinuxDriver):
             attributes, typed_bytes = take_typed_ahead(self.fileno)
             self._typed_early += typed_bytes
         if self._is_active:
-            # Stopped and continued from outside, without a chance to restore the terminal: the
-            # old reader must go before a second one starts, and the old key codes with it.
+            # Stopped and continued (SIGSTOP) without a chance to restore the terminal: end the old
+            # reader before a second one starts, and reset the keyboard mode that it requested.
             self.disable_input()
             self.write(_POP_KEYBOARD)
         if self.output is None:
@@ -157,13 +157,13 @@ class InputDriver(LinuxDriver):
         if self._wake_pipe is None:
             self._wake_pipe = os.pipe()
         if self._is_inline or (self._early is not None and self._early.is_shown):
-            # Inline there is none; the early prompt's would be emptied.
+            # The inline mode has no alternate screen; the early prompt's would be cleared.
             self._ignored_output = _ALTERNATE_SCREEN
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's
         self._ignored_output = ""
         if attributes is not None:
             self.attrs_before = attributes
-        # Handlers of the loop, not of the process: they never interrupt the bus half-way.
+        # Handlers of the loop, which never interrupt the bus half-way as `signal.signal`'s would.
         with suppress(RuntimeError, ValueError):
             self._loop.add_signal_handler(signal.SIGWINCH, self._on_window_change)
             for number in _ENDING_SIGNALS:
@@ -177,7 +177,7 @@ class InputDriver(LinuxDriver):
         self._is_active = True
 
     def _sigtstp_application(self, *args: Any) -> None:
-        """Stop; before the terminal was taken the early prompt restores it."""
+        """Stop the program; while the early prompt holds the terminal, it restores it first."""
         if self._early is not None and self._early.is_reading:
             self._early.stop()
         else:
@@ -190,10 +190,10 @@ class InputDriver(LinuxDriver):
             super()._sigcont_application(*args)
 
     def stop_application_mode(self) -> None:
-        """Give the terminal back."""
+        """Restore the terminal."""
         if self._is_active:
             self.write(self.at_stop())
-        # On the normal screen it moves the cursor to where some program once stored it.
+        # On the normal screen this sequence would move the cursor to a previously saved position.
         self._ignored_output = _NORMAL_SCREEN if self._is_inline else ""
         super().stop_application_mode()
         self._ignored_output = ""
@@ -215,7 +215,7 @@ class InputDriver(LinuxDriver):
             self._wake_pipe = None
 
     def _restore_terminal(self) -> None:
-        """Restore the terminal at the interpreter's end, if that was not done."""
+        """Restore the terminal at interpreter exit, unless the driver was stopped before."""
         with suppress(OSError, ValueError):
             screen = "" if self._is_inline else _RESTORE_SCREEN
             os.write(self._output_fileno, (self.at_stop() + screen + _RESTORE).encode())
@@ -271,10 +271,10 @@ class InputDriver(LinuxDriver):
                 return
 
     def _read(self) -> bytes:
-        """Return what was typed; b"" when the terminal is gone.
+        """Return what was typed; b"" when the terminal is closed.
 
-        A kilobyte at once is never typed: what follows belongs to the same paste, though a terminal
-        delivers it in pieces, each of which would be laid out as if it were all.
+        A kilobyte at once is a paste, whose other pieces are collected: otherwise each of them
+        would be laid out separately.
         """
         data = self._read_once()
         if len(data) < _FLOOD_BYTES:
@@ -297,26 +297,26 @@ class InputDriver(LinuxDriver):
 
 
 ESCAPE_ALONE_S: Final = 0.02
-"""After this long a letter behind an ESC is a key of its own: terminals write both of Alt+X at
-once, and users of vim type on within a tenth of a second after they leave insert mode."""
+"""A letter that arrives later than this after an ESC is a separate key: terminals write both bytes
+of Alt+X at once, and vim users type the next key within 100 ms after Esc."""
 _ESCAPE_LATE_S: Final = 1.0
-"""So much later the rest of a sequence is still known for one, though its ESC was taken for a key:
-a line with lag may cut between the two."""
+"""How long after an ESC was read as a key the rest of its sequence is still recognized: a slow
+connection may deliver the two separately."""
 
 _CONTINUES: Final = re.compile(r"[\[O]|\]\d+;|P[\d>!+$|]")
-"""What continues an ESC however late it comes."""
+"""Beginnings of sequences that continue an ESC regardless of `ESCAPE_ALONE_S`."""
 _LATE_REST: Final = re.compile(r"\[(<\d+;|200~|\?\d[\d;]*[$a-z])|\]\d+;|P[\d>!+$|]")
-"""What no user types: reports of the mouse, the start of a paste, answers of the terminal."""
+"""Rests of sequences that no user types: mouse reports, the start of a paste, replies."""
 
 
 class _Reader:
-    """Bytes to Textual's messages."""
+    """Converts bytes to Textual's messages."""
 
     def __init__(self, *, debug: bool, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._read_at_s = clock()
         self._escaped_at_s = float("-inf")
-        """When an ESC was last taken for a key."""
+        """When an ESC was last read as a key."""
         self._debug = debug
         self._parser = XTermParser(debug)
         self._filter = ByteFilter()
@@ -324,11 +324,11 @@ class _Reader:
 
     @property
     def timeout_s(self) -> float | None:
-        """How long to wait for more; None while nothing is open."""
+        """How long to wait for more; None while nothing is incomplete."""
         return self._filter.timeout_s
 
     def feed(self, data: bytes) -> list[Message]:
-        """Return what the next bytes complete."""
+        """Return the messages that the next bytes complete."""
         before_s, self._read_at_s = self._read_at_s, self._clock()
         text = self._decode(data)
         first: list[Message] = []
@@ -342,7 +342,7 @@ class _Reader:
         return [*first, *self._messages(self._filter.feed(text))]
 
     def expire(self) -> list[Message]:
-        """Return what was open, now that nothing has followed."""
+        """Return the messages for the incomplete input, now that nothing has followed."""
         if self._filter.holds_escape:
             self._escaped_at_s = self._clock()
         return self._messages(self._filter.expire())

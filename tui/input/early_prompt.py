@@ -1,8 +1,8 @@
-"""The prompt before there is a screen: shown at once, and typed text is buffered.
+"""The early prompt: shown before the screen's library is loaded; typed text is buffered.
 
-Most of a start is importing the screen's library. Meanwhile the prompt is where the first
-frame will show it, a thread echoes what is typed, and the driver gets the very bytes, so that they
-mean what they would have meant. Nothing here imports more than the terminal's own modules.
+Importing that library takes most of the start-up time. Until then the prompt is shown where the
+first frame will show it, and a thread echoes typed text. The driver then receives the same bytes,
+so that every key acts as if the driver had read it. This module imports no large libraries.
 Next: `tui.startup.early_prompt_policy` (when it may be shown).
 """
 
@@ -23,17 +23,18 @@ from tui.input.typed_ahead import as_keys
 
 MIN_COLUMNS: Final = 20
 MIN_ROWS: Final = 10
-"""Lower screens show the prompt without its rules, in another place."""
+"""On lower screens the first frame shows the prompt without its rules, at another position."""
 SIGN: Final = " ❯ "
 ROWS_BELOW: Final = 2
-"""Rows below the prompt's on the first frame: its lower rule and the status line."""
+"""Rows below the prompt on the first frame: its lower rule and the status line."""
 
 TAKE: Final = "\x1b[?1049h\x1b[?2004h"
-"""The alternate screen; a paste comes in one piece, or its line ends would send it."""
+"""Enters the alternate screen and requests bracketed paste: otherwise the line ends of a paste
+would submit it."""
 GIVE_BACK: Final = "\x1b[?2004l\x1b[0m\x1b[?1049l"
 
 _ANSWER_ROW: Final = 3
-"""Row of the answer's first line; the prompt it answers is on the first."""
+"""Row of the answer's first line, counted from 1; its prompt is on row 1."""
 _ANSWER_INDENT: Final = " " * 3
 _NARROW_TEXT: Final = re.compile(r"[ -~\xa1-\xac\xae-\u024f]*")
 _PLAIN_TEXT: Final = re.compile(r"[A-Za-z\xc0-\u024f][\w ,.;:?!'\"()%/-]*")
@@ -48,26 +49,26 @@ _Handler = Callable[[int, FrameType | None], Any] | int | None
 
 
 class EarlyPrompt:
-    """Holds the terminal from the first moment until `settle` or `give_back`."""
+    """Controls the terminal from the start of the program until `settle` or `give_back`."""
 
     def __init__(self, typed_fileno: int, shown_fileno: int) -> None:
-        """Take the terminal.
+        """Show the prompt and start the thread that reads and echoes typed text.
 
         Raises:
-            OSError: it cannot be written to.
-            termios.error: its settings cannot be changed.
+            OSError: the terminal cannot be written to.
+            termios.error: the terminal's settings cannot be changed.
         """
         self._typed_fileno = typed_fileno
         self._shown_fileno = shown_fileno
         self.attributes: Final[list[Any]] = termios.tcgetattr(typed_fileno)
-        """The terminal's settings as they were."""
+        """The terminal's original settings."""
         self._raw_attributes = _without_echo(typed_fileno, self.attributes)
         self._typed_pieces: list[bytes] = []
         self._is_plain = True
-        """Whether all of it could be shown so far."""
+        """Whether all typed text could be echoed so far."""
         self._echoed_text = b""
         self._answered_prompt = ""
-        """What the prompt was whose answer is shown."""
+        """The prompt whose answer is shown."""
         self._answer = ""
         self._room = 0
         self._is_shown = False
@@ -93,17 +94,17 @@ class EarlyPrompt:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the alternate screen is there and ours."""
+        """Whether the early prompt is shown on the alternate screen."""
         return self._is_shown
 
     @property
     def is_reading(self) -> bool:
-        """Whether what is typed still comes here."""
+        """Whether this object still reads typed input."""
         return self._is_reading
 
     def hand_over(self) -> bytes:
-        """Read no more and return what was typed, once; what happens until `settle` is still seen
-        to.
+        """Stop reading and return the typed bytes; later calls return nothing. Signals are still
+        handled until `settle`.
         """
         if not self._is_reading:
             return b""
@@ -115,28 +116,28 @@ class EarlyPrompt:
         return b"".join(self._typed_pieces)
 
     def settle(self) -> None:
-        """Leave the terminal as it is, and to its owner by now."""
+        """Stop without restoring the terminal, which the driver controls by now."""
         self.hand_over()
         self._is_shown = False
         self._let_go()
 
     def give_back(self) -> None:
-        """Make the terminal what it was; does nothing after `settle`."""
+        """Restore the terminal's settings and screen; does nothing after `settle`."""
         self.hand_over()
         self._restore()
         self._let_go()
 
     def let_interrupt(self) -> None:
-        """From now on a Ctrl+C is for others, who unwind and come to `give_back`."""
+        """Restore the previous handler of Ctrl+C, so that the caller unwinds to `give_back`."""
         self._put_back(signal.SIGINT)
 
     def let_end(self) -> None:
-        """From now on every signal that ends the program is for others."""
+        """Restore the previous handlers of all signals that end the program."""
         for number in _ENDING_SIGNALS:
             self._put_back(number)
 
     def show_answer(self, prompt: str, text: str) -> None:
-        """Show the next piece of an answer where the first frame will; markup is the screen's."""
+        """Show the next piece of an answer where the first frame will; stops at any markup."""
         self._answered_prompt = prompt
         self._answer += text
         if self._is_reading and self._is_shown and self._is_in_front():
@@ -144,25 +145,25 @@ class EarlyPrompt:
                 self._write(f"\x1b7{self._answer_rows()}\x1b8")
 
     def on_escape(self, call: Callable[[], object]) -> None:
-        """Have this called, from any thread, once Esc was typed; the screen gets the key too."""
+        """Call `call`, from any thread, when Esc is typed; the screen receives the key, too."""
         self._on_escape = call
         if self._has_escaped:
             call()
 
     def stop(self) -> None:
-        """Stop the program (SIGTSTP), with the terminal as it was meanwhile."""
+        """Stop the program (SIGTSTP); the terminal is restored while it is stopped."""
         self._restore()
         ours = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTSTP)
         signal.signal(signal.SIGTSTP, ours)
-        # Also where nothing stopped: without a shell behind us the signal is not heeded.
+        # Also if the process was not stopped: without a shell as parent SIGTSTP has no effect.
         self.show_again()
 
     def show_again(self) -> None:
-        """Take the terminal once more, unless it is another program's by now."""
+        """Show the prompt again, unless another program is in the foreground."""
         self._wake_thread(_TAKE_AGAIN)
 
-    # Signals: handled in the main thread, which imports meanwhile
+    # Signals: handled in the main thread, which imports modules at that time
 
     def _listen(self) -> None:
         for number in _ENDING_SIGNALS:
@@ -173,7 +174,7 @@ class EarlyPrompt:
 
     def _handle(self, number: int, handler: Callable[[int, FrameType | None], None]) -> None:
         old_handler = signal.getsignal(number)
-        # The program that started us wants some ignored: `trap '' HUP`.
+        # The parent process may have chosen to ignore a signal, as `trap '' HUP` does.
         if old_handler is not signal.SIG_IGN:
             signal.signal(number, handler)
             self._handlers[number] = old_handler
@@ -181,7 +182,7 @@ class EarlyPrompt:
 
     def _put_back(self, number: int) -> None:
         old_handler = self._handlers.pop(number, None)
-        # Not where another handler is set by now.
+        # Do not replace a handler that someone else has set since.
         if old_handler is not None and signal.getsignal(number) is self._ours[number]:
             signal.signal(number, old_handler)
 
@@ -190,7 +191,7 @@ class EarlyPrompt:
             self._put_back(number)
 
     def _on_end(self, number: int, _frame: FrameType | None) -> None:
-        """End at once: nothing is to be saved yet, and an exception would come out anywhere."""
+        """End at once: there is nothing to save yet, and an exception could be raised anywhere."""
         self._restore()
         if number == signal.SIGINT:
             os._exit(_INTERRUPTED)
@@ -210,7 +211,7 @@ class EarlyPrompt:
         self._draw()
 
     def _take_typed_ahead(self) -> None:
-        """Store the input typed while the terminal still belonged to the shell."""
+        """Store the input that was typed before the terminal left line mode."""
         data = b""
         while select.select([self._typed_fileno], [], [], 0)[0]:
             piece = os.read(self._typed_fileno, _READ_BYTES)
@@ -221,7 +222,7 @@ class EarlyPrompt:
             self._store(as_keys(data))
 
     def _draw(self) -> None:
-        """Show the whole prompt; nothing where the window has become too small for it."""
+        """Draw the prompt and the answer; clear the screen if the window is too small for them."""
         size = os.get_terminal_size(self._shown_fileno)
         if size.columns < MIN_COLUMNS or size.lines < MIN_ROWS:
             self._room = 0
@@ -236,7 +237,9 @@ class EarlyPrompt:
         )
 
     def _answer_rows(self) -> str:
-        """Return what draws the prompt that was sent and its answer, as far as they are plain."""
+        """Return the text and sequences that draw the sent prompt and the plain part of its answer;
+        empty if either cannot be drawn without the screen.
+        """
         plain = _PLAIN_TEXT.match(self._answer)
         size = os.get_terminal_size(self._shown_fileno)
         room = size.columns - len(_ANSWER_INDENT) - 1
@@ -253,7 +256,7 @@ class EarlyPrompt:
     def _restore(self) -> None:
         if self._is_shown:
             self._is_shown = False
-            # In the background it is another program's, and to change it would stop us.
+            # A background process that changes the terminal's settings is stopped (SIGTTOU).
             if self._is_in_front():
                 with suppress(OSError):
                     self._write(GIVE_BACK)
@@ -272,7 +275,7 @@ class EarlyPrompt:
     # The thread
 
     def _echo(self) -> None:
-        """Store typed input, and show it as long as it is plain text that fits."""
+        """Store typed input, and echo it as long as it is plain text that fits."""
         sources = [self._wake_read, self._typed_fileno]
         while True:
             ready, _, _ = select.select(sources, [], [])
@@ -282,7 +285,7 @@ class EarlyPrompt:
                 except OSError:
                     data = b""
                 if not data:
-                    # Gone; the driver will see the same.
+                    # Closed (end of file); the driver will see the same.
                     sources.remove(self._typed_fileno)
                 self._store(data)
             if self._wake_read in ready and not self._obey(os.read(self._wake_read, _READ_BYTES)):
@@ -291,11 +294,11 @@ class EarlyPrompt:
     def _store(self, data: bytes) -> None:
         self._typed_pieces.append(data)
         if data.endswith(_ESCAPE):
-            # Terminals write a longer key in one piece.
+            # A trailing ESC is the key itself: terminals write longer key sequences in one piece.
             self._has_escaped = True
             self._on_escape()
         if self._is_plain:
-            # Wider characters, keys and pastes are the screen's to show, a moment later.
+            # Wide characters, other keys and pastes are shown only by the screen, a moment later.
             plain = _plain_start(data)
             self._is_plain = len(plain) == len(data)
             self._show(plain)
@@ -309,7 +312,7 @@ class EarlyPrompt:
                 self._write(visible.decode("ascii"))
 
     def _obey(self, orders: bytes) -> bool:
-        """Draw as asked; return whether to continue."""
+        """Redraw as requested; return whether to continue."""
         with suppress(OSError, termios.error):
             if _TAKE_AGAIN in orders and self._is_in_front():
                 self._take()
@@ -319,12 +322,12 @@ class EarlyPrompt:
 
 
 def _without_echo(fileno: int, attributes: list[Any]) -> list[Any]:
-    """Return settings under which keys arrive one by one, unseen; Ctrl+C still interrupts."""
+    """Return settings without line mode and echo; Ctrl+C still raises SIGINT."""
     raw_attributes = [*attributes]
     raw_attributes[0] &= ~(termios.IXON | termios.ICRNL | termios.INLCR | termios.IGNCR)
     raw_attributes[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
     raw_attributes[6] = [*attributes[6]]
-    # They reach the program as keys, as they will once the screen is there.
+    # Ctrl+Z and Ctrl+\ reach the program as keys, as they do under the screen.
     nothing = bytes([os.fpathconf(fileno, "PC_VDISABLE") & 0xFF])
     for index in (termios.VSUSP, termios.VQUIT):
         raw_attributes[6][index] = nothing
@@ -333,12 +336,12 @@ def _without_echo(fileno: int, attributes: list[Any]) -> list[Any]:
 
 
 def _plain_start(data: bytes) -> bytes:
-    """Return what comes before the first byte that is not a visible ASCII character."""
+    """Return the bytes before the first one that is not printable ASCII."""
     return next((data[:place] for place, byte in enumerate(data) if not 32 <= byte < 127), data)
 
 
 def _wrap_words(text: str, columns: int) -> list[str]:
-    """Return lines of whole words; a word that is longer than a line is cut."""
+    """Return the text wrapped at words; a word longer than a line is cut off."""
     rows = [""]
     for word in text.split():
         if rows[-1] and len(rows[-1]) + 1 + len(word) > columns:

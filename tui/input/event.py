@@ -31,7 +31,7 @@ class RoutedEvent:
     __slots__ = ("_is_stopped", "kind", "message", "path", "phase")
 
     def __init__(self, message: Message, kind: EventKind, path: Sequence[object]) -> None:
-        """Take an event and its path, root first, target last; the path is never empty."""
+        """`path` goes from the root to the target and is never empty."""
         self.message = message
         """Textual's event: a `Key` for `EventKind.KEY`, and so on."""
         self.kind = kind
@@ -70,5 +70,5 @@ class RoutedEvent:
         self._is_stopped = True
 
     def claim(self) -> None:
-        """Take the event; another word for `stop_immediate_propagation`."""
+        """Claim the event; an alias of `stop_immediate_propagation`."""
         self._is_stopped = True

@@ -59,7 +59,7 @@ _CONTINUOUS: Final = frozenset({EventKind.RESIZE, EventKind.SCROLL, EventKind.MO
 
 
 def kind_of(message: Message) -> EventKind | None:
-    """Return what the message is routed as; None for what is not terminal input."""
+    """Return the kind that a message is routed as; None if it is not terminal input."""
     message_class = type(message)
     for event_class, kind in _KINDS:
         if issubclass(message_class, event_class):

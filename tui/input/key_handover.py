@@ -1,8 +1,8 @@
-"""Keys wait until the widget that has the one before them has handled it.
+"""Delays keys until the focused widget has handled the previous one.
 
-A key that no listener claimed is handled by the focused widget in its own task. Until that has
-happened no later key may be routed, or "a" then Enter in one read would submit without the "a".
-They also wait while `must_wait` says that what they are meant for is not on the screen yet.
+A key that no listener claimed is handled by the focused widget in its own task. Until then no
+later key may be routed, or "a" then Enter in one read would submit without the "a". Keys also wait
+while `must_wait` returns True, when their target is not on the screen yet.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from textual.dom import DOMNode
 from tui.input.dispatch import RESERVED_KEYS
 
 _HANDOVER_LIMIT_S: Final = 0.25
-"""How long typed keys wait for a widget that has the previous one and does not answer."""
+"""How long typed keys wait for a widget that does not finish handling the previous one."""
 
 
 class KeyHandover:
@@ -33,7 +33,7 @@ class KeyHandover:
         self._target: DOMNode | None = None
         self._count = 0
         self.must_wait: Callable[[], bool] = lambda: False
-        """Whether keys wait for another reason; `resume` is called when that has changed."""
+        """Whether keys wait for another reason; its owner calls `resume` when that changes."""
 
     def take(self, event: events.Event) -> bool:
         """Queue an event for later if it must wait; reserved keys never do."""
@@ -43,7 +43,7 @@ class KeyHandover:
         return False
 
     def begin(self) -> None:
-        """The focused widget has a key."""
+        """Note that a key was passed to the focused widget; later keys wait until it is handled."""
         target = self._app.focused
         if target is None:
             return
@@ -52,12 +52,12 @@ class KeyHandover:
             self._target = target
 
     def resume(self) -> None:
-        """Route what waits, unless it still has to."""
+        """Route the waiting events, unless they must still wait."""
         if self._waiting_events and self._target is None:
             self._app.call_later(self._route_parked)
 
     def take_text(self) -> str:
-        """Return the text of what waits, which is not routed any more."""
+        """Remove the waiting events and return their text."""
         pieces = []
         for event in self._waiting_events:
             if isinstance(event, events.Paste):
@@ -78,7 +78,7 @@ class KeyHandover:
             self._end(self._count)
             return bool(self._waiting_events)
         if not self._waiting_events:
-            # Only now does it matter whether the widget ever answers.
+            # Only now does it matter how long the widget takes.
             asyncio.get_running_loop().call_later(_HANDOVER_LIMIT_S, self._end, self._count)
         return True
 

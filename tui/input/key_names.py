@@ -1,4 +1,4 @@
-"""Spelling of keys: what users write ("Cmd+K", "ctrl+x ctrl+e") and what Textual reports.
+"""Names of keys: as users write them ("Cmd+K", "ctrl+x ctrl+e") and as Textual reports them.
 
 Grammar: modifiers joined by "+" before one key; a lone capital letter implies shift; the keys of
 a chord are separated by spaces.
@@ -64,7 +64,7 @@ _CHARACTER_NAMES: Final = {
     "semicolon": ";", "slash": "/", "tilde": "~", "underscore": "_", "vertical_line": "|",
 }  # fmt: skip
 
-# Terminals send these pairs as one byte: the left name can only ever arrive as the right one.
+# Terminals send both keys of a pair as the same byte, which Textual reports under the right name.
 _SAME_BYTE: Final = {
     "ctrl+m": "enter",
     "ctrl+i": "tab",
@@ -75,14 +75,14 @@ _SAME_BYTE: Final = {
 
 
 class KeySyntaxError(ValueError):
-    """A key is spelled in a way that means nothing."""
+    """A key's name cannot be parsed."""
 
 
 def parse_chord(text: str) -> Chord:
     """Return the canonical names of a binding such as "ctrl+x ctrl+e".
 
     Raises:
-        KeySyntaxError: nothing, or something else than modifiers and one key.
+        KeySyntaxError: the text is empty, or not modifiers followed by one key.
     """
     names = tuple(parse_key(part) for part in text.split())
     if not names:
@@ -129,7 +129,7 @@ def display_chord(chord: Chord) -> str:
 
 
 def multiplexer_key(env: Mapping[str, str]) -> str:
-    """Return the key that the terminal multiplexer around us takes for itself; empty without."""
+    """Return the prefix key of the terminal multiplexer that we run in; "" without one."""
     return "ctrl+b" if env.get("TMUX") else "ctrl+a" if env.get("STY") else ""
 
 

@@ -1,7 +1,7 @@
-"""The keybindings file: read, checked, explained; Claude Code's format.
+"""Parses and checks the keybindings file, which has Claude Code's format.
 
 `{"bindings": [{"context": "Chat", "bindings": {"ctrl+e": "chat:stash", "ctrl+u": null}}]}`. A bad
-entry is reported and left out, the rest counts. The caller reads the file and watches it.
+entry is reported and ignored, the others apply. The caller reads the file and watches it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NEEDED: Final = (
     "select:accept",
     "select:cancel",
 )
-"""Without one of these the program could be watched and not used."""
+"""Actions without which the program cannot be used; each keeps at least one key."""
 _MULTIPLEXER_KEYS: Final = {"ctrl+b": "tmux", "ctrl+a": "GNU screen"}
 
 
@@ -40,15 +40,15 @@ class KeybindingIssue(StrEnum):
     BAD_KEY = "bad_key"
     RESERVED_KEY = "reserved_key"
     DUPLICATE = "duplicate"
-    """The same key twice in one context; the later one counts."""
+    """The same key twice in one context; the later entry applies."""
     SHADOWED_CHORD = "shadowed_chord"
     """A chord that begins with a key bound to something else in the same context."""
     ABSENT_ACTION = "absent_action"
     """An action of Claude Code that has nothing to act on here."""
     UNTYPABLE = "untypable"
-    """A character that the prompt could not take any more."""
+    """A character that could no longer be typed into the prompt."""
     LOCKED_OUT = "locked_out"
-    """An action that users need would have no key left; its own key stays."""
+    """A required action would have no key left; it keeps its default keys."""
     MULTIPLEXER = "multiplexer"
     """A terminal multiplexer intercepts this key unless configured otherwise."""
 
@@ -60,7 +60,7 @@ class KeybindingWarning(Struct, frozen=True):
     message: str
     """What is wrong, with which value, and what to do."""
     line: int | None = None
-    """Counting from 1; None where it is not known."""
+    """Counted from 1; None if unknown."""
     is_ignored: bool = True
     """Whether the entry has no effect."""
 
@@ -71,11 +71,11 @@ class LoadedKeybindings(Struct, frozen=True):
     keymap: Keymap
     warnings: tuple[KeybindingWarning, ...]
     is_readable: bool = True
-    """Whether the file has the form of one; the keymap is that of the defaults otherwise."""
+    """Whether the file could be parsed; if not, the keymap is the default one."""
 
 
 def load_keybindings(text: str, defaults: Keymap) -> LoadedKeybindings:
-    """Return the keymap that the file's text makes of the defaults. Never raises.
+    """Return the default keymap with the changes of the file's text applied. Never raises.
 
     A file that is not JSON, or whose "bindings" is not a list, changes nothing.
     """
@@ -96,7 +96,7 @@ def load_keybindings(text: str, defaults: Keymap) -> LoadedKeybindings:
 
 
 def _restored_keys(keymap: Keymap, defaults: Keymap) -> Iterator[BindingChange]:
-    """Yield the keys that stay, so that users can always send, answer and choose."""
+    """Yield the default keys of required actions that the file left without a key."""
     for action_id in _NEEDED:
         if not keymap.keys_of(action_id):
             context = ACTIONS_BY_ID[action_id].context
@@ -114,7 +114,7 @@ def _lock_out(change: BindingChange, reader: _Reader) -> KeybindingWarning:
 
 
 class _Reader:
-    """Reads one file; collects warnings on the way."""
+    """Reads one file and collects warnings."""
 
     def __init__(self, text: str) -> None:
         self.warnings: list[KeybindingWarning] = []

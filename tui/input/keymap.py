@@ -1,7 +1,7 @@
-"""Keys to actions: bindings per context, chords included.
+"""Maps keys and chords to actions, by context.
 
 `Keymap` is immutable; a changed keybindings file makes a new one. `ChordReader` holds the only
-state, the keys of a chord typed so far.
+state: the keys of a chord that were typed so far.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Keymap:
     __slots__ = ("_bindings", "_keys", "_prefixes")
 
     def __init__(self, bindings: Bindings) -> None:
-        """Take complete bindings; `default_keymap` and `changed` make them."""
+        """Take complete bindings; `default_keymap` and `with_changes` make them."""
         self._bindings = MappingProxyType(
             {context: dict(chords) for context, chords in bindings.items()}
         )
@@ -61,7 +61,7 @@ class Keymap:
             for context, chords in self._bindings.items()
         }
         self._keys: dict[str, tuple[Chord, ...]] = {}
-        """By action: every frame while something runs names some."""
+        """Chords by action id, precomputed: frames show some while a turn runs."""
         for chords in self._bindings.values():
             for chord, action_id in chords.items():
                 self._keys[action_id] = (*self._keys.get(action_id, ()), chord)
@@ -80,8 +80,8 @@ class Keymap:
     def resolve(self, chord: Chord, contexts: Sequence[Context]) -> Match | Pending | None:
         """Return what the keys mean in these contexts, innermost first; Global is asked last.
 
-        A whole binding in an inner context beats the beginning of a chord further out; within
-        one context a binding beats a longer chord that begins with it.
+        A complete binding in an inner context takes precedence over the beginning of a chord in an
+        outer one; within one context, over a longer chord that begins with it.
         """
         for context in (*contexts, Context.GLOBAL):
             action_id = self._bindings.get(context, {}).get(chord)
@@ -92,7 +92,7 @@ class Keymap:
         return None
 
     def continuations(self, chord: Chord, contexts: Sequence[Context]) -> list[tuple[Chord, str]]:
-        """Return what may follow the beginning of a chord, with the action that does; for help."""
+        """Return the keys that may follow the beginning of a chord, each with its action's id."""
         length = len(chord)
         actions: dict[Chord, str] = {}
         for context in (*contexts, Context.GLOBAL):
@@ -108,11 +108,11 @@ class Keymap:
         )
 
     def keys_of(self, action_id: str) -> tuple[Chord, ...]:
-        """Return the chords bound to an action, in the order they were bound; for help."""
+        """Return the chords bound to an action, in the order they were bound."""
         return self._keys.get(action_id, ())
 
     def display(self, action_id: str) -> str:
-        """Return the first key of an action as users read it; "" when it is unbound."""
+        """Return the first chord of an action in display form; "" when it is unbound."""
         chords = self.keys_of(action_id)
         return display_chord(chords[0]) if chords else ""
 
@@ -169,7 +169,7 @@ class ChordReader:
         if isinstance(resolution, Pending):
             self._prefix = resolution.chord
         elif resolution is not None and is_first and self.keymap.begins_chord((key,), contexts):
-            # Esc is an action, and Esc Esc another: the first acts and still counts.
+            # Esc is bound, and so is Esc Esc: the first Esc acts and still begins the chord.
             self._prefix = (key,)
         self._typed_at_s = now_s
         return resolution

@@ -13,21 +13,21 @@ from tui.input.event_kind import EventKind
 
 
 class RouterHost(Protocol):
-    """An app that has a router; must not replace it while it runs."""
+    """An app that has a router, the same one as long as it runs."""
 
     @property
     def router(self) -> InputRouter: ...
 
 
 class Listens:
-    """Mixin for widgets and screens: what they register goes when they unmount.
+    """Mixin for widgets and screens: their listeners are released when they unmount.
 
     Place it before the Textual class. Either override `listeners`, or call `listen` after the
     mount.
     """
 
     def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
-        """Return what to register when the component mounts; nothing by default."""
+        """Return the listeners to register when the component mounts; none by default."""
         return ()
 
     def listen(
@@ -37,7 +37,7 @@ class Listens:
         return self._router.listen(self, phase, handler, kinds)
 
     def own_keyboard(self) -> Release:
-        """Take keys, pastes and clicks from all others until released or unmounted."""
+        """Withhold keys, pastes and clicks from all others until released or unmounted."""
         return self._router.own_keyboard(self)
 
     @property
@@ -52,8 +52,8 @@ class Listens:
         self._router.release_node(self)
 
     # Textual calls the handlers of every class in the resolution order, so these two run
-    # whatever the component itself does on mount and unmount (short of prevent_default). A type
-    # checker would take them for overrides.
+    # whatever the component itself does on mount and unmount (except prevent_default). They are
+    # hidden from type checkers, which would treat them as overrides.
     if not TYPE_CHECKING:
         _on_mount = _register_listeners
         _on_unmount = _release_listeners

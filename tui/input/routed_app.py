@@ -1,4 +1,4 @@
-"""Where the router meets Textual: terminal input is routed before Textual sees it.
+"""The app that connects the router to Textual: terminal input is routed before Textual handles it.
 
 Unclaimed events fall through to Textual, whose bindings, palette and footer still work.
 """
@@ -31,7 +31,7 @@ ReturnType = TypeVar("ReturnType")
 PRIVATE_NAMES: Final = {
     "textual.app.App": ("_check_resize", "_driver", "_mouse_down_widget", "_resize_timer")
 }
-"""What this module uses of Textual that Textual does not promise."""
+"""Private names of Textual that this module uses."""
 
 _POINTER_KINDS: Final = frozenset(
     {
@@ -57,7 +57,7 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         self.discrete_input_pending = False
         """Set by a discrete event, cleared by the frame that shows its effect."""
         self.early: EarlyPrompt | None = None
-        """The owner of the terminal until the driver takes over."""
+        """Controls the terminal until the driver does."""
         self.handover: Final = KeyHandover(self, self._route)
 
     @contextmanager
@@ -68,7 +68,7 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         try:
             yield
         finally:
-            # Without the exception, for which it would not take the terminal back.
+            # Not passed the exception: otherwise Textual would not resume application mode.
             lent.__exit__(None, None, None)
 
     def get_driver_class(self) -> type[Driver]:
@@ -101,22 +101,22 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
             await super().on_event(event)
             return
         if not self.app_focus and kind in (EventKind.KEY, EventKind.PASTE):
-            # In a window without the focus Textual focuses nothing, and gives it back only after
-            # the key; a multiplexer types there as well.
+            # While the window has no focus, Textual focuses no widget, and restores it only after
+            # the key; a multiplexer may send keys to such a window.
             self.app_focus = True
         path, is_withheld = self._path_of(event, kind)
         if self.router.dispatch(RoutedEvent(event, kind, path)) or is_withheld:
             event.stop()
             return
         if isinstance(event, events.MouseUp) and self._click_is_claimed(event, path):
-            # Textual makes the click out of this field; the release itself must still arrive,
-            # or a selection by drag would never end.
+            # Textual derives the click from this field; the mouse release must still be delivered,
+            # or a selection by dragging would never end.
             self._mouse_down_widget = None
         await super().on_event(event)
         if kind in (EventKind.KEY, EventKind.PASTE):
             self.handover.begin()
         elif kind is EventKind.RESIZE and self._resize_timer is not None:
-            # Textual waits for more of them; the bus has done so already.
+            # Textual waits for further resizes, which the bus has already done.
             self._check_resize()
 
     def _path_of(self, event: events.Event, kind: EventKind) -> tuple[list[DOMNode], bool]:

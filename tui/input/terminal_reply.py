@@ -1,4 +1,4 @@
-"""What the terminal reports of itself on request."""
+"""Replies of the terminal to queries."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ ASKED_FOR: Final = (
     "\x1b]11;", "\x1b[?997;", "\x1b[?1004;", "\x1b[2;", "\x1b[3;", "\x1bP>|", "\x1b[6;", "\x1b[?6",
     "\x1b[?1;",
 )  # fmt: skip
-"""How expected answers begin: the background's color, that it changed, whether the focus is
-reported, where the cursor is after a probe of widths in the second or third row, the terminal's
-name, a cell in pixels, and device attributes."""
+"""How expected replies begin: the background color, a change of it, whether focus reports are
+supported, the cursor's position after a width probe in the second or third row, the terminal's
+name, a cell's size in pixels, and device attributes."""
 
 
 class TerminalReply(Message, bubble=False):

@@ -1,8 +1,8 @@
-"""What was typed while the terminal was still the shell's: line by line, Enter as a line feed.
+"""Type-ahead: input from before the program put the terminal into raw mode.
 
-The terminal makes a line feed of Enter until it is taken, which would break the line instead of
-sending it. In a plain start `tui.input.early_prompt` takes it, a moment after the program began;
-with options it is taken with the first frame.
+In line mode the terminal turns Enter into a line feed, which would insert a line break instead of
+submitting. `tui.input.early_prompt` leaves line mode soon after the program starts; where it is
+not shown, the driver does with the first frame.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _READ_BYTES = 65536
 
 
 def take_typed_ahead(fileno: int) -> tuple[list[Any] | None, bytes]:
-    """Take a terminal out of line mode; return its settings before, and what was typed, as keys.
+    """Turn off a terminal's line mode; return its former settings, and the typed input as keys.
 
-    The settings are None where there is no terminal, or where it was out of line mode already.
+    The settings are None if there is no terminal, or if line mode was off already.
     """
     try:
         attributes = termios.tcgetattr(fileno)
@@ -28,13 +28,13 @@ def take_typed_ahead(fileno: int) -> tuple[list[Any] | None, bytes]:
         raw_attributes[0] &= ~termios.ICRNL
         raw_attributes[3] &= ~(termios.ICANON | termios.ECHO)
         raw_attributes[6] = [*attributes[6]]
-        # A read returns what is there, and nothing where nothing is.
+        # Reads return what is available, and do not block.
         raw_attributes[6][termios.VMIN], raw_attributes[6][termios.VTIME] = 0, 0
         termios.tcsetattr(fileno, termios.TCSANOW, raw_attributes)
     except termios.error:
         return None, b""
     pieces = []
-    # Also where it was left non-blocking, and nothing is an error there.
+    # A descriptor that was left non-blocking raises an error when nothing is available.
     with contextlib.suppress(OSError):
         while piece := os.read(fileno, _READ_BYTES):
             pieces.append(piece)
@@ -42,7 +42,7 @@ def take_typed_ahead(fileno: int) -> tuple[list[Any] | None, bytes]:
 
 
 def as_keys(data: bytes) -> bytes:
-    """Return the bytes as Enter would have sent them; of several lines the sender is unknown."""
+    """Return the bytes with a single line feed as Enter; several may be a paste and stay."""
     if data.count(b"\n") == 1:
         return data.replace(b"\n", b"\r")
     return data

@@ -1,8 +1,8 @@
-"""The guard of a dialog: for 200 ms keys are left-overs of what was being typed.
+"""The guard of a dialog: keys of its first 200 ms were meant for the prompt, not for the dialog.
 
 Source: design of permission prompts, "a prompt ignores keys for 200 ms; focus clicks answer
 nothing". Swallowed text goes back to the prompt, so nothing typed is lost. A user who types
-words that mean nothing to the dialog has not seen it: until a pause no letter answers it.
+words that the dialog has no use for has not seen it: no letter answers it before a pause.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tui.input.event_kind import EventKind
 
 GUARD_S: Final = 0.2
 PAUSE_S: Final = 1.0
-"""How long nothing is typed before keys answer again, once words were typed at a dialog."""
+"""How long typing must pause before keys answer a dialog again, once words were typed at it."""
 
 
 class DialogGuard:
@@ -33,7 +33,7 @@ class DialogGuard:
         clock: Callable[[], float] = time.monotonic,
         duration_s: float = GUARD_S,
     ) -> None:
-        """Take the receiver of swallowed text: called once per dialog at most, never with ""."""
+        """`give_back` receives swallowed text, which is never empty."""
         self._give_back = give_back
         self._clock = clock
         self._duration_s = duration_s
@@ -43,7 +43,7 @@ class DialogGuard:
         self._swallowed_texts: list[str] = []
 
     def arm(self) -> None:
-        """Start the window; to be called when the dialog becomes visible."""
+        """Start to guard; to be called when the dialog becomes visible."""
         self._is_typing = False
         self._guarded_until_s = self._clock() + self._duration_s
         self._clicks_guarded_until_s = self._guarded_until_s
@@ -55,11 +55,11 @@ class DialogGuard:
 
     @property
     def is_typing(self) -> bool:
-        """Whether what is typed now goes to the prompt, since words were being typed."""
+        """Whether typed text goes to the prompt, because words are being typed."""
         return self._is_typing and self.is_armed
 
     def take_words(self, event: RoutedEvent) -> None:
-        """Take a key that means nothing to the dialog: with it, words are being typed."""
+        """Take a key that the dialog has no use for: the user is typing words."""
         if event.text:
             self._swallow(event)
             self._is_typing = True
@@ -84,13 +84,13 @@ class DialogGuard:
                 if self._clock() < self._clicks_guarded_until_s:
                     event.claim()
             case EventKind.FOCUS:
-                # The click that brings the window to the front arrives as a click of ours.
+                # The click that focuses the window is also reported to us.
                 self._clicks_guarded_until_s = self._clock() + self._duration_s
             case EventKind.BLUR | EventKind.MOUSE_MOVE | EventKind.SCROLL | EventKind.RESIZE:
                 pass
 
     def release(self) -> None:
-        """Hand back what was swallowed; to be called when the dialog closes, too."""
+        """Return the swallowed text to the prompt; to be called when the dialog closes, too."""
         text = "".join(self._swallowed_texts)
         self._swallowed_texts.clear()
         if text:

@@ -1,1 +1,1 @@
-"""What the screen needs of a conversation, and commands of the screen."""
+"""Protocols: what the screen needs of a conversation, and what commands need of the screen."""

@@ -1,4 +1,4 @@
-"""What the entry point hands to the screen before the first frame."""
+"""The options that the entry point passes to the screen before the first frame."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from tui.input.keymap import Keymap, default_keymap
 
 
 class AppOptions(Struct, frozen=True):
-    """Values that the entry point has before the first frame."""
+    """Values that are known before the first frame."""
 
     theme: Theme
-    """What the first frame is drawn in."""
+    """The theme of the first frame."""
     wanted_theme: str = ""
-    """The theme's name in the settings, `auto` for what suits the background; empty: `theme`."""
+    """The theme's name in the settings; `auto` follows the background; empty: `theme`."""
     is_dark: bool | None = None
-    """What is known of the terminal's background before it was asked."""
+    """Whether the terminal's background is dark, as known before it replies; None if unknown."""
     env: Mapping[str, str] = field(default_factory=dict)
-    """Identifies the terminal."""
+    """The program's environment, which identifies the terminal."""
     version: str = ""
     directory: Path = field(default_factory=Path)
     awaits_demo: bool = False
@@ -34,12 +34,13 @@ class AppOptions(Struct, frozen=True):
     history: tuple[str, ...] = ()
     initial_prompt: str = ""
     agent_home: Path | None = None
-    """Settings, keys and history; None stores nothing."""
+    """Directory of settings, keys and history; with None nothing is stored."""
     themes_dir: tuple[Path, ...] = ()
     """Directories with the user's own themes."""
     shell_env: Mapping[str, str] = field(default_factory=dict)
     """Environment of commands typed after `!`, secrets already removed."""
     program_env: Mapping[str, str] = field(default_factory=dict)
-    """The same for the user's own programs (the clipboard's): found outside the project."""
+    """The same for the user's programs (such as the clipboard's), with no PATH entry in the
+    project."""
     notices: tuple[str, ...] = ()
     """Lines to show at the start: warnings of settings, what a resume repaired."""

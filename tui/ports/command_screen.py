@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    # For annotations alone: this module is part of the way to the first frame.
+    # For annotations only: this module is imported before the first frame.
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
@@ -43,7 +43,7 @@ class SessionControl(Protocol):
 
 
 class AppearanceControl(Protocol):
-    """Themes, colors and the detail of the transcript."""
+    """Themes, colors and the transcript's level of detail."""
 
     @property
     def themes_dir(self) -> tuple[Path, ...]: ...

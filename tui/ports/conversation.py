@@ -1,7 +1,7 @@
-"""What the screen needs of a conversation, and what the conversation's maker needs of the screen.
+"""What the screen needs of a conversation, and what the conversation's factory needs of the screen.
 
-`agent.conversation.conversation.Conversation` fits `ConversationPort`; tests drive the app with
-recorded events through the same protocol.
+`agent.conversation.conversation.Conversation` implements `ConversationPort`; tests drive the app
+with recorded events through the same protocol.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agent.conversation_facts import ConversationStatus, SessionFacts
 if TYPE_CHECKING:
     from pathlib import Path
 
-    # For annotations alone: this module is part of the way to the first frame.
+    # For annotations only: this module is imported before the first frame.
     from agent.commands.service import CommandService
     from agent.display import Display
     from agent.events import AgentEvent
@@ -47,11 +47,11 @@ class SessionReading(SessionFacts, Protocol):
 
 
 class PromptQueuePort(Protocol):
-    """What the user has for the model later: prompts that wait, notes, the draft."""
+    """What the user has for the model later: queued prompts, notes, the draft."""
 
     @property
     def prompts(self) -> Sequence[Prompt]:
-        """Prompts that wait, oldest first."""
+        """Queued prompts, oldest first."""
         ...
 
     def add(self, prompt: Prompt) -> None:
@@ -63,11 +63,11 @@ class PromptQueuePort(Protocol):
         ...
 
     def take_next(self) -> Prompt | None:
-        """Take the oldest queued prompt."""
+        """Remove and return the oldest queued prompt; None if there is none."""
         ...
 
     def add_note(self, text: str) -> None:
-        """Add something to the next prompt."""
+        """Add a text to the next prompt."""
         ...
 
     def save_draft(self, text: str) -> None:
@@ -83,29 +83,29 @@ class RewindingPort(Protocol):
         ...
 
     async def preview_files(self, turn_id: str) -> Preview | None:
-        """Return what going back to before a turn would change in files; None for nothing."""
+        """Return how restoring the files from before a turn would change them; None: not at all."""
         ...
 
     async def restore_files(self, turn_id: str) -> RestoreResult | None:
-        """Put files back as they were before a turn. Raises AgentError."""
+        """Restore files as they were before a turn. Raises AgentError."""
         ...
 
     async def undo_edits(self, tool_use_ids: Sequence[str]) -> RestoreResult:
-        """Take back what calls made of files, also while a prompt runs. Raises AgentError."""
+        """Undo the edits of these calls, also while a prompt runs. Raises AgentError."""
         ...
 
     async def rewind(self, prompt_uid: str) -> str:
-        """Rewind to before a message; return its text. Raises AgentError when it cannot."""
+        """Rewind to before a message; return its text. Raises AgentError."""
         ...
 
     @property
     def checkpoints(self) -> Checkpoints | None:
-        """The files as they were before each prompt; None where nothing stores them."""
+        """Copies of files from before each prompt; None if they are not stored."""
         ...
 
 
 class ControlsPort(Protocol):
-    """What the user does with a conversation beside prompts."""
+    """What the user does with a conversation apart from prompts."""
 
     def interrupt(self, reason: str = ...) -> bool:
         """End the running turn; its results remain."""
@@ -118,11 +118,11 @@ class ControlsPort(Protocol):
         ...
 
     async def set_model(self, model: str) -> str:
-        """Use another model from the next request on; return what of the history it cannot read."""
+        """Use another model from the next request on; return what it cannot read of the history."""
         ...
 
     def set_thinking(self, is_on: bool) -> bool:
-        """Have the model think, or not; False where it can do only the other."""
+        """Turn the model's thinking on or off; False if the model does not allow that."""
         ...
 
     def cycle_mode(self) -> Mode:
@@ -130,7 +130,7 @@ class ControlsPort(Protocol):
         ...
 
     def move_to(self, directory: Path) -> bool:
-        """Work in another directory; False, and where it was, when that is outside of what is."""
+        """Work in another directory; False, and nothing changes, outside the scope."""
         ...
 
     def send_to_background(self) -> bool:
@@ -139,24 +139,24 @@ class ControlsPort(Protocol):
 
 
 class HookSignalsPort(Protocol):
-    """What the user's hooks and the screen have to do with each other."""
+    """Notifications to the user's hooks, and wake-ups by them."""
 
     @property
     def wants_notifications(self) -> bool:
-        """Whether a hook listens for the moments in which the user is waited for."""
+        """Whether there is a Notification hook."""
         ...
 
     async def notify(self, kind: str, message: str) -> None:
-        """Notify Notification hooks that the program waits for the user."""
+        """Run the Notification hooks: the program waits for the user."""
         ...
 
     def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
-        """Set what is called when a background hook wakes the model."""
+        """Set the function that is called when a background hook wakes the model."""
         ...
 
     @property
     def is_woken(self) -> bool:
-        """Whether a hook has, and the model has not run since."""
+        """Whether a hook woke the model and the model has not run since."""
         ...
 
 
@@ -165,41 +165,41 @@ class ConversationPort(Protocol):
 
     @property
     def view(self) -> SessionReading:
-        """The session and its place."""
+        """The session, read-only."""
         ...
 
     @property
     def status(self) -> ConversationStatus:
-        """Model, mode and use."""
+        """Model, mode and usage."""
         ...
 
     @property
     def prompt_queue(self) -> PromptQueuePort:
-        """What waits for the model."""
+        """Prompts, notes and the draft that wait for the model."""
         ...
 
     @property
     def rewinding(self) -> RewindingPort:
-        """Takes it back."""
+        """Rewinds the conversation and its files."""
         ...
 
     @property
     def controls(self) -> ControlsPort:
-        """Changes it."""
+        """Interrupts the conversation and changes its settings."""
         ...
 
     @property
     def hook_signals(self) -> HookSignalsPort:
-        """Notifications and wakes."""
+        """Notifications and wake-ups."""
         ...
 
     @property
     def commands(self) -> CommandService | None:
-        """What can be typed after `/`; None where there is nothing behind it."""
+        """The slash commands; None if the conversation has none."""
         ...
 
     def run(self, prompt: Prompt | None) -> AsyncIterator[AgentEvent]:
-        """Work on a prompt, or on what a hook woke the model for; `Terminal` is the last event."""
+        """Run a prompt, or with None what a hook woke the model for; the last event is `Terminal`."""
         ...
 
 
@@ -217,9 +217,9 @@ class AskOnboarding(Protocol):
     async def __call__(
         self, server: LocalServer | None = None, *, obstacle: str = ""
     ) -> Onboarding | LocalModel:
-        """Return what the user chose; of the models of the server they named, if they did.
+        """Return what the user chose; with `server`, one of its models.
 
-        `obstacle`: what keeps the model that they configured from being used.
+        `obstacle`: why the configured model cannot be used.
         """
         ...
 
@@ -230,7 +230,7 @@ class ScreenPorts(Struct, frozen=True):
     contender: Contender
     """The permission dialog."""
     user: AskUser
-    """Questions and plans."""
+    """Answers questions and plans."""
     trust: AskTrust
     onboarding: AskOnboarding
     show: ShowDialog
@@ -238,15 +238,15 @@ class ScreenPorts(Struct, frozen=True):
 
 
 MakeConversation = Callable[[ScreenPorts], Awaitable[ConversationPort]]
-"""Runs after the first frame. What it raises is shown, and ends the program."""
+"""Runs after the first frame. An exception is shown, and ends the program."""
 
 
 class Release(Protocol):
-    """Ends a conversation for another one."""
+    """Ends a conversation, so that another one can start."""
 
     async def __call__(self, session_id: str | None, *, team: str | None = None) -> None:
-        """End it, so that the next one made is the named session, or a new one.
+        """End it; the next one made is the named session, or with None a new one.
 
-        `team` is the one that it leads: empty for none, None for the same as before.
+        `team` is the team that the next one leads: empty for none, None for the same as before.
         """
         ...

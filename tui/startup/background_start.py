@@ -1,4 +1,4 @@
-"""`--bg`: start the same session without a screen, in a process of its own, and come back."""
+"""`--bg`: starts the session without a screen, in a process of its own, and returns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from tui.version import version
 
 
 def start_in_background(arguments: Sequence[str], prompt: str, session_id: str | None) -> int:
-    """Start it and print how to follow it; `arguments` are those of this command line."""
+    """Start the session in the background and print how to follow it; return the exit status.
+
+    `arguments` are those of this command line; without `session_id` the session gets a new id.
+    """
     session = session_id or str(uuid.uuid4())
     own = [argument for argument in arguments if argument not in {"--bg", "--background"}]
     if session_id is None:

@@ -24,7 +24,7 @@ async def print_demo(options: RunOptions, stream: TextIO) -> int:
     """Play the demo in a scratch copy of its sample project and return the exit status.
 
     No user can answer, so edits in the copy and its test command are allowed beforehand;
-    what the demo must not do is still refused.
+    other calls that would ask are still denied.
     """
     environment = environment_from(os.environ, Path.cwd(), version=version())
     setup, environment, close = await demo_model(environment)

@@ -1,4 +1,4 @@
-"""Whether the early prompt may be shown: only where the screen will surely follow."""
+"""Decides whether the early prompt may be shown: only if the screen is certain to follow."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def early_prompt(
     env: Mapping[str, str], options: RunOptions | None = None
 ) -> Iterator[EarlyPrompt | None]:
-    """Show the prompt if the screen will surely follow; at the end the terminal is given back.
+    """Yield the early prompt, or None if the screen may not follow; then restore the terminal.
 
-    `options` are those of the command line; None is a prompt or `--continue` at most.
+    `options` are those of the command line; None means a prompt or `--continue` at most.
     """
     early = _open(env) if options is None or _begins_with_prompt(options) else None
     try:
@@ -35,11 +35,11 @@ def early_prompt(
 
 
 def _open(env: Mapping[str, str]) -> EarlyPrompt | None:
-    """Show the prompt, or return None.
+    """Show the prompt and return it, or return None.
 
-    Not at the very first start, which begins with questions, nor where the user may want lines or
-    the inline mode, nor where the terminal is another program's: to change its settings would stop
-    us.
+    It is not shown at the very first start, which begins with questions; nor if the user may want
+    the screen reader or the inline mode; nor for a background process, which a change of the
+    terminal's settings would stop (SIGTTOU).
     """
     if env.get("TERM", "") in {"", "dumb"} or _may_want_other(env) or _is_first_start(env):
         return None
@@ -73,19 +73,22 @@ def _begins_with_prompt(options: RunOptions) -> bool:
 
 
 def _may_want_other(env: Mapping[str, str]) -> bool:
-    """Search for what the settings may say of another screen; others parse them, but later."""
+    """Return whether environment or settings may ask for another kind of screen.
+
+    The settings are searched as text: to parse them here would take too long.
+    """
     if any(name.endswith("_SCREEN_READER") for name in env):
         return True
     try:
         text = read_text(os.path.join(_agent_home(env), "settings.json"))
     except (OSError, ValueError):
-        # An unreadable file has no setting, neither now nor later.
+        # A file that cannot be read here has no effect later, either.
         return False
     return text is not None and ("axScreenReader" in text or '"inline"' in text)
 
 
 def _is_first_start(env: Mapping[str, str]) -> bool:
-    """Return whether questions may precede the prompt: no model is configured."""
+    """Return whether questions may precede the prompt because no model is configured."""
     is_named = any(name.startswith("ANTHROPIC_") for name in env)
     return not is_named and not os.path.isdir(_agent_home(env))
 

@@ -1,10 +1,10 @@
-"""The prompt of the command line, sent before the screen is there.
+"""Sends the command line's prompt before the screen exists.
 
-A request depends on nothing of the screen, whose library takes longer to load than all that a
-request needs: it leaves first, and the library loads while the model answers. What has to come
-before the request still does, since the conversation is made and run in the usual way: the
-questions about trust and the model, which call for the screen at once, and the hooks. Events wait
-in a bounded buffer until the screen reads them; text of the answer is shown meanwhile.
+The screen's library takes longer to load than everything that a request needs. Therefore the
+request is sent first, and the library is loaded while the model answers. The conversation is made
+and run as usual, so trust and model questions (which need the screen at once) and hooks still
+precede the request. Events wait in a bounded buffer until the screen reads them; until then the
+early prompt shows the answer's text.
 Next: `tui.conversation.late_screen`, `tui.startup.run`.
 """
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 def is_sent_first(options: RunOptions) -> bool:
-    """Return whether the prompt can leave before the screen is there.
+    """Return whether the prompt can be sent before the screen exists.
 
-    Commands need the screen; what is resumed is shown first, and the demo has questions.
+    Commands need the screen; a resumed session is shown first, and the demo has questions.
     """
     return (
         bool(options.prompt)
@@ -45,7 +45,7 @@ def is_sent_first(options: RunOptions) -> bool:
 
 
 class FirstTurn:
-    """A conversation that is being made, and its first prompt. Made inside a running loop."""
+    """A conversation that is being made, and its first prompt. Requires a running event loop."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class FirstTurn:
         env: Mapping[str, str],
         show_text: Callable[[str], object],
     ) -> None:
-        """Begin to make the conversation, and to run the prompt on it.
+        """Start tasks that make the conversation and run the prompt.
 
         `show_text` gets each piece of the answer's text until `join`.
         """
@@ -65,14 +65,14 @@ class FirstTurn:
         self._is_interrupted = False
         self._events: Subscription | None = None
         self._has_left = asyncio.Event()
-        """Set once the first request leaves, or will not."""
+        """Set once the first request is sent, or will not be."""
         self._is_decided = asyncio.Event()
         """Set once it is certain whether the prompt is sent."""
         self._making = asyncio.ensure_future(self._make())
         self._sending = asyncio.ensure_future(self._send())
 
     async def screen_is_due(self) -> None:
-        """Return once the request leaves, or the user is to see something before that."""
+        """Return once the request is sent, or the user must be shown something before that."""
         waits = {
             asyncio.ensure_future(event.wait())
             for event in (self._screen.is_needed, self._has_left)
@@ -81,18 +81,18 @@ class FirstTurn:
         for wait in waits:
             wait.cancel()
         if self._has_left.is_set():
-            # Loaded by the request itself: it should not share the interpreter.
+            # The request imports this itself; wait, so that loading the screen does not slow it.
             await import_aside("httpx2")
 
     async def join(self, front: Front, ports: ScreenPorts) -> Conversation:
-        """Return the conversation, which has a screen from now on. Raises what making it raised."""
+        """Attach the screen and return the conversation; raises the error of making it, if any."""
         self._screen.attach(front, ports)
         conversation = await self._making
         await self._is_decided.wait()
         return conversation
 
     async def aclose(self) -> None:
-        """End the turn and the conversation, whether there is a screen or not."""
+        """End the turn and the conversation, with or without a screen."""
         self._is_interrupted = True
         for task in (self._sending, self._making):
             task.cancel()
@@ -100,7 +100,7 @@ class FirstTurn:
         await self.maker.aclose()
 
     def interrupt(self) -> bool:
-        """End the turn, or do not begin it; return whether there was one."""
+        """End the turn, or prevent it from starting; return whether there was one to end."""
         conversation = self.maker.parts.conversation if self.maker.parts else None
         if conversation is not None and conversation.controls.interrupt():
             return True
@@ -112,11 +112,11 @@ class FirstTurn:
 
     @property
     def is_begun(self) -> bool:
-        """Whether the prompt was sent, or failed to be: not where it was interrupted before."""
+        """Whether the turn was started; False if it was interrupted or the conversation failed."""
         return self._events is not None
 
     async def events(self) -> AsyncIterator[AgentEvent]:
-        """Yield the events of the turn, those before the screen was there included."""
+        """Yield the events of the turn, including those from before the screen existed."""
         if self._events is None:
             return
         try:
@@ -127,14 +127,14 @@ class FirstTurn:
             self._events.leave()
 
     def take_events(self) -> list[AgentEvent]:
-        """Return the events that arrived, which `events` does not yield any more."""
+        """Remove and return the buffered events; `events` does not yield them."""
         return self._events.take_buffered() if self._events is not None else []
 
     async def _make(self) -> Conversation:
         return await self.maker.make(self._screen.ports)
 
     async def _send(self) -> None:
-        """Run the turn; the screen's listener is slower than the turn at first."""
+        """Run the turn; it waits while the buffer of events is full."""
         try:
             await asyncio.wait({self._making})
             if (

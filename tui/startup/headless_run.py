@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 async def run_without_screen(
     options: RunOptions, launch_dir: Path, texts: Sequence[str] | None
 ) -> int:
-    """Run the prompts, or those of standard input's lines where `texts` is None.
+    """Run the prompts, or with None those of standard input's lines; return the exit status.
 
     Raises AgentError.
     """
@@ -55,7 +55,7 @@ class _HeadlessRun:
         self.closers: list[Closer] = []
 
     async def texts(self, texts: Sequence[str]) -> int:
-        """Run prompts that are there."""
+        """Run the given prompts; return the exit status."""
         parts = await self._assemble(None)
 
         async def prompts() -> AsyncIterator[Prompt]:
@@ -65,15 +65,18 @@ class _HeadlessRun:
         return await self._run(parts, prompts(), None, None)
 
     async def lines(self) -> int:
-        """Run the prompts that another program writes, and serve its requests."""
-        # For another program alone; a run of prompts needs none of it.
+        """Run the prompts that another program writes, and serve its requests.
+
+        Returns the exit status.
+        """
+        # Only needed when another program drives this one.
         from agent.headless.control_protocol import Control
         from agent.headless.input_lines import StreamInput
 
         control = Control(partial(write_line, sys.stdout))
         lines = StreamInput(sys.stdin.fileno(), control, output=sys.stdout.fileno())
         lines.begin()
-        # A prompt of the command line does not wait for a line.
+        # With a prompt on the command line, do not wait for the first line.
         first_request: tuple[Mapping[str, object], Introduction] | None = None
         if (
             self._options.prompt is None
@@ -162,13 +165,13 @@ def _print_warning(text: str, level: str) -> None:
 def _permission_tool(name: str | None) -> PermissionTool | None:
     if name is None:
         return None
-    from agent.headless.permission_tool import PermissionTool  # as other parts of servers
+    from agent.headless.permission_tool import PermissionTool  # with the modules of MCP servers
 
     return PermissionTool(name)
 
 
 def _heed_signals(conversation: Conversation, lines: StreamInput | None) -> list[int]:
-    """End the run at a signal; return the exit statuses of those that arrived."""
+    """End the run at a signal; return a list that receives the exit status of each signal."""
     statuses: list[int] = []
 
     def on_signal(status: int) -> None:

@@ -1,5 +1,4 @@
-"""A conversation as plain lines, for output that is not a terminal: what was written, done and
-answered."""
+"""Prints a conversation as plain lines, for output that is not a terminal."""
 
 from __future__ import annotations
 
@@ -23,10 +22,10 @@ MAX_RESULT_LINES: Final = 12
 
 
 class PlainPrinter:
-    """Writes events as users read them; never a control character."""
+    """Writes events as text for users, without control characters."""
 
     def __init__(self, stream: TextIO) -> None:
-        """Write to `out`."""
+        """Write to `stream`, which is flushed after each line."""
         self._stream = stream
 
     def prompt(self, text: str) -> None:
@@ -34,7 +33,7 @@ class PlainPrinter:
         self._write(f"> {text}\n")
 
     def event(self, event: AgentEvent) -> None:
-        """Write what an event has to show; most have nothing."""
+        """Write an event; most have no output."""
         match event:
             case MessageCommitted() if event.message.role == "assistant" and event.message.text:
                 self._write(f"{event.message.text.strip()}\n")
@@ -69,9 +68,9 @@ class PlainPrinter:
         elif event.is_error and event.outcome != "denied":
             lines = event.text.splitlines()
         else:
-            # What was denied has been written with its decision; the rest is for the model.
+            # A denial was written with its decision; other results are for the model only.
             lines = []
-        # One extra line is shown: a note that it is missing takes a line as well.
+        # A single extra line is shown: the note that it was left out would take a line as well.
         visible_lines = lines if len(lines) == MAX_RESULT_LINES + 1 else lines[:MAX_RESULT_LINES]
         for line in visible_lines:
             self._write(f"  {line}")

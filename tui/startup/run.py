@@ -1,7 +1,7 @@
-"""The run with a screen: what comes before the screen's library, and after it.
+"""The run with a screen: what happens before the screen's library is loaded, and after it.
 
-A prompt of the command line leaves before the library is loaded (`tui.startup.first_turn`); without
-one the library comes first. Next: `tui.startup.screen_run`.
+A prompt of the command line is sent before the library is loaded (`tui.startup.first_turn`);
+without one the library is loaded first. Next: `tui.startup.screen_run`.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from tui.startup.screen_run import ScreenRun
 
 SWITCH_S: Final = 0.0005
-"""How long a thread that imports or colors code occupies the interpreter: a tenth of the usual, or
-each key would wait 5 ms more for its echo."""
+"""Thread switch interval, a tenth of Python's default: otherwise a thread that imports modules or
+highlights code would delay the echo of each key by 5 ms."""
 
 
 def run_screen(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None = None) -> int:
     """Run the app on the terminal, which `early` may hold, and return the exit status."""
     sys.setswitchinterval(SWITCH_S)
     for name in ("COLUMNS", "LINES"):
-        # Exported by some shells and tools; they would count more than the terminal's own size.
+        # Exported by some shells and tools; they would override the terminal's actual size.
         os.environ.pop(name, None)
     start = _Start(options, launch_dir, early)
     if not is_sent_first(options):
@@ -43,7 +43,7 @@ def run_screen(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None 
         status = run_to_end(start.run())
     except KeyboardInterrupt:
         status = start.screen.status if start.screen is not None else EXIT_INTERRUPTED
-    # All is saved and the terminal is back: a Ctrl+C that comes late has nothing to end.
+    # All is saved and the terminal is restored: a late Ctrl+C has nothing to interrupt.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _let_go_of_output()
     if start.screen is not None and start.screen.deadline is not None:
@@ -52,18 +52,18 @@ def run_screen(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None 
 
 
 def _let_go_of_output() -> None:
-    """Write the remaining output; a closed terminal takes none, which is not a failure."""
+    """Flush the standard streams; a closed terminal is not an error."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError:
-            # The interpreter tries once more while it ends, and would change the exit status.
+            # The interpreter flushes again at exit, and a failure there changes the exit status.
             with open(os.devnull, "wb") as nowhere:
                 os.dup2(nowhere.fileno(), stream.fileno())
 
 
 class _Start:
-    """The screen, and a turn that may be under way before it."""
+    """Starts the screen, and before it a turn if there is a prompt."""
 
     def __init__(self, options: RunOptions, launch_dir: Path, early: EarlyPrompt | None) -> None:
         self._options = options
@@ -72,8 +72,8 @@ class _Start:
         self.screen: ScreenRun | None = None
 
     def make_screen(self, first: FirstTurn | None) -> ScreenRun:
-        """Make the app; loads its library where that was not done."""
-        from tui.startup.screen_run import ScreenRun  # not before a prompt has left
+        """Make the app; loads its library if that was not done."""
+        from tui.startup.screen_run import ScreenRun  # not before the prompt was sent
 
         screen = self.screen = ScreenRun(self._options, self._launch_dir, os.environ, first)
         screen.app.early = self._early
@@ -106,9 +106,10 @@ class _Start:
             self._early.show_answer(self._options.prompt or "", text)
 
     def _follow_signals(self, first: FirstTurn) -> list[int]:
-        """Have Esc end the turn, and signals the program; return those that came.
+        """Let Esc end the turn, and signals end the program.
 
-        The screen's driver replaces the handlers; Ctrl+C ends the loop in any case.
+        Returns a list that receives the signals. The screen's driver replaces the handlers; Ctrl+C
+        ends the loop in any case.
         """
         loop, task, signals = asyncio.get_running_loop(), asyncio.current_task(), list[int]()
         assert task is not None

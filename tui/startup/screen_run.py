@@ -1,7 +1,7 @@
-"""The screen from its first frame to the last lines: the conversation is made behind it, or joined.
+"""Runs the screen, and makes its conversation or joins one that has started.
 
-What takes long (settings, the agent's modules, the session) is imported and read only after the
-first frame, where no prompt was sent before; the app buffers keys typed meanwhile.
+Without a prompt on the command line, settings, the agent's modules and the session are loaded only
+after the first frame; the app buffers keys typed before that.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from tui.startup.first_turn import FirstTurn
 
 INLINE_SCREEN: Final = "inline"
-"""Value of the setting `screen`."""
+"""Value of the setting `screen` for the inline mode."""
 HURRY_PRESSES: Final = 3
 GOODBYE_S: Final = 3.0
-"""How long a terminal may take for the last lines of a program that is asked to end."""
+"""How long writing the last lines may take after a signal."""
 
 
 class _FirstTheme(NamedTuple):
@@ -59,7 +59,7 @@ class _FirstTheme(NamedTuple):
 def _first_theme(
     env: Mapping[str, str], agent_home: Path, home: Path, themes_dir: tuple[Path, ...]
 ) -> _FirstTheme:
-    """Return the theme of the first frame: the user's, or what suits the background."""
+    """Return the theme of the first frame: the user's, or one that suits the background."""
     theme_name = named_theme(agent_home) or named_theme(home / ".claude") or AUTO
     is_dark = dark_from_environment(env)
     if is_dark is None and theme_name == AUTO:
@@ -83,9 +83,9 @@ class ScreenRun:
         env: Mapping[str, str],
         first: FirstTurn | None = None,
     ) -> None:
-        """Make the app; `first` is a turn that runs already."""
+        """Make the app; `first` is a turn that has already started."""
         if options.resume == "" and not options.prompt:
-            # `-r` alone: the user chooses on the screen, from a conversation that is still empty.
+            # `-r` alone: the user chooses a session on the screen.
             from msgspec.structs import replace
 
             options = replace(options, resume=None, prompt="/resume")
@@ -94,9 +94,9 @@ class ScreenRun:
         self.maker = first.maker if first else ConversationMaker(options, launch_dir, env, self)
         self._close = first.aclose if first else self.maker.aclose
         self.status = EXIT_INTERRUPTED
-        """Exit status, once the last lines are written."""
+        """Exit status; final once the last lines are written."""
         self.deadline: threading.Timer | None = None
-        """Ends the process where even the goodbye has to wait."""
+        """Ends the process if writing the last lines blocks; the caller cancels it."""
         home = Path(env.get("HOME") or "/")
         agent_home = Path(agent_home_path(env, home))
         self._agent_home = agent_home
@@ -140,7 +140,7 @@ class ScreenRun:
         self.app.parts.runner.first_turn = first
 
     async def _make(self, ports: ScreenPorts) -> Conversation:
-        """Make a conversation; the first one may be on its way."""
+        """Make a conversation, or join the one that has started already."""
         first, self._first = self._first, None
         return await (first.join(self, ports) if first is not None else self.maker.make(ports))
 
@@ -153,7 +153,7 @@ class ScreenRun:
             await self._close_patiently()
         unsent = await self._store_unsent()
         if report is None:
-            # Ended by a signal: all is saved, and a terminal that reads no more is not waited for.
+            # Ended by a signal: all is saved, so do not wait for a terminal that no longer reads.
             code = self.app.return_code
             self.deadline = threading.Timer(
                 GOODBYE_S, os._exit, (EXIT_INTERRUPTED if code is None else code,)
@@ -171,7 +171,7 @@ class ScreenRun:
         return self.status
 
     async def _store_unsent(self) -> str:
-        """Store what was typed before there was a conversation; return the message about it."""
+        """Store text typed before the conversation existed; return a message, "" if there is none."""
         prompts = [prompt.text for prompt in self.app.parts.runner.waiting_prompts]
         draft = self.app.parts.unsent.text
         options = self.maker.options
@@ -193,7 +193,7 @@ class ScreenRun:
         return "Your unsent text is saved: agent-tui -c restores it.\n"
 
     async def _close_patiently(self) -> None:
-        """Close; a Ctrl+C that comes late does no harm, and the third one ends the waiting."""
+        """Close the conversation; only the third Ctrl+C cancels that and kills its commands."""
         closing = asyncio.ensure_future(self._close())
         presses = 0
 
@@ -214,7 +214,7 @@ class ScreenRun:
     def _write_goodbye(self, report: ExitReport | None) -> int:
         if report is None:
             sys.stdout.write(self.maker.how_to_continue())
-            # None where no exit was requested: the loop was interrupted from outside.
+            # None if no exit was requested: the loop was interrupted from outside.
             code = self.app.return_code
             return EXIT_INTERRUPTED if code is None else code
         if self._is_inline:
@@ -227,14 +227,14 @@ class ScreenRun:
         sys.stdout.write(self.maker.how_to_continue())
         return 0
 
-    # What the conversation's factory reports to
+    # The protocol `Front` of the conversation's factory
 
     def notice(self, text: str, level: str = "info") -> None:
-        """Add a line of our own to the transcript."""
+        """Add a line of the program to the transcript."""
         self.app.parts.notices.notice(text, level)
 
     def use_directory(self, directory: Path) -> None:
-        """Show the demo's copy as the folder that is worked in."""
+        """Show the demo's copy of the project as the working directory."""
         self.app.parts.workspace.use_directory(directory)
 
     def name_window(self, title: str) -> None:
@@ -242,16 +242,16 @@ class ScreenRun:
         self.app.parts.workspace.name_window(title)
 
     def take_draft(self, text: str) -> bool:
-        """Put what was typed and not sent back into the prompt."""
+        """Put unsent text back into the prompt."""
         self.app.parts.composer.insert(text)
         return True
 
     def pass_on(self, sequence: str) -> None:
-        """Write what a hook asks for to the terminal."""
+        """Write a hook's terminal sequence to the terminal."""
         self.app.parts.terminal.write(sequence)
 
     async def show_past(self, path: Path) -> None:
-        """Show the end of the session that is resumed; more of it as the user scrolls up."""
+        """Show the end of the resumed session; earlier parts load as the user scrolls up."""
         await self.app.parts.past.open(path)
 
     async def show_event(self, event: AgentEvent) -> None:

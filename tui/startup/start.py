@@ -1,5 +1,4 @@
-"""What one start does: choose screen or no screen, settle the model, run, leave the terminal as
-it was."""
+"""Starts the program for given options: with a screen, as lines, or without a terminal."""
 
 from __future__ import annotations
 
@@ -24,15 +23,15 @@ if TYPE_CHECKING:
     from tui.input.early_prompt import EarlyPrompt
 
 MAX_STDIN_BYTES: Final = 10_000_000
-"""Standard input taken as context; more is an error with a message about it."""
+"""Maximum size of standard input as context; more raises a UsageError."""
 SILENCE_S: Final = 3.0
-"""After how long a notice names what the program waits for."""
+"""After how long a message tells that the program waits for standard input."""
 
 
 def start(options: RunOptions, early: EarlyPrompt | None = None) -> int:
     """Run the program for these options and return its exit status.
 
-    `early` holds the terminal until the screen takes it; where none does, it is given back.
+    `early` controls the terminal until the screen does; after an error it restores it.
     """
     try:
         return _start(options, early)
@@ -68,7 +67,7 @@ def _run(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None) -> in
     if not sys.stdout.isatty() or not sys.stdin.isatty():
         return _without_terminal(options, launch_dir)
     if wants_lines(options, os.environ):
-        # In lines where the user wants it: the screen's library is never loaded.
+        # The line mode never loads the screen's library.
         from tui.screen_reader.session import run_in_lines
 
         return run_in_lines(options, launch_dir, os.environ)
@@ -79,14 +78,14 @@ def _run(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None) -> in
             "Set TERM, for example to xterm-256color, or use lines: "
             'agent-tui --screen-reader. Without either: agent-tui -p "your request"'
         )
-    # The screen library takes a tenth of a second: only now is it clear that it is needed.
+    # Only now is it certain that the screen's library, which takes 100 ms to load, is needed.
     from tui.startup.run import run_screen
 
     return run_screen(options, launch_dir, early)
 
 
 def _report_failure(options: RunOptions, error: AgentError) -> None:
-    """Report what ended the program; to a program that reads JSON, as a result too."""
+    """Print the error that ended the program; with JSON output, also as a result line."""
     write_message(sys.stderr, f"agent-tui: {sanitize(str(error))}")
     if options.output_format != "text" and not isinstance(error, OutputError):
         from agent.headless.headless_output import write_line
@@ -109,7 +108,7 @@ def _without_terminal(options: RunOptions, launch_dir: Path) -> int:
 def _headless(options: RunOptions, launch_dir: Path) -> int:
     prompts = [] if options.setup_only else _prompts(options, sys.stdin)
     hide_secrets()
-    # Everything that runs a model comes after the command line was understood.
+    # Imported only after the command line was validated.
     from tui.startup.headless_run import run_without_screen
 
     return run_to_end(run_without_screen(options, launch_dir, prompts))
@@ -138,7 +137,7 @@ def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:
 
 
 def _report_open_input(stdin: TextIO) -> None:
-    """Report a standard input that is empty and open: a script may have left it so."""
+    """Print a message if standard input stays open without data for `SILENCE_S`."""
     if not select.select([stdin], [], [], SILENCE_S)[0]:
         sys.stderr.write(
             "agent-tui: waiting for standard input to end. To run without it: </dev/null\n"

@@ -1,6 +1,7 @@
-"""A session that works on one run of a workflow and nothing else, from the command line.
+"""A session of the command line that works on a single run of a workflow.
 
-Its agents have no user to ask: what would ask is denied. Next: `agent.orchestration.workflows`.
+Its agents have no user to ask: calls that would ask are denied.
+Next: `agent.orchestration.workflows`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from agent.orchestration.cluster.agent_queue import AgentQueue
 
 Begin = Callable[[Workflows], Awaitable[WorkflowRun]]
-"""Starts or resumes the run. Raises `JournalError`, or what the command reports."""
+"""Starts or resumes the run. Raises `JournalError`, or an error that the command reports."""
 STOP_S: Final = 3.0
 _BY_SOMEBODY: Final = frozenset({DecisionSource.HOOK, DecisionSource.CLASSIFIER})
 
@@ -52,7 +53,7 @@ _BY_SOMEBODY: Final = frozenset({DecisionSource.HOOK, DecisionSource.CLASSIFIER}
 async def run_workflow(
     options: RunOptions, launch_dir: Path, begin: Begin, *, as_json: bool, queue: str | None = None
 ) -> int:
-    """Work on a run to its end, write its result, return the exit status. Raises AgentError.
+    """Run a workflow to its end, write its result, return the exit status. Raises AgentError.
 
     With `queue`, the URL of a Postgres database, workers run its agents.
     """
@@ -76,7 +77,7 @@ async def run_workflow(
 
 
 async def run_worker(options: RunOptions, launch_dir: Path, queue: str, at_once: int) -> int:
-    """Run agents of other processes' runs until a signal; return the exit status.
+    """Run agents for the workflows of other processes until a signal; return the exit status.
 
     Raises AgentError.
     """
@@ -96,7 +97,7 @@ async def run_worker(options: RunOptions, launch_dir: Path, queue: str, at_once:
         await asyncio.wait({working, signal_task}, return_when=asyncio.FIRST_COMPLETED)
         signal_task.cancel()
         while not working.done():
-            # Again after a while: the queue's worker may lose a cancellation that it gets early.
+            # Repeated: the queue's worker may lose a cancellation that arrives early.
             working.cancel()
             await asyncio.wait({working}, timeout=STOP_S)
         with suppress(asyncio.CancelledError):
@@ -138,7 +139,7 @@ def _status(end: RunEnd, *, was_denied: bool) -> int:
 
 
 def _heed_signals(stop: Callable[[str], object]) -> list[int]:
-    """Stop at a signal; return the exit statuses of those that arrived."""
+    """Call `stop` at a signal; return a list that receives the exit status of each signal."""
     statuses: list[int] = []
 
     def on_signal(status: int) -> None:
@@ -163,7 +164,7 @@ class _Shown(Struct):
 
 
 class _Watch:
-    """Writes to standard error what a run does."""
+    """Writes the progress of a run to standard error."""
 
     def __init__(self, conversation: Conversation) -> None:
         self.was_denied = False

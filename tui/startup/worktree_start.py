@@ -1,5 +1,5 @@
-"""`--worktree`: the whole session works in a git worktree of its own; at its end the user decides
-what becomes of it."""
+"""`--worktree`: runs the session in a git worktree of its own; at its end the user decides whether
+to keep, merge or remove it."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _ANSWERS: Final[dict[str, WorktreeAnswer]] = {"m": "merge", "r": "remove"}
 def run_in_worktree(
     options: RunOptions, launch_dir: Path, run: Callable[[RunOptions, Path], int]
 ) -> int:
-    """Make the worktree, or take the one of this name; run there; settle what becomes of it.
+    """Create or reuse the worktree, run in it, then keep, merge or remove it.
 
-    Raises AgentError where there can be none.
+    Returns the exit status of `run`. Raises AgentError if the worktree cannot be created.
     """
     name = options.worktree or f"session-{secrets.token_hex(3)}"
     if NAME.fullmatch(name) is None:
@@ -84,19 +84,19 @@ async def _finish(
 
 
 def _trust_as(trust: TrustState, store: TrustStore, tree: AgentWorktree) -> None:
-    """Trust in the worktree what was accepted in the project: it is the same content."""
+    """Accept in the worktree what the user accepted in the project: the content is the same."""
     if trust.is_trusted and not trust.by_flag:
         items = tuple(item for item in trust.items if trust.in_force(item))
         store.accept(replace(trust, root=Path(os.path.realpath(tree.path)), items=items))
 
 
 async def _keep(text: str) -> WorktreeAnswer:
-    """Keep it where no user can be asked."""
+    """Keep the worktree when no user can be asked."""
     return "keep"
 
 
 async def _ask(text: str) -> WorktreeAnswer:
-    """Ask on the terminal, which the screen has left; without an answer it is kept."""
+    """Ask on the terminal after the screen has closed; without an answer the worktree is kept."""
     try:
         question = f"{sanitize(text)}\n[k]eep, [m]erge into your checkout, [r]emove: "
         answer = input(question)  # noqa: ASYNC250 - nothing else runs at the end

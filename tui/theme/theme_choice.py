@@ -1,6 +1,6 @@
-"""Which theme is in force: the one that was chosen, or the one that suits the background.
+"""Chooses the theme: the one that the user selected, or one that suits the background.
 
-Independent of a screen: takes the choice and the report of the terminal, and applies a theme.
+Independent of the screen: takes the selection and the terminal's report, and applies a theme.
 Next: `themes.registry` (files), `tui.terminal.background` (dark or light), `tui.theme.theme_files`
 (live reload).
 """
@@ -35,7 +35,7 @@ class ThemeChoice:
         use: Callable[[Theme], None],
         notify: Callable[[str], None],
     ) -> None:
-        """`theme` is in force already; `use` draws everything in another, `notify` shows a line."""
+        """`theme` is already in use; `use` redraws with another one, `notify` shows a warning."""
         self.theme_name = theme_name
         self._theme = theme
         self._themes_dir = themes_dir
@@ -46,13 +46,13 @@ class ThemeChoice:
 
     @property
     def follows_background(self) -> bool:
-        """Whether the terminal decides."""
+        """Whether the terminal's background determines the theme."""
         return self.theme_name == AUTO
 
     def choose(self, name: str) -> None:
         """Use the named theme from now on, or `auto`."""
         if name == self.theme_name:
-            # Back from a preview of others: its warnings were already shown.
+            # Back from a preview of other themes: the warnings of this one were already shown.
             self._use(self._theme)
             return
         self.theme_name = name
@@ -66,7 +66,7 @@ class ThemeChoice:
                 self.reload(is_new=True)
 
     def reload(self, *, is_new: bool = False) -> None:
-        """Read the theme again; one that cannot be read leaves everything as it is."""
+        """Load the theme again; if that fails, the current one stays."""
         name = theme_for(self.theme_name, self._is_dark, has_few_colors=self._has_few_colors)
         try:
             theme, warnings = load_theme(name, user_dir=self._themes_dir)

@@ -1,4 +1,4 @@
-"""The user's own themes, read again whenever one is saved; and the setting that names one."""
+"""Reloads the user's own themes when a file changes, and reads the setting that names one."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ COLLECT_MS: Final = 200
 
 
 def named_theme(agent_home: Path) -> str | None:
-    """Return what the user's settings name; None where they name none.
+    """Return the theme's name in the user's settings; None if they name none.
 
-    Only the one value is read: the settings as a whole come after the first frame.
+    Only this value is read: the settings as a whole are loaded after the first frame.
     """
     name = user_values(agent_home).get("theme")
     return name if isinstance(name, str) and name else None
 
 
 def known_background(agent_home: Path) -> bool | None:
-    """Return whether the terminal was dark at its last report; None where it never did.
+    """Return whether the terminal was last reported as dark; None if it never reported.
 
-    The first frame is drawn before a terminal can answer, and should not change at once.
+    The first frame is drawn before the terminal can reply, and its theme should not change then.
     """
     try:
         value = read_text(agent_home / BACKGROUND) or ""
@@ -43,7 +43,7 @@ def remember_background(agent_home: Path, is_dark: bool) -> None:
     """Store the terminal's report for the next start; without a home directory store nothing."""
     if known_background(agent_home) is is_dark or not os.path.isdir(agent_home):
         return
-    from permissions.base.files.private_file import write_private  # with the first answer
+    from permissions.base.files.private_file import write_private  # imported with the first reply
 
     with contextlib.suppress(OSError):
         text = b"dark" if is_dark else b"light"
@@ -59,8 +59,8 @@ async def follow_themes(
 ) -> None:
     """Call `reload` when a theme file changed and `choose` when the settings name another theme.
 
-    Runs until it is cancelled; ends where there is no folder of the user's own, or none that can
-    be watched: what is on the disk counts at the next start.
+    Runs until it is cancelled; returns if `agent_home` does not exist or cannot be watched.
+    Then changes take effect at the next start.
     """
     if os.path.isdir(agent_home):
         with contextlib.suppress(OSError):
@@ -73,7 +73,7 @@ async def _follow(
     reload: Callable[[], None],
     choose: Callable[[str], None],
 ) -> None:
-    # With the watching itself: nothing is watched before the first frame.
+    # Imported here: nothing is watched before the first frame.
     from permissions.base.files.file_watch import file_changes
 
     theme_name, settings = named_theme(agent_home), agent_home / SETTINGS

@@ -1,4 +1,4 @@
-"""Turn a theme's roles into what Textual and Rich draw with: the only place that knows both.
+"""Converts a theme's roles to styles of Textual and Rich; the only module that knows both.
 
 Next: `themes.theme` (roles), `tui.text.styled_rows` (rows of text with roles).
 """
@@ -54,7 +54,7 @@ class Palette:
         style = self.style
         for text, ink in line.runs:
             cells += text_width(text)
-            # Cells leave them out as well; Textual, where it writes in our place, would not.
+            # The cells of our own output omit controls; Textual's output would contain them.
             segments.append(Segment(without_controls(text), style(ink.with_ground(line.fill))))
         if cells > width_cells:
             return self.strip(replace(line, runs=clip(line.runs, width_cells)), width_cells)
@@ -108,7 +108,7 @@ def textual_theme(theme: Theme) -> TextualTheme:
 
 
 def _terminal_variables(*, dark: bool) -> dict[str, str]:
-    """Return what Textual's style sheet asks of a theme in the terminal's own colors."""
+    """Return the variables that Textual's style sheet needs for a theme in terminal colors."""
     return dict(BUILTIN_THEMES["ansi-dark" if dark else "ansi-light"].variables)
 
 
