@@ -199,7 +199,7 @@ class ConversationPort(Protocol):
         ...
 
     def run(self, prompt: Prompt | None) -> AsyncIterator[AgentEvent]:
-        """Run a prompt, or with None what a hook woke the model for; the last event is `Terminal`."""
+        """Run a prompt, or with None a turn that a hook requested; the last event is `Terminal`."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What the terminal shows, cell by cell, and the cheapest bytes that change it.
+"""The screen as cells, and the escape codes that update it with the fewest bytes.
 
-Read `diff` and `encode` first (pure), then `presenter` (how they hang below Textual).
+Read `cell_diff` and `encode` first (pure), then `presenter` (how they replace Textual's output).
 """

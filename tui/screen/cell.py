@@ -1,4 +1,4 @@
-"""One cell of the screen, and the maker that shares equal cells."""
+"""Cells of the screen, and the factory that shares equal ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tui.screen.width import clusters, is_plain
 
 
 class ScreenCell(NamedTuple):
-    """What one column of one row shows; compared by value, shared where possible."""
+    """The content of one column of one row; compared by value, shared where possible."""
 
     grapheme: str
     """One grapheme cluster; "" in the right half of a wide one."""
@@ -23,22 +23,22 @@ class ScreenCell(NamedTuple):
 Row = list[ScreenCell]
 
 CONTINUATION: Final = ScreenCell("", 0, 0)
-"""The right half of a wide cluster; always follows it, shows nothing of its own."""
+"""The right half of a wide cluster, right after its left half."""
 
 UNKNOWN: Final = ScreenCell("", -1, -1)
-"""In what the terminal shows: could be anything, repaint. In what it should show: leave as is."""
+"""In the buffer of shown cells: unknown, so write it. In the next frame: leave as is."""
 
 _CELL_LIMIT: Final = 100_000
 
 
 class CellMaker:
-    """Turns styled text into cells; equal cells are the same object, so rows compare fast."""
+    """Converts styled text to cells; equal cells are the same object, so that rows compare fast."""
 
     def __init__(self) -> None:
         self._glyphs: dict[tuple[int, str | None], _Glyphs] = {}
 
     def cells(self, text: str, style_id: int, link: str | None = None) -> Row:
-        """Return the cells of the text, two for a wide cluster; controls are left out."""
+        """Return the cells of the text, two for a wide cluster; control characters are omitted."""
         glyphs = self._glyphs.get((style_id, link))
         if glyphs is None:
             glyphs = self._new_glyphs(style_id, link)
@@ -58,7 +58,7 @@ class CellMaker:
         return self.cells(" ", style_id, link)[0]
 
     def _new_glyphs(self, style_id: int, link: str | None) -> _Glyphs:
-        # Only sharing is lost here: equal cells of before and after still compare equal.
+        # Only sharing is lost: equal cells from before and after this still compare equal.
         if sum(map(len, self._glyphs.values())) > _CELL_LIMIT:
             self._glyphs.clear()
         glyphs = self._glyphs[style_id, link] = _Glyphs(style_id, link)
@@ -82,7 +82,7 @@ class _Glyphs(dict[str, ScreenCell]):
         return cell
 
     def wide(self, grapheme: str) -> ScreenCell:
-        """Return the head of a wide cluster."""
+        """Return the left half of a wide cluster."""
         cell = self.get(grapheme)
         if cell is None or cell.width != 2:
             cell = self[grapheme] = ScreenCell(grapheme, 2, self.style_id, self.link)

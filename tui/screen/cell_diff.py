@@ -1,4 +1,4 @@
-"""What must be written so that the terminal shows the new frame: pure, no codes yet."""
+"""Computes which cells must be written to show a new frame; pure, without escape codes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tui.screen.cell import CONTINUATION, UNKNOWN, Row, ScreenCell
 from tui.screen.screen_buffer import ScreenBuffer
 
 GAP_CELLS: Final = 4
-"""Unchanged cells up to this many are written again rather than moved over."""
+"""Up to this many unchanged cells are written again instead of moving the cursor over them."""
 
 SHIFT_ROWS: Final = 4
-"""Fewest rows that a shift must save."""
+"""Minimum number of rows that a shift must save."""
 SHIFT_SHARE: Final = 0.4
-"""Smallest share of the changed rows that a shift must save."""
+"""Minimum fraction of the changed rows that a shift must save."""
 _IGNORED_COLUMNS: Final = 3
-"""Columns at the right edge that do not count when rows are matched: a scrollbar moves otherwise
-than the text beside it."""
+"""Columns at the right edge that are ignored when rows are matched: a scrollbar does not move with
+the text beside it."""
 
 
 class Shift(Struct, frozen=True):
-    """Rows that move together, as by the terminal's own scrolling; full width."""
+    """Rows that the terminal itself can scroll, over the full width."""
 
     top: int
     """First row of the region."""
@@ -35,17 +35,17 @@ class Shift(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """Neighboring cells of one row to write."""
+    """Adjacent cells of one row that are to be written."""
 
     y: int
     x: int
     cells: Sequence[ScreenCell]
     reaches_end: bool
-    """Whether all cells right of the run are the same space as its last one."""
+    """Whether the last cell is a space and all cells to its right are equal to it."""
 
 
 class Diff(Struct, frozen=True):
-    """First the shift, then the runs, top to bottom and left to right."""
+    """The shift is applied first, then the runs, top to bottom and left to right."""
 
     shift: Shift | None
     runs: tuple[Run, ...]
@@ -56,9 +56,9 @@ class Diff(Struct, frozen=True):
 
 
 def compute_diff(previous: ScreenBuffer, current: ScreenBuffer) -> Diff:
-    """Return what turns the screen that shows `previous` into `current`.
+    """Return the changes that turn `previous` into `current`.
 
-    Both have the same size and are left alone. UNKNOWN cells of `current` are not written.
+    Both have the same size and are not modified. UNKNOWN cells of `current` are not written.
     """
     changed_rows = [
         y
@@ -84,9 +84,9 @@ def compute_diff(previous: ScreenBuffer, current: ScreenBuffer) -> Diff:
 
 
 def shifted_rows(buffer: ScreenBuffer, shift: Shift) -> list[Row]:
-    """Return the rows after the shift; those that the terminal blanks are UNKNOWN.
+    """Return the rows after the shift; those that the terminal clears are UNKNOWN.
 
-    What color they get depends on the terminal, so they are always written.
+    Their color depends on the terminal, so they are always written.
     """
     fresh: list[Row] = [[UNKNOWN] * buffer.width for _ in range(abs(shift.lines))]
     region = buffer.rows[shift.top : shift.bottom + 1]
@@ -98,9 +98,9 @@ def shifted_rows(buffer: ScreenBuffer, shift: Shift) -> list[Row]:
 
 
 def row_runs(y: int, old_row: Row, new_row: Row) -> Iterator[Run]:
-    """Return the runs of one row, left to right, small gaps merged."""
+    """Return the runs of one row, left to right; runs with a small gap between them are merged."""
     if old_row.count(UNKNOWN) == len(old_row) and UNKNOWN not in new_row:
-        # After a change of size: everything is written, there is nothing to compare.
+        # After a resize all cells are unknown, so the whole row is written.
         if new_row:
             yield _run(y, 0, len(new_row), new_row)
         return
@@ -151,7 +151,7 @@ def _same_pen(cells: Row, other: ScreenCell) -> bool:
 def find_shift(
     previous: ScreenBuffer, current: ScreenBuffer, changed_rows: Sequence[int]
 ) -> Shift | None:
-    """Return the shift that saves enough rows; None when writing is cheaper or nothing moved."""
+    """Return a shift that saves enough rows; None if writing the rows is cheaper."""
     if len(changed_rows) < SHIFT_ROWS or current.width <= _IGNORED_COLUMNS:
         return None
     before_keys = [_row_key(row) for row in previous.rows]
@@ -160,7 +160,7 @@ def find_shift(
         if key is not None:
             places.setdefault(key, []).append(y)
     if not places:
-        # After a change of size nothing is known that could have moved.
+        # No row has content that could have moved, as after a resize.
         return None
     after_keys = {y: _row_key(current.rows[y]) for y in changed_rows}
     votes: Counter[int] = Counter()
@@ -192,7 +192,7 @@ def _region(
 
 
 def _rows_saved(shift: Shift, previous: ScreenBuffer, current: ScreenBuffer) -> int:
-    """Return how many rows more are right after the shift than before it."""
+    """Return how many more rows are correct after the shift than before it."""
     new_rows = shifted_rows(previous, shift)
     saving = 0
     for y in range(shift.top, shift.bottom + 1):
@@ -203,9 +203,9 @@ def _rows_saved(shift: Shift, previous: ScreenBuffer, current: ScreenBuffer) -> 
 
 
 def _row_key(row: Row) -> int | None:
-    """Return a hash of the row's content; None for rows without information (one cell repeated)."""
+    """Return a hash of the row's content; None if it is one cell repeated, as in a blank row."""
     content = row[:-_IGNORED_COLUMNS]
     if content.count(content[0]) == len(content):
         return None
-    # Cells are shared, so identity implies content; an unshared equal cell only costs a match.
+    # Equal cells are usually the same object; one that is not only prevents a match.
     return hash(tuple(map(id, content)))

@@ -1,4 +1,4 @@
-"""The cells on the terminal, the cells that are to be there, and the escape codes between them."""
+"""The cells that the terminal shows, those of the next frame, and the codes that update them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from tui.screen.screen_buffer import ScreenBuffer
 from tui.screen.sixel_layer import SixelLayer
 from tui.screen.style import StyleTable
 
-# Terminals known to erase with the current background color, by the beginning of TERM. GNU
-# screen does not unless configured to; on anything unknown colored spaces are written out.
+# Terminals that erase with the current background color, by the beginning of TERM. GNU screen
+# does not by default; for unknown terminals colored spaces are written instead.
 _ERASING_TERMS: Final = (
     "xterm", "tmux", "kitty", "xterm-kitty", "alacritty", "foot", "wezterm", "rxvt", "st-", "linux",
     "konsole", "vte", "gnome", "ghostty", "contour", "iterm",
@@ -40,13 +40,13 @@ _COLOR_SYSTEMS: Final = {
 
 
 class CellFrame:
-    """Two buffers of one size; `back` is painted, `front` is what the terminal shows."""
+    """Two buffers of equal size: frames are painted into `back`; `front` is what is shown."""
 
     is_alternate = True
-    """Whether it is on the alternate screen, where nothing moves to the scrollback."""
+    """Whether it is shown on the alternate screen, where rows never move to the scrollback."""
 
     def __init__(self) -> None:
-        """Start without a size."""
+        """Start with size 0 × 0, until `resize`."""
         self.front = ScreenBuffer(0, 0)
         self.back = ScreenBuffer(0, 0)
         self.maker = CellMaker()
@@ -68,7 +68,7 @@ class CellFrame:
         self._caret_shown = None
 
     def use_colors(self, name: str | None) -> bool:
-        """Use a color system of Rich; True when everything must be painted anew."""
+        """Use a color system of Rich; return whether everything must be painted again."""
         color_system = _COLOR_SYSTEMS.get(name or "", ColorSystem.TRUECOLOR)
         if self.styles.color_system is color_system and not self.styles.is_full:
             return False
@@ -81,7 +81,7 @@ class CellFrame:
         return True
 
     def resize(self, size: Size) -> bool:
-        """Take a size; False when it is the same."""
+        """Set the size; False if it is unchanged."""
         if not self.back.resize(size.width, size.height):
             return False
         self.front.resize(size.width, size.height)
@@ -91,11 +91,11 @@ class CellFrame:
         return True
 
     def paint(self, update: CompositorUpdate) -> None:
-        """Paint what Textual has composed."""
+        """Paint an update of Textual's compositor into `back`."""
         paint_update(update, self.back, self.styles, self.maker)
 
     def encode(self, caret: Offset, *, shows_caret: bool) -> str:
-        """Return the escape codes that show the painted frame, from now on the one in front."""
+        """Return the escape codes that show the painted frame, and update `front` accordingly."""
         self.sixels.clear_moved(self.front, self.back, self.styles)
         diff = compute_diff(self.front, self.back)
         data = emit_escape_codes(diff, self._terminal, self.styles)
@@ -107,7 +107,7 @@ class CellFrame:
         return data + self._place_caret(caret, shows_caret, self.size)
 
     def _place_caret(self, caret: Offset, shows_caret: bool, size: Size) -> str:
-        """Move the cursor to the caret: input methods open their window there."""
+        """Return the codes that move the cursor to the caret, where input methods open a window."""
         width, height = size
         if not width or not height:
             return ""

@@ -1,8 +1,8 @@
-"""The short way from a row that changed to the screen, past Textual's composition.
+"""Paints changed rows of a widget into the frame, bypassing Textual's compositor.
 
-Textual renders every visible widget anew when a row of one of them changes. A widget that draws
-row by row and that nothing covers is painted straight into the frame instead; whatever is laid out,
-covered or scrolled goes the long way, and both ways give the same cells.
+Textual renders every visible widget again when a row of one of them changes. A widget that draws
+row by row and is not covered is painted directly into the frame instead; layout changes, covered
+widgets and scrolling go through Textual. Both ways produce the same cells.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ PRIVATE_NAMES: Final = {
     "textual._compositor.Compositor": ("visible_widgets",),
     "textual.widget.Widget": ("_layout_required", "_repaint_required"),
 }
-"""What this module uses of Textual that Textual does not promise."""
+"""Private names of Textual that this module uses."""
 
 _OF_COLORS: Final = (ANSIToTruecolor, DimFilter)
-"""Filters that only replace named colors, and faint text."""
+"""Filters that change only named colors and dim text."""
 _PATIENCE: Final = 20
-"""How many turns of the loop a frame waits for widgets that have requested one of Textual."""
+"""For how many iterations of the event loop a frame waits for widgets with pending updates."""
 _MANY_ROWS: Final = 8
-"""More changed rows than this are given to Textual as one region."""
+"""More changed rows than this are passed to Textual as one region."""
 
 
 class DrawsRows(LaidOutOnce):
     """A widget whose `render_line` paints it completely: no borders, padding or children."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Return rows of the widget; Textual's cache of styled rows would only double our own."""
+        """Return rows of the widget, without Textual's cache, which would duplicate our own."""
         strips = self.strips_of(crop.line_range)
         if crop.column_span != (0, self.size.width):
             strips = [strip.crop(*crop.column_span) for strip in strips]
         return strips
 
     def strips_of(self, rows: Collection[int]) -> list[Strip]:
-        """Return some rows as they are shown, the app's color filters applied."""
+        """Return rows as they are shown, with the app's color filters applied."""
         strips = self.draw_rows(rows)
         filters = self.app.get_line_filters()
         leave_plain = all(isinstance(line_filter, _OF_COLORS) for line_filter in filters)
@@ -69,7 +69,7 @@ class DrawsRows(LaidOutOnce):
         ]
 
     def draw_rows(self, rows: Collection[int]) -> list[Strip]:
-        """Return some rows before the filters; to be replaced where many at once are cheaper."""
+        """Return rows without filters; overridden by widgets that draw many rows faster at once."""
         return [self.render_line(y) for y in rows]
 
     def place_caret(self, position: Offset) -> None:
@@ -103,7 +103,7 @@ def _apply_filters(strip: Strip, filters: Sequence[LineFilter], widget: Widget) 
 
 
 def _are_plain(strip: Strip) -> bool:
-    """Whether Textual's filters of colors leave a row as it is."""
+    """Whether Textual's color filters do not change a row."""
     return all(_is_plain(segment.style) for segment in strip)
 
 
@@ -116,15 +116,15 @@ def _is_plain(style: Style | None) -> bool:
 
 
 class UncoveredRows:
-    """Where widgets are of which all is in view, as of the last layout."""
+    """The regions of widgets that are completely visible, as of the last layout."""
 
     def __init__(self) -> None:
-        """Nothing is laid out yet."""
+        """Start without a layout."""
         self._visible: dict[Widget, tuple[Region, Region]] | None = None
         self._regions: dict[Widget, Region] = {}
 
     def region_of(self, widget: Widget, screen: Screen[Any]) -> Region | None:
-        """Return where a widget is if all of it is in view and nothing lies above it."""
+        """Return a widget's region if it is completely visible and not covered, otherwise None."""
         visible = screen._compositor.visible_widgets
         if visible is not self._visible:
             self._visible = visible
@@ -133,7 +133,7 @@ class UncoveredRows:
 
 
 class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
-    """An app that writes cells, and paints single rows past Textual."""
+    """An app that writes cells, and paints single rows without Textual's compositor."""
 
     discrete_input_pending: bool
     """See `tui.input.routed_app.RoutedApp`."""
@@ -142,14 +142,14 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
         self._caret_position = Offset(0, 0)
         self._caret_widget: Widget | None = None
         self.frame_is_planned = False
-        """Whether something was painted that is not written yet."""
+        """Whether a frame with painted rows is scheduled but not written yet."""
         self._is_left_to_textual = False
         self._uncovered_rows = UncoveredRows()
         super().__init__(*args, **kwargs)
 
     @property
     def cursor_position(self) -> Offset:
-        """Where the caret is; setting it moves the terminal's cursor there with the next frame."""
+        """The caret's position on the screen; setting it moves the cursor with the next frame."""
         if self._caret_widget is None:
             return self._caret_position
         return self._caret_widget.content_region.offset + self._caret_position
@@ -159,14 +159,14 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
         self.place_caret(None, position)
 
     def place_caret(self, widget: Widget | None, position: Offset) -> None:
-        """Put the caret at a place within a widget, which may move; within the screen for None."""
+        """Put the caret at a position in a widget, with which it moves; in the screen for None."""
         if widget is not self._caret_widget or position != self._caret_position:
             self._caret_widget, self._caret_position = widget, position
             if self._running:
                 self._plan_frame()
 
     def paint_rows(self, widget: DrawsRows, rows: Collection[int]) -> bool:
-        """Paint rows of a widget into the next frame; False when Textual has to."""
+        """Paint rows of a widget into the next frame; False if Textual has to paint them."""
         screen = _free_screen(self)
         region = self._uncovered_rows.region_of(widget, screen) if screen is not None else None
         if region is None:
@@ -186,9 +186,9 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
         return True
 
     def show_prompt_first(self, screen: Screen[Any]) -> None:
-        """Show the focused rows at a new size at once, where a key changed them.
+        """After a resize, show the focused widget at once if a key changed it.
 
-        All other rows follow when Textual has rendered them, which takes most of the time.
+        All other rows follow when Textual has rendered them, which takes much longer.
         """
         widget, cells = screen.focused, self._cells
         if (
@@ -196,7 +196,7 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
             and isinstance(widget, DrawsRows)
             and self._uses_cells
             and self._may_write()
-            # Not the first frame, and not one below which rows move to the scrollback.
+            # Not for the first frame, nor in the inline mode's normal screen.
             and cells.size
             and cells.is_alternate
             and cells.resize(self.size)
@@ -210,11 +210,11 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
         if self._is_left_to_textual:
             self._is_left_to_textual = False
             if renderable is None and self._may_write():
-                # What Textual meant to draw is not in view, so it draws nothing.
+                # Textual draws nothing, because what changed is not visible.
                 self.present_safely(screen)
 
     def _plan_frame(self) -> None:
-        """Write a frame once the loop has done what is due now."""
+        """Schedule a frame after the callbacks that are ready now."""
         if not self.frame_is_planned:
             self.frame_is_planned = True
             asyncio.get_running_loop().call_soon(self._show_frame, _PATIENCE)
@@ -226,22 +226,21 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
         screen = self.screen_stack[-1]
         flags = (screen._layout_required, screen._scroll_required, screen._repaint_required)
         if any(flags) or screen._dirty_widgets:
-            # Textual's own frame is about to come and shows this as well.
+            # Textual is about to draw a frame, which shows these rows, too.
             self._is_left_to_textual = True
             return
         if patience and is_settling(screen):
-            # Related changes are shown in one frame.
+            # Wait, so that related changes are shown in one frame.
             self.frame_is_planned = True
             asyncio.get_running_loop().call_soon(self._show_frame, patience - 1)
             return
-        # Not `post_display_hook`: the bus learns there how long a change of size takes, and this is
-        # none.
+        # Without `post_display_hook`, by which the bus measures resizes.
         if self.present_safely(screen):
             self.discrete_input_pending = False
 
 
 def _free_screen(app: DirectRows[Any]) -> Screen[Any] | None:
-    """Return the screen if it is the only one, as Textual laid it out and to stay so."""
+    """Return the screen if it is the only one and has no pending layout; otherwise None."""
     driver = app._driver
     may_paint = (
         app._uses_cells
@@ -263,8 +262,8 @@ def _free_screen(app: DirectRows[Any]) -> Screen[Any] | None:
 
 
 def is_settling(screen: Screen[Any]) -> bool:
-    """Whether widgets have requested a frame, and the screen is not notified yet."""
-    # A message may be out of the queue, and wait until the one before it is dealt with.
+    """Whether widgets have requested an update that the screen has not processed yet."""
+    # A message may have left the queue but wait until the previous one is handled.
     return (
         screen.message_queue_size > 0
         or screen._pending_message is not None
@@ -273,14 +272,14 @@ def is_settling(screen: Screen[Any]) -> bool:
 
 
 def _uncovered_widgets(visible: dict[Widget, tuple[Region, Region]]) -> dict[Widget, Region]:
-    """Return the widgets that are wholly in view, with nothing but their screen behind them.
+    """Return the widgets that are completely visible and overlap no other widget.
 
-    `visible` is in the order of painting, front to back.
+    `visible` is in painting order, front to back.
     """
     widgets = [
         (widget, region, clip)
         for widget, (region, clip) in visible.items()
-        # For widgets without rows Textual reports an overlap with what they touch.
+        # Textual reports that widgets without an area overlap those that they touch.
         if region.area and not isinstance(widget, Screen)
     ]
     return {

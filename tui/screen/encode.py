@@ -1,4 +1,4 @@
-"""A diff as escape codes: shortest cursor moves, style codes only where the style changes."""
+"""Encodes a diff as escape codes, with the shortest cursor moves and style changes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ CURSOR_SHOWN: Final = "\x1b[?25h"
 CURSOR_HIDDEN: Final = "\x1b[?25l"
 
 _ERASE_CELLS: Final = 5
-"""Fewest spaces at the end of a row for which erasing is cheaper."""
+"""Minimum number of spaces at the end of a row that are erased instead of written."""
 _ERASE_INSIDE_CELLS: Final = 12
-"""Fewest spaces within a row for which erasing and moving is cheaper."""
+"""Minimum number of spaces within a row that are erased and skipped instead of written."""
 
 
 class TerminalState(Struct):
@@ -32,12 +32,12 @@ class TerminalState(Struct):
     y: int | None = None
     style_id: int | None = None
     link: str | None = None
-    """The open hyperlink; none is ever left open between frames."""
+    """The open hyperlink; always closed at the end of a frame."""
     fills_background: bool = False
-    """Whether erasing leaves the current background color (BCE)."""
+    """Whether erasing fills with the current background color (BCE)."""
     rows: int | None = None
-    """Rows there are, where they count from one whose place on the screen is unknown; line feeds
-    make more, and `y` is always known. None where rows count from the top of the screen."""
+    """Number of existing rows, if they are counted from a row whose position on the screen is
+    unknown; line feeds add rows, and `y` is always known. None: rows count from the top."""
 
     def forget(self) -> None:
         """Forget the state of cursor and pen."""
@@ -45,20 +45,20 @@ class TerminalState(Struct):
 
 
 def emit_escape_codes(diff: Diff, state: TerminalState, styles: StyleTable) -> str:
-    """Return the bytes, as text, that perform the diff, and bring the state up to date."""
+    """Return the codes that apply the diff, and update the state."""
     codes: list[str] = []
     if diff.shift is not None:
         _emit_shift(diff.shift, state, styles, codes)
     for run in diff.runs:
         _emit_run(run, state, styles, codes)
     if diff and state.link is not None:
-        # A link left open would swallow what others write.
+        # With a link left open, other programs' output would become part of it.
         _set_link(None, state, codes)
     return "".join(codes)
 
 
 def move_cursor(x: int, y: int, state: TerminalState) -> str:
-    """Return the shortest code that moves the cursor there ("" if it is there) and note it.
+    """Return the shortest code that moves the cursor ("" if it is there already); update the state.
 
     Rows and columns count from 0.
     """
@@ -83,7 +83,7 @@ def move_cursor(x: int, y: int, state: TerminalState) -> str:
 
 
 def _along_row(x: int, state: TerminalState) -> list[str]:
-    """Return the codes that move the cursor within its row; notes the column."""
+    """Return alternative codes that move the cursor within its row; updates the column."""
     ways = ["\x1b[G" if x == 0 else f"\x1b[{x + 1}G"]
     if x == 0:
         ways.append("\r")
@@ -100,14 +100,14 @@ def _along_row(x: int, state: TerminalState) -> list[str]:
 
 
 def _to_row(y: int, state: TerminalState) -> str:
-    """Return the codes that move the cursor to a row, which may have to be made."""
+    """Return the code that moves the cursor to a row, which is added if it does not exist."""
     assert state.rows is not None
     assert state.y is not None
     last = state.rows - 1
     distance = min(y, last) - state.y
     code = _vertical(distance) if distance else ""
     if y > last:
-        # At the bottom of the screen a line feed scrolls, anywhere else it moves down.
+        # A line feed scrolls at the bottom of the screen, and moves down elsewhere.
         code += "\r" + "\n" * (y - last)
         state.x, state.rows = 0, y + 1
     state.y = y
@@ -121,14 +121,14 @@ def _vertical(distance: int) -> str:
 
 
 def _emit_shift(shift: Shift, state: TerminalState, styles: StyleTable, codes: list[str]) -> None:
-    # Insert and delete line inside margins are understood by more terminals than scroll up and
-    # down. The blanked rows take the pen's background where that is supported; they are written
-    # anyway, but a stray color for the blink of an eye is avoided with a default pen.
+    # More terminals support insert and delete line within margins than scroll up and down. Some
+    # fill the cleared rows with the pen's background; the rows are written anyway, but the default
+    # pen prevents a flash of color.
     if state.style_id is None:
         codes.append(styles.transition(None, 0))
         state.style_id = 0
     codes.append(f"\x1b[{shift.top + 1};{shift.bottom + 1}r")
-    # Terminals put the cursor home after setting margins, some emulators do not.
+    # Setting margins moves the cursor home, except in some emulators.
     state.x = state.y = None
     codes.append(move_cursor(0, shift.top, state))
     count = abs(shift.lines)
@@ -164,7 +164,7 @@ def _emit_run(run: Run, state: TerminalState, styles: StyleTable, codes: list[st
 
 
 def _blank_tail(cells: Sequence[ScreenCell]) -> int:
-    """Return where the equal cells begin that end the run."""
+    """Return the index of the first of the equal cells at the end."""
     last = cells[-1]
     start = len(cells)
     while start > 0 and (cells[start - 1] is last or cells[start - 1] == last):
@@ -175,7 +175,7 @@ def _blank_tail(cells: Sequence[ScreenCell]) -> int:
 def _emit_stretch(
     run: Run, start: int, end: int, state: TerminalState, styles: StyleTable, codes: list[str]
 ) -> int:
-    """Write cells of one style from `start` on; return where the next stretch begins."""
+    """Append codes for the cells of one style from `start` on; return the next stretch's start."""
     cells = run.cells
     first = cells[start]
     if start and _joins(cells, start):
@@ -189,7 +189,7 @@ def _emit_stretch(
     style_id, link = first.style_id, first.link
     text: list[str] = []
     position = start
-    # The hottest loop of a large frame: a cell is taken apart once, calls are avoided.
+    # The hottest loop of a large frame: cells are unpacked once, calls are avoided.
     while position < end:
         grapheme, width, cell_style_id, cell_link = cells[position]
         if width == 0:
@@ -208,32 +208,32 @@ def _emit_stretch(
         elif text and _joins(cells, position):
             break
         if len(grapheme) > 1 and width > 1:
-            # A terminal that draws it narrower would leave what was in its second cell.
+            # A terminal that draws it narrower would keep the old content of the second cell.
             text.append(f"\x1b[{width}X")
         text.append(grapheme)
         position += 1
         if len(grapheme) > 1:
-            # Terminals disagree about how far a cluster moves the cursor.
+            # Terminals differ in how far a cluster moves the cursor.
             codes.append("".join(text))
             state.x = None
             return position if width == 1 else min(position + 1, end)
     codes.append("".join(text))
-    # With line wrap off the cursor stays in the last column, with it on it is between two rows.
+    # After the last column the position depends on whether the terminal wraps lines.
     state.x = run.x + position if run.x + position < state.width else None
     return position
 
 
 def _blanks_begin(cells: Sequence[ScreenCell], position: int, end: int) -> bool:
-    """Return whether enough equal cells to erase them begin here."""
+    """Return whether enough equal cells to be erased begin at `position`."""
     last = position + _ERASE_INSIDE_CELLS - 1
     blank = cells[position]
     return last < end and cells[last] == blank and _blanks(cells, position, last) == last - position
 
 
 def _joins(cells: Sequence[ScreenCell], position: int) -> bool:
-    """Return whether a cell written right after its neighbor would become one cluster with it.
+    """Return whether a cell written right after its left neighbor would form a cluster with it.
 
-    So do the two halves of a flag; a cursor move between them separates them.
+    Two halves of a flag do; a cursor move keeps them separate.
     """
     grapheme = cells[position].grapheme
     if grapheme.isascii():
@@ -245,7 +245,7 @@ def _joins(cells: Sequence[ScreenCell], position: int) -> bool:
 
 
 def _blanks(cells: Sequence[ScreenCell], start: int, end: int) -> int:
-    """Return how many cells from `start` on are the same as the one there."""
+    """Return the number of equal cells from `start` on, at least 1."""
     blank = cells[start]
     position = start + 1
     while position < end and (cells[position] is blank or cells[position] == blank):
@@ -264,7 +264,7 @@ def _set_pen(cell: ScreenCell, state: TerminalState, styles: StyleTable, codes: 
 
 def _set_link(link: str | None, state: TerminalState, codes: list[str]) -> None:
     if link is not None:
-        # Equal ids join the pieces of a link that is wrapped or painted in parts.
+        # Terminals join the parts of a link that have equal ids, such as wrapped ones.
         codes.append(f"\x1b]8;id={_link_id(link)};{link}\x1b\\")
     elif state.link is not None:
         codes.append("\x1b]8;;\x1b\\")

@@ -1,4 +1,4 @@
-"""Writes frames to the terminal, or later when it is busy: newer frames replace those that wait."""
+"""Writes frames to the terminal; while it is busy, a newer frame replaces the waiting one."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tui.screen.output import TerminalOutput
 from tui.screen.output_stats import OutputStats, figures_text
 
 PRIVATE_NAMES: Final = {"textual.app.App": ("_driver", "_loop")}
-"""What this module uses of Textual that Textual does not promise."""
+"""Private names of Textual that this module uses."""
 
 
 class FrameWriter:
-    """At most one frame waits."""
+    """Writes frames one by one; at most one frame waits."""
 
     def __init__(
         self, app: App[Any], encode: Callable[[], str], may_write: Callable[[], bool]
     ) -> None:
-        """`encode` returns what a frame changes; it is called when that is written."""
+        """`encode` returns the escape codes of a frame; it is called when the frame is written."""
         self._app = app
         self._encode = encode
         self._may_write = may_write
@@ -34,29 +34,29 @@ class FrameWriter:
 
     @property
     def output(self) -> TerminalOutput | None:
-        """The output of our own driver; headless, web and stock drivers have none."""
+        """The output of our driver; None for Textual's own drivers (headless, web and others)."""
         output = getattr(self._app._driver, "output", None)
         return output if isinstance(output, TerminalOutput) else None
 
     @property
     def is_slow(self) -> bool:
-        """Whether the line to the terminal is slow, so that animation should stop."""
+        """Whether the connection to the terminal is slow, so that animation should stop."""
         output = self.output
         return self._pace.is_slow or (
             output is not None and (output.is_busy or output.meter.is_slow)
         )
 
     def figures(self) -> OutputStats | None:
-        """Return the figures of the terminal's output; None where there is no terminal."""
+        """Return the figures of the terminal's output; None without a terminal."""
         return self.output.meter.figures() if self.output is not None else None
 
     def figures_line(self) -> str:
-        """Return the figures in a line; empty where there is no terminal."""
+        """Return the figures as one line; "" without a terminal."""
         figures = self.figures()
         return figures_text(figures) if figures is not None else ""
 
     def write(self) -> None:
-        """Write what changed since the last frame, or later when the terminal is busy."""
+        """Write what changed since the last frame, at once or when the terminal is ready."""
         app, output = self._app, self.output
         wait_s = self._pace.wait_s
         if wait_s > 0 or (output is not None and output.is_busy):
@@ -84,8 +84,8 @@ class FrameWriter:
             output.call_when_drained(self._on_drained)
 
     def _on_drained(self) -> None:
-        """Called by the writing thread when the terminal has taken everything."""
-        # The loop may close between the last write and this call.
+        """Write the waiting frame; called by the output's thread when its queue is empty."""
+        # The loop may be closed by the time of this call.
         loop = self._app._loop
         if loop is not None:
             with suppress(RuntimeError):

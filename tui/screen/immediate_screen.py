@@ -34,14 +34,14 @@ PRIVATE_NAMES: Final = {
     "textual._compositor.Compositor": ("_full_map", "_full_map_invalidated", "visible_widgets"),
     "textual.widget.Widget": ("_size_updated",),
 }
-"""What this module uses of Textual that Textual does not promise."""
+"""Private names of Textual that this module uses."""
 
 
 class LaidOutOnce(Widget):
     """A widget whose new size causes no second layout of the screen.
 
-    Textual lays everything out again when the size of what a widget holds has changed, for the
-    sake of scrollbars; a widget that has none, or draws its own, is right after the first.
+    Textual lays everything out again when the size of a widget's content has changed, because
+    scrollbars may appear; a widget that has none, or draws its own, needs only the first layout.
     """
 
     def _size_updated(
@@ -54,20 +54,20 @@ class DrawsAtOnce(Screen[ScreenResult], Generic[ScreenResult]):
     """A screen that does not wait for the frame timer after a discrete input event."""
 
     _laid_out: CompositorMap | None = None
-    """Where everything was at the last layout."""
+    """The map of the last layout."""
     _laid_out_size: Size | None = None
-    """For which size that was."""
+    """The size of the last layout."""
 
     def _size_updated(
         self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True
     ) -> bool:
-        """Apply a size; without scrollbars that appear or disappear, one layout is enough."""
+        """Apply a size; a screen without scrollbars needs only one layout."""
         styles = self.styles
         is_fixed = styles.overflow_x == styles.overflow_y == "hidden"
         return super()._size_updated(size, virtual_size, container_size, layout and not is_fixed)
 
     def _screen_resized(self, size: Size) -> None:
-        """Lay out for a size unless it is done: the layout itself sends the screen a resize."""
+        """Lay out for a size unless that was done: a layout itself sends the screen a resize."""
         if size != self._laid_out_size or self._layout_required:
             super()._screen_resized(size)
 
@@ -85,10 +85,10 @@ class DrawsAtOnce(Screen[ScreenResult], Generic[ScreenResult]):
             self._on_timer_update()
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
-        """Lay out, and compare with what was laid out last.
+        """Lay out, and repaint what moved since the previous layout.
 
-        Textual compares with its newest map, and makes a newer one outside a layout when somebody
-        asks where a widget is that is not laid out yet. What that map moved would never be painted.
+        Textual compares with its newest map. It makes maps outside layouts, too, when the region of
+        a new widget is requested; widgets that such a map moved would never be repainted.
         """
         if scroll and not self._layout_widgets:
             super()._refresh_layout(size, scroll)
@@ -97,7 +97,7 @@ class DrawsAtOnce(Screen[ScreenResult], Generic[ScreenResult]):
         if self._laid_out is not None:
             compositor._full_map = self._laid_out
         compositor._full_map_invalidated = False
-        # New widgets are painted with the layout anyway; they would make a newer map, too.
+        # New widgets are painted with the layout anyway; as dirty ones they would cause a new map.
         self._dirty_widgets.intersection_update(compositor.visible_widgets)
         super()._refresh_layout(size, scroll)
         self._laid_out = compositor._full_map
@@ -114,6 +114,6 @@ class ImmediateScreen(DrawsAtOnce[None]):
         super()._compositor_refresh()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Return the ground, one rendered row for all of them; what lies above hides most."""
+        """Return the background: one rendered row, repeated; widgets cover most of it."""
         first_row = Region(crop.x, crop.y, crop.width, 1)
         return super().render_lines(first_row) * crop.height

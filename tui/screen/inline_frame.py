@@ -1,8 +1,8 @@
-"""The cells of the inline mode: the frame is the end of what the terminal has in its scrollback.
+"""The cells of the inline mode: the frame follows the finished rows in the terminal's scrollback.
 
-The rows that are redrawn begin at a row of unknown place, so the cursor only moves relative to
-them. Rows that are finished are the first rows of the next frame: where they stand already nothing
-is written, and line feeds at the bottom make the terminal scroll them up and keep them.
+The position of the first redrawn row on the screen is unknown, so the cursor only moves relative to
+it. Finished rows become the first rows of the next frame: those that are shown already are not
+written, and line feeds at the bottom make the terminal scroll them into its scrollback.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _ERASE_ROW: Final = "\x1b[2K"
 
 
 class InlineContent(Protocol):
-    """What the frame shows, as far as Textual's updates do not say it."""
+    """What the frame needs to know in addition to Textual's updates."""
 
     def live_rows(self) -> int:
-        """Return how many rows of the frame are in use, from its top."""
+        """Return the number of rows in use, from the top of the frame."""
         ...
 
     def take_finished(self, width_cells: int) -> Sequence[Strip]:
-        """Return rows that no frame shows any more, top first; each is returned once."""
+        """Return finished rows, which no later frame shows, top first; each is returned once."""
         ...
 
     def take_rest(self, width_cells: int) -> Sequence[Strip]:
@@ -43,12 +43,12 @@ class InlineContent(Protocol):
         ...
 
     def show_whole(self, is_wanted: bool) -> None:
-        """Lay out for the whole window, or for the rows in use again."""
+        """Lay out for the whole window, or for the rows in use."""
         ...
 
 
 class InlineFrame(CellFrame):
-    """A frame that ends where its content ends; on the alternate screen, a frame like any other."""
+    """A frame of variable height on the normal screen; on the alternate screen, a usual frame."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class InlineFrame(CellFrame):
         reflows: bool,
         terminal_size: Callable[[], tuple[int, int] | None],
     ) -> None:
-        """`reflows`: whether the terminal wraps rows that a narrower window cannot hold."""
+        """`reflows`: whether the terminal wraps rows when its window becomes narrower."""
         super().__init__()
         self._content = content
         self._reflows = reflows
@@ -67,13 +67,13 @@ class InlineFrame(CellFrame):
         self._shown_width = 0
         self._is_resized = False
         self._awaits_layout = False
-        """Whether what is painted was laid out for the other screen."""
+        """Whether the painted content was laid out for the other screen."""
         self.is_alternate = False
         self._is_finished = False
         self._begin()
 
     def _begin(self) -> None:
-        """Note that nothing is shown, and the cursor is where the first row will be."""
+        """Start with no rows shown and the cursor at the position of the first row."""
         self._visible_rows = []
         self._terminal = TerminalState(
             self.back.width, x=0, y=0, rows=1, fills_background=self._terminal.fills_background
@@ -89,7 +89,7 @@ class InlineFrame(CellFrame):
             self._visible_rows = [[UNKNOWN] * len(old_row) for old_row in self._visible_rows]
 
     def resize(self, size: Size) -> bool:
-        """Take a size; False when it is the same."""
+        """Set the size; False if it is unchanged."""
         old_state = self._terminal
         if not super().resize(size):
             return False
@@ -103,7 +103,7 @@ class InlineFrame(CellFrame):
         return True
 
     def paint(self, update: CompositorUpdate) -> None:
-        """Paint what Textual has composed."""
+        """Paint an update of Textual's compositor into `back`."""
         super().paint(update)
         if isinstance(update, LayoutUpdate):
             self._awaits_layout = False
@@ -115,7 +115,7 @@ class InlineFrame(CellFrame):
         if self.is_alternate:
             return super().encode(caret, shows_caret=shows_caret)
         if self._terminal_size() not in (None, (self.back.width, self.back.height)):
-            # The terminal has moved its rows already; the change of size comes with its own frame.
+            # The window was resized and its rows have moved; the resize will cause a frame.
             return ""
         rows = self.back.rows[: self._content.live_rows()]
         data = self._show(self._content.take_finished(self.back.width), rows)
@@ -123,13 +123,13 @@ class InlineFrame(CellFrame):
         return data + self._place_caret(caret, shows_caret, size)
 
     def leave(self) -> str:
-        """Erase what is redrawn, for somebody else who writes from there."""
+        """Return codes that erase the redrawn rows, so that another program can write there."""
         if self._is_finished:
             return ""
         return self.use_normal() if self.is_alternate else self._erase()
 
     def finish(self) -> str:
-        """Write the rest of the content for good, and nothing below it."""
+        """Return codes that write all remaining content permanently; no frame follows."""
         data = self.use_normal() if self.is_alternate else ""
         if not self.back.width or self._is_finished:
             return data
@@ -138,7 +138,7 @@ class InlineFrame(CellFrame):
         return data + self._show(rest, []) + move_cursor(0, 0, self._terminal) + "\x1b[m"
 
     def use_alternate(self) -> str:
-        """Show whole frames on the alternate screen from now on."""
+        """Return codes that enter the alternate screen; from now on it shows whole frames."""
         data = self.leave()
         self.is_alternate = self._awaits_layout = True
         self._terminal.rows = None
@@ -146,13 +146,13 @@ class InlineFrame(CellFrame):
         return data + ALTERNATE_SCREEN
 
     def use_normal(self) -> str:
-        """Go back to the row where the alternate screen was entered."""
+        """Return codes that go back to the row where the alternate screen was entered."""
         self.is_alternate, self._awaits_layout = False, True
         self._begin()
         return NORMAL_SCREEN
 
     def _show(self, finished_rows: Sequence[Strip], live: Sequence[Row]) -> str:
-        """Show rows from the first one on; those that are finished stay above from now on."""
+        """Return codes that show finished rows, which stay above from now on, then live rows."""
         data = self._erase() if self._is_resized else ""
         state, width = self._terminal, self.back.width
         rows = [*self._paint(finished_rows), *live]
@@ -176,7 +176,7 @@ class InlineFrame(CellFrame):
         if old_row is None:
             old_row = [UNKNOWN] * len(row)
         elif self._used_cells(old_row) > self._used_cells(row):
-            # Erased to its end alone a row stays as long for tmux, and wraps in a narrower window.
+            # If only its end is erased, tmux keeps the row's length and wraps it when narrower.
             data = self._with_plain_pen(y) + _ERASE_ROW
             old_row = [UNKNOWN] * len(row)
         runs = tuple(row_runs(y, old_row, row))
@@ -201,7 +201,7 @@ class InlineFrame(CellFrame):
         return data
 
     def _erase(self) -> str:
-        """Erase all that is redrawn, also where a new width changed how many rows that is."""
+        """Return codes that erase the redrawn rows, also if a new width changed their number."""
         above = self._terminal.y or 0
         width = self.back.width
         if self._reflows and self._is_resized and 0 < width < self._shown_width:
@@ -210,14 +210,14 @@ class InlineFrame(CellFrame):
             above += (self._terminal.x or 0) // width
         self._is_resized = False
         self._begin()
-        # From the second cell on, then the first: a screen that is erased from its very first cell
-        # goes to tmux's history, where the rows would stay as a copy.
+        # From the second cell on, then the first: tmux copies a screen that is erased from its
+        # first cell to its history.
         return (
             "\r" + (f"\x1b[{above}A" if above else "") + f"\x1b[m\x1b[C{_ERASE_BELOW}\r{_ERASE_ROW}"
         )
 
     def _used_cells(self, row: Row) -> int:
-        """Return how long a row is without the blanks at its end."""
+        """Return a row's length in cells without trailing blanks."""
         count = len(row)
         while count and self._is_blank(row[count - 1]):
             count -= 1

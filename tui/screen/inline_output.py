@@ -1,7 +1,7 @@
-"""The inline mode of an app: what is finished stays in the terminal's scrollback.
+"""The inline mode of an app: finished rows stay in the terminal's scrollback.
 
-The alternate screen is taken only while something wants all of the window. The mouse is the
-terminal's own otherwise, for its scrollback and its selection.
+The alternate screen is used only while something needs the whole window. Otherwise the mouse is
+left to the terminal, for scrolling and selecting.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from tui.screen.output_stream import terminal_size
 from tui.screen.presenter import CellOutput
 
 PRIVATE_NAMES: Final = {"textual.app.App": ("_driver", "_exit")}
-"""What this module uses of Textual that Textual does not promise."""
+"""Private names of Textual that this module uses."""
 
 _CUTTING_TERMS: Final = ("linux", "rxvt")
-"""Values of TERM, by their beginning, of terminals that cut rows."""
+"""Beginnings of TERM for terminals that cut off rows when the window becomes narrower."""
 
 
 class InlineOutput:
@@ -26,7 +26,7 @@ class InlineOutput:
     def __init__(
         self, app: CellOutput[Any], content: InlineContent, env: Mapping[str, str]
     ) -> None:
-        """Begin at the cursor's row. `env` identifies the terminal."""
+        """Start at the cursor's row. `env` identifies the terminal."""
         self._app = app
         self._content = content
         self._wants_whole_window = False
@@ -38,21 +38,21 @@ class InlineOutput:
         app.use_frame(self._frame, lambda: self.use_whole_window(True))
 
     def mark_started(self) -> None:
-        """The app runs."""
-        # A suspension leaves the alternate screen.
+        """Note that the app runs; it can be suspended from now on."""
+        # Suspending leaves the alternate screen: enter it again if it is needed.
         self._app.app_resume_signal.subscribe(
             self._app, lambda _app: self.use_whole_window(self._wants_whole_window), True
         )
 
     def use_whole_window(self, is_wanted: bool) -> None:
-        """Show whole frames on the alternate screen, or go back to the rows in the scrollback."""
+        """Show whole frames on the alternate screen, or go back to the normal screen."""
         frame, self._wants_whole_window = self._frame, is_wanted
         if frame.is_alternate is is_wanted:
             return
         driver: Any = self._app._driver
         if driver is not None and not self._app.is_headless:
             driver.write(frame.use_alternate() if is_wanted else frame.use_normal())
-            # Only our own driver can while it runs.
+            # Only our own driver can switch the mouse while it runs.
             if (take_mouse := getattr(driver, "take_mouse", None)) is not None:
                 take_mouse(is_wanted)
         self._content.show_whole(is_wanted)
@@ -60,14 +60,14 @@ class InlineOutput:
             screen.refresh(layout=True)
 
     def at_stop(self) -> str:
-        """Return what removes the rows that are redrawn; at the end, what writes all for good."""
+        """Return codes that erase the redrawn rows; at exit, codes that write all content."""
         return self._frame.finish() if self._app._exit else self._frame.leave()
 
 
 def reflows(env: Mapping[str, str]) -> bool:
-    """Whether the terminal wraps rows that a narrower window cannot hold.
+    """Whether the terminal wraps rows when its window becomes narrower.
 
-    Most do; xterm, rxvt, the Linux console and GNU screen cut them.
+    Most do; xterm, rxvt, the Linux console and GNU screen cut them off.
     """
     if env.get("TMUX"):
         return True

@@ -1,7 +1,7 @@
-"""Writing to the terminal without ever making the program wait for it.
+"""Writes to the terminal without blocking the program.
 
-What the terminal takes at once goes out at once; the rest goes through a thread, in order. The
-presenter asks `is_busy` and lets frames coalesce instead of queueing them.
+Data that the terminal accepts without waiting is written directly; the rest is written by a thread,
+in order. The frame writer checks `is_busy` and merges frames instead of queueing them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Final
 from tui.screen.output_stats import OutputMeasure
 
 _DIRECT_BYTES: Final = 2048
-"""Largest write that is done in place where writing may block. A terminal that is ready takes at
+"""Maximum size of a direct write to a blocking descriptor. A terminal that is ready accepts at
 least this much."""
 _CHUNK_BYTES: Final = 16384
 
 
 class TerminalOutput:
-    """The way to one terminal, given by its file descriptor; the descriptor is not closed here."""
+    """The output to a terminal, given by its file descriptor, which is not closed here."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class TerminalOutput:
         on_lost: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take the descriptor, and what to call once, from any thread, if the terminal goes."""
+        """`on_lost` is called once, from any thread, when writing to the terminal fails."""
         self.meter: Final = OutputMeasure(clock)
         self._fileno = fileno
         self._direct_fileno = _open_again(fileno)
@@ -48,11 +48,11 @@ class TerminalOutput:
 
     @property
     def is_busy(self) -> bool:
-        """Whether an earlier write has not been taken yet."""
+        """Whether an earlier write is not finished."""
         return self._is_writing or bool(self._queue)
 
     def write(self, text: str) -> None:
-        """Write, or queue, the text; never blocks and never raises."""
+        """Write or queue the text; never blocks and never raises."""
         data = text.encode("utf-8", "replace")
         if not data or self._is_lost or self._is_closed:
             return
@@ -70,7 +70,7 @@ class TerminalOutput:
             self._condition.notify_all()
 
     def call_when_drained(self, callback: Callable[[], None]) -> None:
-        """Call once when nothing is left to write, from the writing thread; at once if so now."""
+        """Call once when the queue is empty: from the writing thread, or at once if it is now."""
         with self._condition:
             if self.is_busy and not self._is_lost:
                 self._on_drained = callback
@@ -78,7 +78,7 @@ class TerminalOutput:
         callback()
 
     def close(self, timeout_s: float = 1.0) -> None:
-        """Wait for what is queued, but not longer than this, and stop."""
+        """Wait until the queue is written, at most this long, and stop."""
         with self._condition:
             self._is_closed = True
             self._on_drained = None
@@ -90,7 +90,7 @@ class TerminalOutput:
             os.close(direct)
 
     def _write_directly(self, data: bytes) -> bytes:
-        """Write what the terminal takes without waiting; the rest is returned."""
+        """Write what the terminal accepts without waiting; return the rest."""
         if self._direct_fileno is None:
             if len(data) > _DIRECT_BYTES or not self._is_ready():
                 return data
@@ -155,9 +155,9 @@ class TerminalOutput:
 
 
 def _open_again(fileno: int) -> int | None:
-    """Open the terminal a second time, so that a write need not block; None where that fails.
+    """Open the terminal again, non-blocking; None if that fails.
 
-    To change the descriptor that was given would change it for the shell that started us, too.
+    Making the original descriptor non-blocking would also affect the shell, which shares it.
     """
     try:
         return os.open(os.ttyname(fileno), os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)

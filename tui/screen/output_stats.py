@@ -1,6 +1,6 @@
-"""Figures about output: how many bytes, how fast the terminal takes them.
+"""Figures about the output: bytes, frames and the terminal's speed.
 
-No timer: the figures are computed on request.
+There is no timer: the figures are computed on request.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from typing import Final
 from msgspec import Struct
 
 WINDOW_S: Final = 10.0
-"""The time over which rates are averaged."""
+"""The period over which rates are averaged."""
 SLOW_DRAIN_S: Final = 0.05
-"""A write that takes longer than this means that the terminal, or the line to it, is slow."""
+"""A write that takes at least this long means that the terminal or the connection is slow."""
 SLOW_MEMORY_S: Final = 5.0
-"""How long after such a write the line counts as slow."""
+"""How long after such a write the connection counts as slow."""
 
 
 class OutputStats(Struct, frozen=True):
-    """Output so far; for the status view."""
+    """Figures about the output so far."""
 
     total_bytes: int
     total_frames: int
     coalesced_frames: int
-    """Frames that were never written because a newer one overtook them."""
+    """Frames that were not written because a newer one replaced them."""
     bytes_per_s: float
     """Average over the last 10 seconds."""
     frames_per_s: float
     drain_bytes_per_s: float | None
-    """Speed of the line, from the last write that had to wait; None when none had to."""
+    """Speed of the connection at the last slow write; None if there was none."""
     is_slow: bool
 
 
 class OutputMeasure:
-    """Counts writes and frames, and notices when the terminal drains slowly."""
+    """Counts writes and frames, and detects slow writes."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -48,7 +48,7 @@ class OutputMeasure:
         self._slow_at_s = float("-inf")
 
     def wrote(self, size_bytes: int, elapsed_s: float) -> None:
-        """Note a finished write and how long it took; called by whichever thread wrote."""
+        """Record a finished write and its duration; called by the thread that wrote."""
         now_s = self._clock()
         self._writes.append((now_s, size_bytes))
         self._total_bytes += size_bytes
@@ -57,21 +57,21 @@ class OutputMeasure:
             self._drain_bytes_per_s = size_bytes / elapsed_s
 
     def frame(self) -> None:
-        """Note a frame handed to the terminal."""
+        """Count a frame that was written."""
         self._total_frames += 1
         self._frames.append(self._clock())
 
     def count_coalesced(self) -> None:
-        """Note a frame that waits to be overtaken."""
+        """Count a frame that a newer one replaced."""
         self._coalesced_frames += 1
 
     @property
     def is_slow(self) -> bool:
-        """Whether the terminal drained slowly lately; animation should stop then."""
+        """Whether there was a slow write recently; animation should stop then."""
         return self._clock() - self._slow_at_s < SLOW_MEMORY_S
 
     def figures(self) -> OutputStats:
-        """Return the figures of this moment."""
+        """Return the current figures."""
         since_s = self._clock() - WINDOW_S
         recent_bytes = sum(size for at_s, size in tuple(self._writes) if at_s >= since_s)
         recent_frames = sum(at_s >= since_s for at_s in tuple(self._frames))

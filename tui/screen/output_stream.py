@@ -1,4 +1,4 @@
-"""Which of the program's streams leads to the screen."""
+"""Finds the standard stream that the screen is drawn on."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import sys
 
 
 def screen_fileno() -> int:
-    """Return the descriptor that is drawn on: standard error, else output.
+    """Return the descriptor of the stream to draw on: standard error, or else standard output.
 
-    As Textual does where both are one; `2>file` must not take the screen along.
+    Textual draws on standard error; but `2>file` must not redirect the screen.
     """
     for stream in (sys.__stderr__, sys.__stdout__):
         if stream is not None and stream.isatty():
@@ -18,7 +18,7 @@ def screen_fileno() -> int:
 
 
 def terminal_size() -> tuple[int, int] | None:
-    """Return columns and rows of the terminal that is drawn on; None where there is none."""
+    """Return columns and rows of the terminal that is drawn on; None without a terminal."""
     try:
         columns, lines = os.get_terminal_size(screen_fileno())
     except OSError:

@@ -1,4 +1,4 @@
-"""Textual's updates painted into a screen buffer, place by place as Textual would write them."""
+"""Paints Textual's updates into a screen buffer, where Textual would write them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tui.screen.style import StyleTable
 def paint_update(
     update: CompositorUpdate, buffer: ScreenBuffer, styles: StyleTable, maker: CellMaker
 ) -> None:
-    """Paint a full or a partial update; what lies outside the buffer is left out.
+    """Paint a full or partial update; parts outside the buffer are ignored.
 
     Raises:
-        TypeError: another kind of update (inline mode is not for cells).
+        TypeError: another kind of update, such as those of Textual's inline mode.
     """
     match update:
         case LayoutUpdate(strips=lines, region=region):
@@ -31,7 +31,7 @@ def paint_update(
         case ChopsUpdate(chops=chops, spans=spans, chop_ends=chop_ends):
             for y, x1, x2 in spans:
                 for end, (x, chop) in zip(chop_ends[y], chops[y].items(), strict=False):
-                    # Textual paints a chop from its start even where the span begins within it.
+                    # Textual paints a chop from its start even if the span begins within it.
                     if chop is not None and x < x2 and end > x1:
                         paint_strip(chop, min(end, x2) - x, y, x, buffer, styles, maker)
         case _:
@@ -49,8 +49,8 @@ def paint_strip(
 ) -> None:
     """Paint segments into exactly `width` columns.
 
-    Textual may measure some clusters otherwise than we do: the text is then cut, or filled up with
-    spaces, so that what stands beside it stays in its column.
+    Textual may measure some clusters differently: the text is then cut off or padded with spaces,
+    so that what is to its right keeps its column.
     """
     if not 0 <= y < buffer.height or width <= 0:
         return

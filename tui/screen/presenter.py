@@ -1,8 +1,7 @@
-"""Where the cell layer hangs below Textual: every frame of every screen passes here.
+"""Replaces Textual's output by the cell layer: every frame of every screen passes here.
 
-The only module that knows Textual's private names of the output side; they are listed in
-`PRIVATE_NAMES` and a contract test fails when one moves. `AGENT_TUI_RENDERER=textual` leaves the
-output to Textual.
+The private names of Textual's output that it uses are listed in `PRIVATE_NAMES`, and a contract
+test fails when one is missing. `AGENT_TUI_RENDERER=textual` leaves the output to Textual.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ PRIVATE_NAMES: Final = {
     "textual._compositor.LayoutUpdate": ("strips", "region"),
     "textual._compositor.ChopsUpdate": ("chops", "spans", "chop_ends"),
 }
-"""What this module uses of Textual that Textual does not promise."""
+"""Private names of Textual that this module uses."""
 
 RENDERER_VARIABLE: Final = "AGENT_TUI_RENDERER"
 
 _UNBRACKETED_CHARACTERS: Final = 64
-"""Longest frame written without a synchronized-output bracket, which costs 16 bytes."""
+"""Maximum length of a frame that is written without a synchronized-output bracket (16 bytes)."""
 
 
 class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
@@ -54,32 +53,32 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
         self._cells = CellFrame()
         self.frame_writer = FrameWriter(self, lambda: self._encode(), self._may_write)
         self._lacks_rows = False
-        """Whether rows were painted at a size that no update of Textual had yet."""
+        """Whether rows were painted at a size for which there was no update of Textual yet."""
         self.shows_caret = False
-        """Whether the terminal's own cursor is shown where `cursor_position` is."""
+        """Whether the terminal's cursor is shown, at `cursor_position`."""
         self._on_failure: Callable[[], None] = lambda: None
 
     def get_default_screen(self) -> Screen[Any]:
-        """Return a screen that draws discrete input at once."""
+        """Return a screen that shows the effect of discrete input at once."""
         return ImmediateScreen(id="_default")
 
-    # Public face
+    # Public interface
 
     def use_frame(self, frame: CellFrame, on_failure: Callable[[], None]) -> None:
-        """Draw with another kind of frame; `on_failure` is called when Textual has to draw."""
+        """Use another kind of frame; `on_failure` is called if the output is left to Textual."""
         self._cells = frame
         self._on_failure = on_failure
 
     @property
     def sixels(self) -> SixelLayer:
-        """Takes the images that are drawn over cells."""
+        """The images that are drawn over cells."""
         return self._cells.sixels
 
     def invalidate_screen(self) -> None:
-        """Write the whole frame again, over what is there, without clearing first.
+        """Write the whole frame again, without clearing the screen first.
 
-        For Ctrl+L and whenever something else wrote to the terminal. Nothing is laid out or
-        rendered anew.
+        For Ctrl+L and after something else wrote to the terminal. Nothing is laid out or rendered
+        again.
         """
         self._cells.forget_terminal()
         if not self._may_write():
@@ -91,10 +90,10 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
 
     @property
     def output_is_slow(self) -> bool:
-        """Whether the line to the terminal is slow, so that animation should stop."""
+        """Whether the connection to the terminal is slow, so that animation should stop."""
         return self.frame_writer.is_slow
 
-    # Textual's side
+    # Overrides of Textual's methods, and output
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         update: object = renderable
@@ -121,7 +120,7 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
             self.post_display_hook()
 
     def present_safely(self, screen: Screen[Any]) -> bool:
-        """Write what was painted into the frame; False when the output is Textual's from now on."""
+        """Write the painted frame; False if that failed and Textual takes over the output."""
         try:
             self.frame_writer.write()
         except Exception as error:  # noqa: BLE001 - a wrong picture must not end a session
@@ -130,7 +129,7 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
         return self._uses_cells
 
     def leave_to_textual(self, error: Exception) -> None:
-        """Write no more cells in this session: something failed that must not end it."""
+        """Leave the output to Textual for the rest of the session, which the error must not end."""
         log.error(f"cell output failed, leaving it to Textual: {error!r}")
         self._uses_cells = False
         self._on_failure()
@@ -141,7 +140,7 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
         is_resized = self._cells.resize(self.size) or self._lacks_rows
         self._lacks_rows = False
         if is_resized and not isinstance(update, LayoutUpdate):
-            # What this update leaves out is unknown at the new size.
+            # A partial update does not contain all cells of the new size.
             screen.refresh()
         self._cells.paint(update)
 
@@ -155,16 +154,16 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
     def _may_write(self) -> bool:
         return self._running and not self._closed and not self._batch_count
 
-    # Textual calls the handlers of every class in the resolution order.
+    # Textual calls the handlers of every class in the method resolution order.
 
     async def _on_app_focus(self, event: events.AppFocus) -> None:
-        # Some terminals report the focus as soon as they are asked to: nothing was lost then.
+        # Some terminals report the focus as soon as reports are enabled: no content was lost then.
         if not self.app_focus:
             self.invalidate_screen()
 
     async def _on_resize(self, event: events.Resize) -> None:
-        # A window that shrank and grew back within one report, or before a frame, has lost what was
-        # cut off, and nothing is laid out for a size that is known.
+        # A window that shrank and grew back before a frame has lost what was cut off, and Textual
+        # does not lay out again for the same size.
         if event.size in (self.size, self._cells.size):
             self.invalidate_screen()
 

@@ -1,4 +1,4 @@
-"""A screen full of cells."""
+"""A buffer with the cells of the whole screen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from tui.screen.cell import CONTINUATION, UNKNOWN, CellMaker, Row, ScreenCell
 class ScreenBuffer:
     """Rows of cells, all of the same width.
 
-    Always valid: a wide head is followed by its continuation, a continuation follows a head.
+    Always valid: the left half of a wide cluster is followed by its continuation, and a
+    continuation always follows a left half.
     """
 
     __slots__ = ("height", "rows", "width")
@@ -20,11 +21,11 @@ class ScreenBuffer:
         self.rows: list[Row] = [[UNKNOWN] * width for _ in range(height)]
 
     def invalidate(self) -> None:
-        """Forget everything: all cells become UNKNOWN."""
+        """Set all cells to UNKNOWN."""
         self.rows = [[UNKNOWN] * self.width for _ in range(self.height)]
 
     def resize(self, width: int, height: int) -> bool:
-        """Take a new size, forgetting everything; False, and nothing done, if it is the old one."""
+        """Set the size and invalidate all cells; False, and nothing changes, if it is the same."""
         if (width, height) == (self.width, self.height):
             return False
         self.width = width
@@ -33,9 +34,9 @@ class ScreenBuffer:
         return True
 
     def put(self, y: int, x: int, cells: Row, maker: CellMaker) -> None:
-        """Write valid cells at a place inside the screen, clipped at the right edge.
+        """Write valid cells at a position inside the screen, clipped at the right edge.
 
-        Wide clusters that are cut, new or old, become spaces of their style.
+        Wide clusters that are cut in half, new or old, become spaces in their style.
         """
         row = self.rows[y]
         room = self.width - x

@@ -1,8 +1,8 @@
-"""Images over the cells of a frame, for terminals that know sixels.
+"""Images over the cells of a frame, for terminals that support sixels.
 
-A sixel is pixels, which text written over it erases. So an image is drawn again whenever a cell of
-it was written, and only while all of it is in view; its cells are spaces in the color of its
-number.
+A sixel image consists of pixels, which text written over it erases. Therefore an image is drawn
+again whenever one of its cells was written, and only while it is completely visible. Its cells are
+spaces whose foreground color encodes the image's number.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tui.screen.style import StyleTable
 
 
 class Sixel(Struct, frozen=True):
-    """An image as the terminal takes it, and the cells that it covers."""
+    """An image as a sixel sequence, and its size in cells."""
 
     columns: int
     rows: int
@@ -41,10 +41,10 @@ class SixelLayer:
         self._target_spots: frozenset[Spot] = frozenset()
         self._styles: StyleTable | None = None
         self._numbers: dict[int, int] = {}
-        """Of the images by the styles of their cells; -1 for other styles."""
+        """Image numbers by style id; -1 for styles that are not an image's."""
 
     def add(self, number: int, columns: int, rows: int, sequence: str) -> None:
-        """Take an image; cells of its number show it from the next frame on."""
+        """Add an image; cells with its number show it from the next frame on."""
         self._sixels[number] = Sixel(columns, rows, sequence)
 
     def forget_terminal(self) -> None:
@@ -52,7 +52,7 @@ class SixelLayer:
         self._visible_spots = frozenset()
 
     def clear_moved(self, front: ScreenBuffer, back: ScreenBuffer, styles: StyleTable) -> None:
-        """Have cells written again, in a frame to come, where an image is no longer."""
+        """Invalidate the cells of `front` where an image has disappeared or moved."""
         if not self._sixels:
             return
         if styles is not self._styles:
@@ -65,7 +65,7 @@ class SixelLayer:
                 row[spot.x : end] = [UNKNOWN] * (end - spot.x)
 
     def draw(self, diff: Diff, state: TerminalState) -> str:
-        """Return what draws the images that are new or were written over; call it last."""
+        """Return codes that draw images that are new or were written over; to be called last."""
         if not self._sixels:
             return ""
         codes: list[str] = []
@@ -79,7 +79,7 @@ class SixelLayer:
         return "".join(codes)
 
     def _spots(self, back: ScreenBuffer) -> frozenset[Spot]:
-        """Return the images that are wholly in view."""
+        """Return the images that are completely visible."""
         spots: list[Spot] = []
         open_at: tuple[int, int, int] | None = None
         """Number, column and first row of the image whose rows are being counted."""
@@ -95,7 +95,7 @@ class SixelLayer:
         return frozenset(spots)
 
     def _in_row(self, row: Row) -> tuple[int, int] | None:
-        """Return the number and the column of an image whose cells are in a row."""
+        """Return the number and column of the first image in a row; None without one."""
         previous = -1
         for x, cell in enumerate(row):
             if cell.style_id == previous:
@@ -116,7 +116,7 @@ class SixelLayer:
 
 
 def _number_of(foreground: str) -> int:
-    """Return the number of an image from SGR parameters of its cells; -1 for other colors."""
+    """Return an image's number from the SGR foreground of its cells; -1 for other colors."""
     parts = foreground.split(";")
     if parts[:2] != ["38", "2"] or len(parts) != 5:
         return -1

@@ -1,4 +1,4 @@
-"""Styles as small numbers, and the shortest codes that change the pen from one to another."""
+"""Styles as small integers, and the shortest codes that switch from one style to another."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rich.style import Style
 from textual.strip import Strip
 
 DEFAULT_STYLE_ID: Final = 0
-"""No attributes, the terminal's own colors."""
+"""No attributes, the terminal's default colors."""
 
 _STYLE_LIMIT: Final = 4096
 
-# SGR: the code that switches a group off, and the codes that it switches off.
+# SGR: each code that turns attributes off, and the codes of these attributes.
 _OFF_CODES: Final = (
     (22, (1, 2)),
     (23, (3,)),
@@ -27,21 +27,21 @@ _OFF_CODES: Final = (
     (55, (53,)),
 )
 _INVISIBLE_ON_BLANKS: Final = frozenset({1, 2, 3})
-"""Attributes that a space does not show, so erasing equals writing spaces."""
+"""Attributes that are invisible on spaces, so that erasing looks like writing spaces."""
 
 
 class Pen(Struct, frozen=True):
-    """What the terminal draws with."""
+    """The attributes and colors that the terminal draws with."""
 
     attributes: frozenset[int] = frozenset()
-    """SGR codes that are on."""
+    """SGR codes of the attributes that are on."""
     foreground: str = ""
-    """SGR parameters; "" is the terminal's own color."""
+    """SGR parameters; "" is the terminal's default color."""
     background: str = ""
 
 
 class StyleTable:
-    """Numbers every appearance once; styles with the same appearance get the same number."""
+    """Assigns numbers to appearances; styles that look the same get the same number."""
 
     def __init__(self, color_system: ColorSystem) -> None:
         self.color_system: Final = color_system
@@ -52,16 +52,16 @@ class StyleTable:
 
     @property
     def is_full(self) -> bool:
-        """Whether it is time for a fresh table; numbers of an old one must then be dropped."""
+        """Whether the table should be replaced; then the numbers of this one become invalid."""
         return len(self._pens) > _STYLE_LIMIT
 
     def look_up(self, style: Style | None) -> tuple[int, str | None]:
-        """Return the number and the link of a style; None is the default style."""
+        """Return the number and the link of a style; None means the default style."""
         if style is None:
             return DEFAULT_STYLE_ID, None
         entry = self._by_style.get(style)
         if entry is None:
-            # Styles with the same appearance can differ in meta data: this is only a cache.
+            # Only a cache: many styles that differ in metadata have the same appearance.
             if len(self._by_style) > _STYLE_LIMIT:
                 self._by_style.clear()
             codes = Strip.render_ansi(style, self.color_system)
@@ -77,7 +77,7 @@ class StyleTable:
         return style_id
 
     def pen(self, style_id: int) -> Pen:
-        """Return the appearance that a number denotes."""
+        """Return the appearance with this number."""
         return self._pens[style_id]
 
     def is_plain_blank(self, style_id: int, *, fills_background: bool) -> bool:
@@ -89,7 +89,7 @@ class StyleTable:
         return pen.attributes <= _INVISIBLE_ON_BLANKS and (fills_background or not pen.background)
 
     def transition(self, old_id: int | None, new_id: int) -> str:
-        """Return the shortest code that changes the pen; None before means an unknown pen."""
+        """Return the shortest code that changes the pen; `old_id` None means an unknown pen."""
         if old_id == new_id:
             return ""
         if old_id is None:

@@ -1,6 +1,6 @@
-"""Grapheme clusters and their width in cells: the one measure for layout, caret and diff.
+"""Grapheme clusters and their width in cells: used by layout, caret and diff alike.
 
-A cluster is what a user takes for one character; its width is 1 or 2 cells (streaming-and-events,
+A cluster is what users perceive as one character; its width is 1 or 2 cells (streaming-and-events,
 "The Output Rendering Model").
 """
 
@@ -15,9 +15,9 @@ Cluster = tuple[str, int]
 """A grapheme cluster and its width in cells, 1 or 2."""
 
 CLUSTER_LIMIT: Final = 32
-"""Code points of a cluster that are used; more only pile up marks on one character."""
+"""Maximum number of code points of a cluster; more would only stack marks on one character."""
 
-# Characters of one cell that make no cluster with each other: Latin, punctuation, arrows, lines and
+# Characters of one cell that form no clusters with each other: Latin, punctuation, arrows, lines,
 # blocks. Most screens have no others, and the tables for the rest take 17 ms to load.
 _PLAIN: Final = re.compile(
     "[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2193\u2195\u21b3\u2200-\u22ff"
@@ -25,28 +25,28 @@ _PLAIN: Final = re.compile(
 )
 _FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 _SELECTOR: Final = "\ufe0f"
-"""Asks for the emoji of a character that has a plain form, too."""
+"""Variation selector 16: requests the emoji form of a character that also has a text form."""
 _BEFORE_TONE: Final = re.compile("(?<!^)(?=[\U0001f3fb-\U0001f3ff])")
 _CACHED_LENGTH: Final = 256
 _CONTROLS: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-"""Direction controls are among them: from one cell they would turn round those beside it."""
+"""Including bidirectional controls, which would reorder the cells beside them."""
 
 
 class _Terminal:
-    """How the terminal draws what takes several code points; there is one terminal."""
+    """How the terminal draws clusters of several code points; there is only one terminal."""
 
     apart: frozenset[str] = frozenset()
-    """What it draws code point by code point. `family`: all emoji of several code points; `tone`:
-    skin tones, as tmux 3.3, which joins families and widens nothing for a selector; `flag`: the two
+    """What it draws code point by code point. `family`: all emoji of several code points;
+    `tone`: skin tones (tmux 3.3, which joins families and ignores the selector); `flag`: the two
     halves of flags."""
 
 
 def draw_apart(what: Literal["family", "tone", "flag"]) -> bool:
     """Measure a kind of emoji code point by code point, as this terminal draws it.
 
-    Returns whether that is a change: everything must be laid out again then.
+    Returns whether that is a change, after which everything must be laid out again.
     """
     if what in _Terminal.apart:
         return False
@@ -57,7 +57,7 @@ def draw_apart(what: Literal["family", "tone", "flag"]) -> bool:
 
 
 def _graphemes(text: str) -> Iterable[str]:
-    """Return what the terminal draws as one, without the marks that take no cell."""
+    """Return the parts of the text that the terminal draws as one character each."""
     from wcwidth import iter_graphemes  # late: see _PLAIN
 
     if not _Terminal.apart:
@@ -73,7 +73,7 @@ def _as_drawn(grapheme: str) -> Iterable[str]:
 
 
 def is_plain(text: str) -> bool:
-    """Return whether every character of the text is a cluster of one cell."""
+    """Return whether every character of the text is known to be a cluster of one cell."""
     return (text.isascii() and text.isprintable()) or _PLAIN.fullmatch(text) is not None
 
 
@@ -91,7 +91,7 @@ def without_controls(text: str) -> str:
 
 
 def clusters(text: str) -> Sequence[Cluster]:
-    """Return the clusters of the text in order; control characters and surrogates are left out.
+    """Return the clusters of the text in order; control characters and surrogates are omitted.
 
     Zero-width clusters are attached to the one before; at the start of the text they are dropped.
     """

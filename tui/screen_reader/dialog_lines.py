@@ -1,7 +1,7 @@
-"""Any dialog or panel as lines, and a typed line as an answer to it. Pure but for the dialog.
+"""Converts dialogs and panels to lines, and typed lines to answers. Changes only the dialog.
 
-The same dialogs are drawn on the screen and define text and effect of an answer; this only turns
-rows into lines, and words into the keys and clicks that they handle.
+The same dialogs are drawn on the screen. They define the text and the effect of answers; this
+module converts rows to lines, and typed words to the keys and clicks that dialogs handle.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tui.transcript.diff.split_rows import want_split
 _NUMBERS: Final = "Type a number, optionally followed by a comment"
 ANSWER_HINT: Final = f"{_NUMBERS}, or esc."
 WIDTH_CELLS: Final = 1_000
-"""Wide enough that nothing is wrapped or cut: the terminal wraps."""
+"""Wide enough that no row is wrapped or cut off: the terminal wraps lines."""
 
 _SIGNS: Final = {
     "❯": "",
@@ -40,20 +40,20 @@ _SIGNS: Final = {
     "»": "decided by ",
     "▲": "effect: ",
 }
-"""Runs that are a sign and nothing else."""
+"""Runs that consist of a sign only, with their spoken form."""
 _BARS: Final = frozenset("█░◂▸")
 _DECORATION: Final = frozenset(
     {Role.ACCENT, Role.SUCCESS, Role.WARNING, Role.MUTED, Role.FAINT, Role.DIFF_ADDED_SIGN}
 )
 _FIRST: Final = {"✓ ": "ok, ", "✗ ": "problem, ", "· ": "note, ", "☒ ": "done, ", "▸ ": "now, "}
-"""How rows of plain text begin."""
+"""Beginnings of rows of plain text, with their spoken form."""
 _COUNTS: Final = compile_late(r"  (?:\+\d+)?(?: ?−\d+)?$")
 _CHANGED: Final = compile_late(r" *(\d+) ([-+ ]) (.*)")
 _SELECTED: Final = " (selected)"
 _ONLY_DRAWN: Final = f" · {OTHER_PLACE}"
-"""A hint at keys of the drawn screen, inside an answer."""
+"""A hint within an answer that applies only to the drawn screen."""
 NUMBERED: Final = compile_late(r"\d+\. ")
-"""How a line begins that can be chosen."""
+"""The beginning of a line that can be chosen."""
 _CLOSING: Final = frozenset({"esc", "escape", "cancel", "close", "no", "n", "q"})
 _KEYS: Final = {
     "yes": ("y", "y", "confirm:yes"),
@@ -77,17 +77,17 @@ _ANSWER: Final = compile_late(r"(\d+)(?:[ ,.:]+(\S.*))?", re.DOTALL)
 
 
 class LineEffect(Enum):
-    """What a typed line did."""
+    """The effect of a typed line on a dialog."""
 
     APPLIED = auto()
     NOT_APPLIED = auto()
-    """It is not an answer to the dialog."""
+    """The line is not an answer to the dialog."""
 
 
 def readable_text(runs: Iterable[Run], *, has_columns: bool = False) -> str:
-    """Return a row as it should be read: signs become words, columns are separated by commas.
+    """Return a row as it should be read out: signs become words, commas separate columns.
 
-    Only decoration changes, recognized by its role; what users decide by stays as it is.
+    Only decoration, recognized by its role, is changed; the content of a decision never is.
     """
     spoken_text = ""
     for text, ink in runs:
@@ -114,8 +114,8 @@ def _parts_columns(bare: str, text: str, ink: Ink, has_columns: bool) -> bool:
 
 
 def dialog_lines(dialog: Dialog) -> list[str]:
-    """Return title, text and numbered answers, in the order of the decision."""
-    # A change is read line by line, however long a line is.
+    """Return title, text and numbered answers, in reading order."""
+    # Diffs are read line by line, never in two columns.
     want_split(False)
     view = dialog.view(WIDTH_CELLS)
     title = readable_text(view.title)
@@ -135,7 +135,7 @@ def question_lines(dialog: Dialog) -> list[str]:
 
 
 def _diff_row_text(row: Row) -> str:
-    """Return a row of a diff in words, any other as it is."""
+    """Return a row of a diff in words; any other row unchanged."""
     match = _CHANGED.fullmatch(row.text)
     if match is None:
         return readable_text(row.runs)
@@ -144,15 +144,15 @@ def _diff_row_text(row: Row) -> str:
 
 
 def is_read_only(dialog: Dialog) -> bool:
-    """Whether a dialog only shows something and asks nothing."""
+    """Whether a dialog has no choices."""
     return all(row.choice is None for row in dialog.view(WIDTH_CELLS).footer)
 
 
 def answer(dialog: Dialog, line: str) -> LineEffect:
     """Apply a typed line to the dialog: a number, a key's name, or text.
 
-    A number chooses; what follows it is the comment on the answer. Only a number or a key's name
-    can decide: other text is typed into the dialog, where it searches or is a field's content.
+    A number chooses an answer; text after it is a comment. Only a number or a key's name can
+    decide: other text is typed into the dialog, as a search or the content of a field.
     """
     text = line.strip()
     word = text.casefold()
@@ -171,7 +171,7 @@ def answer(dialog: Dialog, line: str) -> LineEffect:
 
 
 def _choose_by_line(dialog: Dialog, text: str) -> LineEffect | None:
-    """Apply a line that names an answer, refuses or edits; None for any other."""
+    """Apply a line that chooses by number, refuses or edits; None for any other line."""
     numbered_answer = _ANSWER.fullmatch(text)
     if numbered_answer is not None and int(numbered_answer[1]) - 1 in _choices(dialog):
         return _choose(dialog, int(numbered_answer[1]) - 1, numbered_answer[2] or "")
@@ -186,7 +186,7 @@ def _choose_by_line(dialog: Dialog, text: str) -> LineEffect | None:
 
 
 def _press_named(dialog: Dialog, word: str) -> bool:
-    """Press the key that a word names; False where it names none."""
+    """Press the key that a word names; False if it names none."""
     if word in _CLOSING:
         dialog.press("escape", "", "confirm:no")
     elif word in _KEYS:
@@ -210,7 +210,7 @@ def _type_into(dialog: Dialog, text: str) -> LineEffect:
 
 
 def answer_hint(dialog: Dialog) -> str:
-    """Return what can be typed now."""
+    """Return a hint for users: what can be typed now."""
     if isinstance(dialog, ListPanel):
         return list_hint(dialog)
     keys = "".join(f"{key} {does}, " for key, does in hinted_keys(dialog).items())
@@ -239,7 +239,7 @@ def _choose_answer(dialog: Dialog, index: int) -> LineEffect:
     dialog.choose(index)
     is_open = not (dialog.is_done or was_selected or _has_field(dialog))
     if is_open and _unmarked_lines(dialog) == old_lines:
-        # As with a mouse the first click may only select; then the second one decides.
+        # As with the mouse, the first click may only select and the second one decides.
         dialog.choose(index)
     return LineEffect.APPLIED
 
@@ -250,7 +250,7 @@ def _comment_on(dialog: Dialog, index: int, comment: str) -> LineEffect:
             dialog.press("down", "", "confirm:next")
     dialog.press("tab", "", "confirm:nextField")
     if _selected_choice(dialog) != index or not _has_field(dialog):
-        # This answer takes no comment: nothing is decided.
+        # This answer accepts no comment: nothing is decided.
         dialog.press("tab", "", "confirm:nextField")
         return LineEffect.NOT_APPLIED
     dialog.paste(comment)
@@ -264,7 +264,7 @@ def _unmarked_lines(dialog: Dialog) -> list[str]:
 
 def _choices(dialog: Dialog) -> list[int]:
     if isinstance(dialog, ListPanel):
-        # Also those that were not written: users know their number from before.
+        # Including items that are not listed now: users may remember their numbers.
         return list(dialog.matching_items)
     footer = dialog.view(WIDTH_CELLS).footer
     return list(dict.fromkeys(row.choice for row in footer if row.choice is not None))
@@ -285,7 +285,7 @@ def _answers(rows: Iterable[FooterRow]) -> list[str]:
     for row in rows:
         text = readable_text(row.row.runs, has_columns=True).removesuffix(_ONLY_DRAWN)
         if not text or (row.choice is None and (row.is_optional or not row.row.is_copied)):
-            # Hints name keys of the drawn screen.
+            # Hints are about keys of the drawn screen.
             continue
         if row.choice is None or row.choice in written_choices:
             lines.append(text)

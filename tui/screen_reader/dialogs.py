@@ -1,6 +1,6 @@
-"""Shows dialogs and panels as lines: the user types a number, and the dialog is answered.
+"""Shows dialogs and panels as lines, which the user answers by typing a number.
 
-Next: `tui.screen_reader.dialog_lines` (dialogs as lines), `tui.dialogs.ports` (the same on the
+Next: `tui.screen_reader.dialog_lines` (dialogs as lines), `tui.dialogs.ports` (dialogs on the
 screen).
 """
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 ANSWER_PROMPT: Final = "answer: "
 MAX_ESCAPES: Final = 9
-"""How deep a dialog is nested at most."""
+"""Maximum number of Esc presses that close a dialog with its nested views."""
 LATE_S: Final = 0.1
 OTHERS_S: Final = 0.15
 
@@ -63,7 +63,7 @@ class LineDialogs:
     def __init__(
         self, output: LineOutput, reader: LineReader, store_lines: Callable[[Sequence[str]], None]
     ) -> None:
-        """`store_lines` receives lines typed before a question was shown: they answer none."""
+        """`store_lines` receives lines typed before a question was shown: they do not answer it."""
         self._output = output
         self._reader = reader
         self._store_lines = store_lines
@@ -79,7 +79,7 @@ class LineDialogs:
                     {input_task, answer_task}, return_when=asyncio.FIRST_COMPLETED
                 )
                 if input_task in ready_tasks:
-                    # Raises why the question could not be shown: it could not be answered.
+                    # Raises the error if the dialog could not be shown.
                     input_task.result()
                 return await answer_task
             finally:
@@ -87,7 +87,7 @@ class LineDialogs:
                     task.cancel()
                 await asyncio.wait({input_task, answer_task})
                 if self._reader.is_reading:
-                    # Another contender was faster: the next output begins a line.
+                    # Another contender was faster: start a new line after the open prompt.
                     self._output.write([""])
 
     async def _answer(self, dialog: Dialog, label: str) -> None:
@@ -104,12 +104,12 @@ class LineDialogs:
         changes_to = getattr(dialog, "changes_to", None)
         if callable(changes_to):
             loop = asyncio.get_running_loop()
-            # A moment later: the prompt of the line that is being typed is written by then.
+            # Delayed until the prompt of the line that is being typed is written.
             changes_to(lambda: loop.call_later(LATE_S, self._write_late, dialog, written_lines))
         while not dialog.is_done:
             lines = dialog_lines(dialog)
             if lines != written_lines:
-                # What was written already is not repeated, unless another question is open now.
+                # Do not repeat lines, unless another question is open now.
                 now = dialog.view(WIDTH_CELLS).body_id
                 question = question_lines(dialog)
                 is_other = not written_lines or (now != body_id and question != written_question)
@@ -119,16 +119,16 @@ class LineDialogs:
                 self._output.write([label + fresh[0], *fresh[1:], how] if fresh else [how])
                 written_lines[:], label = lines, ""
             elif was_applied:
-                # Such as "more" at the end of a list: silence would say nothing.
+                # The line changed nothing, as "more" at the end of a list: respond nevertheless.
                 self._output.write([answer_hint(dialog)])
             was_begun_before = self._reader.is_reading
             line = await self._reader.line(ANSWER_PROMPT)
             if was_begun_before and line is not None:
-                # Meant for a question that is answered meanwhile: it must not answer this one.
+                # Meant for an earlier question, which was answered elsewhere.
                 self._output.write([f"That line was started before this question. {ANSWER_HINT}"])
                 continue
             if line is None:
-                # Escape ends a search, a comment or a review first.
+                # The first Esc may only end a search, a comment or a review.
                 for _ in range(MAX_ESCAPES):
                     if not dialog.is_done:
                         dialog.press("escape", "", "confirm:no")
@@ -138,7 +138,7 @@ class LineDialogs:
                 self._output.write([f"That is not an answer here. {answer_hint(dialog)}"])
 
     def _write_late(self, dialog: Dialog, written_lines: list[str]) -> None:
-        """Write answers that came later than the question; other changes are left out."""
+        """Write choices that were added after the question was written; ignore other changes."""
         lines = dialog_lines(dialog)
         late = [line for line in lines if line not in written_lines and NUMBERED.match(line)]
         if written_lines and late and not dialog.is_done:
@@ -148,7 +148,7 @@ class LineDialogs:
 
 
 class LineContender:
-    """The permission dialog among the contenders: always available."""
+    """The permission dialog as a contender; always available."""
 
     name = "dialog"
 
@@ -160,7 +160,10 @@ class LineContender:
         judge: JudgeCall = lambda _request: None,
         short: Shorten = str,
     ) -> None:
-        """Take what shows questions, and where their content comes from."""
+        """`suggest` returns grants to offer, `preview` what a call would do by its id.
+
+        `judge` decides an edited call; `short` abbreviates paths.
+        """
         self._short = short
         self._dialogs = dialogs
         self._suggest = suggest
@@ -169,8 +172,8 @@ class LineContender:
         self._shown_warnings: set[DecisionWarning] = set()
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        """Ask the user. Cancelled when another contender was faster."""
-        # What others decide at once is not written first.
+        """Ask the user. Cancelled when another contender decides first."""
+        # Nothing is written if another contender decides at once.
         await asyncio.sleep(OTHERS_S)
         dialog = PermissionDialog(
             self._ask(request, pending), Highlighter(), judge=self._judge_again
@@ -189,12 +192,12 @@ class LineContender:
 
 
 class LineDialogUser:
-    """Shows questions, plans, trust and the first start to the user."""
+    """Asks the user: questions, plans, sandbox access, trust and the first start."""
 
     def __init__(
         self, dialogs: LineDialogs, commands: Callable[[], CommandService | None] = lambda: None
     ) -> None:
-        """Take what shows questions, and where the user's settings are."""
+        """`commands` returns the command service, which has the user's settings."""
         self._dialogs = dialogs
         self._commands = commands
 
@@ -221,7 +224,7 @@ class LineDialogUser:
         return await self._dialogs.ask(NetworkDialog(request))
 
     async def decide_refusal(self, request: RefusalRequest) -> RefusalAnswer:
-        """Return what to do after the sandbox refused a command something."""
+        """Return what to do after the sandbox refused a command an access."""
         return await self._dialogs.ask(refusal_dialog(request))
 
     async def trust(self, request: TrustRequest) -> bool:

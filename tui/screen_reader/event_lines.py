@@ -1,7 +1,7 @@
-"""Agent events as labeled lines, in the order in which they are to be read. Pure.
+"""Converts agent events to labeled lines, in reading order. Pure.
 
-Each line begins with its kind (`assistant:`, `tool:`, `result:` …), then its text; signs that a
-screen reader would spell out are words.
+Each line begins with its kind (`assistant:`, `tool:`, `result:` …), followed by its text; words
+replace signs that a screen reader would spell out.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from tui.transcript.results.result_size import is_sized, result_size
 
 MAX_RESULT_LINES: Final = 12
 _EMPHASIS: Final = compile_late(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
-"""Stars that mark bold: read out, they are four words around each."""
+"""Markdown bold, whose asterisks a screen reader would read out one by one."""
 
 
 class EventLines:
-    """Turns events into lines; buffers only the part of the answer without a line end."""
+    """Converts events to lines; buffers only the unfinished last line of the answer."""
 
     def __init__(self) -> None:
         """Start without events."""
@@ -53,7 +53,7 @@ class EventLines:
         self._open_requests: set[str] = set()
         self._asked_calls: set[str] = set()
         self._inputs: dict[str, Mapping[str, Any]] = {}
-        """Calls whose change was written when the user was asked."""
+        """Inputs of calls whose change was written when the user was asked."""
 
     def lines(self, event: AgentEvent) -> list[str]:
         """Return the lines of an event; most have none."""
@@ -107,7 +107,7 @@ class EventLines:
                 pass
 
     def _answer(self, text: str) -> Iterator[str]:
-        """Yield the lines that are whole; a screen reader should not meet half a word."""
+        """Yield complete lines only, so that a screen reader never gets half a word."""
         *whole, self._rest = (self._rest + text).split("\n")
         for raw in whole:
             self._is_code ^= raw.lstrip().startswith("```")
@@ -173,7 +173,7 @@ def _text(text: str) -> str:
 
 
 def _result(event: ToolResult, size: str, *, was_asked: bool) -> Iterator[str]:
-    """Yield how a call ended, then what it changed or printed."""
+    """Yield how a call ended, then its change or output."""
     who = _who(event.agent_id)
     display = shown_display(event.display)
     if event.outcome != "ok":
@@ -184,7 +184,7 @@ def _result(event: ToolResult, size: str, *, was_asked: bool) -> Iterator[str]:
             first = " ".join(comment_in(event.text).split())
             yield f"{who}result: denied by you" + (f", “{first}”" if first else "")
         else:
-            # What the model is to do after an interruption is not for the user.
+            # After an interruption the rest of the text is an instruction for the model.
             is_said = has_status or event.outcome == "interrupted"
             detail = f", {first}" if first and not is_said else ""
             yield f"{who}result: {event.outcome}{detail}"
@@ -195,7 +195,7 @@ def _result(event: ToolResult, size: str, *, was_asked: bool) -> Iterator[str]:
     if event.outcome == "ok" and not lines:
         yield f"{who}result: {size or count_text(len(event.text.splitlines()), 'line')}"
     if isinstance(display, CommandDisplay):
-        # Its status, and the end of its output, where the result usually is.
+        # The status, and the end of the output, which usually has the result.
         status = lines[: display.exit_code is not None]
         yield from (*status, *limit_lines(lines[len(status) :], from_end=True))
     else:
@@ -203,8 +203,8 @@ def _result(event: ToolResult, size: str, *, was_asked: bool) -> Iterator[str]:
 
 
 def limit_lines(lines: Sequence[str], *, from_end: bool = False) -> Iterator[str]:
-    """Yield the first lines, and how many were left out; or that number and the last lines."""
-    # One more line is written: a note that it is missing takes a line as well.
+    """Yield the first lines and a note about the rest; or with `from_end`, the last ones."""
+    # A single extra line is written: the note that it was left out would take a line as well.
     count = len(lines) if len(lines) <= MAX_RESULT_LINES + 1 else MAX_RESULT_LINES
     left_out = len(lines) - count
     if from_end and left_out:
@@ -215,7 +215,7 @@ def limit_lines(lines: Sequence[str], *, from_end: bool = False) -> Iterator[str
 
 
 def display_lines(display: Display) -> list[str]:
-    """Return what a call did or would do: its change line by line, its output, its tasks."""
+    """Return the lines of a call's display: its change, its output or its tasks."""
     match display:
         case DiffDisplay():
             return list(_change(display))

@@ -1,6 +1,6 @@
-"""The keys that a dialog's own hint names, as words that can be typed. Pure.
+"""The keys that a dialog's hint names, as words that can be typed. Pure.
 
-The hint is the row that the drawn dialog shows at its foot: `↑↓ enter · h hunks · esc reject`.
+The hint is the last row of the drawn dialog: `↑↓ enter · h hunks · esc reject`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from tui.input.actions import ACTIONS
 _WIDTH_CELLS: Final = 1_000
 _PART: Final = compile_late(r"((?:ctrl|alt)\+\w|shift\+tab|[a-z]) (.+)")
 _ONLY_DRAWN: Final = frozenset({"confirm:editHere"})
-"""An editor that is drawn; in lines `edit` and the new text do the same."""
+"""Actions that need the drawn editor; in lines, `edit` and the new text do the same."""
 
 
 def hinted_keys(dialog: Dialog) -> Mapping[str, str]:
-    """Return what each key does that the hint names; empty without a hint."""
+    """Return the keys that the hint names, each with its effect; empty without a hint."""
     keys: dict[str, str] = {}
     for row in dialog.view(_WIDTH_CELLS).footer:
         if row.choice is None and row.is_optional:
@@ -39,7 +39,7 @@ def press_hinted(dialog: Dialog, word: str) -> bool:
 
 
 def action_of(dialog: Dialog, key: str) -> str | None:
-    """Return the action that a key has unless it was bound otherwise; None without one."""
+    """Return the action of a key in the default keymap; None without one."""
     for context in manners_of(dialog).contexts:
         for action in ACTIONS:
             if action.context is context and key in action.keys:

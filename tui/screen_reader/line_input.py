@@ -1,7 +1,7 @@
-"""Lines that the user types, read one at a time with the shell's own editing.
+"""Reads lines one at a time, with readline's editing if it is available.
 
-A line is read only on request, so that output does not mix with what is being typed; the terminal
-buffers lines typed ahead, and `typed_ahead` returns them.
+A line is read only on request, so that output does not mix with typed text; the terminal buffers
+lines typed ahead, and `typed_ahead` returns them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ READ_BYTES: Final = 65_536
 
 
 class LineReader:
-    """Reads from the terminal in a daemon thread: the end of the program does not wait for it."""
+    """Reads from the terminal in a daemon thread, for which the program's exit does not wait."""
 
     def __init__(self, history: Sequence[str] = ()) -> None:
-        """Store the terminal's attributes; `history` is what Up brings back, the oldest first."""
+        """Store the terminal's settings; `history` has the texts for the Up key, oldest first."""
         self._attributes: list[Any] | None = None
         with contextlib.suppress(termios.error, ValueError):
             self._attributes = termios.tcgetattr(sys.stdin.fileno())
@@ -35,14 +35,14 @@ class LineReader:
             self.remember(text)
 
     async def line(self, prompt: str) -> str | None:
-        """Return the next line; None when the user ended the input."""
+        """Return the next line; None when the user has ended the input."""
         if self._is_ended:
             return None
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[str | None] = loop.create_future()
         self._waiting = answer
         if self._is_reading:
-            # The previous request was cancelled; this one gets the line that is being typed.
+            # The previous request was cancelled; this one returns the line that is being typed.
             sys.stdout.write(prompt)
             sys.stdout.flush()
         else:
@@ -54,17 +54,17 @@ class LineReader:
 
     @property
     def is_reading(self) -> bool:
-        """Whether a line is being typed already, perhaps for a request that was cancelled."""
+        """Whether a line is being read, perhaps for a cancelled request."""
         return self._is_reading
 
     def repeat_prompt(self, prompt: str) -> None:
-        """Write the prompt of the line that is being typed once more: output came after it."""
+        """Write the prompt of the line that is being typed again, after other output."""
         if self._is_reading:
             sys.stdout.write(prompt)
             sys.stdout.flush()
 
     def end_input(self) -> None:
-        """End the wait for a line, and later ones, as if the user had ended the input."""
+        """End this and all later requests for a line as if the user had ended the input."""
         self._is_ended = True
         waiting, self._waiting = self._waiting, None
         if waiting is not None and not waiting.done():
@@ -85,7 +85,7 @@ class LineReader:
             waiting.set_result(text)
 
     def typed_ahead(self) -> list[str]:
-        """Return the whole lines that were typed while none was read."""
+        """Return the complete lines that were typed while none was requested."""
         data = b""
         if self._is_reading:
             return []
@@ -102,12 +102,12 @@ class LineReader:
         return [line for line in lines if line.strip()]
 
     def remember(self, text: str) -> None:
-        """Add a text to the history behind Up; line breaks become spaces there."""
+        """Add a text to the history of the Up key, with line breaks as spaces."""
         if self._readline is not None and text.strip():
             self._readline.add_history(" ".join(text.split("\n")))
 
     def close(self) -> None:
-        """Restore the terminal's attributes, also while a line is being typed."""
+        """Restore the terminal's settings, also while a line is being typed."""
         if self._attributes is not None:
             with contextlib.suppress(termios.error, ValueError):
                 termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, self._attributes)
@@ -115,7 +115,7 @@ class LineReader:
 
 def _readline() -> Any:
     try:
-        # Not part of every Python; without it the terminal's own line editing is there.
+        # Not part of every Python; without it the terminal's line editing applies.
         import readline
     except ImportError:
         return None

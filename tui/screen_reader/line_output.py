@@ -1,4 +1,4 @@
-"""Writes lines at once, marked for terminals that distinguish prompts from output."""
+"""Writes lines without buffering, with marks for terminals that distinguish prompts from output."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ OUTPUT_ENDS: Final = "\x1b]133;D\x1b\\"
 
 
 class LineOutput:
-    """Writes lines to one terminal; no text in them can command it."""
+    """Writes lines to a terminal; control characters in them are removed."""
 
     def __init__(
         self, stream: TextIO, *, has_marks: bool, columns: Callable[[], int | None] = lambda: None
     ) -> None:
         """`has_marks` is False for output that is not a terminal, or a very simple one.
 
-        `columns` returns the terminal's width, where lines are broken at spaces.
+        `columns` returns the terminal's width, at which lines are wrapped; None: do not wrap.
         """
         self._stream = stream
         self._has_marks = has_marks
@@ -37,12 +37,12 @@ class LineOutput:
             self._write(_broken(sanitize(line), columns) + "\n")
 
     def mark(self, sign: str) -> None:
-        """Write one of the marks above, the bell, or another sequence that moves nothing."""
+        """Write one of the marks above, the bell, or another sequence that keeps the cursor."""
         if self._has_marks or sign == BELL:
             self._write(sign)
 
     def _write(self, text: str) -> None:
-        # A closed terminal shows nothing; the end of the input ends the program.
+        # Ignored if the terminal is closed: the end of the input ends the program.
         with contextlib.suppress(OSError):
             try:
                 self._stream.write(text)
@@ -53,7 +53,7 @@ class LineOutput:
 
 
 def _broken(text: str, columns: int | None) -> str:
-    """Break lines at spaces, which the terminal would break inside of words."""
+    """Wrap lines at spaces, which the terminal would break within words."""
     if columns is None or len(text) < columns:
         return text
     pieces = (

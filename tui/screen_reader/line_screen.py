@@ -1,4 +1,4 @@
-"""The screen as commands and panels use it, in lines: panels are read out and answered."""
+"""Implements the port of commands and panels (`CommandScreen`) in the screen reader mode."""
 
 from __future__ import annotations
 
@@ -48,36 +48,36 @@ class PromptText:
     """Where commands put text for the user to edit."""
 
     def __init__(self) -> None:
-        """Start empty."""
+        """Start with an empty text."""
         self._buffer = TextBuffer()
 
     def edit(self, change: Callable[[TextBuffer], None]) -> None:
-        """Change the text."""
+        """Apply `change` to the text."""
         change(self._buffer)
 
     def take(self) -> str:
-        """Return the text and forget it."""
+        """Return the text and clear it."""
         text, self._buffer = self._buffer.text, TextBuffer()
         return text
 
 
 class LineSession:
-    """The conversation; what commands send waits until they have ended."""
+    """The conversation; prompts that a command sends wait until it has ended."""
 
     def __init__(self, run: LineRun) -> None:
-        """Take the run."""
+        """`run` has the conversation."""
         self._run = run
         self.prompts: list[str] = []
         self.compactions: list[AsyncIterator[AgentEvent]] = []
 
     @property
     def conversation(self) -> ConversationPort | None:
-        """The conversation."""
+        """The conversation; None until it is made."""
         return self._run.conversation
 
     @property
     def commands(self) -> CommandService | None:
-        """What the conversation's commands need."""
+        """The conversation's command service; None without a conversation."""
         return self.conversation.commands if self.conversation is not None else None
 
     @property
@@ -96,7 +96,7 @@ class LineSession:
             self.compactions.append(self.conversation.controls.compact(focus, part))
 
     def show_history(self, messages: Sequence[Message]) -> None:
-        """Report how much is left of the conversation."""
+        """Report how many prompts the conversation has."""
         count = sum(1 for message in messages if message.origin == "person")
         self._run.notice(f"the conversation has {count_text(count, 'prompt')} now")
 
@@ -114,7 +114,7 @@ class LineSession:
 
 
 class LineAppearance:
-    """Nothing is colored, and every call is one line; settings are for the drawn screen."""
+    """Colors and detail do not exist in lines: every method does nothing."""
 
     themes_dir: tuple[Path, ...] = ()
     wanted_theme = "none"
@@ -133,41 +133,41 @@ class LineAppearance:
         """Change nothing."""
 
     def toggle_focus(self) -> bool:
-        """Return that every call is one line already."""
+        """Return True: every call is one line already."""
         return True
 
 
 class LineWorkspace:
-    """Directory, settings and clipboard; the editor and the window are the user's own."""
+    """Directory, settings and clipboard; no editor is opened and the window is unchanged."""
 
     def __init__(
         self, directory: Path, session: LineSession, notice: Callable[[str, str], None]
     ) -> None:
-        """`notice` writes a line of a level."""
+        """`notice` writes a text with a level ("info" or "warning")."""
         self.directory = directory
         self._session = session
         self._notice = notice
 
     def display_path(self, path: Path) -> str:
-        """Return a directory as users write it."""
+        """Return a path as it is shown to users."""
         return str(path)
 
     async def save_setting(self, key: str, value: object) -> None:
-        """Write one of the user's own settings."""
+        """Write one of the user's settings."""
         center = self._session.commands
         if center is None:
             return
-        from tui.app.save_setting import save_setting  # with the first setting that is written
+        from tui.app.save_setting import save_setting  # imported with the first change
 
         if problem := await save_setting(center.context.agent_home, key, value):
             self._notice(problem, "warning")
 
     def edit_file(self, path: Path) -> None:
-        """Name the file: what an editor draws is the user's choice."""
+        """Ask the user to open the file: an editor would draw on the screen."""
         self._notice(f"open this file in your editor: {path}", "info")
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Hand text to the terminal's clipboard."""
+        """Copy text to the clipboard through the terminal (OSC 52)."""
         if sys.stdout.isatty():
             sys.stdout.write(
                 CLIPBOARD.format(base64.b64encode(text.encode("utf-8", "replace")).decode())
@@ -175,22 +175,22 @@ class LineWorkspace:
             sys.stdout.flush()
 
     def name_window(self, title: str) -> None:
-        """Leave the window's title as it is."""
+        """Do nothing: the window's title is unchanged."""
 
     def output_line(self) -> str:
-        """Return no figures of the output: lines are written once."""
+        """Return "": there are no figures about the output."""
         return ""
 
 
 class LineKeys:
-    """Keys do nothing here; help shows those of the drawn screen."""
+    """Keys do nothing in lines; help shows those of the drawn screen."""
 
     action_ids: frozenset[str] = frozenset()
 
     @property
     def keymap(self) -> Keymap:
         """The keys of the drawn screen."""
-        # It takes key names from the screen's library, which nothing else here loads.
+        # It imports key names from the screen's library, which nothing else here needs.
         from tui.input.keymap import default_keymap
 
         return default_keymap()
@@ -200,7 +200,7 @@ class LineScreen:
     """Implements `CommandScreen`."""
 
     def __init__(self, run: LineRun, directory: Path) -> None:
-        """Take the run."""
+        """`directory` is the working directory."""
         self._run = run
         self.session = LineSession(run)
         self.appearance = LineAppearance()
@@ -219,7 +219,7 @@ class LineScreen:
             self._run.notice(f"continue typing here: {draft}")
 
     def take_prompts(self) -> list[str]:
-        """Return the prompts that commands send, and forget them."""
+        """Return the prompts that commands have sent, and clear them."""
         prompts, self.session.prompts = self.session.prompts, []
         return prompts
 
@@ -228,7 +228,7 @@ class LineScreen:
         self._run.notice(text, level)
 
     def hint(self, text: str) -> None:
-        """Write what the status line would show."""
+        """Write a hint, which the drawn screen shows in its status line."""
         self._run.notice(text)
 
     async def show_dialog(self, dialog: AnsweredDialog[AnswerT]) -> AnswerT:

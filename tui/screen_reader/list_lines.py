@@ -1,4 +1,4 @@
-"""What a typed line does in a list: its own keys, the next ten, another search."""
+"""Applies typed lines to a list: its keys, paging, searching."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tui.panels.list_panel import ListPanel
 _PAGES: Final = {"more": "pagedown", "back": "pageup", "first": "home", "last": "end"}
 _NAMES: Final = {"del ": "delete ", "←→": "left and right", "↑↓": "up and down"}
 _KNOWN: Final = ("type to search", "/ search", "up and down", "esc", "enter")
-"""How hints begin that every list has, or that are keys of the drawn screen."""
+"""Beginnings of hints that every list has, or that are keys of the drawn screen."""
 
 
 def press_own_key(panel: ListPanel, text: str) -> bool:
-    """Press one of the list's own keys, or continue in it; False where the line names none."""
+    """Press one of the list's keys, or page in it; False if the line names neither."""
     if (page := _PAGES.get(text.casefold())) is not None:
         panel.press(page, "", None)
         return True
@@ -28,13 +28,13 @@ def press_own_key(panel: ListPanel, text: str) -> bool:
 
 
 def search(panel: ListPanel, text: str) -> None:
-    """Search for something else than before."""
+    """Replace the list's search text."""
     panel.press("ctrl+u", "", None)
     panel.paste(text)
 
 
 def list_hint(panel: ListPanel) -> str:
-    """Return what can be typed, and how much of the list was read."""
+    """Return a hint for users: which part of the list was read, and what can be typed."""
     first, last, count = panel.shown_range
     if not count and panel.is_searching:
         return "Type other words to search, or esc."
@@ -60,7 +60,7 @@ def list_hint(panel: ListPanel) -> str:
 
 
 def _own_keys(panel: ListPanel) -> Mapping[str, tuple[str, str | None]]:
-    """Return what can be typed, each with the key and the action that it is."""
+    """Return the words that can be typed, each with its key and action id."""
     keys: dict[str, tuple[str, str | None]] = {}
     for key in sorted(panel.keys):
         action = ACTIONS_BY_ID.get(key)

@@ -1,4 +1,4 @@
-"""Whether the user wants lines in place of a drawn screen: by flag, variable or setting."""
+"""Whether the user wants the screen reader mode: by flag, environment variable or setting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO: Final = frozenset({"", "0", "false", "no"})
 def wants_lines(options: RunOptions, env: Mapping[str, str]) -> bool:
     """Read flag, variables, then the user's own settings; the first that is set applies.
 
-    Called before the first frame: it reads one small file and imports nothing.
+    Called before the first frame: it reads one small file and imports no modules.
     """
     if options.screen_reader:
         return True

@@ -1,4 +1,4 @@
-"""A conversation in labeled lines: prompts are typed, everything else is written in order.
+"""Runs a conversation in labeled lines: prompts are typed, everything else is written in order.
 
 Next: `tui.screen_reader.event_lines` (what is written), `tui.screen_reader.dialogs` (questions),
 `tui.screen_reader.line_screen` (`/`).
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from agent.session.prompt_log import PromptLog
 
 LEAVE_S: Final = 2.0
-"""How long the first Ctrl+C at the prompt waits for the second."""
+"""How long after the first Ctrl+C at the prompt a second one ends the program."""
 HISTORY: Final = 200
 WELCOME: Final = (
     "Type a request and press enter. A line that ends with a backslash continues on the next. "
@@ -57,7 +57,7 @@ def run_in_lines(options: RunOptions, launch_dir: Path, env: Mapping[str, str]) 
 
 
 class _LineSession:
-    """One run: what the conversation's maker reports to, and the loop of prompts."""
+    """One run: the front end of the conversation's factory, and the loop of prompts."""
 
     def __init__(self, options: RunOptions, launch_dir: Path, env: Mapping[str, str]) -> None:
         is_simple = env.get("TERM", "") in {"", "dumb"}
@@ -100,7 +100,7 @@ class _LineSession:
         return self._status or 0
 
     async def begin(self) -> None:
-        """Make a conversation and describe it."""
+        """Make a conversation and write its folder, model and mode. Raises AgentError."""
         user = LineDialogUser(self.dialogs, lambda: self._screen.session.commands)
         contender = LineContender(
             self.dialogs,
@@ -135,36 +135,36 @@ class _LineSession:
         await self.begin()
 
     def leave(self) -> None:
-        """End the program after what is running."""
+        """End the program once the current work is finished."""
         self._status = self._status or 0
 
-    # What the maker reports to
+    # The protocol `Front` of the conversation's factory
 
     def notice(self, text: str, level: str = "info") -> None:
-        """Write a line of the program's own."""
+        """Write a message of the program."""
         label = "notice" if level == "info" else level
         lines = text.splitlines() or [""]
         self.output.write([f"{label}: {lines[0]}", *lines[1:]])
 
     def use_directory(self, directory: Path) -> None:
-        """Work in the demo's copy of its sample project."""
+        """Use the demo's copy of its sample project as the working directory."""
         self._screen.workspace.directory = directory
 
     def name_window(self, title: str) -> None:
-        """The window's title remains unchanged."""
+        """Do nothing: the window's title is unchanged."""
 
     def take_draft(self, text: str) -> bool:
-        """Offer what was typed and not sent as something that Up brings back."""
+        """Add unsent text to the history of the Up key."""
         self.reader.remember(text)
         self.notice("your unsent text is in the history: press Up")
         return True
 
     def pass_on(self, sequence: str) -> None:
-        """Write what a hook asks for to the terminal, where it is one."""
+        """Write a hook's terminal sequence, unless the output is not a terminal."""
         self.output.mark(sequence)
 
     async def show_past(self, path: Path) -> None:
-        """Lines of another run are not written again; `begin` reports how many there are."""
+        """Do nothing: `begin` reports only the number of earlier prompts."""
 
     async def show_event(self, event: AgentEvent) -> None:
         """Write the lines of an event."""
@@ -190,7 +190,10 @@ class _LineSession:
                 await self.handle(text.strip())
 
     async def _read_typed(self) -> str | None:
-        """Return what the user types, several lines where each ends with a backslash."""
+        """Return what the user types; a line that ends with a backslash continues on the next.
+
+        None when the user has ended the input.
+        """
         self.output.mark(PROMPT_STARTS)
         text = await self.reader.line("you: ")
         while text is not None and text.endswith("\\"):
@@ -201,7 +204,7 @@ class _LineSession:
         return text
 
     async def handle(self, text: str) -> None:
-        """Run what a line means: a prompt, a command, or a shell command."""
+        """Run a typed line: a prompt, a command, or a shell command."""
         text = meant_by(text)
         if text.startswith("!") and text[1:].strip():
             await self._run_shell(text[1:].strip())
@@ -222,7 +225,7 @@ class _LineSession:
                 self.output.write([f"you: {next_prompt.text}"])
 
     async def write_events(self, events: AsyncIterator[AgentEvent]) -> None:
-        """Write events until the last."""
+        """Write the lines of events until the last one; Ctrl+C interrupts."""
 
         async def work() -> None:
             async for event in events:
@@ -233,7 +236,7 @@ class _LineSession:
         self.output.mark(OUTPUT_ENDS)
 
     async def _interruptible(self, work: Coroutine[object, object, None]) -> None:
-        """Wait for work that Ctrl+C may end."""
+        """Run work that Ctrl+C may interrupt."""
         self._work = asyncio.ensure_future(work)
         try:
             await asyncio.wait({self._work})
@@ -243,7 +246,7 @@ class _LineSession:
             self._work = None
 
     async def _run_shell(self, command: str) -> None:
-        """Run the user's own command, write its output, then pass it to the model."""
+        """Run the user's shell command, write its output, then pass it to the model."""
         from tui.app.session.bang_commands import pass_result, user_shell  # rarely used
 
         assert self.conversation is not None
@@ -255,7 +258,7 @@ class _LineSession:
             await self._run_prompt(note)
 
     def _store_lines(self, lines: Sequence[str]) -> None:
-        """Queue lines typed ahead as prompts of their own."""
+        """Queue lines typed ahead as separate prompts."""
         self._waiting.extend(lines)
         if lines:
             self.output.write([f"notice: queued: {line}" for line in lines])
@@ -273,7 +276,7 @@ class _LineSession:
         center = self.conversation.commands if self.conversation is not None else None
         if center is None:
             return
-        from agent.session.prompt_log import PromptLog  # not before the model is settled
+        from agent.session.prompt_log import PromptLog  # not before the model is chosen
 
         context = center.context
         log = self._log = PromptLog(context.agent_home, context.settings().project_root)
@@ -307,7 +310,7 @@ class _LineSession:
         loop.add_signal_handler(signal.SIGHUP, self._on_end, EXIT_HANGUP)
 
     def _on_interrupt(self) -> None:
-        """Interrupt what runs; at the prompt, leave on the second press."""
+        """Interrupt the current work; at the prompt, end the program on the second press."""
         if self.conversation is not None and self.conversation.controls.interrupt():
             self.output.write(["", "notice: interrupting"])
         elif self._work is not None:

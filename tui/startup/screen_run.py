@@ -171,7 +171,7 @@ class ScreenRun:
         return self.status
 
     async def _store_unsent(self) -> str:
-        """Store text typed before the conversation existed; return a message, "" if there is none."""
+        """Store text typed before the conversation existed; return a message, or ""."""
         prompts = [prompt.text for prompt in self.app.parts.runner.waiting_prompts]
         draft = self.app.parts.unsent.text
         options = self.maker.options
