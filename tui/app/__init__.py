@@ -1,1 +1,1 @@
-"""The running screen: wiring, keys, frames."""
+"""The running screen: its parts, keys and frames."""

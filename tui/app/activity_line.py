@@ -19,7 +19,7 @@ from tui.widgets.rows_widget import RowsWidget
 FRAMES: Final = ("⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏")
 FRAME_S: Final = 0.12
 _REASON_CELLS: Final = 12
-"""Columns left for the reason of a retry in the narrowest window."""
+"""Minimum width of a retry's reason, in columns."""
 _QUEUE_SHOWN: Final = 3
 
 _VERBS: Final = {
@@ -34,7 +34,7 @@ _VERBS: Final = {
 
 
 class ActivityView(Struct, frozen=True):
-    """The text of the lines."""
+    """The content of the lines."""
 
     activity: Activity
     now_s: float
@@ -43,7 +43,7 @@ class ActivityView(Struct, frozen=True):
     interrupting: bool = False
     stop_key: str = "esc"
     background_key: str = ""
-    """Key that sends the running command to the background; empty where no such command runs."""
+    """Key that moves the running command to the background; empty if none runs."""
 
 
 def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True) -> list[Row]:
@@ -72,7 +72,7 @@ def _spinner(view: ActivityView, width: int) -> list[Run]:
         stop = f" · {view.stop_key} to stop" if view.stop_key else ""
         of = f" of {retry.max_attempts}" if retry.max_attempts else ""
         when = f" · retry {retry.attempt - 1}{of} in {remaining_s:.0f} s{stop}"
-        # A long reason loses its end, not what can be done about it.
+        # A long reason is cut off, so that the time and the key to stop remain visible.
         room = max(_REASON_CELLS, width - 3 - len(when))
         reason = clip([(retry.reason, Ink(Role.WARNING))], room)
         return [(f" {sign} ", Ink(Role.WARNING)), *reason, (when, MUTED)]
@@ -97,7 +97,7 @@ class ActivityLine(RowsWidget):
     """Shows an `ActivityView`."""
 
     def __init__(self, *, id: str | None = None) -> None:
-        """Start idle."""
+        """Start with an idle view."""
         super().__init__(id=id)
         self.view = ActivityView(Activity(), 0.0)
 

@@ -1,6 +1,6 @@
-"""The interactive program: the Textual application around the parts of the screen.
+"""The Textual application of the interactive program.
 
-Next: `tui.app.parts` (what the screen is made of).
+Next: `tui.app.parts` (the parts of the screen).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tui.transcript.transcript_widget import TranscriptWidget
 class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], inherit_bindings=False):
     """Passes Textual's messages to the parts, and gives them access to Textual.
 
-    Of Textual's own keys it has none: Ctrl+Q would leave without asking.
+    Textual's default keys are not inherited: Ctrl+Q would exit without confirmation.
     """
 
     CSS = """
@@ -54,7 +54,10 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], inherit_bindings=F
         edit_path: Callable[[Path], None] | None = None,
         release: Release | None = None,
     ) -> None:
-        """Take how the conversation is made; nothing is made before the first frame."""
+        """`make_conversation` is called after the first frame; `release` ends a conversation.
+
+        `edit_text` and `edit_path` open the user's editor; None if there is none.
+        """
         is_plain = options.no_color or options.theme.uses_terminal_palette or options.is_inline
         super().__init__(ansi_color=True if is_plain else None)
         self.parts = ScreenParts(
@@ -75,7 +78,7 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], inherit_bindings=F
         yield from self.parts.main_screen.widgets()
 
     def on_mount(self) -> None:
-        """Show the first frame from the values at hand, and begin once it is on the screen."""
+        """Show the first frame from `AppOptions`; start the conversation once it is shown."""
         parts = self.parts
         self.router.reserve("ctrl+c", parts.keyboard.quit_keys.on_ctrl_c)
         self.router.reserve("ctrl+d", parts.keyboard.quit_keys.on_ctrl_d)
@@ -98,28 +101,28 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], inherit_bindings=F
         self.call_after_refresh(lambda: self.start_worker(parts.start.begin()))
 
     async def on_unmount(self) -> None:
-        """Release what the parts own."""
+        """Release the resources of the parts."""
         self.parts.presenter.stop()
         self.parts.executor.shutdown(wait=False, cancel_futures=True)
         await self.parts.keyboard.files.aclose()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay out again what depends on the height of the screen."""
+        """Update what depends on the size of the screen."""
         self.parts.composer.rows_changed()
         self.call_after_refresh(self.parts.user_status.look)
 
     async def on_event(self, event: events.Event) -> None:
-        """Take every event of the terminal."""
+        """Handle an event; a key also postpones the idle notification."""
         if isinstance(event, events.Key):
             self.parts.idle_notification.postpone()
         await super().on_event(event)
 
     def on_transcript_widget_copied(self, message: TranscriptWidget.Copied) -> None:
-        """Show that selected text is on the clipboard."""
+        """Show a hint that selected text was copied."""
         self.parts.notices.hint(f"copied {count_text(len(message.text), 'character')}")
 
     def on_terminal_reply(self, message: TerminalReply) -> None:
-        """Take what the terminal reports of itself."""
+        """Handle a reply of the terminal."""
         parts = self.parts
         if message.text in REPORTS_FOCUS:
             parts.bell.reports_focus()
@@ -127,28 +130,28 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], inherit_bindings=F
         parts.terminal.on_reply(message.text, parts.appearance.themes, self._lay_out_again)
 
     def _lay_out_again(self) -> None:
-        """Measure all text anew, and draw every cell of it."""
+        """Measure all text again, and redraw the whole screen."""
         self.parts.transcript.code_changed()
         self.parts.composer.rows_changed()
         self.invalidate_screen()
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Put text on the clipboard: through the terminal, and by programs that are there."""
+        """Copy text to the clipboard, through the terminal and by clipboard programs."""
         super().copy_to_clipboard(text)
         self.start_worker(self.parts.terminal.copy(text, self.parts.notices.hint))
 
-    # What parts and widgets need of the running program
+    # The protocol `ScreenRuntime`, for parts and widgets
 
     @property
     def palette(self) -> Palette:
-        """The palette of the theme in force."""
+        """The palette of the current theme."""
         return self.parts.appearance.palette
 
     @property
     def is_live(self) -> bool:
-        """Whether there is a screen: not yet before the first frame, no more while closing."""
+        """Whether the screen exists: False before the first frame and while the app closes."""
         return bool(self.screen_stack) and self.parts.status_line.is_attached
 
     def start_worker(self, work: Awaitable[None]) -> None:
-        """Run something that ends with the screen; what it raises ends the program."""
+        """Run work that is cancelled when the screen closes; an exception ends the program."""
         self.run_worker(work, exit_on_error=True)

@@ -1,4 +1,4 @@
-"""What the screen is drawn in: theme, colors of code and prompt, detail of the transcript."""
+"""The screen's appearance: theme, colors of code and prompt, detail of the transcript."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Appearance:
         warn: Callable[[str], None],
         show_lines: Callable[[], None],
     ) -> None:
-        """Take the theme of the first frame; `show_lines` shows another color of the prompt.
+        """`theme` is that of the first frame; `show_lines` redraws the lines around the prompt.
 
-        Inline, the background is the terminal's own, as it is around what is drawn.
+        In the inline mode the background is the terminal's, as for the rows above.
         """
         self._app = app
         self._no_color = no_color
@@ -56,7 +56,7 @@ class Appearance:
             notify=warn,
         )
         self.prompt_role = Role.FAINT
-        """Color of the lines around the prompt, where no mode has another."""
+        """Color of the lines around the prompt, unless the permission mode has its own."""
         self._register(theme)
 
     def _register(self, theme: Theme) -> None:
@@ -69,7 +69,7 @@ class Appearance:
 
     @property
     def wanted_theme(self) -> str:
-        """What was chosen: a theme's name, or `auto`."""
+        """The user's choice: a theme's name, or `auto`."""
         return self.themes.theme_name
 
     def choose_theme(self, name: str) -> None:
@@ -77,7 +77,7 @@ class Appearance:
         self.themes.choose(name)
 
     def use_theme(self, theme: Theme) -> None:
-        """Draw everything in another theme."""
+        """Redraw everything with another theme."""
         self._register(theme)
         self._transcript.palette_changed()
         screen = self._app.screen_stack[0]
@@ -87,11 +87,11 @@ class Appearance:
 
     @property
     def colors_code(self) -> bool:
-        """Whether code is shown with colors."""
+        """Whether syntax highlighting is on."""
         return self._highlighter.is_on
 
     def color_code(self, is_on: bool) -> None:
-        """Show code with colors, or without."""
+        """Turn syntax highlighting on or off."""
         self._highlighter.is_on = is_on
         self._transcript.code_changed()
 
@@ -101,5 +101,5 @@ class Appearance:
         self._show_lines()
 
     def toggle_focus(self) -> bool:
-        """Show one line of each call, or as much as before; return which is now the case."""
+        """Switch between one line per call and the previous detail; return whether it is on."""
         return self._transcript.toggle_focus()

@@ -28,11 +28,11 @@ from tui.transcript.transcript_model import TranscriptModel
 
 LOW_SCREEN_ROWS: Final = 10
 STILL_S: Final = 1.0
-"""How often the seconds change where nothing is to move."""
+"""How often elapsed times are updated while the spinner does not turn."""
 
 
 class BottomLines:
-    """Shows the lines as things are now; a line that is as it was costs nothing."""
+    """Updates the lines; one without changes is not drawn again."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class BottomLines:
         env: Mapping[str, str],
         clock: Callable[[], float],
     ) -> None:
-        """`env` describes the terminal; the spinner has a timer only while something works."""
+        """`env` describes the terminal; the spinner's timer runs only while a turn does."""
         self._runtime = runtime
         self._screen = screen
         self._document = document
@@ -74,14 +74,14 @@ class BottomLines:
         self._shows_todos = False
 
     def toggle_todos(self) -> bool:
-        """Show or hide the task list; False when there is none to show."""
+        """Show or hide the task list; False if there is none to show."""
         is_visible = not self._shows_todos
         self._shows_todos = is_visible and bool(self._document.todos)
         self.show()
         return self._shows_todos is is_visible
 
     def show(self) -> None:
-        """Show everything as it is now."""
+        """Update all lines."""
         if not self._runtime.is_live:
             return
         screen, document = self._screen, self._document
@@ -93,7 +93,7 @@ class BottomLines:
         screen.transcript_bar.display = not is_asking
         is_prompting = not is_asking and not screen.transcript_bar.is_open
         screen.composer.display = screen.menu.display = is_prompting
-        # Every row of a low window is needed for the question.
+        # In a low window every row is needed for the dialog.
         screen.status_line.display = not is_asking or self._runtime.size.height > LOW_SCREEN_ROWS
         screen.todo_panel.show(document.todos if self._shows_todos else ())
         agents = self._conversations.agents
@@ -119,13 +119,13 @@ class BottomLines:
         display = self._chords.keymap.display
         pairs = [(display("autocomplete:accept"), "history")]
         if not self._document.activity.is_working:
-            # While something runs this key ends that.
+            # While a turn runs, this key interrupts it instead.
             pairs.append((display("chat:cancel"), "cancel"))
         keys = [f"{key} {what}" for key, what in pairs if key]
         return " · ".join((" runs at once, the model sees the output", *keys)) + " "
 
     def text_grew(self) -> None:
-        """Show what more text of the model changes: the activity, once the spinner has turned."""
+        """Update the activity after text of the model; token counts wait for the spinner."""
         is_shown_working = self._screen.activity.view.activity.is_working
         if self._document.activity.is_working is not is_shown_working:
             self.show()
@@ -134,7 +134,7 @@ class BottomLines:
 
     @property
     def _only_figures_moved(self) -> bool:
-        """Whether the activity equals the shown one, except for figures that are not due yet."""
+        """Whether the activity differs from the shown one only in figures that are not due yet."""
         activity, visible_activity = self._document.activity, self._screen.activity.view.activity
         tokens = visible_activity.output_tokens
         return (
@@ -143,7 +143,7 @@ class BottomLines:
         )
 
     def _activity(self) -> ActivityView:
-        """Return the activity; seconds and tokens change with the spinner, all else at once."""
+        """Return the activity; seconds and tokens change with the spinner, the rest at once."""
         activity = self._document.activity
         now_s = self._clock() if activity.is_working else 0.0
         if self._only_figures_moved:
@@ -160,7 +160,7 @@ class BottomLines:
         )
 
     def _background_key(self) -> str:
-        """Return the key that sends a command to the background, while one runs."""
+        """Return the key that moves a command or agent to the background; "" if none runs."""
         center = self._conversations.commands
         context = center.context if center is not None else None
         if context is None or not (context.shells.has_foreground or context.agents.has_waited_for):
@@ -200,7 +200,7 @@ class BottomLines:
         )
 
     def _count_while(self, has_agents: bool) -> None:
-        """Show the figures of agents every second while the spinner does not."""
+        """Update the figures of background agents every second; stop once there are none."""
         if has_agents and self._counter is None:
             self._counter = self._runtime.set_interval(STILL_S, self.show)
         elif not has_agents and self._counter is not None:
@@ -218,13 +218,13 @@ class BottomLines:
 
     @property
     def _is_still(self) -> bool:
-        """Whether the user has turned animation off: only the seconds change."""
+        """Whether the user has turned off animation."""
         center = self._conversations.commands
         values = center.context.settings().values if center is not None else None
         return bool(values and (values.reducedMotion or values.prefersReducedMotion))
 
     def turn(self) -> None:
-        """Turn the spinner by one step, unless the line is slow."""
+        """Turn the spinner by one step, unless the connection is slow or animation is off."""
         if not (self._runtime.output_is_slow or self._is_still):
             self._spinner_frame += 1
         self._figures_are_due = True

@@ -1,4 +1,4 @@
-"""Where the terminal's cursor is: in the prompt, in a dialog, or hidden."""
+"""Places the terminal's cursor: in the prompt, in a dialog, or hidden."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CaretControl:
         show_lines: Callable[[], None],
         use_whole_window: Callable[[bool], None],
     ) -> None:
-        """Take the widgets that can have the caret, and the bell for an unfocused window."""
+        """`attention` rings for questions; `use_whole_window` leaves or restores inline rows."""
         self._host = host
         self._runtime = runtime
         self._screen = screen
@@ -42,7 +42,7 @@ class CaretControl:
         self._use_whole_window = use_whole_window
 
     def on_dialogs(self) -> None:
-        """A dialog was opened, changed or closed."""
+        """React to a dialog that was opened, changed or closed."""
         self._idle_notification.stop()
         self._attention.clear_question()
         dialog = self._screen.dialogs.current
@@ -55,14 +55,14 @@ class CaretControl:
             self._choose()
 
     def on_reading(self) -> None:
-        """The transcript was opened for reading, or closed."""
+        """React to the start or end of reading mode."""
         self._show_lines()
         self._choose()
 
     def _choose(self) -> None:
         screen = self._screen
         dialog = screen.dialogs.current
-        # What the user opened to look at something, not what waits for an answer.
+        # A panel was opened by the user, in contrast to a question of the program.
         is_panel = dialog is not None and not manners_of(dialog).is_guarded
         self._use_whole_window(is_panel or screen.transcript_bar.is_open)
         if screen.dialogs.open_count:

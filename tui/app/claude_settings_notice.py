@@ -1,4 +1,4 @@
-"""A notice, shown once, of what was read from Claude Code's files."""
+"""A notice, shown once for each project, about what was read from Claude Code's files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from permissions.base.files.plain_file import read_plain
 from permissions.base.text.count_text import count_text
 
 if TYPE_CHECKING:
-    # This is part of the screen, and all of that is read behind the first frame.
+    # For annotations only: this is imported before the first frame, these modules after it.
     from agent.commands.service import CommandService
     from agent.commands.spec import Command
     from agent.settings.load import Settings
@@ -24,7 +24,7 @@ DIRECTORY: Final = ".claude"
 MEMORY: Final = "found-settings.json"
 MAX_PROJECTS: Final = 500
 MAX_PROBLEMS: Final = 3
-"""Lines that a start may spend on command files that need mending."""
+"""Maximum number of lines about faulty command files at a start."""
 _COUNTED: Final = frozenset({"permissions", "hooks"})
 
 
@@ -60,7 +60,7 @@ def found_text(
     home: Path,
     agents: Sequence[AgentDefinition] = (),
 ) -> str:
-    """Return what counts of `.claude` files here, and what does not; empty where none are."""
+    """Return what applies of `.claude` files, and what does not; "" if there are none."""
     keys = [_short(path, settings, home) for path in _keys_in_force(settings, home)]
     instructions = _instructions(settings, home)
     parts = [*_files(settings, home), *keys, *instructions, *_commands(commands), *_agents(agents)]
@@ -84,7 +84,7 @@ async def news_of_found(
     home: Path,
     agent_home: Path,
 ) -> str:
-    """Return the line once for each project, and again when it changes; empty otherwise."""
+    """Return `found_text` once for each project, and again when it changes; otherwise ""."""
     text = found_text(settings, commands, home, agents)
     if not text:
         return ""
@@ -101,7 +101,7 @@ def _keys_without_effect(settings: Settings) -> Iterator[str]:
 
 
 def _has_effect(key: str) -> bool:
-    from agent.settings.describe import DESCRIPTIONS, WITHOUT_EFFECT  # behind the first frame
+    from agent.settings.describe import DESCRIPTIONS, WITHOUT_EFFECT  # after the first frame
 
     return key in DESCRIPTIONS and key not in WITHOUT_EFFECT
 
@@ -113,7 +113,7 @@ def _instructions(settings: Settings, home: Path) -> Iterator[str]:
 
 
 def _unused_files(settings: Settings, home: Path) -> Iterator[str]:
-    """Yield what of another program's files this one has no use for."""
+    """Yield Claude Code's files and directories that have no effect here."""
     for base in dict.fromkeys((home / DIRECTORY, settings.project_root / DIRECTORY)):
         for name in ("plugins", "output-styles"):
             if os.path.isdir(base / name):
@@ -124,8 +124,8 @@ def _unused_files(settings: Settings, home: Path) -> Iterator[str]:
 
 
 def _keys_in_force(settings: Settings, home: Path) -> list[Path]:
-    """Return Claude Code's file of keys where it counts: without one of the user's own."""
-    from tui.app.keybindings_watch import keys_path  # behind the first frame
+    """Return Claude Code's keybindings file if it applies: the user has none for agent-tui."""
+    from tui.app.keybindings_watch import keys_path  # after the first frame
 
     path = keys_path(settings.agent_home, home)
     return [path] if DIRECTORY in path.parts and os.path.isfile(path) else []
@@ -188,7 +188,7 @@ def _short(path: Path, settings: Settings, home: Path) -> str:
 
 def _remember(file: Path, project: str, text: str) -> bool:
     """Record that this was shown for a project; return whether it is new."""
-    from permissions.base.files.private_file import write_private  # with the first note
+    from permissions.base.files.private_file import write_private  # with the first notice
 
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     try:

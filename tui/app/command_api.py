@@ -34,7 +34,7 @@ class CommandApi:
         between_dialogs: BetweenDialogs,
         notices: Notices,
     ) -> None:
-        """Take the parts of the screen that commands use."""
+        """Store the parts of the screen that commands use."""
         self.session = session
         self.appearance = appearance
         self.workspace = workspace
@@ -45,7 +45,7 @@ class CommandApi:
         self._notices = notices
 
     def notice(self, text: str, level: str = "info") -> None:
-        """Add a line of the program's own to the transcript."""
+        """Add a message of the program to the transcript."""
         self._notices.notice(text, level)
 
     def hint(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""From agent events to what the screen shows: folds them into the document, paints per frame."""
+"""Shows agent events on the screen: applies them to the document, and paints once per frame."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 _TEXT: Final = frozenset({"text_delta", "thinking_delta", "tool_input_delta"})
-"""Events that change little around the transcript, and are most of all."""
+"""The most frequent events, which change little outside the transcript."""
 _SEEN_S: Final = 0.3
-"""How long a question must be shown for a user to have begun to read it."""
+"""How long a question must be shown before the user has started to read it."""
 
 
 class EventPresenter:
-    """One frame clock for events and one for colors that came later."""
+    """Has one frame clock for events, and one for highlighting that finishes later."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class EventPresenter:
         hint: Callable[[str], None],
         clock: Callable[[], float],
     ) -> None:
-        """Nothing runs before the first event."""
+        """Create the clocks; nothing runs before the first event."""
         self._runtime = runtime
         self._document = document
         self._transcript = transcript
@@ -56,7 +56,7 @@ class EventPresenter:
         self._highlight_clock = FrameClock(self._show_highlights)
 
     def stop(self) -> None:
-        """Paint no more."""
+        """Stop painting."""
         self._bridge.clock.stop()
         self._highlight_clock.stop()
 
@@ -77,7 +77,7 @@ class EventPresenter:
         self._only_text_grew = False
 
     def highlights_ready(self) -> None:
-        """Code has been colored meanwhile."""
+        """Request a frame because code was highlighted."""
         self._highlight_clock.request()
 
     def paint(self) -> None:
@@ -87,14 +87,14 @@ class EventPresenter:
         self.show()
 
     def fold(self, event: AgentEvent) -> None:
-        """Take an event into the document; nothing is painted."""
+        """Apply an event to the document, without painting."""
         self._only_text_came = self._only_text_came and event.type in _TEXT
         document = self._document
         if event.type == "permission_requested":
             self._asked_at_s[event.tool_use_id] = self._clock()
         elif event.type == "permission_resolved":
             asked_s = self._clock() - self._asked_at_s.pop(event.tool_use_id, 0.0)
-            # What was allowed before the question could be read needs no words.
+            # A call that was allowed before the question could be read needs no hint.
             is_seen = event.decision.behavior != "allow" or asked_s >= _SEEN_S
             if is_seen and document.is_asking(event.tool_use_id):
                 self._show_decider(event.decision)
@@ -102,15 +102,15 @@ class EventPresenter:
         document.apply(event, at_s=self._clock())
 
     def _show_decider(self, decision: Decision) -> None:
-        """A dialog that closed by itself must not leave the user guessing."""
+        """Show who decided, if a dialog was closed by something other than the user."""
         if decision.source != "user":
-            # Behind the first frame, and only where a dialog was open.
+            # Imported after the first frame, and only if a dialog was open.
             from permissions.explain.explain_decision import decider_name
 
             verb = "allowed" if decision.behavior == "allow" else "denied"
             decider = f"by {decider_name(str(decision.source))}"
             if decision.source == "classifier" and verb == "allowed":
-                # Mostly the table of what only reads, which users need not know.
+                # Mostly the table of read-only commands, which users need not know about.
                 decider = "without asking"
             ground = self._document.ground_of(decision)
             self._hint(f"{verb} {decider}: {shown_line(ground)}")
@@ -121,7 +121,7 @@ class EventPresenter:
 
 
 class RunPresenter:
-    """Shows that a prompt starts and ends, also while the window has no focus."""
+    """Shows the start and end of a turn, also while the window has no focus."""
 
     def __init__(
         self,
@@ -143,15 +143,15 @@ class RunPresenter:
         self._clock = clock
 
     def on_start(self, prompt: Prompt) -> None:
-        """Show a prompt that starts."""
+        """Show a prompt whose turn starts."""
         self._idle_notification.stop()
-        # The end of the run before may still wait for its frame, and ends what it finds.
+        # The last events of the previous turn may still wait for a frame: apply them first.
         self._bridge.flush()
         self._document.add_prompt(prompt.text, at_s=self._clock())
         self._bridge.clock.request()
 
     def on_end(self, was_interrupted: bool) -> None:
-        """Show that nothing runs any more."""
+        """Show that the turn has ended."""
         if not was_interrupted:
             self._attention.call("done")
             self._idle_notification.run_over()

@@ -1,7 +1,7 @@
-"""From agent events to frames: a bounded buffer, and a clock that ticks only while there is output.
+"""Buffers agent events until the next frame; the frame clock runs only while events arrive.
 
-The first event after a pause is painted at once, later ones at most 20 times a second; nothing runs
-while nothing arrives. Source: streaming-and-events, "Bounded Buffer", "The Output Rendering Model".
+The first event after a pause is painted at once, later ones at most 20 times a second. Source:
+streaming-and-events, "Bounded Buffer", "The Output Rendering Model".
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class FrameClock:
     def __init__(
         self, paint: Callable[[], None], is_slow: Callable[[], bool] = lambda: False
     ) -> None:
-        """Take what paints, and whether the terminal is slow: frames are rarer then."""
+        """`is_slow` returns whether the terminal is slow, which makes frames less frequent."""
         self._paint = paint
         self._is_slow = is_slow
         self._handle: asyncio.TimerHandle | None = None
@@ -46,14 +46,14 @@ class FrameClock:
             self._tick()
 
     def stop(self) -> None:
-        """Forget a requested frame."""
+        """Cancel a requested frame."""
         if self._handle is not None:
             self._handle.cancel()
             self._handle = None
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a frame is due."""
+        """Whether a frame is requested."""
         return self._handle is not None
 
     def _tick(self) -> None:
@@ -63,7 +63,7 @@ class FrameClock:
 
 
 class EventBridge:
-    """Buffers events until the frame; a full buffer is folded early, so that no event is lost."""
+    """Buffers events until the frame; a full buffer is applied early, so that no event is lost."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class EventBridge:
         *,
         capacity: int = CAPACITY_EVENTS,
     ) -> None:
-        """Take what folds one event into the document, and what paints the document."""
+        """`fold` applies one event to the document, `paint` paints the document."""
         self._fold = fold
         self._paint = paint
         self._capacity = capacity
@@ -81,17 +81,17 @@ class EventBridge:
         self.clock: Final = FrameClock(self._frame, is_slow)
 
     async def put(self, event: AgentEvent) -> None:
-        """Take an event; with a full buffer the producer waits until it is folded."""
+        """Buffer an event; if that fills the buffer, apply all events and yield to the loop."""
         self._events.append(event)
         # A call that fails at once shows its outcome, not a flash of "running".
         self.clock.request(at_once=event.type != "tool_dispatch")
         if len(self._events) >= self._capacity:
             self._drain()
-            # Keys come before more output.
+            # Keys are handled before more output.
             await asyncio.sleep(0)
 
     def flush(self) -> None:
-        """Fold and paint everything now: the stream has ended, or the document is read."""
+        """Apply and paint all events now, as when the stream ends or the document is read."""
         self.clock.stop()
         self._frame()
 

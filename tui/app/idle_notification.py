@@ -1,4 +1,4 @@
-"""Runs Notification hooks once the program has waited for the user for a while."""
+"""Runs Notification hooks when the program has waited for the user for a while."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tui.status_line.hint import SetTimer
 
 ASK_NOTICE_S: Final = 6.0
 IDLE_NOTICE_S: Final = 60.0
-"""How long the user does not react to a question, or to an answer, before hooks run."""
+"""How long the prompt waits for the user after a turn before hooks run."""
 
 
 class IdleNotification:
-    """At most one notification is planned; without a hook for it there is no timer."""
+    """Schedules at most one notification; without a Notification hook there is no timer."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class IdleNotification:
         start_worker: Callable[[Awaitable[None]], None],
         clock: Callable[[], float],
     ) -> None:
-        """Take the conversation whose hooks run; `clock` is in seconds."""
+        """`conversation` returns the one whose hooks run; `clock` returns seconds."""
         self._clock = clock
         self._conversation = conversation
         self._set_timer = set_timer
@@ -34,25 +34,25 @@ class IdleNotification:
         self._touched_s = 0.0
 
     def question_open(self) -> None:
-        """A question waits for its answer."""
+        """Schedule the notification that a question waits for its answer."""
         self._plan("permission_prompt", ASK_NOTICE_S, "Waiting for your answer.")
 
     def run_over(self) -> None:
-        """The work is done, and the prompt waits."""
+        """Schedule the notification that the turn is over."""
         self._plan("idle_prompt", IDLE_NOTICE_S, "Waiting for your next request.")
 
     def postpone(self) -> None:
-        """The user types, and needs no notification yet."""
-        # No timer is begun anew here: this is called with every key.
+        """Postpone the notification, because the user is typing."""
+        # The timer is not restarted, since this is called for every key.
         self._touched_s = self._clock()
 
     @property
     def idle_s(self) -> float:
-        """How long ago the last key was pressed."""
+        """Seconds since the last key."""
         return self._clock() - self._touched_s
 
     def stop(self) -> None:
-        """The user has reacted."""
+        """Cancel the notification, because the user has reacted."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None

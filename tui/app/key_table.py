@@ -1,4 +1,4 @@
-"""The keys in force, and the actions that they perform on the main screen."""
+"""The current keymap, and the actions that its keys perform on the main screen."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from tui.input.keymap import ChordReader, Keymap
 
 
 class KeyTable:
-    """Implements `tui.ports.command_screen.KeyBindings`; whatever performs actions adds them."""
+    """Implements `tui.ports.command_screen.KeyBindings`; parts of the screen add their actions."""
 
     def __init__(self, chords: ChordReader) -> None:
-        """Take what reads keys."""
+        """`chords` holds the keymap."""
         self._chords = chords
         self._actions: dict[str, Callable[[], object]] = {}
 
     @property
     def keymap(self) -> Keymap:
-        """The keys in force."""
+        """The current keymap."""
         return self._chords.keymap
 
     def use(self, keymap: Keymap) -> None:
-        """Read keys by another table."""
+        """Replace the keymap."""
         self._chords.keymap = keymap
 
     @property
@@ -30,10 +30,10 @@ class KeyTable:
         return frozenset((*self._actions, "app:interrupt", "app:exit"))
 
     def add(self, actions: Mapping[str, Callable[[], object]]) -> None:
-        """Add what actions do; one that returns False leaves its key to the prompt."""
+        """Add functions by action id; one that returns False leaves its key to the prompt."""
         self._actions.update(actions)
 
     def perform(self, action_id: str) -> bool:
-        """Perform an action; False where there is none, or the key is not for it."""
+        """Perform an action; False if it does not exist or leaves the key to the prompt."""
         perform = self._actions.get(action_id)
         return perform is not None and perform() is not False

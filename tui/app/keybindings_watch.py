@@ -19,7 +19,7 @@ COLLECT_MS: Final = 200
 
 
 def keys_path(agent_home: Path, home: Path) -> Path:
-    """Return the file that counts: the user's own, or Claude Code's where there is none."""
+    """Return the file that applies: agent-tui's, or Claude Code's if that does not exist."""
     own, theirs = agent_home / FILE_NAME, home / ".claude" / FILE_NAME
     return theirs if not os.path.exists(own) and os.path.isfile(theirs) else own
 
@@ -32,10 +32,10 @@ async def follow_keys(
     *,
     home: Path | None = None,
 ) -> None:
-    """Put the file's keys in force, now and after each change; runs until it is cancelled.
+    """Apply the file's keys now and after each change; runs until it is cancelled.
 
-    A file that cannot be read leaves the keys as they are and is reported. Claude Code's file,
-    below `home`, is read at the start, and counts until there is one in `folder`.
+    A file that cannot be parsed is reported and leaves the keys unchanged. Claude Code's file in
+    `home` is read only at the start, and applies until there is a file in `directory`.
     """
     path = directory / FILE_NAME
     first = keys_path(directory, home) if home is not None else path
@@ -44,7 +44,7 @@ async def follow_keys(
         apply_keys(text, first, defaults, use, notice)
     if not os.path.isdir(directory):
         return
-    # After the first frame: what it imports is needed by nothing before that.
+    # Imported here: not needed before the first frame.
     from permissions.base.files.file_watch import file_changes
 
     try:
@@ -75,7 +75,7 @@ def apply_keys(
     use: Callable[[Keymap], None],
     notice: Callable[[str, str], None],
 ) -> bool:
-    """Apply the keys of a text; return False, with the keys unchanged, when its form is invalid."""
+    """Apply the keys of a file's text; return False, and change nothing, if it cannot be parsed."""
     if not text.strip():
         use(defaults)
         return True

@@ -1,4 +1,4 @@
-"""The widgets of the main screen, and what they need of the running program."""
+"""The widgets of the main screen, and the protocol of the running program."""
 
 from __future__ import annotations
 
@@ -57,26 +57,26 @@ class MainScreen(Struct, frozen=True, eq=False):
     status_line: StatusLine
 
     def widgets(self) -> Iterator[Widget]:
-        """Yield them in the order of the screen."""
+        """Yield the widgets from top to bottom."""
         for name in self.__struct_fields__:
             yield getattr(self, name)
 
-    # As the content of an inline frame
+    # The protocol `InlineContent` of an inline frame
 
     def live_rows(self) -> int:
-        """Return how many rows the widgets take, as of the last layout."""
+        """Return how many rows the widgets occupy, as of the last layout."""
         return max((widget.region.bottom for widget in self.widgets() if widget.display), default=0)
 
     def take_finished(self, width_cells: int) -> Sequence[Strip]:
-        """Return the rows of the transcript that go to the scrollback."""
+        """Return finished rows of the transcript, for the terminal's scrollback."""
         return self._inline.take_finished(width_cells)
 
     def take_rest(self, width_cells: int) -> Sequence[Strip]:
-        """Return all rows of the transcript that are left."""
+        """Return all remaining rows of the transcript."""
         return self._inline.take_rest(width_cells)
 
     def show_whole(self, is_wanted: bool) -> None:
-        """Show the transcript from its beginning, or what is not finished again."""
+        """Show the whole transcript, or only its unfinished blocks."""
         self._inline.show_whole(is_wanted)
 
     @property

@@ -1,4 +1,4 @@
-"""Lines of the program's own: in the transcript, and for a moment in the status line."""
+"""Messages of the program: lines in the transcript, and temporary hints in the status line."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from tui.transcript.transcript_model import TranscriptModel
 
 
 class Notices:
-    """Shows them at once."""
+    """Shows messages at once."""
 
     def __init__(self, document: TranscriptModel, show: Callable[[], None], hint: Hint) -> None:
-        """Take where lines are added, what shows them, and the status line's hint."""
+        """`show` shows the document after a line was added."""
         self._document = document
         self._show = show
         self._hint = hint

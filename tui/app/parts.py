@@ -1,4 +1,4 @@
-"""The parts of the screen: what each is made of, and what it notifies of a change.
+"""Creates the parts of the screen and connects them.
 
 Next: `tui.app.session.prompt_runner` (what runs), `tui.transcript.transcript_model` (what is
 shown), `tui.app.keys.key_wiring` (keys), `tui.app.command_api` and `tui.commands` (`/`).
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 
 
 class ScreenParts:
-    """The parts of the screen, made in the order in which they need each other."""
+    """The parts of the screen, created in the order of their dependencies."""
 
     def __init__(
         self,
@@ -94,12 +94,12 @@ class ScreenParts:
         edit_path: Callable[[Path], None] | None,
         release: Release | None,
     ) -> None:
-        """`app` and `runtime` are the running program; nothing of a conversation is made yet."""
+        """`app` and `runtime` are the running program; the conversation is made later."""
         self._app = app
         self._runtime = runtime
         self.options = options
         self._clock = clock
-        # Sent by parts to others that are made after them.
+        # Signals of parts to others that are created after them.
         self._show: Signal[[]] = Signal()
         self._show_lines: Signal[[]] = Signal()
         self._make_widgets()

@@ -1,4 +1,4 @@
-"""Writes one of the user's own settings."""
+"""Writes one of the user's settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from permissions.base.text.failure_text import error_reason
 
 
 async def save_setting(agent_home: Path, key: str, value: object) -> str:
-    """Write a setting; return why it failed, empty when it did not."""
+    """Write a setting; return why that failed, or ""."""
     try:
         await asyncio.to_thread(set_value, agent_home / "settings.json", key, value)
     except (AgentError, OSError) as error:

@@ -9,7 +9,7 @@ P = ParamSpec("P")
 
 
 class Signal(Generic[P]):
-    """Calls its listeners in the order in which they were connected; none is not an error."""
+    """Calls its listeners in the order in which they were connected; there may be none."""
 
     def __init__(self) -> None:
         self._listeners: list[Callable[P, object]] = []
@@ -19,6 +19,6 @@ class Signal(Generic[P]):
         self._listeners.append(listener)
 
     def __call__(self, *args: P.args, **keywords: P.kwargs) -> None:
-        """Notify the listeners. What one raises is not caught."""
+        """Notify the listeners; their exceptions are not caught."""
         for listener in self._listeners:
             listener(*args, **keywords)

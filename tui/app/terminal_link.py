@@ -1,4 +1,4 @@
-"""Output to the terminal other than frames, and its replies: title, bell, background."""
+"""Terminal output apart from frames (title, bell, clipboard), and the terminal's replies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tui.theme.theme_choice import ThemeChoice
 
 
 class TerminalLink:
-    """Writes sequences that move no cursor; headless, nothing is written."""
+    """Writes sequences that do not move the cursor; nothing if the app is headless."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class TerminalLink:
         inline: InlineOutput | None,
         images: InlineImages,
     ) -> None:
-        """`env` describes the terminal and the programs that reach its clipboard."""
+        """`env` describes the terminal; it is also the environment of clipboard programs."""
         self.inline = inline
         self.images = images
         self._app = app
@@ -49,7 +49,7 @@ class TerminalLink:
             driver.write(sequence)
 
     def start(self, window: TerminalTitle) -> None:
-        """Query background and widths of the terminal, and restore the window at the end."""
+        """Query the terminal's background and widths; restore the window's title at the end."""
         driver, inline = self._driver(), self.inline
         if isinstance(driver, InputDriver):
             driver.at_start = lambda: window.at_start + FOLLOW
@@ -62,16 +62,16 @@ class TerminalLink:
         probe = PROBE
         if inline is not None:
             inline.mark_started()
-            # The probe writes to rows that are somebody else's.
+            # On the normal screen the probe would overwrite rows of other programs.
             probe = f"{ALTERNATE_SCREEN}{PROBE}{NORMAL_SCREEN}"
         else:
-            # A color names an image, and finished rows are not drawn again when one is loaded.
+            # Colors encode image numbers; and finished rows are not redrawn after loading.
             has_colors = self._app.console.color_system == "truecolor"
             probe += image_query(self._env) if has_colors else ""
         self.write(ASK + FOLLOW + ASK_FOCUS + probe)
 
     def on_reply(self, text: str, themes: ThemeChoice, lay_out: Callable[[], None]) -> None:
-        """Apply what the terminal reports of its background, and of how wide it draws."""
+        """Apply a reply about the background, or about the width of characters."""
         drawn = width_from_reply(text)
         if drawn is not None:
             if not drawn.is_joined and draw_apart(drawn.what):
@@ -85,14 +85,14 @@ class TerminalLink:
         if is_dark is not None:
             themes.background(is_dark)
             if self._agent_home is not None:
-                from tui.theme.theme_files import remember_background  # with the first answer
+                from tui.theme.theme_files import remember_background  # with the first reply
 
                 remember_background(self._agent_home, is_dark)
         elif is_color_change(text):
             self.write(ASK)
 
     async def copy(self, text: str, hint: Callable[[str], None]) -> None:
-        """Copy text by the programs that are there, beside the terminal's own sequence."""
+        """Copy text by available clipboard programs, in addition to the terminal's sequence."""
         from tui.terminal.clipboard import copy_beside, for_gnu_screen  # with the first copy
 
         home = self._agent_home

@@ -28,7 +28,7 @@ class TodoPanel(RowsWidget):
             self.rows_changed()
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
-        """Return what is being done and what comes next."""
+        """Return rows for the items in progress and the next ones."""
         if not self._items:
             return ()
         done_count = sum(item.status == "completed" for item in self._items)

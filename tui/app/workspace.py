@@ -38,7 +38,7 @@ class ScreenWorkspace:
         output_line: Callable[[], str],
         show_lines: Callable[[], None],
     ) -> None:
-        """`folder` is not shown while the demo's copy is awaited in its place."""
+        """`directory` is not shown while `awaits_demo`: the demo's copy will replace it."""
         self.directory = directory
         self.home = home
         self.agent_home = agent_home
@@ -56,17 +56,17 @@ class ScreenWorkspace:
         self._tip = ""
 
     def display_path(self, path: Path) -> str:
-        """Return a directory as users write it."""
+        """Return a path as it is shown to users, with `~` for home."""
         return from_home(path, self.home)
 
     def use_directory(self, directory: Path) -> None:
-        """Work in another directory than the one the program was started in: the demo's copy."""
+        """Use the demo's copy of its project as the working directory."""
         self.directory, self.awaits_demo = directory, False
         self.show_header(is_demo=True)
         self._show_lines()
 
     def show_header(self, *, is_demo: bool = False) -> None:
-        """Show the first lines of the transcript: what this is, and where."""
+        """Show the transcript's header: program, version and directory."""
         if self.awaits_demo:
             self._transcript.set_header(welcome_rows(self._version, "", is_demo=True))
             return
@@ -89,7 +89,7 @@ class ScreenWorkspace:
         self._counts.title = title
 
     async def save_setting(self, key: str, value: object) -> None:
-        """Write one of the user's own settings."""
+        """Write one of the user's settings."""
         if self.agent_home is None:
             return
         from tui.app.save_setting import save_setting  # with the first setting that is written
@@ -100,7 +100,7 @@ class ScreenWorkspace:
 
 @lru_cache(maxsize=16)
 def from_home(path: Path, home: Path) -> str:
-    """Return a whole path that begins with `~` where it is inside of home."""
+    """Return the full path, with `~` for the home directory."""
     try:
         inside = path.relative_to(home)
     except ValueError:
@@ -109,7 +109,7 @@ def from_home(path: Path, home: Path) -> str:
 
 
 def short_directory(path: Path, home: Path) -> str:
-    """Return a path for the status line: of a long one the last directory."""
+    """Return a path for the status line; of a long one only the last directory."""
     text = from_home(path, home)
     if len(text) <= DIRECTORY_CELLS:
         return text

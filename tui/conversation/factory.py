@@ -1,7 +1,7 @@
 """Makes the conversation of a front end, and the next one after `/clear` and `/resume`.
 
-Settings, trust, the model and the demo are settled here, with the user asked through the front
-end's own dialogs. Next: `agent.assembly.assemble` (the parts), `tui.startup.run` and
+It determines settings, trust and the model (or the demo), and asks the user through the front end's
+dialogs. Next: `agent.assembly.assemble` (the parts), `tui.startup.run` and
 `tui.screen_reader.session`.
 """
 
@@ -28,7 +28,7 @@ from tui.ports.conversation import ScreenPorts
 from tui.version import version
 
 if TYPE_CHECKING:
-    # All of it costs more than a frame, and is loaded behind the first one.
+    # For annotations only: these modules are loaded after the first frame.
     from agent.assembly.assemble import Assembled, Environment
     from agent.conversation.conversation import Conversation
     from agent.conversation.model_selection import ModelNotNamed
@@ -43,30 +43,30 @@ if TYPE_CHECKING:
 
 
 class Front(Protocol):
-    """What the maker needs of the screen, or of the lines."""
+    """What the factory needs of the front end."""
 
     def notice(self, text: str, level: str = "info") -> None:
         """Show a line."""
         ...
 
     def use_directory(self, directory: Path) -> None:
-        """Work in another folder than the one the program was started in: the demo's copy."""
+        """Use the demo's copy of its project as the working directory."""
         ...
 
     def name_window(self, title: str) -> None:
-        """Show a session's name where the window has one."""
+        """Show a session's name as the window's title, if the front end has one."""
         ...
 
     def take_draft(self, text: str) -> bool:
-        """Take what was typed before and not sent; False where it has no place now."""
+        """Take unsent text of an earlier run; False if the front end cannot."""
         ...
 
     def pass_on(self, sequence: str) -> None:
-        """Write a bell, a title or a notification that a hook asks for to the terminal."""
+        """Write a hook's sequence to the terminal: a bell, a title or a notification."""
         ...
 
     async def show_past(self, path: Path) -> None:
-        """Show how the session ended that is resumed, before its conversation is rebuilt."""
+        """Show the end of the resumed session, before its conversation is rebuilt."""
         ...
 
     async def show_event(self, event: AgentEvent) -> None:
@@ -75,8 +75,8 @@ class Front(Protocol):
 
 
 COLLECT_AFTER_S: Final = 0.5
-"""How long after the conversation is there garbage is collected again: a prompt that is there
-already leaves first, seconds."""
+"""How long after the conversation was made garbage collection resumes: a prompt that waits is sent
+before that."""
 
 
 class ConversationMaker:
@@ -85,13 +85,13 @@ class ConversationMaker:
     def __init__(
         self, options: RunOptions, launch_dir: Path, env: Mapping[str, str], front: Front
     ) -> None:
-        """Take what the start asked for; nothing is loaded yet."""
+        """`options` are those of the command line; nothing is loaded yet."""
         self.options = options
         self._mode_of_start = options.permission_mode
         self._declined_digests: frozenset[str] = frozenset()
-        """What the user was asked to trust in this run, and did not."""
+        """Digests of what the user declined to trust in this run."""
         self._at_start: Settings | None = None
-        """Those of the first conversation: `--trust` accepts what they found, nothing newer."""
+        """Settings of the first conversation: `--trust` accepts only what they contain."""
         self.parts: Assembled | None = None
         self._launch_dir = launch_dir
         self._env = env
@@ -100,9 +100,9 @@ class ConversationMaker:
         self._background: set[asyncio.Future[None]] = set()
 
     async def make(self, ports: ScreenPorts) -> Conversation:
-        """Make the conversation; what it raises ends the program."""
+        """Make the conversation; an exception ends the program."""
         await self._show_past()
-        # In a thread: the import takes longer than a frame, and keys must echo meanwhile.
+        # In a thread: the import takes longer than a frame, and keys must still be echoed.
         assembly = await import_aside("agent.assembly.assemble")
         from agent.conversation.model_selection import (
             ModelNotNamed,  # loaded by now, with the line above
@@ -140,8 +140,8 @@ class ConversationMaker:
         if old_session is not None and (
             text := self._restore(old_session.draft, old_session.queued_prompts)
         ):
-            # They are in the prompt now: the next resume must not bring them once more, nor lose
-            # them should there be a kill before the draft is recorded in its turn.
+            # The texts are in the prompt now: record them as the draft at once, so that a kill does
+            # not lose them, and clear the queue, so that the next resume does not repeat them.
             conversation.prompt_queue.save_draft(text)
             conversation.forget_queue(old_session.unfinished_turn)
         greeting = asyncio.ensure_future(self._greet(conversation))
@@ -155,9 +155,9 @@ class ConversationMaker:
         return setup.origin == "embedded demo"
 
     async def release(self, session_id: str | None, *, team: str | None = None) -> None:
-        """End the conversation; the next one made is this session, or a new one.
+        """End the conversation; the next one made is the named session, or with None a new one.
 
-        A new one stays in the mode that the screen shows, a session comes back with its own.
+        A new conversation keeps the current mode; a resumed session has its own.
         """
         mode = self._mode_of_start
         if self.parts is not None:
@@ -180,7 +180,7 @@ class ConversationMaker:
         )
 
     async def aclose(self) -> None:
-        """End the conversation and whatever was started for it."""
+        """End the conversation and everything that was started for it."""
         async with contextlib.AsyncExitStack() as closing:
             for close in self._closers:
                 closing.push_async_callback(close)
@@ -188,7 +188,7 @@ class ConversationMaker:
                 await self.parts.conversation.aclose("prompt_input_exit")
 
     def how_to_continue(self) -> str:
-        """Return the line with the command that resumes the session; empty without a session."""
+        """Return a line with the command that resumes the session; "" without a session."""
         if self.parts is None:
             return ""
         conversation, home = self.parts.conversation, self.parts.temporary_home
@@ -203,7 +203,7 @@ class ConversationMaker:
         return f"Continue with: {where}agent-tui{team} -r {conversation.view.session_id}\n"
 
     def last_words(self) -> Sequence[str]:
-        """Return the lines to print once everything is closed: what ended, and notices of hooks."""
+        """Return the lines to print at the end: ended shell commands, and notices of hooks."""
         if self.parts is None:
             return ()
         conversation = self.parts.conversation
@@ -214,10 +214,10 @@ class ConversationMaker:
     def suggest_grants(
         self, request: PermissionRequest, decision: Decision
     ) -> Sequence[GrantOffer]:
-        """Return the answers of the dialog that store something."""
+        """Return the grants that the permission dialog offers."""
         if self.parts is None:
             return ()
-        # With the first dialog, not with the first frame.
+        # Imported with the first dialog, not with the first frame.
         from tui.dialogs.grant_offers import grant_offers
 
         conversation = self.parts.conversation
@@ -225,14 +225,14 @@ class ConversationMaker:
         return grant_offers(evaluation, decision)
 
     def judge_call(self, request: PermissionRequest) -> Decision | None:
-        """Return what becomes of a call that the user changed; None for other agents' calls."""
+        """Return the decision about a call that the user edited; None for sub-agents' calls."""
         if self.parts is None or request.agent_id is not None:
             return None
         conversation = self.parts.conversation
         return conversation.gate.preview(request, cwd=conversation.view.cwd)
 
     async def _show_past(self) -> None:
-        """Show the end of the session to resume: seconds before a large one is rebuilt."""
+        """Show the end of the session to resume, since rebuilding a large one takes seconds."""
         options = self.options
         if options.demo or not (options.resume or options.continue_latest):
             return
@@ -251,7 +251,7 @@ class ConversationMaker:
             self._front.notice(f"The session could not start: {error}", "error")
 
     async def _greet(self, conversation: Conversation) -> None:
-        """Fire SessionStart behind the screen; the first prompt waits for it, typing does not."""
+        """Run the SessionStart hooks in the background; the first prompt waits for them."""
         for event in await conversation.start():
             await self._front.show_event(event)
 
@@ -271,7 +271,7 @@ class ConversationMaker:
             try:
                 return settings, await real_model(settings, environment, self.options), environment
             except NotConfigured as error:
-                from tui.dialogs.onboarding import LocalModel, Onboarding  # where it is asked
+                from tui.dialogs.onboarding import LocalModel, Onboarding  # only if the user is asked
 
                 chosen = await ports.onboarding(obstacle=error.obstacle)
                 if isinstance(chosen, LocalModel):
@@ -291,7 +291,7 @@ class ConversationMaker:
         """Ask which of the endpoint's models to use, and store the answer.
 
         Raises:
-            ModelNotNamed: it lists none, or the user wants none of them.
+            ModelNotNamed: the endpoint lists no models, or the user declined.
             ConfigError: the settings cannot be written.
         """
         from agent.model.local_servers import LocalServer
@@ -328,7 +328,7 @@ class ConversationMaker:
     ) -> Settings:
         """Write the chosen server and model into the user's settings, and read them again.
 
-        `is_configured`: the server is named already.
+        `is_configured`: the settings already name the server.
 
         Raises:
             ConfigError: the settings cannot be written.
@@ -370,9 +370,9 @@ class ConversationMaker:
         return await asyncio.to_thread(settings_for, self.options, environment)
 
     def _restore(self, draft: str, queued_prompts: Sequence[str]) -> str:
-        """Give back what was typed and not sent; returns it, or nothing where that cannot be."""
+        """Put unsent text back into the prompt; return it, or "" if that is not possible."""
         texts = [*queued_prompts, *([draft] if draft else [])]
-        # A command among other words would take them for its own.
+        # A command joined with other texts would read them as its arguments.
         text = as_typed(texts[0]) if len(texts) == 1 else "\n".join(texts)
         if not text or self.options.prompt:
             return ""
@@ -380,8 +380,8 @@ class ConversationMaker:
 
 
 def session_to_resume(options: RunOptions, env: Mapping[str, str], launch_dir: Path) -> Path | None:
-    """Return the session's file; None where there is none: the start itself reports why."""
-    from agent.errors import SessionError  # a start without a resume needs none of it
+    """Return the file of the session to resume; None if there is none, which is reported later."""
+    from agent.errors import SessionError  # only needed for a resume
     from agent.session.archive.find_by_name import find_session
     from agent.session.store import SessionStore
     from agent.settings.locations import find_agent_home, find_home

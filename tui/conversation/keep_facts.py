@@ -1,4 +1,4 @@
-"""The question, at the first fact: are facts stored for later sessions?"""
+"""The question, asked at the first fact, whether facts are stored for later sessions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TEXT: Final = (
 
 
 def keep_facts_dialog() -> ChoiceDialog[bool | None]:
-    """Return the question; its answer is None where it was put off."""
+    """Return the dialog; its answer is None if the user decides later."""
     return ChoiceDialog(
         "Memory",
         _body,

@@ -1,4 +1,4 @@
-"""Dialogs that most sessions never show, loaded where one is."""
+"""Dialogs that most sessions never show, imported when one is shown."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 def mcp_dialogs(show: ShowDialog) -> McpUser:
-    """Return what asks the user about MCP servers, and for them."""
+    """Return the dialogs about MCP servers, including those that servers request."""
     from tui.dialogs.mcp.mcp_dialogs import McpDialogs  # most starts have no servers
 
     return McpDialogs(show)
 
 
 async def ask_to_keep_facts(show: ShowDialog) -> bool | None:
-    """Return whether facts are stored for later sessions; None where the user put it off."""
+    """Return whether facts are stored for later sessions; None if the user decides later."""
     from tui.conversation.keep_facts import keep_facts_dialog  # asked once
 
     return await show(keep_facts_dialog())

@@ -1,7 +1,7 @@
-"""The screen while its library still loads: lines wait for it, and a question calls for it.
+"""Stands in for the screen until its library is loaded: messages wait, questions request it.
 
-A prompt of the command line is on its way meanwhile, and what makes its conversation must be able
-to reach the user. Next: `tui.startup.first_turn`.
+The prompt of the command line is sent during that time, and making its conversation may need to
+show messages or ask questions. Next: `tui.startup.first_turn`.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ AnswerT = TypeVar("AnswerT")
 
 
 class LateScreen:
-    """Implements `tui.conversation.factory.Front`; `ports` asks on the screen, once there is one.
+    """Implements `tui.conversation.factory.Front`; `ports` waits for the screen, then asks on it.
 
-    To be made inside a running event loop.
+    Requires a running event loop.
     """
 
     def __init__(self) -> None:
-        """Nothing waits yet."""
+        """Start without messages."""
         self.is_needed = asyncio.Event()
-        """Set as soon as the user is waited for, or should see something."""
+        """Set when the user must be asked or shown something."""
         self._front_and_ports: asyncio.Future[tuple[Front, ScreenPorts]] = (
             asyncio.get_running_loop().create_future()
         )
@@ -51,14 +51,14 @@ class LateScreen:
         )
 
     def attach(self, front: Front, ports: ScreenPorts) -> None:
-        """From now on everything goes to the screen; first what waited, in its order."""
+        """Pass everything to the screen from now on, beginning with waiting messages in order."""
         waiting, self._waiting = self._waiting, []
         for show in waiting:
             show(front)
         self._front_and_ports.set_result((front, ports))
 
     async def wait_for_ports(self) -> ScreenPorts:
-        """Return what asks the user, as soon as the screen is there."""
+        """Request the screen, and return its ports once it is attached."""
         return (await self._screen())[1]
 
     async def _screen(self) -> tuple[Front, ScreenPorts]:
@@ -76,11 +76,11 @@ class LateScreen:
         self._show(lambda front: front.notice(text, level))
 
     def use_directory(self, directory: Path) -> None:
-        """Work in another directory."""
+        """Use another working directory."""
         self._show(lambda front: front.use_directory(directory))
 
     def name_window(self, title: str) -> None:
-        """Show a session's name where the window has one."""
+        """Show a session's name as the window's title."""
         self._show(lambda front: front.name_window(title))
 
     def take_draft(self, text: str) -> bool:
@@ -93,11 +93,11 @@ class LateScreen:
         self._show(lambda front: front.pass_on(sequence))
 
     async def show_past(self, path: Path) -> None:
-        """Show the end of a session that is resumed."""
+        """Show the end of the resumed session."""
         await (await self._screen())[0].show_past(path)
 
     async def show_event(self, event: AgentEvent) -> None:
-        """Show an event that belongs to no prompt: a hook is waited for, perhaps for long."""
+        """Show an event that belongs to no prompt; requests the screen, as a hook may be slow."""
         await (await self._screen())[0].show_event(event)
 
 

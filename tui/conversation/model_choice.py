@@ -1,4 +1,4 @@
-"""Which model a start uses: from flags, variables and settings, or the embedded demo."""
+"""Chooses the model: from flags, environment variables and settings, or the embedded demo."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Closer = Callable[[], Awaitable[None]]
 
 
 class NotConfigured(ConfigError):
-    """No model can be reached; the text explains how to connect one, and mentions the demo."""
+    """No usable model is configured; the text explains how to connect one, or try the demo."""
 
     def __init__(self, reason: str, *, is_untouched: bool = False) -> None:
-        """Keep what is in the way; it is empty where nothing has been configured yet."""
+        """Store the reason as `obstacle`; it is "" if nothing has been configured yet."""
         super().__init__(f"{reason} To try agent-tui without one: agent-tui --demo")
         self.obstacle = "" if is_untouched else reason
 
@@ -34,14 +34,14 @@ class NotConfigured(ConfigError):
 async def real_model(
     settings: Settings, environment: Environment, options: RunOptions
 ) -> ModelSetup:
-    """Return the model that was configured.
+    """Return the setup of the configured model.
 
     Raises:
-        NotConfigured: there is none.
+        NotConfigured: no usable model is configured.
     """
     values = settings.values
     fallback = values.fallbackModel or ()
-    # Variables from settings files count for the endpoint too; projects cannot set these.
+    # Variables from settings files also apply to the endpoint; projects cannot set these.
     env = {**settings.env, **environment.env}
     helper_key = None
     if values.apiKeyHelper and not (
@@ -70,8 +70,8 @@ async def real_model(
 
 
 def _settings_model(settings: Settings) -> str | None:
-    """Return the model of the settings; a project's own choice among other providers only where the
-    user's settings have that provider, as everything in the project would be sent there."""
+    """Return the model of the settings. A project may choose a provider only if the user's settings
+    contain it, because the whole project would be sent there; otherwise None."""
     model = settings.values.model
     origin = settings.effective.origins.get("model")
     if model is None or origin is None or "/" not in model:
@@ -83,7 +83,7 @@ def _settings_model(settings: Settings) -> str | None:
 
 
 def _flag_model(settings: Settings, options: RunOptions) -> str | None:
-    """Return `--model`, unless a policy names the model."""
+    """Return `--model`, unless a policy sets the model."""
     origin = settings.effective.origins.get("model")
     if origin is not None and origin.source is RuleSource.POLICY:
         return settings.values.model
@@ -93,12 +93,13 @@ def _flag_model(settings: Settings, options: RunOptions) -> str | None:
 async def demo_model(environment: Environment) -> tuple[ModelSetup, Environment, Closer]:
     """Start the demo in a scratch copy of its sample project.
 
-    Returns the setup, the surroundings with the copy as launch folder, and what ends the demo.
+    Returns the setup, an environment whose launch directory is the copy, and a function that ends
+    the demo.
 
     Raises:
-        ConfigError: the copy or the server could not be made.
+        ConfigError: the copy could not be created or the server not started.
     """
-    from agent.headless.demo import (  # the scripted model: for no other start
+    from agent.headless.demo import (  # the scripted model, only for the demo
         demo_project,
         start_demo,
     )
@@ -108,12 +109,12 @@ async def demo_model(environment: Environment) -> tuple[ModelSetup, Environment,
         demo = await start_demo(directory, project)
     except OSError as error:
         raise ConfigError(f"The demo could not start: {error_reason(error)}") from error
-    # Its session and settings go with the copy: the user's own folder stays as it was.
+    # Its sessions and settings are in the scratch directory, so the user's stay unchanged.
     copy = replace(environment, launch_dir=project, agent_home=directory.path / "agent-home")
     return demo.setup, copy, demo.aclose
 
 
 async def close_all(closers: Sequence[Closer]) -> None:
-    """End what was started, the last first."""
+    """Call the closers in reverse order."""
     for close in reversed(closers):
         await close()

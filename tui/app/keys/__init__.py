@@ -1,1 +1,1 @@
-"""What keys do on the main screen."""
+"""The effect of keys on the main screen."""

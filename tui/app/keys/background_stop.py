@@ -1,4 +1,4 @@
-"""Stops every command in the background, on the second press of its key."""
+"""Stops all background commands on the second press of a key."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from agent.tools.shell.shell_process import ShellProcess
 
 AGAIN_S: Final = 3.0
-"""How long the first press waits for the second."""
+"""How long after the first press a second one stops the commands."""
 _NONE: Final = "No background commands."
 
 
 class BackgroundStop:
-    """Counts the presses of its key."""
+    """Asks for confirmation by a second press."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class BackgroundStop:
         mover: Callable[[], str],
         clock: Callable[[], float],
     ) -> None:
-        """`key` names the key that presses this, `mover` the one that fills the background."""
+        """`key` returns the name of its key, `mover` that of the move to the background."""
         self._center = center
         self._hint = hint
         self._start_worker = start_worker

@@ -1,7 +1,7 @@
-"""Keys typed between two dialogs of a command are for the next dialog, not for the prompt.
+"""Holds keys typed between two dialogs of a command: they are for the next dialog.
 
-A command often shows one dialog after another, and reads something in between. Keys that arrive in
-that gap wait: the next dialog of the command gets them in the order typed, or the main screen does
+A command often shows one dialog after another, and reads data in between. Keys that arrive in
+between wait: the command's next dialog receives them in the order typed, or the main screen does
 once the command has ended. Reserved keys do not wait.
 """
 
@@ -18,11 +18,11 @@ from tui.dialogs.host import DialogHost
 from tui.input.key_handover import KeyHandover
 
 HOLD_LIMIT_S: Final = 2.0
-"""How long keys wait for the next dialog; after that the user sees the prompt, and types there."""
+"""How long keys wait for the next dialog; after that they go to the prompt, which is visible."""
 
 
 class BetweenDialogs:
-    """Decides which keys wait, by what runs and what is open."""
+    """Decides which keys wait, depending on running commands and open dialogs."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class BetweenDialogs:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`give_back` moves text to the prompt that was typed ahead of a question."""
+        """`give_back` receives text that was typed before a question opened, for the prompt."""
         self._dialogs = dialogs
         self._handover = handover
         handover.must_wait = self.must_wait
@@ -45,28 +45,28 @@ class BetweenDialogs:
         self._held_until_s: float | None = None
 
     def command(self, work: Awaitable[None]) -> Awaitable[None]:
-        """Return the work of a command; it counts as running from now until it has ended."""
+        """Wrap the work of a command, which counts as running from now until it has ended."""
         self._running += 1
         return self._to_the_end(work)
 
     def has_shown(self) -> None:
-        """A command shows a dialog: from now on keys between its dialogs wait."""
+        """Note that a command shows a dialog: from now on keys between its dialogs wait."""
         self._has_shown = True
 
     def must_wait(self) -> bool:
         """Return whether a key that arrives now has to wait."""
         dialog = self._dialogs.current
         if dialog is not None:
-            # Answered, and about to close: it would ignore the key.
+            # An answered dialog is about to close and would ignore the key.
             return dialog.is_done
         return self._held_until_s is not None and self._clock() < self._held_until_s
 
     def on_dialogs(self) -> None:
-        """A dialog was opened, or the last one was closed."""
+        """React to a dialog that was opened, or to the last one that was closed."""
         dialog = self._dialogs.current
         if dialog is not None:
             if self._held_until_s is not None and manners_of(dialog).is_guarded:
-                # A question that the keys were not typed for; what answers it is pressed later.
+                # A question of the program, for which the keys were not meant.
                 self._give_back(self._handover.take_text())
             self._held_until_s = None
         elif self._running and self._has_shown:

@@ -30,7 +30,7 @@ class ConversationKeys:
         self._copy = copy
 
     def actions(self) -> Mapping[str, Callable[[], object]]:
-        """Return what each action does."""
+        """Return the methods by action id."""
         return {
             "chat:cycleMode": self.cycle_mode,
             "chat:thinkingToggle": self.toggle_thinking,
@@ -46,7 +46,7 @@ class ConversationKeys:
             self._show_lines()
 
     def to_background(self) -> bool:
-        """Move the running command to the background; False when none runs: the cursor moves."""
+        """Move the running command to the background; False if none runs."""
         conversation = self._conversations.current
         if conversation is None or not conversation.controls.send_to_background():
             return False

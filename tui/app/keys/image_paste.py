@@ -1,4 +1,4 @@
-"""Images that are pasted or dropped: copied into the session's files, and mentioned."""
+"""Pasted and dropped images: copied into the session's files, and mentioned in the prompt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ImagePaste:
-    """Waits for the conversation, whose directory takes such files."""
+    """Copies images as soon as the conversation exists, whose directory stores them."""
 
     def __init__(
         self,
@@ -34,12 +34,12 @@ class ImagePaste:
         self._env = env
         self._attaching = 0
         self._send: Callable[[], None] | None = None
-        """Sends the draft once it is complete; None where Enter waits for no image."""
+        """Sends the draft once all images are copied; None if Enter was not pressed."""
 
     def take(self, text: str) -> bool:
-        """Take a paste that means images; False where it is text for the prompt."""
+        """Take a paste that consists of images; False if it is text for the prompt."""
         if not text:
-            # Some terminals paste an image as nothing.
+            # Some terminals paste an empty text for an image.
             self.from_clipboard()
             return True
         if not text.lstrip().startswith(("/", "'", '"', "file:")):
@@ -58,7 +58,7 @@ class ImagePaste:
         self._attach(self._copy_clipboard())
 
     def send_later(self, send: Callable[[], None]) -> bool:
-        """Return whether images are still being copied; `send` is called once they are there."""
+        """Return whether images are still being copied; if so, `send` is called after that."""
         if self._attaching:
             self._send = send
         return bool(self._attaching)

@@ -1,4 +1,4 @@
-"""The modes of the keyboard, in order: only the first open one receives a key."""
+"""The keyboard modes, in order of priority: only the first open one receives a key."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ def _always() -> bool:
 
 
 class KeyMode(Struct, frozen=True):
-    """Something that has the keyboard while it is open."""
+    """A mode that receives all keys while it is open."""
 
     press: Callable[[RoutedEvent], bool]
-    """Handles a key. True claims it; otherwise the focused widget gets it."""
+    """Handles a key; returns whether to claim it. Otherwise the focused widget receives it."""
     is_open: Callable[[], bool] = _always
     close: Callable[[], None] | None = None
-    """What Ctrl+C does; None where the mode leaves that key to the program."""
+    """Called for Ctrl+C; None if the mode leaves that key to the program."""
 
 
 class KeyModes:
-    """Finds the mode that is open; the last one always is."""
+    """Finds the open mode; the last mode is always open."""
 
     def __init__(self, modes: Sequence[KeyMode]) -> None:
-        """Take the modes, the topmost first."""
+        """`modes` are in order of priority, the topmost first."""
         self._modes = modes
 
     def on_key(self, event: RoutedEvent) -> None:
-        """Pass a key to the topmost open mode, and claim it when the mode handles it."""
+        """Pass a key to the topmost open mode, and claim it if the mode handles it."""
         top = next(mode for mode in self._modes if mode.is_open())
         if top.press(event):
             event.claim()
 
     def close_open(self) -> bool:
-        """Close the topmost open mode that Ctrl+C closes; False when there is none."""
+        """Close the topmost open mode that Ctrl+C closes; False if there is none."""
         for mode in self._modes:
             if mode.close is not None and mode.is_open():
                 mode.close()

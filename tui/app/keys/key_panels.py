@@ -1,4 +1,4 @@
-"""Panels that keys open and no command does: keys, the palette, the detail of tools' calls."""
+"""Panels that are opened by keys and not by commands: keys, palette, detail of calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tui.transcript.transcript_widget import TranscriptWidget
 
 
 class KeyPanels:
-    """Opens them; their modules are imported with the first one."""
+    """Opens the panels, whose modules are imported at the first use."""
 
     def __init__(
         self,
@@ -32,19 +32,19 @@ class KeyPanels:
         self._start_command = start_command
 
     def open_palette(self) -> None:
-        """Offer all actions and commands."""
+        """Open the palette of all actions and commands."""
         from tui.panels.palette import open_palette
 
         self._start_command(open_palette(self._screen, self._table.perform, self._submit))
 
     def show_keys(self) -> None:
-        """Show the keys that matter."""
+        """Open the overview of keys."""
         from tui.panels.keys_overlay import open_keys
 
         self._start_command(open_keys(self._screen))
 
     def choose_detail(self) -> None:
-        """Open the choice of how much is shown of each tool's calls."""
+        """Open the panel that sets the level of detail for each tool's calls."""
         from tui.panels.tool_detail import open_tool_detail
 
         levels = self._transcript.viewport.levels

@@ -1,4 +1,4 @@
-"""Connects the keys of the main screen with what they do: modes of the keyboard, and actions."""
+"""Connects the keys of the main screen with keyboard modes and actions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from tui.transcript.transcript_model import TranscriptModel
 
 
 class KeyboardParts(Struct, frozen=True, eq=False, kw_only=True):
-    """What keys act on."""
+    """The parts of the screen that keys act on."""
 
     runtime: ScreenRuntime
     screen: MainScreen
@@ -68,7 +68,7 @@ class KeyboardParts(Struct, frozen=True, eq=False, kw_only=True):
     program_env: Mapping[str, str]
     clock: Callable[[], float]
     on_reading: Callable[[], None]
-    """Called when the transcript is opened for reading, and when it is closed."""
+    """Called when reading mode starts and ends."""
     submit: Callable[[str], None]
     leave: Callable[[], None]
     undo_files: Callable[[], None]
@@ -77,7 +77,7 @@ class KeyboardParts(Struct, frozen=True, eq=False, kw_only=True):
 
 
 class Keyboard:
-    """What handles keys: `modes` gets them first, `quit_keys` are reserved."""
+    """Handles keys: `modes` gets them first, except the reserved keys of `quit_keys`."""
 
     def __init__(self, parts: KeyboardParts) -> None:
         """Connect the keys, and add their actions to the table."""
@@ -144,7 +144,7 @@ class Keyboard:
         parts.table.add(self._actions())
 
     def text_changed(self) -> None:
-        """Offer completions of the word at the cursor."""
+        """React to a change of the prompt: offer completions of the word at the cursor."""
         self.quit_keys.disarm()
         if self.search.is_open:
             self._offers.close()
@@ -152,12 +152,12 @@ class Keyboard:
             self._offers.look()
 
     def commands_changed(self) -> None:
-        """Offer the commands there are now, where one is being typed."""
+        """Update the offered commands if one is being typed."""
         if not self.search.is_open:
             self._offers.commands_changed()
 
     def paste(self, text: str) -> bool:
-        """Handle pasted text that is not for the prompt; False where it is."""
+        """Handle pasted text that is not for the prompt; False if it is."""
         if self.reading.is_open:
             self.reading.paste(text)
             return True
@@ -195,7 +195,7 @@ class Keyboard:
         )
         return KeyModes(
             (
-                # Dialogs and panels listen for themselves.
+                # Dialogs and panels have their own listeners.
                 KeyMode(lambda _event: False, self._is_covered),
                 KeyMode(self._press_in_reading, lambda: self.reading.is_open, self.reading.close),
                 KeyMode(self._press_in_search, lambda: self.search.is_open, self.search.cancel),
@@ -243,7 +243,7 @@ class Keyboard:
         return parts.screen.dialogs.open_count > 0 or len(parts.runtime.screen_stack) > 1
 
     def _scroll_actions(self) -> Mapping[str, Callable[[], None]]:
-        """Return what scrolls; inline, what is further up is shown on a screen of its own."""
+        """Return the scroll actions; in the inline mode they open the reading mode."""
         transcript = self._parts.screen.transcript
 
         def scroll(action_id: str, action: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""Marks text in the prompt with Shift and the arrows, and copies what is marked on the screen."""
+"""Selects text with Shift and the arrow keys, and copies selected text."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class KeyboardSelection:
         hint: Callable[[str], None],
         copy: Callable[[str], None],
     ) -> None:
-        """Take where text can be marked, and what puts it on the clipboard."""
+        """`copy` puts text on the clipboard."""
         self._composer = composer
         self._transcript = transcript
         self._hint = hint
         self._copy = copy
 
     def actions(self) -> Mapping[str, Callable[[], object]]:
-        """Return what each action does."""
+        """Return the functions by action id."""
         rows = self._composer.marker.extend_by_row
         moves: Mapping[str, tuple[Step, Callable[[], object]]] = {
             "Left": ("left", partial(self._extend, TextBuffer.left)),
@@ -49,7 +49,7 @@ class KeyboardSelection:
         }
 
     def copy(self) -> bool:
-        """Copy what is marked; False when nothing is."""
+        """Copy the selected text; False if nothing is selected."""
         text = self._composer.marked_text or self._transcript.marked_text
         if text:
             self._copy(text)
@@ -57,12 +57,12 @@ class KeyboardSelection:
         return bool(text)
 
     def clear(self) -> None:
-        """Unmark."""
+        """Clear the selection."""
         self._composer.marker.drop()
         self._transcript.marker.clear()
 
     def _step(self, step: Step, in_prompt: Callable[[], object]) -> None:
-        """Extend the existing mark; without one begin in the prompt."""
+        """Extend the transcript's selection if there is one, otherwise the prompt's."""
         if self._transcript.marker.selection is not None and not self._composer.marked_text:
             self._transcript.marker.extend(step)
         else:

@@ -1,4 +1,4 @@
-"""Keys of the prompt: completion menu, vim's modes, chords; what is none of them is text."""
+"""Keys of the prompt: completion menu, vim mode and chords; other keys are text."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _SHORT: Final[Mapping[str, str]] = {
     "chat:killAgents": "stop background",
     "task:background": "to background",
 }
-"""What actions of the default chords do, in words of which several fit into a line."""
+"""Short descriptions of the actions of default chords, several of which fit in one line."""
 CONTEXTS = (Context.CHAT, Context.TASK, Context.SCROLL)
 
 
 class PromptKeyMode:
-    """The keyboard's mode while nothing else is open."""
+    """The keyboard mode of the prompt, which applies while no other mode is open."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class PromptKeyMode:
         submit: Callable[[str], None],
         hint: Callable[[str], None],
     ) -> None:
-        """`submit` runs a command that a key is bound to."""
+        """`submit` runs the command that a key is bound to."""
         self._chords = chords
         self._table = table
         self._menu = menu
@@ -50,14 +50,14 @@ class PromptKeyMode:
         self._shows_chord = False
 
     def press(self, event: RoutedEvent) -> bool:
-        """Perform what a key is bound to; False leaves it to the prompt, as text."""
+        """Perform the action of a key; False leaves the key to the prompt, as text."""
         offers = self._offers
         if offers.press(event) if self._menu.is_open else offers.ask(event):
             return True
         if not self._chords.continues(event.key, CONTEXTS) and self._press_in_editor(event):
             return True
         if self._shows_chord:
-            # Before the whole chord acts: it may have a hint of its own.
+            # Cleared before the chord's action, which may show a hint itself.
             self._shows_chord = False
             self._hint("")
         match self._chords.press(event.key, CONTEXTS):
@@ -74,9 +74,9 @@ class PromptKeyMode:
                 return False
 
     def _continuations(self, chord: Chord) -> str:
-        """Return the keys that continue a chord, each with what it does; commands first.
+        """Return the keys that continue a chord, each with a description.
 
-        Only the user binds those, and a narrow line would not reach them.
+        Commands come first: the user has bound them, and a narrow line is cut off.
         """
         keys = [
             f"{display_chord(rest)} {_SHORT.get(action_id) or describe_action(action_id)}"
@@ -89,7 +89,7 @@ class PromptKeyMode:
         return f"{display_chord(chord)} …  {' · '.join(keys)}"
 
     def _press_in_editor(self, event: RoutedEvent) -> bool:
-        """Let vim's modes handle a key; False leaves it to actions and to the prompt."""
+        """Let the vim mode handle a key; False leaves it to actions and to the prompt."""
         match self._editor.press(event):
             case "taken":
                 return True

@@ -1,4 +1,4 @@
-"""What keys do to the prompt: send, newline, history, stash, undo."""
+"""Actions on the prompt: send, newline, history, stash, undo."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class PromptKeys:
         stash: list[Draft],
         send_later: Callable[[Callable[[], None]], bool],
     ) -> None:
-        """`submit` sends a text; `on_sent` gets what the user typed before that.
+        """`submit` sends a text; `on_sent` receives it before that, as typed.
 
-        `send_later` returns whether the draft is still being completed, and sends it then.
+        `send_later` returns whether images are still being copied, and if so sends the draft then.
         """
         self._composer = composer
         self._history = history
@@ -47,7 +47,7 @@ class PromptKeys:
         self._send_later = send_later
 
     def actions(self) -> Mapping[str, Callable[[], object]]:
-        """Return what each action does."""
+        """Return the methods by action id."""
         return {
             "chat:submit": self.send,
             "chat:newline": self.newline,
@@ -79,19 +79,19 @@ class PromptKeys:
         self._submit(text)
 
     def newline(self) -> None:
-        """Begin another line."""
+        """Insert a line break."""
         self._composer.insert("\n")
 
     def undo(self) -> None:
-        """Take back the last edit."""
+        """Undo the last edit."""
         self._composer.edit(TextBuffer.undo)
 
     def redo(self) -> None:
-        """Make the last edit that was taken back again."""
+        """Redo the last undone edit."""
         self._composer.edit(TextBuffer.redo)
 
     def expand_pastes(self) -> None:
-        """Show pasted texts as they are, in place of their labels."""
+        """Replace the chips of pasted texts with the texts."""
         self._composer.edit(TextBuffer.expand_chips)
 
     def edit_externally(self) -> None:
@@ -101,14 +101,14 @@ class PromptKeys:
             self._composer.edit(lambda buffer: buffer.set_text(text.rstrip("\n")))
 
     def clear_draft(self) -> None:
-        """Clear the draft, which stays in the history; without one, offer to go back."""
+        """Clear the draft and add it to the history; without a draft, run `/rewind`."""
         if not self._composer.buffer.is_empty:
             self._history.add(self._composer.take())
         elif not self._runner.is_running:
             self._submit("/rewind")
 
     def previous(self) -> None:
-        """Move up: a row, else to the queued prompts, else to the previous prompt."""
+        """Move up one row; from the first row, take back queued prompts or recall the last."""
         if self._composer.move_row(-1):
             return
         if self._runner.waiting_prompts:
@@ -117,7 +117,7 @@ class PromptKeys:
             self._composer.edit(TextBuffer.start)
             self._composer.insert("\n".join(prompt.text for prompt in prompts))
             if not is_draft_empty:
-                # What is typed meanwhile comes behind them, as it would have been sent.
+                # The draft follows the queued prompts, after which it would have been sent.
                 self.newline()
                 self._composer.edit(TextBuffer.end)
             self._on_taken_back()
@@ -127,14 +127,14 @@ class PromptKeys:
             self._composer.load(draft)
 
     def next(self) -> None:
-        """Move down: a row, else to the next prompt."""
+        """Move down one row; from the last row recall the next prompt."""
         if not self._composer.move_row(1):
             draft = self._history.next()
             if draft is not None:
                 self._composer.load(draft)
 
     def swap_stash(self) -> None:
-        """Put the draft aside; on an empty prompt bring the last one back."""
+        """Stash the draft; with an empty prompt restore the last stashed one."""
         if not self._composer.buffer.is_empty:
             self._stash.append(self._composer.take())
         elif self._stash:
@@ -144,7 +144,7 @@ class PromptKeys:
         self._composer.set_note(f" {drafts} stashed: {self._stash_key()} " if count else "")
 
     def help_when_empty(self) -> bool:
-        """Show the keys, unless something is being typed."""
+        """Open the overview of keys if the prompt is empty; otherwise return False."""
         if not self._composer.buffer.is_empty:
             return False
         self._show_keys()

@@ -1,4 +1,4 @@
-"""Ctrl+C, Ctrl+D and Esc: stop what runs, clear what is typed, leave on the second press."""
+"""Ctrl+C, Ctrl+D and Esc: interrupt, clear the prompt, quit on the second press."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tui.prompt.prompt_history import PromptHistory
 from tui.transcript.transcript_widget import TranscriptWidget
 
 LEAVE_S: Final = 2.0
-"""How long the first Ctrl+C or Ctrl+D on an empty prompt waits for the second."""
+"""How long after the first Ctrl+C or Ctrl+D on an empty prompt a second one quits."""
 
 
 class QuitKeys:
-    """What each of the three keys tries, in order; the first step that applies is the only one."""
+    """Handles the three keys; each performs only the first of its steps that applies."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class QuitKeys:
         leave: Callable[[], None],
         count_in_background: Callable[[], int],
     ) -> None:
-        """`close_mode` closes what has the keyboard; `leave` ends the program."""
+        """`close_mode` closes the open keyboard mode; `leave` ends the program."""
         self._composer = composer
         self._transcript = transcript
         self._dialogs = dialogs
@@ -52,7 +52,7 @@ class QuitKeys:
         self._until_s = 0.0
 
     def on_ctrl_c(self, event: RoutedEvent) -> None:
-        """Close, copy, stop, clear; leave on the second press."""
+        """Close a mode, copy, interrupt or clear the prompt; quit on the second press."""
         event.claim()
         if self._close_mode():
             return
@@ -74,7 +74,7 @@ class QuitKeys:
             self._arm("ctrl+c")
 
     def disarm(self) -> None:
-        """The user types: the next press is a first one again."""
+        """Require two presses again, because the user has typed."""
         if self._key:
             self._key = ""
             self._hint("")
@@ -85,7 +85,7 @@ class QuitKeys:
         return in_prompt or self._transcript.marked_text
 
     def on_ctrl_d(self, event: RoutedEvent) -> None:
-        """Delete the next character of a draft; on an empty prompt leave on the second press."""
+        """Delete the next character of a draft; on an empty prompt quit on the second press."""
         event.claim()
         if not self._composer.buffer.is_empty and not self._dialogs.open_count:
             self._composer.edit(lambda buffer: buffer.delete())
@@ -95,7 +95,7 @@ class QuitKeys:
             self._arm("ctrl+d")
 
     def cancel(self) -> None:
-        """Esc: drop a mark, else stop what runs, else leave the shell's mode; never the program."""
+        """Handle Esc: clear a selection, or else interrupt, or else leave shell mode."""
         if self._marked_text:
             self._composer.marker.drop()
             self._transcript.marker.clear()

@@ -1,1 +1,1 @@
-"""The conversation on the screen: made, run, sent to, replaced."""
+"""The conversation on the screen: making it, sending prompts, running them, replacing it."""

@@ -1,4 +1,4 @@
-"""`!`: runs the user's own commands, shows their output, and passes it to the model."""
+"""`!`: runs the user's shell commands, shows their output, and passes it to the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def user_shell(
     command: str, conversation: ConversationPort, env: Mapping[str, str]
 ) -> ShellCommand | None:
-    """Return a command of the user's, not started; None where nothing can run one."""
+    """Return a shell command of the user, not started; None if the conversation cannot run one."""
     from agent.messages import new_uid  # both rarely used: not for the first frame
     from tui.prompt.bang_command import ShellCommand
 
@@ -38,7 +38,7 @@ def user_shell(
 
 
 class BangCommands:
-    """The commands that run, newest last."""
+    """Runs shell commands; several may run at once."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class BangCommands:
         env: Mapping[str, str],
         clock: Callable[[], float],
     ) -> None:
-        """Take what shows commands and their output; `env` is their environment."""
+        """`env` is the environment of the commands."""
         self._conversations = conversations
         self._document = document
         self._transcript = transcript
@@ -64,7 +64,7 @@ class BangCommands:
         self._clock = clock
         self._running: list[ShellCommand] = []
         self._waiting: list[str] = []
-        """Typed before there was a conversation."""
+        """Commands typed before the conversation existed."""
         self.list_changed: Signal[[]] = Signal()
         """Sent when a command starts and when it ends."""
 
@@ -100,15 +100,15 @@ class BangCommands:
 
     @property
     def latest(self) -> str:
-        """The command typed last that has not ended, as it was typed; empty when there is none.
+        """The latest command that has not ended, as it was typed; "" if there is none.
 
-        Until it has ended nothing else records it: model and session get it then.
+        The model and the session receive a command only after it has ended.
         """
         commands = [*(shell.command for shell in self._running), *self._waiting]
         return f"!{commands[-1]}" if commands and commands[-1] else ""
 
     def kill_latest(self) -> bool:
-        """End the command started last; False when none runs."""
+        """Kill the command that was started last; False if none runs."""
         if not self._running:
             return False
         self._running[-1].kill()
@@ -118,11 +118,11 @@ class BangCommands:
 def pass_result(
     shell: ShellCommand, conversation: ConversationPort, notice: Callable[[str], None]
 ) -> str | None:
-    """Pass a command that has ended to the model; return a prompt, where it is to answer.
+    """Pass an ended command to the model; return a prompt if the model should answer it.
 
-    Otherwise the next prompt carries it: what the user ended or sent to the background, and
-    everything where `respondToBashCommands` is false. The working directory follows `cd`; where it
-    cannot, `notice` shows that.
+    Otherwise it becomes a note of the next prompt: if the user killed it or moved it to the
+    background, or if `respondToBashCommands` is false. The working directory follows `cd`, unless
+    that leads out of the scope, which `notice` reports.
     """
     center = conversation.commands
     values = center.context.settings().values if center is not None else None

@@ -1,4 +1,4 @@
-"""Creates the conversation after the first frame, and replaces it on request."""
+"""Makes the conversation after the first frame, and replaces it on request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BUSY: Final = "A turn is still running. Press esc to interrupt it, then try agai
 
 
 class ConversationHolder:
-    """The conversation on the screen; `current` is None before the first and between two."""
+    """Holds the conversation on the screen; `current` is None until it is made."""
 
     def __init__(
         self,
@@ -36,10 +36,10 @@ class ConversationHolder:
         on_taken: Callable[[], None],
         on_failed: Callable[[str], None],
     ) -> None:
-        """Take how a conversation is made and released.
+        """`make` makes a conversation, `release` ends it.
 
-        `on_taken` is called when there is another one, or none; `on_failed` gets the reason when
-        none could be created: the program cannot continue.
+        `on_taken` is called when `current` has changed; `on_failed` receives the reason why no
+        conversation could be made, after which the program cannot continue.
         """
         self.make = make
         self._release = release
@@ -55,7 +55,7 @@ class ConversationHolder:
 
     @property
     def commands(self) -> CommandService | None:
-        """What the conversation's commands need; None before there is one."""
+        """The conversation's command service; None without a conversation."""
         return self.current.commands if self.current is not None else None
 
     @property
@@ -63,7 +63,7 @@ class ConversationHolder:
         """The commands that can be typed now."""
         if self.commands is not None:
             return self.commands.registry
-        # With the first `/`, not with the first frame.
+        # Imported with the first `/`, not with the first frame.
         from agent.commands.command_registry import CommandRegistry
         from agent.commands.spec import Surface
         from agent.commands.table import BUILTIN_COMMANDS
@@ -72,7 +72,7 @@ class ConversationHolder:
 
     @property
     def background_count(self) -> int:
-        """How many shell commands and agents run in the background."""
+        """Number of shell commands and agents that run in the background."""
         if self.commands is None:
             return 0
         agents = sum(agent.in_background for agent in self.agents if agent.is_running)
@@ -80,7 +80,7 @@ class ConversationHolder:
 
     @property
     def agents(self) -> Sequence[RunningAgent]:
-        """The agents of the conversation, in the order of their starts, and those of its team."""
+        """The agents of the conversation, in the order they were started, and those of its team."""
         if self.commands is None:
             return ()
         team = self.commands.context.team()
@@ -88,7 +88,7 @@ class ConversationHolder:
 
     @property
     def workflow_runs(self) -> Sequence[WorkflowRun]:
-        """The runs of workflows of the conversation that have not ended."""
+        """The conversation's workflow runs that have not ended."""
         return self.commands.context.workflows.running if self.commands is not None else ()
 
     @property
@@ -107,7 +107,7 @@ class ConversationHolder:
         await self._is_there.wait()
 
     async def change(self, session_id: str | None, *, team: str | None = None) -> str:
-        """Leave this conversation for another session, or a new one; return why not, or nothing.
+        """Replace the conversation by another session or a new one; return why not, or "".
 
         `team`: see `tui.ports.conversation.Release`.
         """
@@ -126,7 +126,7 @@ class ConversationHolder:
         return ""
 
     def cycle_mode(self) -> Mode | None:
-        """Switch to the next mode; before there is a conversation, defer it and return None."""
+        """Switch to the next mode and return it; without a conversation, defer that: None."""
         if self.current is None:
             self._early_cycles += 1
             return None
@@ -140,7 +140,7 @@ class ConversationHolder:
             return
         self.current = conversation
         self._document.directory = str(conversation.view.cwd)
-        # What runs already is shown by its events.
+        # A turn that has already started is shown by its events.
         if self._past.path is None and self._runner.first_turn is None:
             self._document.restore(conversation.view.messages)
         self._document.todos = conversation.view.todos

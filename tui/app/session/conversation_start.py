@@ -1,4 +1,4 @@
-"""What happens behind the first frame: the conversation is made, files are read and watched."""
+"""The start after the first frame: makes the conversation, reads and watches files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ JudgeCall = Callable[["PermissionRequest"], "Decision | None"]
 
 
 class StartParts(Struct, frozen=True, eq=False, kw_only=True):
-    """What the start of a conversation needs."""
+    """The dependencies of `ConversationStart`."""
 
     conversations: ConversationHolder
     dialogs: DialogHost
@@ -63,22 +63,22 @@ class StartParts(Struct, frozen=True, eq=False, kw_only=True):
     """Adds the latest conversations and a tip to the start screen."""
     show_lines: Callable[[], None]
     commands_changed: Callable[[], None]
-    """Called whenever the command files of the conversation are read and differ."""
+    """Called when the conversation's command files were read and have changed."""
     start_worker: Callable[[Awaitable[None]], None]
     is_live: Callable[[], bool]
 
 
 class ConversationStart:
-    """Makes the first conversation, and settles in after each change of it."""
+    """Makes the first conversation, and loads what belongs to each later one."""
 
     def __init__(self, parts: StartParts) -> None:
-        """Nothing is made before `begin`."""
+        """Store the dependencies; nothing happens before `begin`."""
         self._parts = parts
 
     async def begin(self) -> None:
         """Make the first conversation; to be called after the first frame."""
         parts = self._parts
-        # Longer than a frame, and keys must echo meanwhile.
+        # In a thread: the import takes longer than a frame, and keys must still be echoed.
         await import_aside("tui.dialogs.ports")
         await parts.conversations.begin(self._ports())
         if parts.initial_prompt and parts.conversations.current is not None:
@@ -87,7 +87,7 @@ class ConversationStart:
             self._watch_files(parts.agent_home)
 
     def _ports(self) -> ScreenPorts:
-        # Loaded by now; the first frame does not wait for them.
+        # Already loaded here, but not imported before the first frame.
         from permissions.explain.explain_decision import home_relative
         from tui.dialogs.ports import DialogContender, DialogUser, show
         from tui.dialogs.sandbox.work_inside import WorkInside
@@ -135,14 +135,14 @@ class ConversationStart:
             )
 
     def on_conversation(self) -> None:
-        """Show the conversation there is now, or that there is none."""
+        """React to another conversation, or to none."""
         self._parts.show()
         if self._parts.conversations.current is not None:
             self._parts.user_status.counts.start_over()
             self._parts.start_worker(self._settle_in())
 
     async def _settle_in(self) -> None:
-        """What can wait until a conversation is shown: history, command files, status line."""
+        """Load what can wait until a conversation is shown: history, command files, status line."""
         parts = self._parts
         center = parts.conversations.commands
         if center is None or parts.agent_home is None:

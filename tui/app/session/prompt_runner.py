@@ -1,4 +1,4 @@
-"""Runs prompts one after the other on a conversation and passes the events to the bridge."""
+"""Runs prompts on a conversation, one at a time, and passes the events on."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ TakeEvent = Callable[["AgentEvent"], Awaitable[None]]
 
 
 class BegunPrompt(Protocol):
-    """A prompt that was sent before there was a screen."""
+    """A prompt that was sent before the screen existed."""
 
     @property
     def prompt(self) -> Prompt:
-        """What was sent."""
+        """The prompt."""
         ...
 
     @property
     def is_begun(self) -> bool:
-        """Whether it was; known once there is a conversation."""
+        """Whether its turn was started; final once the conversation exists."""
         ...
 
     def events(self) -> AsyncIterator[AgentEvent]:
@@ -32,7 +32,7 @@ class BegunPrompt(Protocol):
         ...
 
     def take_events(self) -> list[AgentEvent]:
-        """Return the events that arrived, which `events` does not yield any more."""
+        """Remove and return the buffered events; `events` does not yield them."""
         ...
 
     def interrupt(self) -> bool:
@@ -41,7 +41,7 @@ class BegunPrompt(Protocol):
 
 
 class PromptRunner:
-    """What is being worked on, and what waits: also before there is a conversation."""
+    """Runs and queues prompts; accepts them also before the conversation exists."""
 
     def __init__(
         self,
@@ -50,9 +50,9 @@ class PromptRunner:
         on_end: Callable[[bool], None],
         start_worker: Callable[[Awaitable[None]], object],
     ) -> None:
-        """Take where events go, what is called at start and end, and who owns the task.
+        """`take` receives the events of turns, which run in tasks of `start_worker`.
 
-        `on_end` gets whether the user ended it.
+        `on_end` receives whether the user interrupted the turn.
         """
         self._take = take
         self._on_start = on_start
@@ -61,31 +61,31 @@ class PromptRunner:
         self._conversation: ConversationPort | None = None
         self._early: list[Prompt] = []
         self.first_turn: BegunPrompt | None = None
-        """Runs on the conversation that is attached next."""
+        """A turn on the conversation that is attached next; None without one."""
         self._is_begun_shown = False
         self._is_running = False
         self._afterwards: AsyncIterator[AgentEvent] | None = None
-        """What comes before the next prompt."""
+        """Events to show before the next prompt runs, such as those of `/compact`."""
         self._is_left_out = False
-        """Whether what was to come then was interrupted with the prompt it waited for."""
+        """Whether these events were dropped because the turn before them was interrupted."""
         self.is_interrupting = False
-        """Whether the user has ended what runs, and its end is still to come."""
+        """Whether the user has interrupted the turn, which has not ended yet."""
 
     @property
     def is_running(self) -> bool:
-        """Whether a prompt is being worked on."""
+        """Whether a turn runs, or events such as those of `/compact`."""
         return self._is_running
 
     @property
     def waiting_prompts(self) -> list[Prompt]:
-        """Prompts that wait, oldest first."""
+        """Queued prompts, oldest first."""
         waiting = (
             list(self._conversation.prompt_queue.prompts) if self._conversation is not None else []
         )
         return [*self._early, *waiting]
 
     def show_begun(self, fold: Callable[[AgentEvent], None]) -> None:
-        """Have the first frame show a prompt that was sent before, and what was answered."""
+        """Show a prompt that was sent before the first frame, and the answer so far."""
         if self.first_turn is not None and self.first_turn.is_begun:
             self._is_begun_shown = True
             self._on_start(self.first_turn.prompt)
@@ -93,7 +93,7 @@ class PromptRunner:
                 fold(event)
 
     def attach(self, conversation: ConversationPort) -> None:
-        """Take the conversation; prompts sent meanwhile start."""
+        """Use this conversation; prompts that were sent before start now."""
         self._conversation = conversation
         conversation.hook_signals.listen_for_wake(self._on_wake)
         first_turn, self.first_turn = self.first_turn, None
@@ -110,7 +110,7 @@ class PromptRunner:
         self._is_left_out = False
 
     def submit(self, prompt: Prompt) -> None:
-        """Start a prompt, or queue it behind the running one."""
+        """Run a prompt, or queue it while another one runs."""
         conversation = self._conversation
         if conversation is None:
             self._early.append(prompt)
@@ -123,7 +123,7 @@ class PromptRunner:
     def run_events(self, events: AsyncIterator[AgentEvent]) -> bool:
         """Show the events of something that is not a prompt, such as `/compact`.
 
-        Returns False where it waits for the prompt that is being worked on to end.
+        Returns False if they must wait until the current turn has ended.
         """
         if self._is_running:
             self._afterwards = events
@@ -133,7 +133,7 @@ class PromptRunner:
         return True
 
     def take_back(self) -> list[Prompt]:
-        """Return everything that waits, and empty the queue."""
+        """Return all queued prompts and empty the queue."""
         early, self._early = self._early, []
         waiting = (
             self._conversation.prompt_queue.take_back() if self._conversation is not None else []
@@ -141,7 +141,7 @@ class PromptRunner:
         return [*early, *waiting]
 
     def interrupt(self) -> bool:
-        """End what is running; return whether anything was."""
+        """Interrupt the running turn; return whether there was one."""
         if self.first_turn is not None:
             return self.first_turn.interrupt()
         if self._conversation is None or not self._is_running:
@@ -159,7 +159,7 @@ class PromptRunner:
         prompt: Prompt | None,
         running_events: AsyncIterator[AgentEvent] | None = None,
     ) -> None:
-        """Run a prompt and what waits behind it; `begun` are the events where it runs already."""
+        """Run a prompt, then the queued ones; `running_events` are those of a started turn."""
         try:
             while prompt is not None or self._is_woken(conversation):
                 self.is_interrupting = False
@@ -181,11 +181,11 @@ class PromptRunner:
             self._start_worker(self._work(self._conversation, None))
 
     def _is_woken(self, conversation: ConversationPort) -> bool:
-        # After an interruption the user has the word.
+        # After an interruption wait for the user.
         return conversation.hook_signals.is_woken and not self.is_interrupting
 
     async def _catch_up(self) -> None:
-        """Perform the requests that arrived while a prompt was running."""
+        """Run what was requested during the turn, such as `/compact`."""
         if self._is_left_out:
             from agent.events import Notice  # rare, and not for the first frame
 

@@ -1,4 +1,4 @@
-"""The conversation as commands use it: send, compact, go back, change to another, leave."""
+"""The conversation as commands use it: send, compact, rewind, change the session, quit."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 class ExitReport(Struct, frozen=True):
-    """What the entry point prints on the normal screen."""
+    """What the entry point prints after the screen has closed."""
 
     session_id: str | None
     last_answer: str
     error: str = ""
-    """Why the program could not continue; empty when the user quit."""
+    """Why the program could not continue; "" if the user quit."""
 
 
 class ScreenSession:
@@ -63,12 +63,12 @@ class ScreenSession:
 
     @property
     def conversation(self) -> ConversationPort | None:
-        """The conversation; None before there is one."""
+        """The conversation; None until it is made."""
         return self._conversations.current
 
     @property
     def commands(self) -> CommandService | None:
-        """What the conversation's commands need; None before there is one."""
+        """The conversation's command service; None without a conversation."""
         return self._conversations.commands
 
     @property
@@ -77,7 +77,7 @@ class ScreenSession:
         return self._conversations.registry
 
     def send(self, text: str) -> None:
-        """Send a prompt to the model as it is."""
+        """Send a prompt, which may begin with `/` or `!`, to the model."""
         self._runner.submit(Prompt(text))
         self._transcript.to_end()
         self._show()
@@ -89,11 +89,11 @@ class ScreenSession:
         self._end(ExitReport(session_id, self._document.last_answer, error))
 
     async def restart(self, session_id: str | None, *, team: str | None = None) -> bool:
-        """Leave this conversation for another session, or for a new one; False where that waits.
+        """Replace the conversation by another session or a new one; False if that is not possible.
 
         `team`: see `tui.ports.conversation.Release`.
         """
-        # The command that leads there is no draft of the one that is left.
+        # Otherwise the command itself would be stored as a draft of the old session.
         self._drafts.settle()
         why_not = await self._conversations.change(session_id, team=team)
         if why_not:
@@ -110,9 +110,9 @@ class ScreenSession:
             self._notices.notice("The conversation will be compacted after this turn.")
 
     def show_history(self, messages: Sequence[Message]) -> None:
-        """Show the conversation anew, as it is after a rewind."""
+        """Show the conversation again, as it is after a rewind."""
         self._document.clear()
-        # From the file, where there is one: it also knows what calls changed.
+        # From the session's file if there is one: it also contains the changes of calls.
         path = self.commands.context.session.transcript_path if self.commands is not None else None
         if path is None or not path.is_file():
             self._document.restore(messages)
@@ -120,5 +120,5 @@ class ScreenSession:
             self._start_worker(self._past.open(path))
         self._show()
         if self._transcript.inline is not None:
-            # It is in the terminal already.
+            # The rows are in the scrollback already.
             self._transcript.inline.scrollback.skip()

@@ -1,4 +1,4 @@
-"""What a line that the user sends means: a command, a shell command, or a prompt."""
+"""Handles submitted text: a command, a shell command, or a prompt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEAVING: Final = frozenset({"exit", "quit"})
 
 
 class Submission:
-    """Sends lines to what runs them."""
+    """Passes submitted text to the part that runs it."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class Submission:
         start_worker: Callable[[Awaitable[None]], None],
         start_command: Callable[[Awaitable[None]], None],
     ) -> None:
-        """`show` shows the document after a command; `start_command` starts what may ask."""
+        """`show` shows the document after a command; `start_command` runs one with dialogs."""
         self._screen = screen
         self._conversations = conversations
         self._runner = runner
@@ -38,10 +38,10 @@ class Submission:
         self._start_worker = start_worker
         self._start_command = start_command
         self._early: list[str] = []
-        """A command sent before there is a conversation, and what was sent after it."""
+        """A command that was sent before the conversation existed, and the texts after it."""
 
     def submit(self, text: str) -> None:
-        """Send a prompt, or run a command; before there is a conversation in the order sent."""
+        """Send a prompt or run a command; without a conversation, later and in the same order."""
         name = _command_name(text)
         if self._conversations.current is not None or name in _AT_ANY_TIME:
             self._perform(text)
@@ -78,5 +78,5 @@ class Submission:
 
 
 def _command_name(text: str) -> str | None:
-    """Return what follows the slash of a command line; None for any other line."""
+    """Return the word after the slash of a command line; None for any other line."""
     return next(iter(text[1:].split(maxsplit=1)), "") if text.startswith("/") else None

@@ -1,4 +1,4 @@
-"""Offers to undo file changes that were not asked about, for a moment after each."""
+"""Offers to undo file changes that the user was not asked about, for some seconds after each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PEOPLE: Final = frozenset({"user", "bridge", "channel"})
 
 
 class UndoOffer:
-    """The changes that one key takes back; a later one is added and renews the offer."""
+    """The changes that one key undoes; each further change is added and renews the offer."""
 
     def __init__(
         self,
@@ -36,8 +36,10 @@ class UndoOffer:
         take_back: Callable[[Iterable[str]], None],
         clock: Callable[[], float],
     ) -> None:
-        """`key` names the key of `chat:undoFiles`; without one nothing is offered. `take_back`
-        learns of the calls whose changes were undone."""
+        """`key` returns the key of `chat:undoFiles`; if it is unbound, nothing is offered.
+
+        `take_back` receives the ids of the calls whose changes were undone.
+        """
         self._conversations = conversations
         self._hint = hint
         self._dialogs = dialogs
@@ -48,12 +50,12 @@ class UndoOffer:
         self._clock = clock
         self._approved_calls: set[str] = set()
         self._paths: dict[str, str] = {}
-        """By call, in their order."""
+        """Changed paths by call id, in the order of the changes."""
         self._until_s = 0.0
         self._text = ""
 
     def observe(self, event: AgentEvent) -> None:
-        """Offer to undo a change that the user had no say in."""
+        """Offer to undo a change that the user did not approve."""
         if event.type == "permission_resolved" and event.decision.source in _PEOPLE:
             self._approved_calls.add(event.tool_use_id)
         elif event.type == "tool_result" and event.agent_id is None:
@@ -76,12 +78,12 @@ class UndoOffer:
             self._hint.show(self._text, OFFERED_S)
 
     def on_dialogs(self) -> None:
-        """A dialog takes the keys: nothing is offered beside it."""
+        """Hide the offer while a dialog is open, which receives the keys."""
         if self._dialogs.open_count:
             self._hint.hide(self._text)
 
     def take(self) -> None:
-        """Undo what is offered."""
+        """Undo the offered changes."""
         conversation = self._conversations.current
         if conversation is None or not self._paths or self._clock() > self._until_s:
             self._notices.hint("no file change to undo; /rewind goes further back")

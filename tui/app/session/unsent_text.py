@@ -1,4 +1,4 @@
-"""What is typed and not sent: the draft, and the drafts that were put aside."""
+"""Unsent text: the draft, and the stashed drafts."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from tui.prompt.composer import Composer
 
 
 class UnsentText:
-    """What a crash must not lose."""
+    """Text that a crash must not lose."""
 
     def __init__(self, composer: Composer, bang_commands: BangCommands) -> None:
-        """Take where the user types, and the shell commands that still run."""
+        """`composer` has the draft, `bang_commands` the running shell commands."""
         self._composer = composer
         self._bang_commands = bang_commands
         self.stash: list[Draft] = []
-        """The drafts that were put aside, oldest first."""
+        """The stashed drafts, oldest first."""
 
     @property
     def text(self) -> str:
-        """All drafts; without any, the user's shell command that still runs."""
+        """All drafts; without any, the user's running shell command; or ""."""
         drafts = (
             *(draft.expanded_text for draft in self.stash),
             self._composer.buffer.draft.expanded_text,
