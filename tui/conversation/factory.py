@@ -271,7 +271,7 @@ class ConversationMaker:
             try:
                 return settings, await real_model(settings, environment, self.options), environment
             except NotConfigured as error:
-                from tui.dialogs.onboarding import LocalModel, Onboarding  # only if the user is asked
+                from tui.dialogs.onboarding import LocalModel, Onboarding  # only if asked
 
                 chosen = await ports.onboarding(obstacle=error.obstacle)
                 if isinstance(chosen, LocalModel):

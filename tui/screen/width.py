@@ -17,7 +17,7 @@ Cluster = tuple[str, int]
 CLUSTER_LIMIT: Final = 32
 """Maximum number of code points of a cluster; more would only stack marks on one character."""
 
-# Characters of one cell that form no clusters with each other: Latin, punctuation, arrows, lines,
+# Characters of one cell that form no clusters together: Latin, punctuation, arrows, lines and
 # blocks. Most screens have no others, and the tables for the rest take 17 ms to load.
 _PLAIN: Final = re.compile(
     "[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2193\u2195\u21b3\u2200-\u22ff"
