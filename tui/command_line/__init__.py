@@ -17,7 +17,7 @@ SUBCOMMANDS: Final = {
     "update": "Show how to update this installation.",
     "completion": "Print the completion script for bash, zsh or fish.",
 }
-"""What the first word of a command line may be besides a prompt, with what it is for."""
+"""Subcommands, each with its purpose."""
 
 WORKER: Final = "worker"
-"""Runs a worker of a team; its leader starts it, no user."""
+"""Subcommand that runs a worker of a team; the leader starts it, not a user."""

@@ -1,4 +1,4 @@
-"""The command line as click reads it: options, arguments, help.
+"""The command line: options, arguments and help, parsed by click.
 
 Next: `tui.startup.start` (what a run does), `tui.command_line.subcommands`.
 """
@@ -280,7 +280,7 @@ def run(**values: Any) -> int:
     prompt_tool = values.pop("permission_prompt_tool")
     values["asks_over_stdout"] = prompt_tool == "stdio"
     values["permission_tool"] = prompt_tool if prompt_tool != "stdio" else None
-    # Other forms have no screen.
+    # Formats other than text imply a run without a screen.
     values["headless"] |= values["input_format"] != "text" or values["output_format"] != "text"
     read_prompt_files(values)
     if values["session_id"] is not None:
@@ -292,7 +292,7 @@ def run(**values: Any) -> int:
     if values.pop("dangerously_skip_permissions"):
         values["allow_bypass"] = True
         values["permission_mode"] = values["permission_mode"] or "bypassPermissions"
-    # Without a screen no one can choose the mode later: to name it is to want it.
+    # Without a screen the mode cannot be chosen later, so naming it also allows it.
     values["allow_bypass"] |= (
         values["headless"] and values["permission_mode"] == "bypassPermissions"
     )
@@ -303,7 +303,7 @@ def run(**values: Any) -> int:
     from tui.startup.early_prompt_policy import early_prompt
 
     with early_prompt(os.environ, options) as early:
-        # The run's own modules come only now: help and version need none of them.
+        # Imported only now: help and version need none of these modules.
         from tui.startup.start import start
 
         return start(options, early)

@@ -1,4 +1,4 @@
-"""What users type who know another agent's command line: understood, or answered in one line."""
+"""Options and words of other agents' command lines: accepted, or answered with the alternative."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from permissions.base.text.late_pattern import compile_late
 SEVERAL_RULES: Final = frozenset(
     {"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools", "--tools"}
 )
-"""Options that take several values in a row, in the spelling that does so elsewhere."""
+"""Options that accept several values in a row, in the spelling of other agents."""
 _RULE: Final = compile_late(r"(?:[A-Z][A-Za-z]+|mcp__\w+)(?:\(.*\))?", re.DOTALL)
 _PATH: Final = compile_late(r"(?:\.{1,2}|~)?/.*|\.{1,2}", re.DOTALL)
 
@@ -48,7 +48,7 @@ INSTEAD: Final = {
     "--profile": "--settings FILE.",
     "--config": "--settings FILE.",
 }
-"""Options that are not here, and what to do instead."""
+"""Options that do not exist here, and what to use instead."""
 
 _NO_ACCOUNT: Final = "there is no account to log in to: set ANTHROPIC_API_KEY."
 _UPDATE: Final = "agent-tui update says how."
@@ -65,18 +65,18 @@ WORDS: Final = {
     "exec": 'agent-tui -p "your request".',
     "serve": "there is no server; agent-tui -p works in scripts.",
 }
-"""First words that are subcommands elsewhere, and what to do instead."""
+"""First words that are subcommands of other programs, and what to use instead."""
 
 
 WANTS: Final = {"help": "--help", "version": "--version"}
-"""First words that mean an option."""
+"""First words that mean an option, and that option."""
 
 
 def spread(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with each value behind an option of its own.
+    """Return the arguments with the option repeated before each of its values.
 
-    `--allowedTools Read Edit` becomes two options, and so does `--add-dir ../a ../b`; what looks
-    like no rule, or no path, is left as the prompt.
+    `--allowedTools Read Edit` becomes two options, and so does `--add-dir ../a ../b`. An argument
+    that does not look like a rule or path is the prompt.
     """
     spread_out: list[str] = []
     option: str | None = None
@@ -100,18 +100,18 @@ def spread(arguments: Sequence[str]) -> list[str]:
 
 
 def is_word(argument: str) -> bool:
-    """Whether a first argument is not a prompt but a word that another program would obey."""
+    """Whether a first argument is not a prompt but a subcommand of another program."""
     return argument in WORDS or argument in WANTS or likely_subcommand(argument) is not None
 
 
 def likely_subcommand(argument: str) -> str | None:
-    """Return the subcommand that one word was probably meant as; None for other prompts."""
+    """Return the subcommand that a word is probably a misspelling of; None for prompts."""
     from tui.command_line import SUBCOMMANDS
 
     if argument in SUBCOMMANDS or not 4 <= len(argument) <= 14 or not argument.isalpha():
         return None
     if not any(argument[0] == name[0] for name in SUBCOMMANDS):
         return None
-    import difflib  # a start with a prompt of several words does without
+    import difflib  # not needed for a prompt of several words
 
     return next(iter(difflib.get_close_matches(argument, SUBCOMMANDS, n=1, cutoff=0.8)), None)

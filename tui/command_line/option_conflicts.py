@@ -1,6 +1,6 @@
-"""Options that cannot go together: refused with what to type instead, rather than one ignored.
+"""Options that cannot be combined: reported with the alternative, instead of ignoring one.
 
-Next: `tui.command_line.command_line`, whose parameters these are.
+Next: `tui.command_line.command_line`, which defines the options.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def refuse_contradictions(values: OptionValues) -> None:
     """Check the parsed options against each other.
 
     Raises:
-        click.UsageError: some of them contradict each other; the text names them.
+        click.UsageError: two options contradict each other; the text names them.
     """
     for is_contradiction, text in _CONTRADICTIONS:
         if is_contradiction(values):
@@ -149,4 +149,4 @@ _CONTRADICTIONS: Final[tuple[tuple[Callable[[OptionValues], bool], str], ...]] =
         "--permission-prompt-tool stdio needs --input-format stream-json.",
     ),
 )
-"""Each with what to type instead; the first that applies is reported."""
+"""Conditions, each with a message; the first one that holds is reported."""

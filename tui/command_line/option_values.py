@@ -1,4 +1,4 @@
-"""The values of options: read, split and refused, before the run sees them."""
+"""Reads, splits and validates the values of options."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def text_of(file: Path, option: str) -> str:
 
 
 def show_version(context: click.Context, _parameter: click.Parameter, is_requested: bool) -> None:
-    """Write the version and end."""
+    """Print the version and exit."""
     if is_requested and not context.resilient_parsing:
         click.echo(f"{version()} (agent-tui)")
         context.exit()
@@ -35,7 +35,7 @@ def show_version(context: click.Context, _parameter: click.Parameter, is_request
 def rules_of(
     _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Split comma or space separated rule lists, leaving what is inside parentheses alone."""
+    """Split rule lists at commas and spaces, except within parentheses."""
     return tuple(rule for value in values for rule in split_rules(value))
 
 
@@ -58,14 +58,14 @@ def split_rules(text: str) -> list[str]:
 def refuse_empty(
     _context: click.Context, _parameter: click.Parameter, value: str | None
 ) -> str | None:
-    """Refuse a value that is empty: a variable of a script was not set."""
+    """Reject an empty value, as from an unset variable of a script."""
     if value is not None and not value.strip():
         raise click.BadParameter("the value is empty")
     return value
 
 
 def read_pipe(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Replace the name of a pipe by its content: it can be read once only."""
+    """Replace the name of a pipe by its content, which can be read only once."""
     from permissions.base.files.named_pipe import PipeError, text_of_pipe  # few starts name a file
 
     value = refuse_empty(context, parameter, value)
@@ -81,7 +81,7 @@ def read_pipe(context: click.Context, parameter: click.Parameter, value: str | N
 def read_agents(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> dict[str, object]:
-    """Read definitions of agents, as text or from a file."""
+    """Read agent definitions, given as text or as a file."""
     value = read_pipe(context, parameter, value)
     if value is None:
         return {}
@@ -112,7 +112,7 @@ def read_pipes(
 def refuse_nan(
     _context: click.Context, _parameter: click.Parameter, value: float | None
 ) -> float | None:
-    """Refuse what no amount is, and compares with none: `nan`."""
+    """Reject `nan` and infinite amounts."""
     if value is not None and not math.isfinite(value):
         raise click.BadParameter(f"{value} is not a valid amount")
     return value
@@ -141,7 +141,7 @@ def split_tools(
 def split_sources(
     _context: click.Context, _parameter: click.Parameter, value: str | None
 ) -> tuple[str, ...] | None:
-    """Split a list of sources; an empty one is none of them."""
+    """Split a list of sources; an empty list means no source."""
     if value is None:
         return None
     names = tuple(name.strip() for name in value.split(",") if name.strip())
@@ -152,7 +152,7 @@ def split_sources(
 
 
 def read_prompt_files(values: dict[str, Any]) -> None:
-    """Replace the options that name a file of a system prompt by its text."""
+    """Replace the options that name a system prompt's file by the file's text."""
     for name in ("system_prompt", "append_system_prompt"):
         file = values.pop(f"{name}_file")
         if file is not None:
@@ -163,7 +163,7 @@ def read_prompt_files(values: dict[str, Any]) -> None:
 
 
 def read_schema(values: dict[str, Any]) -> None:
-    """Replace the file of a JSON schema by its text."""
+    """Replace a JSON schema's file by its text."""
     schema = values["json_schema"]
     if schema is None:
         return
@@ -174,7 +174,7 @@ def read_schema(values: dict[str, Any]) -> None:
 
 
 def read_setup(values: dict[str, Any]) -> None:
-    """Replace the options about Setup hooks by what is run."""
+    """Convert the options about Setup hooks to the run's `setup` and `setup_only`."""
     is_init, is_maintenance = values.pop("init"), values.pop("maintenance")
     if values.pop("init_only"):
         values |= {"headless": True, "setup": "init", "setup_only": True}

@@ -1,4 +1,4 @@
-"""The command whose help shows its options by topic, and that answers habits of other programs."""
+"""A click command that groups its options by topic, and accepts options of other agents."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ),
     ),
 )  # fmt: skip
-"""The options by topic; names are those of the parameters."""
+"""The options by topic, as parameter names."""
 
 EXAMPLES: Final = (
     ("agent-tui", "a conversation in this folder"),
@@ -64,13 +64,14 @@ _AS_PROMPT: Final = "As a prompt: agent-tui -- {}"
 
 
 class SectionedCommand(click.Command):
-    """A command whose help shows its options by what they are about, and examples."""
+    """A command whose help groups its options by topic and shows examples."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; what other agents' users type is understood or answered.
+        """Parse the arguments, including options that users of other agents type.
 
         Raises:
-            click.UsageError: they cannot be used; the message names the alternative.
+            click.UsageError: an option of another agent does not exist here; the message names the
+                alternative.
         """
         first = args[0] if args else ""
         if len(args) == 1:
@@ -95,7 +96,7 @@ class SectionedCommand(click.Command):
             raise click.UsageError(text, ctx) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write each section; an option that no section names goes to the last one."""
+        """Write each section; options without a section go to the last one."""
         records = {
             parameter.name: record
             for parameter in self.get_params(ctx)

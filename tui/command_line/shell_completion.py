@@ -13,18 +13,18 @@ from msgspec import Struct
 
 
 class Takes(StrEnum):
-    """What follows an option."""
+    """The kind of value that an option takes."""
 
     NOTHING = "nothing"
     TEXT = "text"
     WORD = "word"
-    """One of the option's own words."""
+    """One of the option's listed words."""
     FILE = "file"
     DIRECTORY = "folder"
 
 
 class Flag(Struct, frozen=True):
-    """One option under all its names."""
+    """An option with all its names."""
 
     names: tuple[str, ...]
     help: str
@@ -33,17 +33,17 @@ class Flag(Struct, frozen=True):
 
 
 class Node(Struct, frozen=True):
-    """A command, with those below it."""
+    """A command with its subcommands."""
 
     name: str
     help: str
     flags: tuple[Flag, ...] = ()
     children: tuple[Node, ...] = ()
     words: tuple[str, ...] = ()
-    """What its arguments may be; empty for anything."""
+    """Possible arguments; empty if any are."""
 
     def walk(self, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Node]]:
-        """Yield each command with the words that lead to it, this one first with none."""
+        """Yield this command and all below it, each with its path (empty for this one)."""
         yield path, self
         for child in self.children:
             yield from child.walk((*path, child.name))
@@ -98,13 +98,13 @@ def bash_script(root: Node) -> str:
 
 
 def zsh_script(root: Node) -> str:
-    """Return the script for zsh; it belongs into a folder of `$fpath` as `_agent-tui`."""
+    """Return the script for zsh; installed as `_agent-tui` in a directory of `$fpath`."""
     functions = [line for path, node in root.walk() for line in _zsh_function(path, node)]
     return "\n".join(
         [
             "#compdef agent-tui",
             *functions,
-            # Loaded by compinit it is called as a function; sourced, it registers itself.
+            # If compinit loads the script, it is a function body; if sourced, it registers itself.
             'if [ "$funcstack[1]" = "_agent-tui" ]; then _agent_tui "$@"',
             "else compdef _agent_tui agent-tui; fi",
             "",
@@ -142,7 +142,7 @@ def _zsh_function(path: tuple[str, ...], node: Node) -> Iterator[str]:
 
 
 def _zsh_flag(flag: Flag, spelling: str) -> str:
-    # The star allows repeating; colons and brackets of the help would end it.
+    # The asterisk allows repetition; brackets and colons in the help must be escaped.
     text = flag.help.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
     text = text.replace(":", "\\:")
     value = {
@@ -174,7 +174,7 @@ def fish_script(root: Node) -> str:
 
 
 def _fish_condition(root: Node, path: tuple[str, ...]) -> str:
-    """Return the test that the command line has come to this command and no further."""
+    """Return a condition that the command line ends at this command, not at a subcommand."""
     node = root
     conditions: list[str] = []
     for word in path:

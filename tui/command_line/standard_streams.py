@@ -1,5 +1,5 @@
-"""Standard input, output and error as a start finds them: closed, full, in another encoding, or
-without a reader at the other end.
+"""Prepares the standard streams, which may be closed, full, in another encoding, or without a
+reader.
 
 Next: `tui.cli`, which uses this before anything else.
 """
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 EXIT_PIPE: Final = 141
-"""There is no reader any more: 128 and the number of the signal, as shells have it."""
+"""Exit status when the reader has closed the pipe: 128 + SIGPIPE, as in shells."""
 EXIT_CANNOT_WRITE: Final = 1
 _OF_THE_DEVICE: Final = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.ENXIO}
 )
-"""What a write fails with where no file was named."""
+"""Errors of writing to a stream, which have no file name."""
 
 
 def prepare() -> None:
-    """Make the three streams fit to be written to, whatever they are."""
+    """Make the three standard streams usable in any state."""
     _open_closed()
     _write_whole()
     _write_any_character()
@@ -33,9 +33,9 @@ def prepare() -> None:
 
 
 def _open_closed() -> None:
-    """Lead streams that were closed (`2>&-`) nowhere.
+    """Redirect closed streams (`2>&-`) to /dev/null.
 
-    Otherwise the next file that is opened becomes one of them, and to write to it fails.
+    Otherwise the next file that is opened would get the number of one of them.
     """
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, f"__{name}__") is not None:
@@ -55,14 +55,14 @@ def _open_closed() -> None:
 
 
 def _write_whole() -> None:
-    """Put a buffer under an unbuffered standard output (PYTHONUNBUFFERED).
+    """Add a buffer to an unbuffered standard output (PYTHONUNBUFFERED).
 
-    Without one the rest of a text is lost silently where a write is cut short by a
-    signal or by a reader that goes.
+    Without one, the rest of a text is silently lost if a signal or a reader that closes the pipe
+    interrupts a write.
     """
     stdout = sys.stdout
     if stdout is not sys.__stdout__:
-        return  # another owner's
+        return  # replaced by other code
     if isinstance(stdout, io.TextIOWrapper) and isinstance(stdout.buffer, io.RawIOBase):
         encoding, errors = stdout.encoding, stdout.errors
         raw = stdout.detach()
@@ -74,10 +74,10 @@ def _write_whole() -> None:
 
 
 def _write_any_character() -> None:
-    """Write UTF-8 to files and pipes, and to a terminal what its encoding has.
+    """Encode output as UTF-8 for files and pipes, and in the terminal's encoding for a terminal.
 
-    JSON is UTF-8, and an answer must not be lost to a locale. A half of a pair, as in a file name
-    that is not UTF-8, is written as its escape, which JSON reads back.
+    JSON is UTF-8, and answers must not depend on the locale. Characters that cannot be encoded are
+    escaped, such as the surrogates of a file name that is not UTF-8; JSON readers accept these.
     """
     stdout = sys.stdout
     if stdout is sys.__stdout__ and isinstance(stdout, io.TextIOWrapper):
@@ -86,7 +86,7 @@ def _write_any_character() -> None:
 
 
 class _LossyFile(io.FileIO):
-    """A file whose writes never fail: what it does not take is gone."""
+    """A file whose writes never fail: data that cannot be written is discarded."""
 
     def write(self, data: Buffer, /) -> int:
         try:
@@ -96,7 +96,7 @@ class _LossyFile(io.FileIO):
 
 
 def _complain_to_whoever_listens() -> None:
-    """Let a standard error that takes nothing end no run: the exit status reports the failure."""
+    """Ignore errors of writing to standard error; the exit status still reports a failure."""
     err = sys.stderr
     if err is sys.__stderr__ and isinstance(err, io.TextIOWrapper) and not err.isatty():
         sys.stderr = io.TextIOWrapper(
@@ -108,7 +108,7 @@ def _complain_to_whoever_listens() -> None:
 
 
 def no_reader() -> int:
-    """End quietly where the reader went (`| head`); return the exit status."""
+    """Discard output whose reader has closed the pipe (`| head`); return the exit status."""
     _let_go()
     return EXIT_PIPE
 
@@ -117,7 +117,7 @@ def cannot_write(error: OSError) -> int:
     """Report that the output cannot be written; return the exit status.
 
     Raises:
-        OSError: the same error, where it is not one of writing to a stream.
+        OSError: the given error, if it is not about writing to a stream.
     """
     if error.filename is not None or error.errno not in _OF_THE_DEVICE:
         raise error
@@ -127,21 +127,21 @@ def cannot_write(error: OSError) -> int:
 
 
 def finish(status: int) -> int:
-    """Write what is still in the buffer; return the status to end with."""
+    """Flush standard output; return `status`, or the exit status of a write error."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         return no_reader()
     except OSError as error:
         if status == EXIT_CANNOT_WRITE:
-            _let_go()  # reported already, with what can be done
+            _let_go()  # the error was already reported
             return status
         return cannot_write(error)
     return status
 
 
 def _let_go() -> None:
-    """Lead nowhere what could not be written: at exit it would be tried again, and reported."""
+    """Redirect unwritten output to /dev/null: Python would retry at exit and report an error."""
     try:
         sys.stdout.flush()
     except OSError:

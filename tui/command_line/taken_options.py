@@ -1,4 +1,4 @@
-"""Options that client libraries of other agents send, taken because a run does as well without."""
+"""Options that client libraries of other agents send, accepted without effect."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TAKEN_VALUES: Final = (
 
 
 def taken_without_effect(function: _Function) -> _Function:
-    """Take options that client libraries send and that a run does as well without."""
+    """Add options that client libraries send and that have no effect here."""
     for name in _TAKEN_FLAGS:
         function = click.option(name, is_flag=True, hidden=True, expose_value=False)(function)
     for name in _TAKEN_VALUES:

@@ -1,4 +1,4 @@
-"""What a run with wrong options ends with: the sentence, and a result for a program that reads."""
+"""Reports wrong options: a message for users, and a result line for programs that read JSON."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _JSON: Final = compile_late(r"--output-format=?(?:stream-)?json")
 
 
 def report_usage(arguments: Sequence[str], error: click.ClickException) -> int:
-    """Write what is wrong with the command line; return the exit status.
+    """Report an error of the command line; return the exit status.
 
-    Where the output is JSON, its reader gets a result line as well: a client library shows no more
-    of standard error than that there is something to read.
+    With JSON output a result line is written, too, because client libraries do not show the text
+    of standard error.
     """
     message = io.StringIO()
     error.show(message)
@@ -35,7 +35,7 @@ def report_usage(arguments: Sequence[str], error: click.ClickException) -> int:
 
 
 def _is_json(arguments: Sequence[str]) -> bool:
-    """Whether the options ask for JSON; click has given up on them."""
+    """Whether the options ask for JSON output; click has not parsed them."""
     options = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
     pairs = (f"{option}{value}" for option, value in pairwise(options))
     return any(_JSON.fullmatch(each) for each in (*options, *pairs))

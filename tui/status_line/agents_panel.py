@@ -1,4 +1,4 @@
-"""The agents and workflows that work, above the prompt; nothing while there are none."""
+"""The running agents and workflows, above the prompt; empty while there are none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class AgentsPanel(RowsWidget):
-    """One row for each run of a workflow, and for each agent outside of one."""
+    """Shows one row for each workflow run, and for each agent outside of one."""
 
     def __init__(self, *, id: str | None = None) -> None:
         """Start without agents."""
@@ -25,13 +25,13 @@ class AgentsPanel(RowsWidget):
         self._runs: Sequence[WorkflowRun] = ()
 
     def show(self, agents: Sequence[RunningAgent], runs: Sequence[WorkflowRun] = ()) -> None:
-        """Show agents, and runs of workflows, as they are now."""
+        """Show the current agents and workflow runs."""
         if agents or self._agents or runs or self._runs:
             self._agents, self._runs = agents, runs
             self.rows_changed()
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
-        """Return the rows of those that work."""
+        """Return the rows of running agents and workflow runs."""
         rows = run_rows(self._runs, self._agents, width_cells) if self._runs else []
         rows += agent_rows(self._agents, width_cells)
         return [BLANK, *rows] if rows else ()

@@ -1,4 +1,4 @@
-"""What the status line shows for a moment: copied, press again, nothing there."""
+"""Temporary hints in the status line, such as "copied" or "press ctrl+c again"."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from textual.timer import Timer
 HINT_S: Final = 2.0
 
 SetTimer = Callable[[float, Callable[[], None]], Timer]
-"""Calls something once after so many seconds; the timer can be stopped."""
+"""Calls a function once after this many seconds; the timer can be stopped."""
 
 
 class Hint:
-    """One text at a time; a new one takes the place of the old one, and its time."""
+    """One text at a time; a new text replaces the old one and restarts the time."""
 
     def __init__(self, set_timer: SetTimer, show: Callable[[], None]) -> None:
-        """Take what shows `text` where hints are shown."""
+        """`show` is called when `text` has changed."""
         self._set_timer = set_timer
         self._show = show
         self._timer: Timer | None = None
         self.text = ""
-        """Empty while there is none."""
+        """The current hint; "" without one."""
 
     def show(self, text: str, for_s: float = HINT_S) -> None:
         """Show a text for a moment."""
@@ -33,7 +33,7 @@ class Hint:
         self._show()
 
     def hide(self, text: str) -> None:
-        """Show this text no longer, where it is the one shown."""
+        """Hide this text if it is the current one."""
         if self._timer is not None and self.text == text:
             self._timer.stop()
             self._drop()

@@ -1,4 +1,4 @@
-"""One row for each run of a workflow: how far it is, what it used, how long."""
+"""One row for each workflow run: progress, usage and duration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tui.transcript.block_rows import short_count
 from tui.transcript.tool_card import duration
 
 if TYPE_CHECKING:
-    # The widget is there before the first run: nothing of them is loaded for it.
+    # For annotations only: workflows are imported with the first run.
     from agent.orchestration.run.workflow_run import WorkflowRun
     from agent.orchestration.run_figures import RunFigures
     from agent.subagents.running_agent import RunningAgent
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def run_rows(
     runs: Sequence[WorkflowRun], agents: Sequence[RunningAgent], width_cells: int
 ) -> list[Row]:
-    """Return the rows of runs that have not ended; `agents` are those of the session."""
+    """Return one row for each run; `agents` are those of the session."""
     return [Row(_runs(run, agents, width_cells), is_copied=False) for run in runs]
 
 
@@ -39,7 +39,7 @@ def _runs(run: WorkflowRun, agents: Sequence[RunningAgent], width_cells: int) ->
     ink = Ink(Role.WARNING) if is_paused else Ink(Role.ACCENT)
     name: list[Run] = [("   ◆ ", ink), (shown_line(run.record.name), TEXT)]
     state = f"paused: {run.control.reason}" if is_paused else figures.phase
-    # The words of a phase or a reason are cut before the figures are.
+    # The text of a phase or reason is cut off, so that the figures remain visible.
     room = max(0, width_cells - runs_width(name) - len(usage) - len(figures.progress) - 4)
     words = clip([(f"  {shown_line(state)}", MUTED)], room) if state else []
     return tuple(
@@ -48,7 +48,7 @@ def _runs(run: WorkflowRun, agents: Sequence[RunningAgent], width_cells: int) ->
 
 
 def figures_text(figures: RunFigures, tokens: int) -> str:
-    """Return what works, what failed, and what was used."""
+    """Return text about running agents, failures and usage."""
     parts = [f"{figures.running} running"] if figures.running else []
     if figures.failed_count:
         parts.append(f"{figures.failed_count} failed")

@@ -1,4 +1,4 @@
-"""Counts that only a status line command gets: times and changed lines."""
+"""Figures for status line commands only: times and changed lines."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ class StatusCounts:
     """Receives every event; the sums are computed on request."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Begin to count now."""
+        """Start to count now."""
         self._clock = clock
         self.title = ""
         self.start_over()
 
     def start_over(self) -> None:
-        """Another conversation begins."""
+        """Reset the figures for another conversation."""
         self._begun_at_s = self._clock()
         self._asked_at_s: float | None = None
         self._waited_s = 0.0
         self._changes: list[DiffDisplay] = []
-        """Those of which the lines were not counted yet."""
+        """Changes whose lines are not counted yet."""
         self._lines_added = self._lines_removed = 0
         self._prompt_id = ""
         self._last: Usage | None = None
 
     def observe(self, event: AgentEvent) -> None:
-        """Take an event, in order."""
+        """Update the figures with the next event."""
         match event.type:
             case "request_start" if event.agent_id is None:
                 self._prompt_id = event.turn_id
@@ -52,12 +52,12 @@ class StatusCounts:
 
     def facts(self, *, columns: int, rows: int = 24, vim_mode: str = "") -> StatusFacts:
         """Return the current facts."""
-        # Only where a command is set: both take longer than a frame may.
+        # Imported only if a command is set: both imports take longer than a frame.
         from agent.status_line.command import StatusFacts
         from tui.transcript.diff.diff_view import diff_texts
 
         for change in self._changes:
-            # Each once: a long conversation has many, and this is asked for again and again.
+            # Each change is counted only once: long conversations have many.
             diff = diff_texts(change.old, change.new)
             self._lines_added += diff.added_count
             self._lines_removed += diff.removed_count

@@ -1,4 +1,4 @@
-"""The last lines of the screen: output of a status line command, then mode and figures."""
+"""The last lines of the screen: output of the status line command, then mode and figures."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ _NARROW_CELLS: Final = 40
 _LOW_SCREEN_ROWS: Final = 12
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _CONTEXT_WARNING: Final = 0.8
-"""Share of the context window from which its figure is colored."""
+"""Fraction of the context window above which its figure is shown as a warning."""
 
 
 class StatusLineState(Struct, frozen=True):
-    """What the line shows."""
+    """The content of the status line."""
 
     mode: Mode = Mode.DEFAULT
     model: str = ""
@@ -65,23 +65,23 @@ class StatusLineState(Struct, frozen=True):
     branch: str | None = None
     is_demo: bool = False
     sandbox: str = ""
-    """How commands are confined; empty where that is as it should be."""
+    """How commands are confined; "" for the default."""
     orchestrates: bool = False
     """Whether orchestration mode is on."""
     denials: str = ""
-    """What the model classifier denied of late; empty when nothing."""
+    """Recent denials of the model classifier; "" if there are none."""
     running: int = 0
-    """Commands that run in the background."""
+    """Number of commands that run in the background."""
     own: tuple[tuple[Run, ...], ...] = ()
-    """What the user's status line command printed; our own figures go for it."""
+    """Lines that the user's status line command printed; they replace our figures."""
     is_unthinking: bool = False
-    """Whether the model could think and is switched not to."""
+    """Whether thinking is turned off although the model supports it."""
     hint: str = ""
-    """Takes the place of everything but the mode: "press ctrl+c again to quit"."""
+    """Replaces everything but the mode, as in "press ctrl+c again to quit"."""
 
 
 def sandbox_text(state: SandboxState) -> str:
-    """Return how commands are confined, where that is not the usual: all of it, and asked about."""
+    """Return how commands are confined; "" for the default (fully enforced, but not required)."""
     if state.level is not SandboxLevel.FULL:
         return "no sandbox" if state.level is SandboxLevel.NONE else "sandbox: files only"
     if state.is_read_only:
@@ -90,7 +90,7 @@ def sandbox_text(state: SandboxState) -> str:
 
 
 def status_row(status: StatusLineState, width_cells: int) -> Row:
-    """Return the line; what matters least goes first when there is no room."""
+    """Return the line; without enough room, the least important parts are left out first."""
     mode: list[Run] = [(" " + _labels(width_cells)[status.mode], Ink(MODE_ROLES[status.mode]))]
     if status.sandbox and width_cells >= _NARROW_CELLS:
         mode += [("  ", MUTED), (status.sandbox, MUTED)]
@@ -113,7 +113,7 @@ def status_row(status: StatusLineState, width_cells: int) -> Row:
         gap = width_cells - runs_width(mode) - runs_width(right) - 1
         if gap >= 2 or not parts:
             break
-        # Directory first, then cost, context and model; that this is a demo goes last of all.
+        # Left out in this order: directory, cost, context, model; the demo label last.
         parts.pop(1 if status.is_demo and len(parts) > 1 else 0)
     if not parts:
         return Row(clip(mode, width_cells), is_copied=False)
@@ -149,7 +149,7 @@ def _parts(status: StatusLineState, *, is_narrow: bool) -> list[list[Run]]:
 
 
 def _meter(share: float) -> str:
-    """Return how full the window is as a bar of one cell, ▁ to █."""
+    """Return a fraction as a bar of one cell, ▁ to █."""
     return _LEVELS[max(0, min(len(_LEVELS) - 1, int(share * len(_LEVELS))))]
 
 
@@ -167,11 +167,11 @@ class StatusLine(RowsWidget):
     """Shows a `StatusLineState`."""
 
     def __init__(self, *, id: str | None = None) -> None:
-        """Start without facts."""
+        """Start with an empty state."""
         super().__init__(id=id)
         self.status = StatusLineState()
         self.mode_pressed: Callable[[], object] = lambda: None
-        """Called at a click on the permission mode."""
+        """Called when the permission mode is clicked."""
 
     def show(self, status: StatusLineState) -> None:
         """Show another status."""
@@ -187,15 +187,15 @@ class StatusLine(RowsWidget):
             self.mode_pressed()
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
-        """Return what a status line command printed, then our row."""
+        """Return the lines of the status line command, then our row."""
         own = own_rows(self.status.own, width_cells)
-        # A low screen has a row for the mode and no more.
+        # A low screen has room for our row only.
         visible_rows = own if self.app.size.height >= _LOW_SCREEN_ROWS else ()
         return [*visible_rows, status_row(self.status, width_cells)]
 
 
 def own_rows(own: Sequence[tuple[Run, ...]], width_cells: int) -> list[Row]:
-    """Return the lines of a status line command; one cell in where all of them leave it."""
+    """Return the lines of a status line command, indented by one cell if all of them fit then."""
     has_room = all(runs_width(line) < width_cells for line in own)
     first: list[Run] = [(" ", MUTED)] if has_room else []
     return [Row(clip([*first, *line], width_cells), is_copied=False) for line in own]

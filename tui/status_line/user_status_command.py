@@ -1,4 +1,4 @@
-"""Runs the user's status line command, where one is set, and stores its output."""
+"""Runs the user's status line command, if one is set, and stores its output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUIET_S: Final = 0.3
 
 
 class UserStatusCommand:
-    """The lines of the latest run; a new run ends one that is still going."""
+    """Stores the lines of the latest run; a new run cancels the previous one."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class UserStatusCommand:
         clock: Callable[[], float],
         vim_mode: Callable[[], str],
     ) -> None:
-        """Take where the settings are, who runs the command, and what shows its lines."""
+        """`center` returns the command service, which has the settings; `show` shows new lines."""
         self.counts = StatusCounts(clock)
         self._vim_mode = vim_mode
         self._center = center
@@ -52,15 +52,15 @@ class UserStatusCommand:
         self._lines: tuple[tuple[Run, ...], ...] = ()
         self._has_failed = False
         self._last_facts: object = None
-        """The facts that the command got when it was last planned."""
+        """The facts at the time when the command was last scheduled."""
 
     @property
     def lines(self) -> tuple[tuple[Run, ...], ...]:
-        """The output of the command; empty without one, and while it fails."""
+        """The output of the command; empty without a command, or if it failed."""
         return self._lines
 
     def look(self) -> None:
-        """Run the command again where a fact that it gets has changed."""
+        """Schedule the command if one of its facts has changed."""
         center = self._center()
         if center is None:
             return
@@ -82,13 +82,13 @@ class UserStatusCommand:
             self.plan()
 
     def observe(self, event: AgentEvent) -> None:
-        """Take an event of the conversation, in order."""
+        """Update the counts with the next event; schedule the command after a response."""
         self.counts.observe(event)
         if event.type in ("complete", "compacted"):
             self.plan()
 
     def plan(self, after_s: float = QUIET_S) -> None:
-        """Run the command once things are quiet for a moment."""
+        """Schedule the command; each call restarts the waiting time of `after_s` seconds."""
         center = self._center()
         if center is None or center.context.settings().values.statusLine is None:
             return
@@ -130,7 +130,7 @@ class UserStatusCommand:
 
 
 def _run(piece: Piece) -> Run:
-    """Return a piece in the theme's color for its own."""
+    """Return a piece of the output, with its color mapped to a role of the theme."""
     role = _ROLES[piece.color] if piece.color else Role.FAINT if piece.dim else Role.MUTED
     return piece.text, Ink(
         role, bold=piece.bold, italic=piece.italic, underline=piece.underline, link=piece.link
@@ -147,4 +147,4 @@ _ROLES: Final[Mapping[Color, Role]] = {
     "cyan": Role.LINK,
     "white": Role.TEXT,
 }
-"""By meaning, so that every theme can be read on its own background."""
+"""Roles for ANSI colors, so that the output is readable in every theme."""

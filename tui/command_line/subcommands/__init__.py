@@ -1,4 +1,4 @@
-"""The subcommands for users and for CI, each in a module of its own, loaded when it is called."""
+"""The subcommands for users and CI, each in a module that is imported when it is called."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _MODULES: Final = {
 
 
 class _LazyGroup(click.Group):
-    """A group whose commands are imported by name: `permissions check` must not pay for the
-    rest."""
+    """A group that imports only the command that is called, so that `permissions check` starts
+    quickly."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for name in _MODULES if name != WORKER]

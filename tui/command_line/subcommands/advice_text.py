@@ -1,4 +1,4 @@
-"""Advice about rules, for users and for programs."""
+"""Formats advice about rules as text and as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from permissions.grants.advice import Advice
 
 
 def advice_lines(advice: Advice, short: Shorten) -> Iterator[str]:
-    """Yield what users read."""
+    """Yield the advice as lines for users."""
     yield from _counts(advice)
     if advice.proposals:
         yield "Rules that would have saved you questions; nothing that you refused would have run:"
@@ -30,7 +30,7 @@ def advice_lines(advice: Advice, short: Shorten) -> Iterator[str]:
 
 
 def advice_json(advice: Advice) -> dict[str, object]:
-    """Return the same for programs."""
+    """Return the advice as a JSON object."""
     return {
         "decisions": advice.decisions,
         "asked": advice.question_count,

@@ -1,4 +1,4 @@
-"""A session in the background on a terminal: what it does is shown, what is typed is sent."""
+"""Attaches the terminal to a background session: prints its transcript, sends typed lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agent.session.background_runs import BackgroundRun, BackgroundRuns
 from permissions.base.text.sanitize import sanitize
 
 LOOK_S: Final = 0.5
-"""How often there is a look for more."""
+"""How often the transcript is checked for changes."""
 _HELP: Final = "y: allow it once · n: deny it and stop · n TEXT: deny it and say why"
 
 
@@ -26,7 +26,7 @@ class AttachedSession:
     """Follows a session until it ends."""
 
     def __init__(self, runs: BackgroundRuns, run: BackgroundRun, transcript: Path) -> None:
-        """Nothing is printed before `follow`."""
+        """`transcript` is the session's file; nothing is printed before `follow`."""
         self._runs = runs
         self._run = run
         self._transcript = transcript
@@ -39,7 +39,7 @@ class AttachedSession:
         self._messages: list[str] = []
 
     def follow(self) -> None:
-        """Print what happens and send what is typed; return at the end of the session."""
+        """Print what happens and send typed lines; return when the session has ended."""
         while self._runs.is_alive(self._run):
             self._print_news()
             self._print_question()
@@ -86,7 +86,7 @@ class AttachedSession:
         )
 
     def _read_for(self, seconds: float) -> None:
-        """Take what is typed within some time."""
+        """Read what is typed within this many seconds."""
         stdin_fds = [] if self._stdin_fd is None else [self._stdin_fd]
         is_readable = bool(select.select(stdin_fds, [], [], seconds)[0])
         if self._stdin_fd is None or not is_readable:
@@ -119,7 +119,7 @@ class AttachedSession:
 
 
 def transcript_text(path: Path) -> str:
-    """Return a session's transcript as text; empty before there is one."""
+    """Return a session's transcript as text; "" if there is none yet."""
     try:
         return sanitize(export(path, "markdown"))
     except SessionError:

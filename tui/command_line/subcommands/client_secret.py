@@ -1,4 +1,4 @@
-"""The secret of an OAuth client that is registered already: asked for, and stored beside tokens."""
+"""The secret of a registered OAuth client: asked for, and stored with the tokens."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ option = click.option(
 
 
 def read_secret(entry: Mapping[str, object]) -> str:
-    """Return the secret of the client that an entry names; it is never shown.
+    """Return the client's secret, from the environment or typed without echo.
 
     Raises:
-        click.UsageError: the entry names no client, or there is no user to ask.
+        click.UsageError: the entry has no client id or address, or there is no terminal to ask on.
     """
     oauth = entry.get("oauth")
     if not isinstance(oauth, Mapping) or not oauth.get("clientId") or not entry.get("url"):
@@ -37,7 +37,7 @@ def read_secret(entry: Mapping[str, object]) -> str:
 
 
 def store_secret(settings: Settings, entry: Mapping[str, object], secret: str) -> None:
-    """Store it for the server's address, for this user alone. Raises OSError."""
+    """Store the secret for the server's address, readable by this user only. Raises OSError."""
     oauth = entry["oauth"]
     assert isinstance(oauth, Mapping)
     url = EntryVariables(os.environ).text(str(entry["url"])).strip()

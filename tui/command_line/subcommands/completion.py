@@ -1,8 +1,8 @@
-"""`agent-tui completion`: scripts that complete our options and subcommands in a shell.
+"""`agent-tui completion`: scripts that complete options and subcommands in a shell.
 
-Made from the command line's own tables, so they know every option; they run nothing while a user
-types. Next: `tui.command_line.command_line` (the options), `tui.command_line.shell_completion`
-(the script of each shell).
+They are generated from the command line's definition, so they contain every option; completing
+does not run the program. Next: `tui.command_line.command_line` (the options),
+`tui.command_line.shell_completion` (the script of each shell).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def command(shell: str) -> None:
 
 
 def command_tree() -> Node:
-    """Return the whole command line as the shells need it."""
-    # Every subcommand is imported for this, and for nothing else that a user starts.
+    """Return the tree of all commands and their options."""
+    # No other command imports all subcommands.
     from tui.command_line.command_line import run
     from tui.command_line.subcommands import commands
 
@@ -70,7 +70,7 @@ def _node(
 
 
 def _flag(option: click.Option) -> Flag:
-    # `--model TEXT` and the like: the first line describes the purpose.
+    # Only the first line of an option's help describes its purpose.
     text = (option.help or "").split("\n")[0].strip()
     names = (*option.opts, *option.secondary_opts)
     if option.is_flag or option.count:
@@ -82,5 +82,5 @@ def _flag(option: click.Option) -> Flag:
         return Flag(names, text, Takes.FILE if kind.file_okay else Takes.DIRECTORY)
     if (option.metavar or "").startswith("FILE"):
         return Flag(names, text, Takes.FILE)
-    # A value that may be left out, as of `--resume`, is not waited for.
+    # An optional value, as of `--resume`, is not completed.
     return Flag(names, text, Takes.NOTHING if option.flag_value == "" else Takes.TEXT)

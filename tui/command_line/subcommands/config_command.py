@@ -1,4 +1,4 @@
-"""`agent-tui config`: the settings in force, each with the file that set it."""
+"""`agent-tui config`: the settings in force, each with the file that sets it."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def get_key(key: str, as_json: bool) -> int:
     if settings.env:
         values["env"] = dict(settings.env)
     if settings.mcp_servers:
-        # Of one name the first wins.
+        # The first of several servers with the same name applies.
         first_last = reversed(settings.mcp_servers)
         values["mcpServers"] = {each.name: dict(each.raw) for each in first_last}
     if key not in values:
@@ -186,13 +186,13 @@ def path(as_json: bool) -> None:
 @click.option("--json", "_json", is_flag=True, help="Accepted; the output is always JSON.")
 def schema(_json: bool) -> None:
     """Print the JSON schema of settings files, for editors that complete and check."""
-    from agent.settings.describe import json_schema  # for nothing else
+    from agent.settings.describe import json_schema  # needed only here
 
     click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
 
 
 def _warn_without_theme(name: str, place: Here) -> None:
-    """Say that a theme is not there; its file may follow."""
+    """Warn that a theme does not exist; its file may be added later."""
     try:
         load_theme(name, user_dir=place.theme_directories)
     except ThemeError as error:

@@ -1,4 +1,4 @@
-"""`agent-tui doctor`: checks what a start depends on, and reports how to fix what is missing."""
+"""`agent-tui doctor`: checks what the program depends on, and reports how to fix problems."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ from tui.version import version
 
 
 class Check(Struct, frozen=True):
-    """One thing looked at."""
+    """The result of one check."""
 
     name: str
     state: Literal["ok", "note", "problem"]
     text: str
     fix: str = ""
-    """What to do about it; empty when nothing needs doing."""
+    """How to fix it; "" if nothing needs to be done."""
 
 
 @click.command("doctor", short_help="Check the installation and the settings here.")
@@ -78,7 +78,7 @@ def command(as_json: bool) -> int:
 
 
 def report(settings: Settings | None = None) -> str:
-    """Return what the checks found, as users read it; of these settings, or of those here."""
+    """Return the results as text, for these settings or for those of the current directory."""
     place = current_directories()
     return _as_text(list(_all(place, settings or settings_here(place))))
 
@@ -89,7 +89,7 @@ def _as_text(checks: Sequence[Check]) -> str:
     for check in checks:
         lines.append(f"{marks[check.state]} {check.name}: {check.text}")
         lines += [f"    {line}" for line in check.fix.splitlines()]
-    # Much of it quotes files of a project that is not trusted yet.
+    # Messages quote files of a project that may not be trusted.
     return reveal("\n".join(lines))
 
 
@@ -172,7 +172,7 @@ def _web_search(settings: Settings) -> Iterator[Check]:
 
 
 def _found_servers() -> str:
-    """Return how to use a model server of this machine; empty where none answers."""
+    """Return how to use the model servers on this machine; "" if none responds."""
     servers = asyncio.run(find_local_servers())
     return "\n".join(
         f"{server.name} answers here: export ANTHROPIC_BASE_URL={server.base_url} "
@@ -286,7 +286,7 @@ def _theme(place: Here, settings: Settings) -> Iterator[Check]:
 
 
 def _own_themes(place: Here, theme_name: str) -> Iterator[Check]:
-    """Look at the theme files that are not in use, too: they are offered in /theme."""
+    """Check also theme files that are not in use: /theme offers them."""
     directories = place.theme_directories
     files = (
         file for directory in directories for end in ENDINGS for file in directory.glob(f"*{end}")
@@ -309,7 +309,7 @@ def _status_line(settings: Settings) -> Iterator[Check]:
         yield Check("status line", "note", f"{line.command!r} is not a command")
         return
     if set(program) & set("$`{(;&|<>=") or shutil.which(expand_home(program, settings.home)):
-        # What a shell makes of the first is not looked into.
+        # A first word with shell syntax cannot be checked.
         return
     yield Check(
         "status line",

@@ -1,4 +1,4 @@
-"""`agent-tui hooks`: what is configured, and one event fired for real."""
+"""`agent-tui hooks`: lists the configured hooks, and runs those of one event."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def list_command(
 ) -> int:
     """Show every configured hook with its source and health."""
     options = HookOptions(settings, plugins, trust)
-    # A project's hooks are listed before it is trusted: their text must not control a terminal.
+    # Hooks of untrusted projects are listed, too: their text must not control the terminal.
     stdout, stderr = io.StringIO(), io.StringIO()
     status = asyncio.run(
         list_hooks(options, _world(), as_json=as_json, stdout=stdout, stderr=stderr)
@@ -80,7 +80,7 @@ def run_command(
 ) -> int:
     """Fire EVENT with the payload on standard input; print one JSON line per step."""
     options = HookOptions(settings, plugins, trust)
-    stdin = sys.stdin or io.StringIO()  # a closed one is empty
+    stdin = sys.stdin or io.StringIO()  # closed: treat it as empty
     if stdin.isatty():
         click.echo("Type the payload as JSON, or nothing, and ctrl+d:", err=True)
     for stream in (stdin, sys.stdout):
@@ -94,7 +94,7 @@ def run_command(
 
 
 async def _unless_ended(running: Coroutine[object, object, int]) -> int:
-    """Return the status of a run, or that of the signal which ended it and its hooks."""
+    """Return the status of a run, or that of a signal that ended it and its hooks."""
     task = asyncio.ensure_future(running)
     ended_by: list[int] = []
 
@@ -133,7 +133,7 @@ def _world() -> HookWorld:
 
 
 class _Discover:
-    """The hooks of the settings here; files named on the command line never pay for this."""
+    """Loads the hooks of the settings; not imported for files named on the command line."""
 
     def __init__(self, cwd: Path, home: Path, agent_home: Path) -> None:
         self._cwd, self._home, self._agent_home = cwd, home, agent_home
@@ -153,7 +153,7 @@ class _Discover:
 
 
 class _Endpoint:
-    """The configured endpoint, looked up with the first hook that asks a model: that is heavy."""
+    """The configured endpoint, loaded with the first hook that asks a model: imports are slow."""
 
     def __init__(self, agent_home: Path) -> None:
         self._agent_home = agent_home

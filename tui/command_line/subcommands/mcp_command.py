@@ -1,4 +1,4 @@
-"""`agent-tui mcp`: the servers that are configured here; add and remove them."""
+"""`agent-tui mcp`: lists, adds and removes MCP servers, and signs in to them."""
 
 from __future__ import annotations
 
@@ -355,7 +355,7 @@ def _pairs(texts: Sequence[str], separator: str, form: str) -> dict[str, str]:
 
 def _say_problems(settings: Settings, servers: ConfiguredServers) -> None:
     problems = [str(bad.warning()) for bad in servers.bad]
-    # A file that cannot be read as a whole, and entries that are used.
+    # Warnings about unreadable files, and about entries that are used.
     problems += [str(one) for one in settings.warnings if _is_about_servers(one)]
     problems += [str(warning) for warning in servers.warnings]
     for text in dict.fromkeys(problems):

@@ -1,4 +1,4 @@
-"""`agent-tui permissions`: check, explain, lint and replay; nothing is run or asked."""
+"""`agent-tui permissions`: check, explain, lint and replay, without running or asking anything."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def _tried_rules(function: Callable[..., int]) -> Callable[..., int]:
-    """Add `--allow`, `--ask` and `--deny`: rules to try, which are not stored."""
+    """Add the options `--allow`, `--ask` and `--deny`: rules to try, which are not stored."""
     for behavior in reversed(RuleBehavior):
         function = click.option(
             f"--{behavior}",
@@ -103,7 +103,7 @@ def explain_call(
         raise click.BadParameter(f"{mode!r}; known modes: {mode_names}") from error
     if not call.strip():
         raise click.BadParameter("name a call, such as 'Bash(git push)'")
-    # A user who names the mode wants to know what it would do, its gate open.
+    # A user who names the mode wants to know its effect, even if it is not allowed.
     context = replace(
         _with_tried(_context_here(decision_mode), allow, ask, deny), bypass_available=True
     )
@@ -154,7 +154,7 @@ def replay(
 
     --allow, --ask and --deny add rules for this check.
     """
-    # The log's reader is needed by this command alone.
+    # Only this command needs the log's reader.
     from permissions.explain.replay import replay as run_replay
 
     _check_date(start_date)
@@ -185,7 +185,7 @@ def advise_rules(start_date: str | None, as_json: bool) -> int:
 
     Each rule is tested on the audit log first. Nothing is stored: `/permissions` adds rules.
     """
-    # The log's reader is needed by these commands alone.
+    # Only these commands need the log's reader.
     from permissions.explain.audit_reader import logged_calls
     from permissions.explain.decision_history import read_usage
     from permissions.grants.advice import advise
@@ -214,7 +214,7 @@ def _check_date(date: str | None) -> None:
 
 
 class _lines:
-    """The lines of a file or of standard input; a missing file is an error in one line."""
+    """The lines of a file or of standard input; a missing file is a usage error."""
 
     def __init__(self, file: str | None) -> None:
         self._file = file
@@ -224,7 +224,7 @@ class _lines:
         if self._file in (None, "-"):
             return self._decode_lines(sys.stdin)
         try:
-            # As from standard input: only a line end ends a line, white space is JSON's own.
+            # As from standard input: only line feeds separate lines; other white space is JSON's.
             self._stream = open(str(self._file), encoding="utf-8", errors="replace", newline="\n")
         except OSError as error:
             raise click.ClickException(f"{self._file}: {error.strerror}") from error
@@ -242,7 +242,7 @@ class _lines:
 
 def _home() -> Path:
     from tui.command_line.subcommands.places import (
-        home_directory,  # not for lines that bring their own rules
+        home_directory,  # not needed for lines with their own rules
     )
 
     return home_directory()
@@ -263,10 +263,10 @@ def _agent_home() -> Path:
 
 
 def _load_settings(project_root: Path, home: Path) -> LoadedSettings:
-    """Read the real settings; lines that bring their own rules never pay for this import."""
+    """Read the actual settings; lines with their own rules do not need this import."""
     settings, agent_home = _settings(project_root, home)
     for warning in filter(_is_about_rules, settings.warnings):
-        # What is broken does not count: an answer without that would mislead.
+        # Faulty rules do not apply: without the warning the result would be misleading.
         click.echo(reveal(str(warning)), err=True)
     return LoadedSettings(
         rules=settings.rules,
@@ -299,7 +299,7 @@ def _is_about_rules(warning: SettingsWarning) -> bool:
 
 @functools.cache
 def _level_here() -> SandboxLevel:
-    """Return what this machine enforces, proven once."""
+    """Return the confinement level of this machine, which is probed once."""
     from agent.sandbox.probe import probe
 
     return probe().level
@@ -332,7 +332,7 @@ def _with_tried(
     ask: tuple[str, ...],
     deny: tuple[str, ...],
 ) -> PermissionContext:
-    """Return the context with more rules; a usage error for one that cannot be read."""
+    """Return the context with additional rules; one that cannot be parsed is a usage error."""
     lists = {RuleBehavior.ALLOW: allow, RuleBehavior.ASK: ask, RuleBehavior.DENY: deny}
     texts = [
         RuleText(text, behavior, RuleSource.CLI)
@@ -345,18 +345,18 @@ def _with_tried(
 
 
 _Rules = tuple[tuple[RuleText, ...], tuple[LintWarning, ...]]
-"""Rules as they are written, and what of their files cannot be read."""
+"""Rules as they are written, and warnings about parts of their files that cannot be read."""
 
 
 def _project_rules() -> _Rules:
-    """Return the rules of this folder; those that wait for trust are looked at as well."""
+    """Return the rules of the current project, including those that wait for trust."""
     settings = _settings(_cwd(), _home())[0]
     unread = filter(_is_about_rules, settings.warnings)
     return (*settings.rules, *settings.waiting_rules), tuple(map(_unread, unread))
 
 
 def _file_rules(path: Path) -> _Rules:
-    """Read the rules of one settings file, taken as the user's own."""
+    """Read the rules of one settings file as if it were the user's."""
     from agent.settings.file import parse_settings, read_settings  # as above
     from agent.settings.rules import rules_of
     from permissions.base.files.named_pipe import PipeError, text_of_pipe

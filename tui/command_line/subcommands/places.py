@@ -1,4 +1,4 @@
-"""Where a subcommand runs: its folders and settings, from this process."""
+"""The directories and settings of a subcommand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agent.settings.user_values import HOME_VARIABLE
 
 
 class Here(Struct, frozen=True):
-    """The folders of this process."""
+    """The directories of this process."""
 
     cwd: Path
     home: Path
@@ -23,12 +23,12 @@ class Here(Struct, frozen=True):
 
     @property
     def theme_directories(self) -> tuple[Path, ...]:
-        """Where the user's own themes are."""
+        """Directories with the user's own themes, in order of precedence."""
         return self.agent_home / "themes", self.home / ".claude" / "themes"
 
 
 def current_directories() -> Here:
-    """Return the directories of this process; without any, raise an error with the remedy."""
+    """Return the directories of this process. Raises click.ClickException if one is missing."""
     try:
         cwd = Path.cwd()
     except OSError as error:
@@ -43,7 +43,10 @@ def current_directories() -> Here:
 
 
 def home_directory() -> Path:
-    """Return the home folder as a run finds it: HOME, or what the system has for the user."""
+    """Return the home directory: HOME, or that of the system's user database.
+
+    Raises click.ClickException without either.
+    """
     text = os.environ.get("HOME", "").strip()
     try:
         return Path(text) if text else Path.home()
@@ -53,7 +56,7 @@ def home_directory() -> Path:
 
 
 def settings_here(place: Here, *, trust: bool = False) -> Settings:
-    """Load the settings in force here; an unusable policy file ends the command."""
+    """Load the settings in force. Raises click.ClickException for an invalid policy file."""
     try:
         return load_settings(
             launch_dir=place.cwd,

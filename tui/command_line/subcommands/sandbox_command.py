@@ -1,4 +1,4 @@
-"""`agent-tui sandbox`: what this machine enforces, and one command under a confinement."""
+"""`agent-tui sandbox`: shows what this machine enforces, and runs a command under a confinement."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def status(as_json: bool) -> int:
 
 
 def describe(available: Availability) -> str:
-    """Return the level, how it is enforced, and how to get more, in a few lines."""
+    """Return text for users: the level, how it is enforced, and how to get a higher one."""
     program = f" ({available.program})" if available.program else ""
     lines = [f"level {available.level}: {available.backend}{program}"]
     if available.reason:
@@ -205,8 +205,8 @@ def _temporary_directory() -> Iterator[Path]:
 
 
 def _run(launch: Launch) -> int:
-    """Run the program with its output passed on, report refusals, return the exit status."""
-    # A wrapper such as `timeout` ends this process so: nothing is left then either.
+    """Run the program, report what the sandbox refused, return the exit status."""
+    # Sent by wrappers such as `timeout`: the program must then be ended, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     value = uuid.uuid4().hex
     mark = f"{MARK}={value}"

@@ -1,4 +1,4 @@
-"""Servers connected for a moment, by `agent-tui mcp`: their states, signing in and out."""
+"""Temporary connections to MCP servers for `agent-tui mcp`: states, signing in and out."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ STATUS: Final = {
 async def check_servers(
     settings: Settings, definitions: Sequence[ServerDefinition]
 ) -> dict[str, ServerView]:
-    """Connect to servers, and return what became of each."""
+    """Connect to servers, and return their states by name."""
     if not definitions:
         return {}
     async with _servers(settings) as servers:
@@ -64,7 +64,7 @@ async def sign_in(
 
 
 async def sign_out(settings: Settings, definition: ServerDefinition) -> None:
-    """Forget the tokens for a server. Raises McpError, OSError."""
+    """Delete the tokens for a server. Raises McpError, OSError."""
     async with _servers(settings) as servers:
         servers.show(definition, ServerState.NEEDS_AUTH, "")
         await servers.sign_out(definition.name)
@@ -99,10 +99,10 @@ async def _servers(settings: Settings) -> AsyncIterator[McpServers]:
 
 
 class TerminalSignIn:
-    """Shows the address, and takes the one that the browser ended at from standard input."""
+    """Shows the address, and reads from standard input the one that the browser was sent to."""
 
     def __init__(self, *, opens_browser: bool) -> None:
-        """Without a browser the address is only shown."""
+        """`opens_browser`: whether to open the address instead of only showing it."""
         self._opens_browser = opens_browser
 
     async def show(self, url: str) -> None:
@@ -114,10 +114,10 @@ class TerminalSignIn:
             click.echo("If it ends at an address that cannot be reached, paste it here:", err=True)
 
     async def read_pasted_address(self) -> str:
-        """Return what is typed; wait where nothing is typed."""
+        """Return the typed line; wait forever if standard input is not a terminal."""
         loop, input_event = asyncio.get_running_loop(), asyncio.Event()
         while sys.stdin.isatty():
-            # No thread reads: it could not be ended where the browser comes back by itself.
+            # Not in a thread, which could not be ended when the browser completes the sign-in.
             loop.add_reader(sys.stdin.fileno(), input_event.set)
             try:
                 await input_event.wait()
@@ -130,12 +130,12 @@ class TerminalSignIn:
 
 
 def run_check(settings: Settings, definition: ServerDefinition) -> ServerView:
-    """Connect to one server and return what became of it."""
+    """Connect to one server and return its state."""
     return asyncio.run(check_servers(settings, [definition]))[definition.name]
 
 
 def say(error: McpError | OSError) -> click.ClickException:
-    """Return what ends the command."""
+    """Return the exception that ends the command with this error's text."""
     return click.ClickException(reveal(str(error)))
 
 

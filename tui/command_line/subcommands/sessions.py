@@ -190,7 +190,7 @@ def _is_meant(question: str) -> bool:
     except click.Abort as error:
         if isinstance(error.__context__, KeyboardInterrupt):
             raise
-        click.echo(err=True)  # behind the question, which was not answered
+        click.echo(err=True)  # end the line of the unanswered question
         return False
 
 

@@ -1,4 +1,4 @@
-"""Servers as `agent-tui mcp` prints them: on a line, in detail, as JSON."""
+"""Formats servers for `agent-tui mcp`: as a line, in detail, as JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STATUS: Final[Mapping[Standing, str]] = {
 
 
 def line_of(one: ConfiguredServer, views: Mapping[str, ServerView]) -> str:
-    """Return a server on one line, as it is now where it was connected to."""
+    """Return a server as one line, with its connection's state if there is a view."""
     view = views.get(one.definition.name)
     status = state_text(view) if view is not None else status_of(one)
     kind = "" if one.definition.transport == "stdio" else f" ({one.definition.transport.upper()})"
@@ -31,18 +31,18 @@ def line_of(one: ConfiguredServer, views: Mapping[str, ServerView]) -> str:
 
 
 def status_of(one: ConfiguredServer) -> str:
-    """Return whether a server may start."""
+    """Return text about whether a server may start."""
     detail = f": {one.reason}" if one.standing not in ("may_start", "needs_trust") else ""
     return f"{STATUS[one.standing]}{detail}"
 
 
 def state_text(view: ServerView) -> str:
-    """Return what became of a connection."""
+    """Return text about the state of a connection."""
     return CONNECTION[view.state] + (f": {view.reason}" if view.reason else "")
 
 
 def server_json(one: ConfiguredServer, view: ServerView | None = None) -> dict[str, object]:
-    """Return a server as its JSON form, with what it offers where it was connected to."""
+    """Return a server as a JSON object; with a view, including what the server offers."""
     definition = one.definition
     return {
         "name": definition.name,
@@ -67,7 +67,7 @@ def server_json(one: ConfiguredServer, view: ServerView | None = None) -> dict[s
 
 
 def debug_lines(view: ServerView) -> list[str]:
-    """Return all that a server offers, or why it is not connected."""
+    """Return lines with everything that a server offers, or why it is not connected."""
     offer = view.offer
     return [
         f"{view.name}: {state_text(view)}",

@@ -1,4 +1,4 @@
-"""`agent-tui update`: how this installation is brought up to date; nothing is run."""
+"""`agent-tui update`: prints how to update this installation; nothing is run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAME: Final = "agent-tui"
 
 
 class Installation(Struct, frozen=True):
-    """Where the program is from, and the commands that update it."""
+    """How the program was installed, and the commands that update it."""
 
     method: Literal["checkout", "pipx", "uv tool", "uv", "pip"]
     version: str
@@ -48,7 +48,7 @@ def command(as_json: bool) -> int:
 
 
 def installation(prefix: Path, python: Path, package: Distribution | None) -> Installation:
-    """Return how the program in this environment was installed; None is an uninstalled source."""
+    """Return how the program in this environment was installed; `package` None: not installed."""
     checkout = Path(__file__).resolve().parents[3] if package is None else _checkout(package)
     if checkout is not None:
         place = shlex.quote(str(checkout))
@@ -76,13 +76,13 @@ def _distribution() -> Distribution | None:
 
 
 def _origin(package: Distribution) -> dict[str, object]:
-    """Return what the installer noted of a direct address; empty for a package index."""
+    """Return the installer's record of a direct URL; empty for a package index."""
     value = json.loads(package.read_text("direct_url.json") or "{}")
     return value if isinstance(value, dict) else {}
 
 
 def _checkout(package: Distribution) -> Path | None:
-    """Return the directory of an editable installation."""
+    """Return the directory of an editable installation; None for any other."""
     origin = _origin(package)
     directory = origin.get("dir_info")
     if not isinstance(directory, dict) or directory.get("editable") is not True:
@@ -91,7 +91,7 @@ def _checkout(package: Distribution) -> Path | None:
 
 
 def _requirement(package: Distribution) -> str:
-    """Return what to install: the name, with the address that it came from."""
+    """Return the requirement to install: the name, with the URL that it came from, if any."""
     origin = _origin(package)
     url, source = origin.get("url"), origin.get("vcs_info")
     if not isinstance(url, str):

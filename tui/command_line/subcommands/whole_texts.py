@@ -1,4 +1,4 @@
-"""A group of commands whose help shows each whole description, on as many lines as needed."""
+"""A click group whose help shows the descriptions of its commands without shortening them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 _MAX_CHARS: Final = 300
-"""Of one command's text; click's own group stops at what fits beside the name."""
+"""Maximum length of a description; click's group shortens it to one line."""
 
 
 HABITS: Final = {
@@ -18,7 +18,7 @@ HABITS: Final = {
     "mcp": {"ls": "list", "rm": "remove", "delete": "remove"},
     "config": {"ls": "list"},
 }
-"""Words that users of other programs guess, and what they mean here, by group."""
+"""Names from other programs and the corresponding commands, by group."""
 
 
 class WholeTexts(click.Group):
@@ -30,7 +30,7 @@ class WholeTexts(click.Group):
         """Return the command that the first word names.
 
         Raises:
-            click.UsageError: it names none; the message names one that may be meant.
+            click.UsageError: there is no such command; the message names a similar one.
         """
         word, names = args[0], self.list_commands(ctx)
         if word in names or word.startswith("-"):
@@ -41,7 +41,7 @@ class WholeTexts(click.Group):
         raise click.UsageError(f"Unknown command {word!r}.{hint}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands with their texts."""
+        """Write the commands with their descriptions."""
         named_commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         rows = [
             (name, command.get_short_help_str(_MAX_CHARS))

@@ -1,7 +1,7 @@
-"""`agent-tui worker START`: one worker of a team, started by its leader. Not for users to type.
+"""`agent-tui worker START`: one worker of a team, started by its leader, not by users.
 
-What it does is written to standard output as lines: a pane shows them, a file keeps them. It asks
-nothing and reads no keys.
+It writes its progress to standard output, which is a pane or a file. It asks nothing and reads no
+input.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def command(start: Path) -> int:
 
 
 async def _run(path: Path) -> int:
-    from agent.assembly.assemble import assemble, environment_from, settings_for  # what it runs
+    from agent.assembly.assemble import assemble, environment_from, settings_for  # slow
     from agent.assembly.team.team_member import run_alone
     from agent.teams.executors.executor import read_start
     from tui.conversation.model_choice import real_model
 
     config = read_start(path)
-    path.unlink(missing_ok=True)  # of a pane it contains the environment, with the keys
+    path.unlink(missing_ok=True)  # a pane's file contains the environment with its keys
     env = config.env or dict(os.environ)
     hide_secrets()
     environment = environment_from(env, config.cwd, version=version())

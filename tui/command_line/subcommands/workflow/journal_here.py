@@ -1,4 +1,4 @@
-"""The journal of the project that a command is called in."""
+"""The journal of the current project."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from agent.orchestration.journal.run_owner import is_gone
 from tui.command_line.subcommands.places import current_directories, settings_here
 
 LOST = "lost"
-"""The state of a run whose owner has ended without saying so."""
+"""The state of a run whose process has ended without recording that."""
 
 
 def with_json(function: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the option `--json`."""
+    """Add the option `--json` to a command."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
 @contextmanager
 def journal() -> Iterator[JournalStore]:
-    """Open the journal; what fails ends the command."""
+    """Open the journal; an error ends the command."""
     settings = settings_here(current_directories())
     where = journal_place(os.environ, settings.agent_home, settings.project_root)
     try:
@@ -41,7 +41,7 @@ def journal() -> Iterator[JournalStore]:
 
 
 def found_run(store: JournalStore, run_id: str) -> RunRecord:
-    """Return a run; an unknown one ends the command."""
+    """Return a run. Raises click.ClickException for an unknown id."""
     run = store.runs.get(run_id)
     if run is None:
         newest_ids = ", ".join(one.id for one in store.runs.newest(5)) or "none"
@@ -50,17 +50,17 @@ def found_run(store: JournalStore, run_id: str) -> RunRecord:
 
 
 def state_of(run: RunRecord) -> str:
-    """Return the state of a run, `lost` where its owner has gone."""
+    """Return the state of a run; `lost` if its process has ended."""
     is_open = run.state in (WorkflowState.RUNNING, WorkflowState.PAUSED)
     return LOST if is_open and run.owner and not is_owned(run) else run.state
 
 
 def completed_run(run_id: str) -> str:
-    """Return what to say of a run that cannot be paused, stopped or continued any more."""
+    """Return the message that a run is completed and cannot be paused, stopped or continued."""
     return f"The run {run_id} is completed. Its result: agent-tui workflow show {run_id}"
 
 
 def is_owned(run: RunRecord) -> bool:
-    """Whether a process that is alive works on a run."""
+    """Whether a running process works on a run."""
     has_owner = bool(run.owner) and not run.state.is_over
     return has_owner and run.lease_until >= time.time() and not is_gone(run.owner)

@@ -1,4 +1,4 @@
-"""`agent-tui workflow save` and `gc`: what stays of runs."""
+"""`agent-tui workflow save` and `gc`: save scripts of runs, and delete finished runs."""
 
 from __future__ import annotations
 

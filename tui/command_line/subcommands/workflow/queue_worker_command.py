@@ -1,4 +1,4 @@
-"""`agent-tui workflow worker`: run agents of other machines' runs."""
+"""`agent-tui workflow worker`: runs agents of workflow runs of other machines."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def queue_worker(queue: str, concurrency: int, **session: Any) -> int:
     Ctrl+C ends it; other workers run what it leaves.
     """
     use_journal_of(queue)
-    from tui.startup.workflow_session import run_worker  # it is the whole program
+    from tui.startup.workflow_session import run_worker  # imports most of the program
 
     options = RunOptions(headless=True, name="workflow worker", **session)
     try:

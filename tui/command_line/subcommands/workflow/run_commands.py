@@ -1,4 +1,4 @@
-"""`agent-tui workflow run` and `resume`: work on a run here, or in a process of its own."""
+"""`agent-tui workflow run` and `resume`: start or continue a run, here or in the background."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def _limits(function: Callable[..., int]) -> Callable[..., int]:
 
 
 def postgres_url(_context: click.Context, _option: click.Parameter, url: str | None) -> str | None:
-    """Return the URL of a Postgres database; another one ends the command."""
+    """Return the URL of a Postgres database. Raises click.BadParameter for any other."""
     if url is not None and not url.startswith(("postgres://", "postgresql://")):
         raise click.BadParameter("not the URL of a Postgres database: postgres://…")
     return url
 
 
 def use_journal_of(queue: str | None) -> None:
-    """Make the queue's database the journal too, for this process: owner and workers share it."""
+    """Use the queue's database as this process's journal, too: owner and workers share it."""
     if queue is not None:
         os.environ[JOURNAL_VARIABLE] = queue
 
@@ -135,7 +135,7 @@ def run(
     except ToolError as error:
         raise click.ClickException(str(error)) from error
     if detach:
-        # The process in the background finds it there, and takes it.
+        # The background process finds the run in the journal and becomes its owner.
         record = replace(record, owner="")
         with journal() as store:
             store.runs.add(record)
@@ -203,7 +203,7 @@ def _continue_there(
 
 
 def _work(record: RunRecord, begin: Begin, session: dict[str, Any], *, as_json: bool) -> int:
-    # Loaded only for a run: it is the whole program.
+    # Imports most of the program, so only for a run.
     from tui.startup.workflow_session import run_workflow
 
     queue = session.pop("queue")
@@ -246,7 +246,7 @@ def _detach(record: RunRecord, session: dict[str, Any], *, as_json: bool) -> int
 
 
 def _free_session(session_id: str) -> str | None:
-    """Return the id for the session of a run; None where it is an earlier session's."""
+    """Return the id for the session of a run; None if a session has it already."""
     session_ids = {info.id for info in SessionStore(current_directories().agent_home).list()}
     return session_id if session_id and session_id not in session_ids else None
 

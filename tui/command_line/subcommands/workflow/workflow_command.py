@@ -1,4 +1,4 @@
-"""`agent-tui workflow`: the runs of a project, and what another process wants of them."""
+"""`agent-tui workflow`: lists a project's runs, and requests pauses and stops of them."""
 
 from __future__ import annotations
 
