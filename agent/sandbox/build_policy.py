@@ -143,6 +143,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         network=_network(request),
         unix_sockets=(is_shared and not _opens_shared_directory(request.word_paths, scope))
         or (opens_all and (is_shared or context.sandbox.runs_inside)),
+        hides_abstract_sockets=is_shared and not opens_all,
         daemons=daemons,
         env=_environment(request, temp_dir, caches),
     )

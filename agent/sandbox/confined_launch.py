@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -232,7 +233,18 @@ def _in_bubblewrap(
     )
     pass_fds = (*program.pass_fds, *namespaces, *descriptors)
     env = {name: value for name, value in program.env.items() if name not in inside}
-    return replace(program, argv=argv, env=env, pass_fds=pass_fds, confined_run=run)
+    return replace(
+        program,
+        argv=argv,
+        env=env,
+        pass_fds=pass_fds,
+        confined_run=run,
+        hides_abstract_sockets=policy.hides_abstract_sockets and not _is_setuid(available.program),
+    )
+
+
+def _is_setuid(program: str) -> bool:
+    return bool(os.stat(program).st_mode & stat.S_ISUID)
 
 
 def _memory_file(content: bytes) -> int:

@@ -77,6 +77,9 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     """What stays readable below a masked directory, `/tmp` or `/run`."""
     network: Network = Network.OFF
     unix_sockets: bool = False
+    hides_abstract_sockets: bool = False
+    """Whether Unix sockets without a path are out of reach; a network of its own has none of the
+    host's."""
     daemons: tuple[str, ...] = ()
     """Unix sockets that are masked although others are not: what is behind them runs anything."""
     env: Mapping[str, str] = field(default_factory=dict)

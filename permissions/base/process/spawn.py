@@ -74,6 +74,9 @@ class Launch(Struct, frozen=True):
     """Whether standard input is a pipe that the caller writes to and closes."""
     confined_run: ConfinedRun | None = None
     """Set by a `Confine`."""
+    hides_abstract_sockets: bool = False
+    """Set by a `Confine`: Unix sockets without a path are out of reach, on systems that can hold
+    that. The program gets no rights from its file (set-user-ID) then."""
 
 
 Confine = Callable[[Launch], Launch]
@@ -159,17 +162,24 @@ def _spawn_script(program: Launch, stdout: int, stderr: int) -> subprocess.Popen
 def _popen(
     program: Launch, argv: Sequence[str], stdout: int, stderr: int
 ) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        argv,
-        stdin=subprocess.PIPE if program.stdin or program.talks else subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=stderr,
-        env=dict(program.env),
-        cwd=program.cwd,
-        start_new_session=True,
-        pass_fds=program.pass_fds,
-        bufsize=0,
-    )
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE if program.stdin or program.talks else subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            env=dict(program.env),
+            cwd=program.cwd,
+            start_new_session=True,
+            pass_fds=program.pass_fds,
+            bufsize=0,
+        )
+
+    if not program.hides_abstract_sockets:
+        return start()
+    from permissions.base.process.socket_scope import start_in_scope  # ctypes: for few commands
+
+    return start_in_scope(start)
 
 
 def _reason(error: OSError, program: Launch) -> str:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from agent.sandbox.confined_launch import SandboxRun
+from agent.sandbox.launcher import landlock_version
 from agent.sandbox.protected import daemon_sockets as module
 from agent.sandbox.protected.daemon_sockets import daemon_sockets, harmless_sockets
 from agent.sandbox.refusals import RefusalKind
 from agent.sandbox.sandbox import RunRequest
 from permissions.base.process.run_program import run_blocking
+from permissions.base.process.socket_scope import start_in_scope
 from permissions.base.process.spawn import Launch
 from permissions.confinement import Confinement
 from tests.agent.sandbox.conftest import Confined, MakeConfined
@@ -144,3 +148,50 @@ def test_of_the_users_session_what_is_known_is_reached(
     confined = make_confined(user_env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)})
     with _listening(runtime / name):
         assert _reached(confined, runtime / name)[0] is is_reached
+
+
+_CONNECT = "import socket; socket.socket(socket.AF_UNIX).connect({address!r})"
+_OWN = "import socket; own = socket.socket(socket.AF_UNIX); own.bind({address!r}); own.listen(); "
+
+
+@pytest.mark.parametrize(
+    ("code", "opens_all", "is_reached"),
+    [
+        (_CONNECT, False, False),
+        (_CONNECT, True, True),
+        (_OWN.replace("{address", "{other") + _CONNECT.replace("{address", "{other"), False, True),
+    ],
+    ids=["of the host", "of the host, opened", "its own"],
+)
+def test_a_socket_without_a_path_is_reached_only_inside(
+    code: str, opens_all: bool, is_reached: bool, make_confined: MakeConfined
+) -> None:
+    if landlock_version() < 6:
+        pytest.skip("this kernel cannot scope abstract sockets")
+    confined = make_confined()
+    settings = SandboxSettings(all_unix_sockets=opens_all)
+    confined.sandbox.settings = lambda: settings
+    address = f"\0{confined.home}/.X11-unix/X0"
+    program = Launch(
+        (sys.executable, "-c", code.format(address=address, other=f"{address}-own")),
+        {"PATH": os.environ["PATH"], "HOME": str(confined.home)},
+        confined.project,
+    )
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(address)
+        server.listen()
+        launch = confined.sandbox.launch(program, RunRequest(Confinement.PROJECT_FILES))
+        ended = run_blocking(launch, timeout_s=60.0)
+    assert (ended.exit_code == 0) is is_reached, ended.stderr
+
+
+def test_only_the_thread_that_starts_such_programs_is_restricted() -> None:
+    address = f"\0agent-tui-test-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX) as client:
+        server.bind(address)
+        server.listen()
+        thread_id = start_in_scope(threading.get_ident)
+        assert thread_id == start_in_scope(threading.get_ident)
+        client.connect(address)
+    with pytest.raises(FileNotFoundError):
+        start_in_scope(lambda: os.stat("/nonexistent"))
