@@ -209,7 +209,10 @@ class ServerAccess:
             if world.ports.open_channel is None:
                 raise ConnectFailed("it runs in the calling program, but none called this one")
             return world.ports.open_channel(definition)
-        program = server_program(definition, world.env, world.launch_dir)
+        empty_dir = world.agent_home / "mcp" / "empty"
+        program = server_program(definition, world.env, world.launch_dir, empty_dir)
+        if program.cwd == empty_dir:
+            await asyncio.to_thread(_make_directory, empty_dir)
         if definition.plugin is not None:
             await asyncio.to_thread(_make_directory, definition.plugin.data)
         self._program = await StdioChannel.start(await world.ports.confine(definition, program))

@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from agent.mcp.configuration.server_definition import ServerDefinition
 from agent.settings.project_root import find_project_root
-from permissions.base.process.safe_python import safe_python_program
+from permissions.base.process.safe_python import safe_python_program, without_empty_entries
 from permissions.base.process.spawn import Launch
 
 _INHERITED: Final = frozenset(
     {"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
 )
 """Variables that say where the program is, and nothing that is secret."""
+_PACKAGE_RUNNERS: Final = frozenset(
+    {"bun", "bunx", "deno", "npm", "npx", "pipx", "pnpm", "pnpx", "yarn"}
+)
+"""What takes packages, settings, and even the interpreter (`node_modules/.bin/node`) from the
+current directory, whatever its options."""
 
 
 def server_program(
-    definition: ServerDefinition, env: Mapping[str, str], launch_dir: Path
+    definition: ServerDefinition, env: Mapping[str, str], launch_dir: Path, empty_dir: Path
 ) -> Launch:
     """Return what to start.
 
     Args:
         env: What commands of this program inherit; a server gets little of it.
+        empty_dir: Where what runs packages starts if the server belongs to no project: a project
+            has no say in which code that is.
     """
     own_env = {
         name: value
-        for name, value in env.items()
+        for name, value in {**env, **without_empty_entries(env)}.items()
         if definition.inherits_env or name in _INHERITED or name.startswith("LC_")
     }
     root = str(find_project_root(launch_dir))
@@ -36,11 +46,22 @@ def server_program(
         "CLAUDE_PROJECT_DIR": root,
         "AGENT_TUI_PROJECT_DIR": root,
     }
-    argv = (definition.command, *definition.args)
-    is_of_no_project = definition.scope == "user" and definition.cwd is None
-    safe = safe_python_program(argv) if is_of_no_project else {}
-    return Launch(
-        argv=argv,
-        env={**own_env, **variables, **safe, **definition.env},
+    launch = Launch(
+        argv=(definition.command, *definition.args),
+        env={**own_env, **variables, **definition.env},
         cwd=definition.cwd or launch_dir,
     )
+    is_of_no_project = definition.scope in ("managed", "user") and definition.cwd is None
+    return _without_project(launch, empty_dir) if is_of_no_project else launch
+
+
+def _without_project(launch: Launch, empty_dir: Path) -> Launch:
+    """Return what runs no code that it happens to find in the current directory."""
+    program, *args = launch.argv
+    if os.path.basename(program) in _PACKAGE_RUNNERS:
+        absolute_args = [
+            os.path.join(launch.cwd or "", one) if one.split("/")[0] in (".", "..") else one
+            for one in args
+        ]
+        return replace(launch, argv=(program, *absolute_args), cwd=empty_dir)
+    return replace(launch, env={**safe_python_program(launch.argv), **launch.env})

@@ -35,12 +35,18 @@ def safe_python(command: str, env: Mapping[str, str]) -> dict[str, str]:
     paths without their empty entries, which mean the current directory.
     """
     texts = (command, *map(_script, _files(command, env)))
-    variables = {
+    variables = without_empty_entries(env)
+    return variables | ({_VARIABLE: "1"} if any(map(_CODE.search, texts)) else {})
+
+
+def without_empty_entries(env: Mapping[str, str]) -> dict[str, str]:
+    """Return those search paths that have empty entries, which mean the current directory, without
+    them."""
+    return {
         name: ":".join(filter(None, env[name].split(":")))
         for name in _SEARCH_PATHS
         if "" in env.get(name, "").split(":")[1:] or env.get(name, "").startswith(":")
     }
-    return variables | ({_VARIABLE: "1"} if any(map(_CODE.search, texts)) else {})
 
 
 def safe_python_program(argv: Sequence[str]) -> dict[str, str]:
