@@ -11,11 +11,16 @@ PREFIX: Final = "mcp__"
 MAX_NAME: Final = 128
 """What the Messages API takes."""
 _OTHER: Final = compile_late(r"[^A-Za-z0-9_-]")
+_NOT_IN_KEY: Final = compile_late(r"[^A-Za-z0-9-]+")
 
 
 def server_key(name: str) -> str:
-    """Return a server's part of its tools' names; other characters become `_`."""
-    return _OTHER.sub("_", name)
+    """Return a server's part of its tools' names; runs of other characters become `_`.
+
+    It never contains `__` nor ends with `_`, so that the first `__` of a tool's name ends it: a
+    rule for `mcp__a` is not about a server `a__b`, nor about `a_`.
+    """
+    return _NOT_IN_KEY.sub("_", name).rstrip("_") or "server"
 
 
 def full_name(server: str, tool: str) -> str:
@@ -29,11 +34,8 @@ def is_usable(name: str) -> bool:
 
 
 def split_name(name: str, servers: Iterable[str]) -> tuple[str, str] | None:
-    """Return the server and the rest of a tool's full name; None where no server fits.
-
-    Keys may contain `__`, so the longest one that fits counts.
-    """
-    for server in sorted(servers, key=len, reverse=True):
+    """Return the server and the rest of a tool's full name; None where no server fits."""
+    for server in servers:
         start = f"{PREFIX}{server_key(server)}__"
         if name.startswith(start) and len(name) > len(start):
             return server, name[len(start) :]

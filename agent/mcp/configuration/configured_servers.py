@@ -20,6 +20,7 @@ from agent.mcp.configuration.plugin_servers import PluginServers, plugin_servers
 from agent.mcp.configuration.read_definition import ReadDefinition, read_definition
 from agent.mcp.configuration.server_definition import PluginPlace, ServerDefinition, ServerScope
 from agent.mcp.configuration.server_policy import server_policy
+from agent.mcp.tool_names import server_key
 from agent.settings.file import SettingsWarning
 from agent.settings.load import Settings
 from agent.settings.locations import POLICY_DIR
@@ -116,8 +117,8 @@ def configured_servers(settings: Settings, sources: ServerSources) -> Configured
         candidates += (
             _Candidate(text, plugin=one.place) for one in plugins for text in one.entries.servers
         )
-    judge = _Judge(settings)
     reads = [(one.text, _read(one, settings, sources)) for one in candidates]
+    judge = _Judge(settings, [read.definition for _, read in reads])
     servers = [judge.judge(text, read.definition) for text, read in reads]
     return ConfiguredServers(
         tuple(_without_same_endpoints(_one_per_name(servers))),
@@ -132,7 +133,8 @@ def judged_servers(
 ) -> tuple[ConfiguredServer, ...]:
     """Judge servers that the settings do not contain, such as those of an agent's definition."""
     is_exclusive = (sources.policy_dir / "managed-mcp.json").exists()
-    judge = _Judge(settings)
+    own = [_read(_Candidate(text), settings, sources).definition for text in settings.mcp_servers]
+    judge = _Judge(settings, own)
     servers: list[ConfiguredServer] = []
     for text in texts:
         one = judge.judge(text, _read(_Candidate(text), settings, sources).definition)
@@ -179,8 +181,11 @@ def _read(candidate: _Candidate, settings: Settings, sources: ServerSources) -> 
 class _Judge:
     """Says of each definition whether it may start."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, definitions: Iterable[ServerDefinition]) -> None:
         self._settings = settings
+        self._own_names = {
+            server_key(one.name): one.name for one in definitions if not one.is_foreign
+        }
         self._consents = ConsentStore(settings.agent_home).of(settings.project_root)
         self._policy = server_policy(settings.mcp_lists)
 
@@ -191,6 +196,10 @@ class _Judge:
         if definition.name in self._consents.disabled:
             return ConfiguredServer(definition, "disabled", "turned off here")
         if definition.is_foreign:
+            own_name = self._own_names.get(server_key(definition.name), definition.name)
+            if own_name != definition.name:
+                reason = f"rules could not tell its tools from those of your server {own_name}"
+                return ConfiguredServer(definition, "blocked", reason)
             waits = self._of_others(text, definition)
             if waits is not None:
                 return waits

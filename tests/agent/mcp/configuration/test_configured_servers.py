@@ -413,3 +413,18 @@ def test_public_files_have_the_servers_that_users_know(place: Place, shape: str)
     found = loaded.get("tube")
     if found is not None:
         assert found.definition.args == (f"{place.root}/project/dist/index.js",)
+
+
+@pytest.mark.parametrize(
+    ("name", "waits"), [("git.hub", False), ("git__hub", False), ("git", True), ("git_hub2", True)]
+)
+def test_a_project_s_server_takes_no_tool_names_of_the_user_s(
+    place: Place, name: str, waits: bool
+) -> None:
+    place.write(USER, {"mcpServers": {"git_hub": {"command": "mine"}}})
+    place.write(MCP, {"mcpServers": {name: {"command": "theirs"}}})
+    place.trust()
+    assert place.standings() == {
+        "git_hub": "may_start",
+        name: "needs_approval" if waits else "blocked",
+    }
