@@ -7,25 +7,26 @@ import shutil
 import subprocess
 import sys
 from typing import Final
-from urllib.parse import urlsplit
 
+from permissions.base.network.web_address import web_host
 from permissions.base.process.spawn import CannotStart, Launch, spawn
 
 _SCREENS: Final = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def open_address(url: str) -> bool:
-    """Open an http or https address; False where there is no browser to open it in.
+    """Open a web address; False where there is no browser to open it in, or for another address.
 
     No shell sees the address, and nothing waits for the browser.
     """
     opener = _opener()
-    if opener is None or urlsplit(url).scheme not in ("http", "https"):
+    if opener is None:
         return False
     try:
+        web_host(url)
         program = Launch((opener, url), dict(os.environ))
         spawn(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    except CannotStart:
+    except (CannotStart, ValueError):
         return False
     return True
 

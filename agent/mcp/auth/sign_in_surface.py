@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from agent.mcp.auth.loopback_receiver import LoopbackReceiver
 from agent.mcp.mcp_errors import ConnectFailed
+from permissions.base.network.web_address import web_host
 
 
 class SignInSurface(Protocol):
@@ -48,8 +49,10 @@ class SignInAttempt:
 
     async def show(self, url: str) -> None:
         """Send the user to the authorization server. Raises ConnectFailed for any odd address."""
-        if urlsplit(url).scheme not in {"http", "https"}:
-            raise ConnectFailed(f"signing in was stopped: {url[:200]!r} is not a web address")
+        try:
+            web_host(url)
+        except ValueError as error:
+            raise ConnectFailed(f"signing in was stopped: {url[:200]!r} is {error}") from error
         await self._surface.show(url)
 
     async def wait_for_return(self) -> Returned:

@@ -15,6 +15,8 @@ from hooks.events.workspace import Elicitation, ElicitationResult
 FireElicitation = Callable[[Elicitation | ElicitationResult], Awaitable[EventOutcome | None]]
 MAX_OPEN: Final = 5
 """Questions of one server that may wait; more are cancelled."""
+MAX_REFUSED: Final = 3
+"""After so many in a row that the user did not accept, a server asks nothing more."""
 
 
 class Elicitations:
@@ -25,6 +27,7 @@ class Elicitations:
         self._fire = fire
         self._user = user
         self._open: dict[str, int] = {}
+        self._refused: dict[str, int] = {}
         self._one_at_a_time = asyncio.Lock()
 
     async def answer(self, request: ElicitationRequest) -> ElicitationAnswer:
@@ -53,7 +56,7 @@ class Elicitations:
             if self._user is None:
                 return ElicitationAnswer("cancel")
             async with self._one_at_a_time:
-                answer = await self._user.elicit(request)
+                answer = await self._ask(self._user, request)
         last_outcome = await self._fire(
             ElicitationResult(
                 mcp_server_name=request.server,
@@ -63,6 +66,14 @@ class Elicitations:
             )
         )
         return _hook_answer(last_outcome) or answer
+
+    async def _ask(self, user: McpUser, request: ElicitationRequest) -> ElicitationAnswer:
+        refused_count = self._refused.get(request.server, 0)
+        if refused_count >= MAX_REFUSED:
+            return ElicitationAnswer("decline")
+        answer = await user.elicit(request)
+        self._refused[request.server] = 0 if answer.action == "accept" else refused_count + 1
+        return answer
 
 
 def _hook_answer(outcome: EventOutcome | None) -> ElicitationAnswer | None:

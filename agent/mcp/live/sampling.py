@@ -56,9 +56,10 @@ class Sampling:
         if definition is None or count >= MAX_REQUESTS or length > MAX_CHARACTERS:
             return None
         async with self._one_at_a_time:
+            # A refusal counts too: a server must not ask until the user gives in.
+            self._counts[request.server] = count + 1
             if not await self._is_allowed(request, definition):
                 return None
-            self._counts[request.server] = count + 1
             prompt = "\n\n".join(f"{role}: {text}" for role, text in request.messages)
             if len(request.messages) == 1:
                 prompt = request.messages[0][1]

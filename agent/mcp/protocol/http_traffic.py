@@ -12,6 +12,8 @@ from msgspec import Struct
 from agent.mcp.transport.message_channel import MAX_MESSAGE_BYTES
 
 CONNECT_S: Final = 15.0
+ADDRESSES: Final = "agent_tui_addresses"
+"""The extension of a request that names the addresses it may go to, which were checked."""
 FIRST_BYTE_S: Final = 60.0
 """How long the answer to a POST may take to begin; streams (GET) have no limit."""
 
@@ -60,7 +62,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         limit = self._first_byte_s if request.method == "POST" else None
         try:
             async with asyncio.timeout(limit):
-                response = await self._inner.handle_async_request(request)
+                response = await self._send(request)
         except TimeoutError:
             return httpx2.Response(504, request=request)
         self._log.note(request, response.status_code)
@@ -70,6 +72,27 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = _LimitedStream(response.stream)
         return response
+
+    async def _send(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request, where it names addresses to these and nowhere else."""
+        addresses = request.extensions.get(ADDRESSES)
+        if addresses is None:
+            return await self._inner.handle_async_request(request)
+        failure = httpx2.ConnectError("no address")
+        for address in addresses:
+            try:
+                return await self._inner.handle_async_request(
+                    httpx2.Request(
+                        request.method,
+                        request.url.copy_with(host=address),
+                        headers=request.headers,
+                        stream=request.stream,
+                        extensions={**request.extensions, "sni_hostname": request.url.host},
+                    )
+                )
+            except httpx2.ConnectError as error:
+                failure = error
+        raise failure
 
     async def aclose(self) -> None:
         """Close the connections."""

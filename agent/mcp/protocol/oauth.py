@@ -32,9 +32,10 @@ from agent.mcp.auth.sign_in_surface import SignInAttempt
 from agent.mcp.auth.token_store import Fields, SignIn, TokenStore
 from agent.mcp.configuration.server_definition import ServerDefinition
 from agent.mcp.mcp_errors import ConnectFailed, NeedsSignIn
+from agent.mcp.protocol.http_traffic import ADDRESSES
 from hooks.ports import system_resolve
 from permissions.base.network.guarded_connect import check_url
-from permissions.base.network.private_addresses import METADATA
+from permissions.base.network.private_addresses import METADATA, literal_address
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -236,23 +237,36 @@ class ServerAuth(httpx2.Auth):
         if self._metadata_url is not None and any(part in url.path for part in _WELL_KNOWN):
             outgoing = httpx2.Request("GET", self._metadata_url, headers=outgoing.headers)
             url = outgoing.url
+        self._check_scheme(str(url))
         server = urlsplit(self._definition.url)
-        if server.scheme == "https" and url.scheme != "https":
-            raise ConnectFailed(f"signing in was stopped: {url.host} is not asked over https")
-        if url.host != server.hostname:
-            verdict = await asyncio.to_thread(check_url, str(url), system_resolve)
-            server_verdict = await asyncio.to_thread(
-                check_url, self._definition.url, system_resolve
+        if url.host == server.hostname and _loopback_port(str(url)) is None:
+            return outgoing
+        verdict = await asyncio.to_thread(check_url, str(url), system_resolve)
+        server_verdict = await asyncio.to_thread(check_url, self._definition.url, system_resolve)
+        if not verdict.addresses or (not verdict.is_allowed and server_verdict.is_allowed):
+            raise ConnectFailed(f"signing in was stopped: {verdict.reason}")
+        addresses = {ip_address(one.partition("%")[0]) for one in verdict.addresses}
+        if METADATA & addresses:
+            raise ConnectFailed(
+                f"signing in was stopped: {url.host} gives out the credentials of this machine"
             )
-            if not verdict.is_allowed and server_verdict.is_allowed:
-                raise ConnectFailed(f"signing in was stopped: {verdict.reason}")
-            if METADATA & {ip_address(one.partition("%")[0]) for one in verdict.addresses}:
-                raise ConnectFailed(
-                    f"signing in was stopped: {url.host} gives out the credentials of this machine"
-                )
-            if "loopback" in verdict.reason and "loopback" not in server_verdict.reason:
-                raise ConnectFailed("signing in was stopped: the server redirects to this machine")
+        named_urls = (self._definition.url, self._metadata_url or "")
+        if any(one.is_loopback for one in addresses) and not any(
+            _loopback_port(one) == _loopback_port(str(url)) for one in named_urls
+        ):
+            raise ConnectFailed(
+                f"signing in was stopped: the server leads to {url.host}:{url.port} on this "
+                "machine; name that in oauth.authServerMetadataUrl if it is right"
+            )
+        # What was checked is what is asked: the name may lead elsewhere a moment later.
+        outgoing.extensions[ADDRESSES] = verdict.addresses
         return outgoing
+
+    def _check_scheme(self, url: str) -> None:
+        server = urlsplit(self._definition.url)
+        if server.scheme == "https" and urlsplit(url).scheme != "https":
+            host = urlsplit(url).hostname
+            raise ConnectFailed(f"signing in was stopped: {host} is not asked over https")
 
     async def _show(self, url: str) -> None:
         attempt = self._user
@@ -264,6 +278,7 @@ class ServerAuth(httpx2.Auth):
                 "signing in was stopped: the authorization server does not declare "
                 "support for PKCE (S256)"
             )
+        self._check_scheme(url)
         await attempt.show(await self._with_scopes(url))
 
     async def _with_scopes(self, url: str) -> str:
@@ -352,6 +367,15 @@ async def _is_unknown_client(request: httpx2.Request, response: httpx2.Response)
     if not kind.startswith("application/x-www-form-urlencoded"):
         return False
     return b"invalid_client" in await response.aread()
+
+
+def _loopback_port(url: str) -> int | None:
+    """Return the port of an address of this machine; None for another one."""
+    parts = urlsplit(url)
+    address = literal_address(parts.hostname or "")
+    if parts.hostname != "localhost" and (address is None or not address.is_loopback):
+        return None
+    return parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
 def _release(refresh_lock: AbstractContextManager[None] | None) -> None:

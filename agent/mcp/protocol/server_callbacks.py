@@ -18,6 +18,7 @@ from agent.mcp.server_requests import (
     McpPorts,
     SamplingRequest,
 )
+from permissions.base.network.web_address import web_host
 from permissions.base.text.sanitize import sanitize
 
 MAX_OPEN: Final = 5
@@ -48,6 +49,11 @@ class ServerCallbacks:
             return types.ErrorData(code=types.INVALID_REQUEST, message="no user can answer")
         if self._open >= MAX_OPEN:
             return types.ElicitResult(action="decline")
+        if isinstance(params, types.ElicitRequestURLParams):
+            try:
+                web_host(params.url)
+            except ValueError as error:
+                return types.ErrorData(code=types.INVALID_PARAMS, message=f"the URL is {error}")
         request = self._request(params)
         self._count(1)
         try:

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
+
+from mcp_types import ElicitRequestURLParams
 
 from agent.abort import AbortSignal
 from agent.mcp.configuration.configured_servers import ConfiguredServer
 from agent.mcp.configuration.consent_store import ConsentAnswer, ProjectConsents
 from agent.mcp.configuration.tool_pins import ToolChange
-from agent.mcp.live.elicitation import MAX_OPEN, Elicitations
+from agent.mcp.live.elicitation import MAX_OPEN, MAX_REFUSED, Elicitations
 from agent.mcp.live.sampling import MAX_REQUESTS, MAX_TOKENS, Sampling
 from agent.mcp.live.user_port import SamplingChoice
-from agent.mcp.server_requests import ElicitationAnswer, ElicitationRequest, SamplingRequest
+from agent.mcp.server_requests import (
+    ElicitationAnswer,
+    ElicitationRequest,
+    McpPorts,
+    SamplingRequest,
+)
 from hooks.answers.outcome import EventOutcome
 from hooks.events.workspace import Elicitation, ElicitationResult
 from tests.agent.mcp.running import plain
@@ -102,9 +110,49 @@ async def test_sampling_is_shown_allowed_always_and_ends_at_a_budget() -> None:
     )
     assert await sampling.answer(PROMPT, server) is None
     user.choice = SamplingChoice.ALWAYS
-    answers = [await sampling.answer(PROMPT, server) for _ in range(MAX_REQUESTS + 1)]
-    assert [one.text for one in answers if one is not None] == ["light"] * MAX_REQUESTS
+    answers = [await sampling.answer(PROMPT, server) for _ in range(MAX_REQUESTS)]
+    assert [one.text for one in answers if one is not None] == ["light"] * (MAX_REQUESTS - 1)
     assert answers[-1] is None
     assert (user.shown, set(user.max_tokens)) == (2, {MAX_TOKENS})
     nobody = Sampling(user, lambda: "small", None, ProjectConsents, allow)
     assert await nobody.answer(PROMPT, server) is None
+
+
+async def test_who_is_refused_does_not_ask_until_the_user_gives_in() -> None:
+    async def fire(_event: Elicitation | ElicitationResult) -> EventOutcome | None:
+        return None
+
+    class Refusing(Asked):
+        async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:
+            self.forms += 1
+            return ElicitationAnswer("decline")
+
+    user = Refusing(SamplingChoice.NO)
+    elicitations = Elicitations(fire, user)
+    answers = [await elicitations.answer(FORM) for _ in range(10)]
+    assert {answer.action for answer in answers} == {"decline"}
+    assert user.forms == MAX_REFUSED
+
+    async def keep(_name: str) -> None: ...
+
+    sampling = Sampling(user, lambda: "small", user, ProjectConsents, keep)
+    for _ in range(MAX_REQUESTS + 5):
+        assert await sampling.answer(PROMPT, plain()) is None
+    assert user.shown == MAX_REQUESTS
+
+
+async def test_an_address_that_can_be_read_otherwise_is_not_shown() -> None:
+    from agent.mcp.protocol.server_callbacks import ServerCallbacks
+
+    shown: list[ElicitationRequest] = []
+
+    async def elicit(request: ElicitationRequest) -> ElicitationAnswer:
+        shown.append(request)
+        return ElicitationAnswer("accept")
+
+    callbacks = ServerCallbacks(plain(), McpPorts(elicit=elicit), lambda _: None)
+    context: Any = None
+    for url in ("https://good.test@evil.test/", "file:///etc/passwd", "https://good.test/x"):
+        params = ElicitRequestURLParams(mode="url", message="m", url=url, elicitation_id="1")
+        await callbacks.elicit(context, params)
+    assert [request.url for request in shown] == ["https://good.test/x"]

@@ -16,6 +16,7 @@ from agent.mcp.auth.token_store import SignIn, TokenStore
 from agent.mcp.configuration.server_definition import OAuthSettings, ServerDefinition
 from agent.mcp.mcp_errors import ConnectFailed, McpError
 from agent.mcp.mcp_servers import McpServers
+from agent.mcp.protocol.http_traffic import ADDRESSES, LimitedTransport, TrafficLog
 from agent.mcp.protocol.oauth import ServerAuth
 from agent.mcp.server_state import ServerState
 from tests.agent.mcp.authorization_server import SignInServer
@@ -163,6 +164,10 @@ async def test_metadata_of_another_resource_stops_it(tmp_path: Path) -> None:
         ("http://10.0.0.5/mcp", "http://[fd00:ec2::254]/token"),
         ("https://8.8.8.8/mcp", "http://8.8.4.4/token"),
         ("https://8.8.8.8/mcp", "http://8.8.8.8/token"),
+        ("http://localhost:3000/mcp", "http://localhost:8080/register"),
+        ("http://localhost:3000/mcp", "http://127.0.0.1:8080/register"),
+        ("http://10.0.0.5/mcp", "http://localhost:8080/register"),
+        ("http://10.0.0.5/mcp", "http://unresolvable.invalid/register"),
     ],
 )
 async def test_a_server_sends_the_sign_in_nowhere_unsafe(
@@ -172,6 +177,46 @@ async def test_a_server_sends_the_sign_in_nowhere_unsafe(
     auth = ServerAuth(one, TokenStore(tmp_path), None, None)
     with pytest.raises(ConnectFailed, match="signing in was stopped"):
         await auth._check_request(httpx2.Request("POST", target))
+
+
+@pytest.mark.parametrize(
+    ("server", "metadata_url", "target"),
+    [
+        ("http://localhost:3000/mcp", None, "http://127.0.0.1:3000/register"),
+        ("http://localhost:3000/mcp", "http://localhost:8080/x", "http://localhost:8080/register"),
+        ("https://8.8.8.8/mcp", None, "https://8.8.8.8:444/token"),
+    ],
+)
+async def test_a_sign_in_reaches_what_the_user_named(
+    tmp_path: Path, server: str, metadata_url: str | None, target: str
+) -> None:
+    oauth = OAuthSettings(metadata_url=metadata_url)
+    one = definition({"name": "guarded", "transport": "http", "url": server, "oauth": oauth})
+    auth = ServerAuth(one, TokenStore(tmp_path), None, None)
+    assert str((await auth._check_request(httpx2.Request("POST", target))).url) == target
+
+
+async def test_a_request_of_the_sign_in_goes_to_the_address_that_was_checked() -> None:
+    answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok"
+    heads: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(answer)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    transport = LimitedTransport(httpx2.AsyncHTTPTransport(), TrafficLog(), 5.0)
+    request = httpx2.Request(
+        "GET", f"http://rebinds.invalid:{port}/x", extensions={ADDRESSES: ("::1", "127.0.0.1")}
+    )
+    async with server:
+        response = await transport.handle_async_request(request)
+        assert await response.aread() == b"ok"
+    await transport.aclose()
+    assert f"host: rebinds.invalid:{port}".encode() in heads[0].lower()
 
 
 async def test_a_configured_key_is_never_replaced_by_a_sign_in(tmp_path: Path) -> None:

@@ -137,6 +137,12 @@ def test_other_answers_are_refused(name: str, answer: str) -> None:
         field.value(answer)
 
 
+@pytest.mark.parametrize("key", ["title", "description"])
+def test_a_secret_is_recognized_by_what_the_user_reads(key: str) -> None:
+    field = {"type": "string", key: "Your GitHub personal access token"}
+    assert secret_fields(form_fields({"properties": {"note": field}})) == ["note"]
+
+
 def test_secrets_are_recognized_and_required_fields_have_no_way_out() -> None:
     fields = form_fields(SCHEMA)
     assert secret_fields(fields) == ["password"]

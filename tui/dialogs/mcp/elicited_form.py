@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -135,7 +136,14 @@ def form_fields(schema: Mapping[str, object]) -> list[FormField]:
 
 def secret_fields(fields: list[FormField]) -> list[str]:
     """Return the names of fields that seem to want a secret, which no form may ask for."""
-    return [field.name for field in fields if is_secret_name(field.name)]
+    return [
+        field.name
+        for field in fields
+        if any(
+            is_secret_name(re.sub(r"\W+", "_", str(text)))
+            for text in (field.name, field.schema.get("title"), field.schema.get("description"))
+        )
+    ]
 
 
 def _several(answer: str, by_label: Mapping[str, str]) -> list[str]:

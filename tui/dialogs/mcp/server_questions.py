@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final, Literal
-from urllib.parse import urlsplit
 
 from agent.mcp.live.user_port import SamplingChoice
 from agent.mcp.server_requests import ElicitationRequest, SamplingRequest
+from permissions.base.network.web_address import web_host
 from permissions.base.text.sanitize import reveal
 from themes.theme import Role
 from tui.dialogs.choice_dialog import ChoiceDialog
@@ -50,12 +50,12 @@ def form_question(
 def url_question(request: ElicitationRequest, problem: str) -> ChoiceDialog[UrlStep]:
     """Return the question whether to open an address that a server names; `problem` is why it
     could not be opened."""
-    host = urlsplit(request.url).hostname or ""
+    host = web_host(request.url)
 
     def body(width: int) -> list[Row]:
         rows = wrap([(reveal(request.message), TEXT)], width)
         rows += [BLANK, *wrap(_address(request.url, host), width)]
-        if "xn--" in host or not host.isascii():
+        if "xn--" in host:
             text = "The host contains look-alike letters."
             rows += wrap([(text, Ink(Role.WARNING))], width)
         if problem:
@@ -70,7 +70,7 @@ def url_question(request: ElicitationRequest, problem: str) -> ChoiceDialog[UrlS
         (Choice("Cancel"), "cancel"),
     ]
     title = f"MCP server {reveal(request.server)} wants you to open an address"
-    return ChoiceDialog(title, body, f"Open {reveal(host)}?", answers)
+    return ChoiceDialog(title, body, f"Open {host}?", answers)
 
 
 def sampling_question(request: SamplingRequest) -> ChoiceDialog[SamplingChoice]:
@@ -99,9 +99,6 @@ def sampling_question(request: SamplingRequest) -> ChoiceDialog[SamplingChoice]:
 
 
 def _address(url: str, host: str) -> list[Run]:
-    text_before, host_text, text_after = url.partition(host) if host else (url, "", "")
-    return [
-        (reveal(text_before), MUTED),
-        (reveal(host_text), Ink(Role.CODE, bold=True)),
-        (reveal(text_after), MUTED),
-    ]
+    start = url.index("://") + len("://")
+    end = start + len(host)
+    return [(url[:start], MUTED), (url[start:end], Ink(Role.CODE, bold=True)), (url[end:], MUTED)]
