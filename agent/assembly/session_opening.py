@@ -8,6 +8,7 @@ from agent.assembly.environment import Environment
 from agent.errors import SessionError, SessionLocked
 from agent.options import RunOptions
 from agent.session.resume import ResumedConversation, load
+from agent.session.session_seal import SessionSeal
 from agent.session.store import Session, SessionInfo, SessionStore
 from agent.settings.load import Settings
 from agent.tools.shell.shell_process import sweep_private
@@ -24,6 +25,10 @@ def open_session(
     """
     home = options.session_home or environment.agent_home
     store = SessionStore(home, version=environment.version)
+
+    def load_checked(session: Session) -> ResumedConversation:
+        return session_seal(environment, settings, session).check(load(session.path))
+
     root, launch_dir = settings.project_root, environment.launch_dir
     if not options.stores_session:
         session = store.create_unsaved(
@@ -38,7 +43,7 @@ def open_session(
         return session, None, notes
     if options.fork_session:
         session = store.fork(session_info.id, new_id=options.session_id)
-        return session, load(session.path), (f"This is a copy of session {session_info.id}.",)
+        return session, load_checked(session), (f"This is a copy of session {session_info.id}.",)
     try:
         session = store.open(session_info.id)
         for name in ("results", "scratch"):
@@ -55,7 +60,12 @@ def open_session(
             f"That session is open in {who}. This is a copy of it; what you do here is not "
             "seen there.",
         )
-    return session, load(session.path), notes
+    return session, load_checked(session), notes
+
+
+def session_seal(environment: Environment, settings: Settings, session: Session) -> SessionSeal:
+    """Return what marks and checks the rights of a session."""
+    return SessionSeal(environment.agent_home, session.id, settings.project_root)
 
 
 def _shows_draft(options: RunOptions) -> bool:

@@ -143,6 +143,8 @@ class GrantsRecord(Struct, frozen=True):
     """Working directories, canonical."""
     hosts: tuple[str, ...] = ()
     """Hosts that commands inside the sandbox reach, as settings write them."""
+    seal: str = ""
+    """See `agent.session.session_seal`."""
     kind: Literal["grants"] = "grants"
 
 
@@ -150,6 +152,7 @@ class ModeRecord(Struct, frozen=True):
     """The permission mode from here on."""
 
     mode: str
+    seal: str = ""
     kind: Literal["mode"] = "mode"
 
 

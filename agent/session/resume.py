@@ -74,7 +74,7 @@ class ResumedConversation(Struct, frozen=True):
     grants: GrantsRecord = GrantsRecord()
     """What the user granted for this session."""
     todos: tuple[TodoItem, ...] = ()
-    mode: str | None = None
+    mode_record: ModeRecord | None = None
     queued_prompts: tuple[str, ...] = ()
     """Prompts that the model was not sent, oldest first."""
     draft: str = ""
@@ -89,6 +89,11 @@ class ResumedConversation(Struct, frozen=True):
     """Turn whose end is not in the transcript: the program was killed during it."""
     notes: tuple[str, ...] = ()
     """What was lost or mended, for users; empty after a clean exit."""
+
+    @property
+    def mode(self) -> str | None:
+        """The last permission mode."""
+        return self.mode_record.mode if self.mode_record is not None else None
 
 
 def load(path: Path) -> ResumedConversation:
@@ -221,7 +226,6 @@ class _Rebuild:
 
     def _result(self, history: RepairedHistory) -> ResumedConversation:
         usage = self._latest(UsageRecord) or UsageRecord(Usage(), 0.0, 0)
-        mode = self._latest(ModeRecord)
         draft = self._latest(DraftRecord) or DraftRecord("")
         title = self._latest(TitleRecord) or TitleRecord("")
         system = self._latest(SystemRecord) or SystemRecord(())
@@ -239,7 +243,7 @@ class _Rebuild:
             model=self._replay.model,
             grants=self._latest(GrantsRecord) or GrantsRecord(),
             todos=_todos(latest.get("todos")),
-            mode=mode.mode if mode else None,
+            mode_record=self._latest(ModeRecord),
             queued_prompts=self._queued_prompts(),
             draft=draft.text,
             title=title.title,

@@ -36,6 +36,7 @@ from agent.session.records import (
     CompactionRecord,
     DenialRecord,
     DraftRecord,
+    GrantsRecord,
     MessageRecord,
     ModeRecord,
     NoticeRecord,
@@ -53,6 +54,7 @@ from agent.session.records import (
     ToolStart,
     UsageRecord,
 )
+from agent.session.session_seal import SessionSeal
 from agent.session.shown_json import denial_to_json, diff_to_json
 from agent.session.store import Session
 from permissions.decision import Behavior, Decision
@@ -72,6 +74,7 @@ class SessionRecorder:
         cost_by_model: Callable[[], Mapping[str, object] | None] = lambda: None,
         limits: Callable[[], Mapping[str, tuple[int, int]] | None] = lambda: None,
         rooms: Callable[[], Mapping[str, tuple[int, int]] | None] = lambda: None,
+        seal: SessionSeal | None = None,
     ) -> None:
         """Write to `session`.
 
@@ -82,6 +85,7 @@ class SessionRecorder:
                 record.
             limits: returns what errors said of models; asked as often.
             rooms: returns how long answers fitted; asked as often.
+            seal: marks grants and modes, which are not restored without it.
         """
         self._session = session
         self._redact = redact
@@ -95,6 +99,7 @@ class SessionRecorder:
         self._cost_by_model = cost_by_model
         self._limits = limits
         self._rooms = rooms
+        self._seal = seal
         self.is_titled = False
         """Whether the session got a name in this run, or had one."""
 
@@ -245,6 +250,8 @@ class SessionRecorder:
 
     async def write(self, record: Record) -> bool:
         """Append one record; return whether the disk has it (if not, see `complaint`)."""
+        if self._seal is not None and isinstance(record, GrantsRecord | ModeRecord):
+            record = self._seal.seal(record)
         if record.kind in LAST_ONE_COUNTS:
             if self._latest.get(record.kind) == record:
                 return True

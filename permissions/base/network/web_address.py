@@ -21,7 +21,7 @@ def web_host(url: str) -> str:
     backslash, which browsers take for a slash, and no letter that is written from right to left.
 
     Raises:
-        ValueError: it is no such address; the text says so.
+        ValueError: it is another address; the text says what is expected.
     """
     match = _ADDRESS.fullmatch(url)
     if match is None:
