@@ -94,8 +94,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     own = _own(context)
     credentials = (*credential_paths(context.home), *own)
     readable = _canonical((*lists.allow_read, *request.visible, *request.word_paths))
-    hidden_paths = own if is_shared else credentials
-    secret = tuple([path for path in hidden_paths if path not in readable])
+    secret = tuple([path for path in (own if is_shared else credentials) if path not in readable])
     by_rules = denied_files(context, scope) if request.masks_denied else ()
     denied_paths = (*_canonical(lists.deny_read), *by_rules)
     own_names = home_names(context.home, roots, caches.directories)
