@@ -97,15 +97,18 @@ def _read(arguments: list[str]) -> int:
 
     from tui.command_line import SUBCOMMANDS, WORKER
 
-    streams = sys.stdout, sys.stderr
     try:
         if arguments[0] in (*SUBCOMMANDS, WORKER):
             # Subcommands import large parts of the agent, which a plain start does not need.
+            from tui.command_line.standard_streams import write_text_only
             from tui.command_line.subcommands import commands
 
+            if arguments[0] != WORKER:
+                write_text_only()
             command: click.Command = commands()
         else:
             from tui.command_line.command_line import run as command
+        streams = sys.stdout, sys.stderr
         result = command.main(arguments, prog_name="agent-tui", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code

@@ -321,8 +321,7 @@ class HeadlessOutput:
             if answer and outcome.text:
                 text = _json(answer["structured_output"])
             if text:
-                # A file or a pipe receives the answer as it is; a terminal would obey it.
-                self._write((sanitize(text) if self._stdout.isatty() else text).rstrip("\n"))
+                self._write(text.rstrip("\n"))
             self._explain(run, terminal, outcome)
             return outcome.status
         if outcome.api_error and self._format == "stream-json":
@@ -401,6 +400,9 @@ class HeadlessOutput:
         self._write(_json(value))
 
     def _write(self, text: str) -> None:
+        # A file or a pipe receives it as it is; a terminal would obey it, also the C1 controls that
+        # JSON may contain.
+        text = sanitize(text) if self._stdout.isatty() else text
         try:
             self._stdout.write(text + "\n")
             self._stdout.flush()

@@ -1,7 +1,7 @@
 """Marks on what raises the rights of a session, so that only what this home wrote is restored.
 
-A transcript may come from elsewhere: from a colleague, a build, another machine. Whoever wrote it
-must not decide what runs without a question here.
+A transcript may come from elsewhere: from a colleague, a build, another machine. Its author must
+not decide what runs without a question here.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ class SessionSeal:
         """Return a conversation without the rights that were not given under this home, and a note
         for the user about them."""
         grants, mode = conversation.grants, conversation.mode_record
-        lost = []
+        left_out = []
         if not self._is_own(grants):
             count = len(grants.grants) + len(grants.directories) + len(grants.hosts)
-            lost.append(f"{count} grants" if count > 1 else "1 grant")
+            left_out.append(f"{count} grants" if count > 1 else "1 grant")
             grants = GrantsRecord()
         if mode is not None and not self._is_own(mode):
-            lost.append(f"the mode {mode.mode}")
+            left_out.append(f"the mode {mode.mode}")
             mode = None
-        if not lost:
+        if not left_out:
             return conversation
         note = (
-            f"Not restored: {' and '.join(lost)} of this session, which were not given here "
+            f"Not restored: {' and '.join(left_out)} of this session, which were not given here "
             "(another machine, project, or version)."
         )
         return replace(

@@ -107,6 +107,28 @@ def _complain_to_whoever_listens() -> None:
         )
 
 
+class _TerminalOutput(io.TextIOWrapper):
+    """Output to a terminal that cannot talk to it: whatever is written is text and line breaks."""
+
+    def write(self, text: str, /) -> int:
+        from permissions.base.text.sanitize import sanitize  # with the first line that is printed
+
+        super().write(sanitize(text))
+        return len(text)
+
+
+def write_text_only() -> None:
+    """Let what is printed on a terminal be text: others wrote many names and errors in it."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper) and stream.isatty():
+            encoding, errors = stream.encoding, stream.errors
+            buffer = stream.detach()
+            output = _TerminalOutput(buffer, encoding, errors, line_buffering=True)
+            setattr(sys, name, output)
+            setattr(sys, f"__{name}__", output)
+
+
 def no_reader() -> int:
     """Discard output whose reader has closed the pipe (`| head`); return the exit status."""
     _let_go()

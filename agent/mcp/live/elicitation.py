@@ -27,7 +27,7 @@ class Elicitations:
         self._fire = fire
         self._user = user
         self._open: dict[str, int] = {}
-        self._refused: dict[str, int] = {}
+        self._refusal_counts: dict[str, int] = {}
         self._one_at_a_time = asyncio.Lock()
 
     async def answer(self, request: ElicitationRequest) -> ElicitationAnswer:
@@ -68,11 +68,11 @@ class Elicitations:
         return _hook_answer(last_outcome) or answer
 
     async def _ask(self, user: McpUser, request: ElicitationRequest) -> ElicitationAnswer:
-        refused_count = self._refused.get(request.server, 0)
+        refused_count = self._refusal_counts.get(request.server, 0)
         if refused_count >= MAX_REFUSED:
             return ElicitationAnswer("decline")
         answer = await user.elicit(request)
-        self._refused[request.server] = 0 if answer.action == "accept" else refused_count + 1
+        self._refusal_counts[request.server] = 0 if answer.action == "accept" else refused_count + 1
         return answer
 
 

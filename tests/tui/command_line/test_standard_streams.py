@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -79,3 +80,32 @@ def test_a_pipe_gets_utf_8_whatever_the_locale(fresh_home: Path, encoding: str) 
     done = program(fresh_home, *EXPLAIN, "--json", PYTHONIOENCODING=encoding)
     assert done.returncode == 3
     assert "ls ü" in done.stdout.decode("utf-8")
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_terminal_receives_text_alone_from_subcommands(
+    fresh_home: Path, form: tuple[str, ...]
+) -> None:
+    script = fresh_home / "script.js"
+    title = r"a\u001b]52;c;eA==\u0007b\u009b31mc"
+    script.write_text(
+        f"export const meta = {{name: 'x', description: 'd', phases: [{{title: '{title}'}}]}}"
+    )
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "tui.cli", "workflow", "check", str(script), *form],
+        env=environment(fresh_home),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    ):
+        os.close(theirs)
+        output = b""
+        # The terminal is gone (EIO) once its last program has ended.
+        with contextlib.suppress(OSError):
+            while piece := os.read(ours, 65536):
+                output += piece
+    os.close(ours)
+    assert b"phases" in output
+    assert b"\x1b" not in output
+    assert "\x9b".encode() not in output
