@@ -1,8 +1,8 @@
-"""The Messages API: one request, one raw stream, no retries, every failure typed.
+"""A client for the Messages API: one raw stream per request, no retries, `ModelError` on failure.
 
-Without the vendor's SDK, whose import alone takes longer than the rest of a start; tests compare
-requests, streams and errors with it. Next: `agent.model.connection`, `agent.model.event_stream`,
-`agent.model.wire` (JSON both ways), `agent.model.failures`.
+It does not use the vendor's SDK, whose import takes longer than the rest of the start-up; tests
+compare requests, streams and errors with it. Next: `agent.model.connection`,
+`agent.model.event_stream`, `agent.model.wire` (JSON both ways), `agent.model.failures`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def make_client(
 
     Args:
         base_url: without `/v1`; None for the vendor's own endpoint.
-        api_key: goes before `auth_token` where both are given.
+        api_key: takes precedence over `auth_token`.
         auth_token: sent as a bearer token.
         headers: sent with every request.
         timeouts: how long to wait.
@@ -74,7 +74,7 @@ class AnthropicClient:
     """A `ModelClient` for the vendor's endpoint and for any server that speaks its API."""
 
     def __init__(self, endpoint: Endpoint, overrides: Mapping[str, Override] | None = None) -> None:
-        """See `make_client`; `overrides` say what models can take, by name."""
+        """See `make_client`; `overrides` are the user's capability settings by model name."""
         self._overrides = overrides or {}
         self.endpoint = endpoint
         self._pool = ConnectionPool(endpoint)
@@ -91,7 +91,7 @@ class AnthropicClient:
             await self._pool.renew_after(error)
             if not self._may_try_key_header(error):
                 raise
-        # Older gateways want the key in a header of its own; of an answer nothing was seen yet.
+        # Older gateways expect the key in `x-api-key`; nothing of the response was yielded yet.
         await self._pool.renew(key_header=True)
         async with contextlib.aclosing(self._attempt(request)) as events:
             async for event in events:
@@ -112,7 +112,7 @@ class AnthropicClient:
         return entry or apply_overrides(known_capabilities(model), self._overrides)
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
-        """Store a window and a longest answer that an error of the endpoint named."""
+        """Store the context window and output limit, in tokens, from an endpoint's error."""
         self._capabilities[model] = self.known_capabilities(model).within(window, output)
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
@@ -125,14 +125,14 @@ class AnthropicClient:
         return tokens if isinstance(tokens, int) else None
 
     async def list_models(self) -> tuple[str, ...]:
-        """Return the ids of the models the endpoint has; empty where it does not list them."""
+        """Return the ids of the endpoint's models; empty if it does not list them."""
         record = await self._pool.ask("/v1/models")
         data = record.get("data") if record is not None else None
         models = data if isinstance(data, list) else []
         return tuple(str(each["id"]) for each in models if isinstance(each, dict) and "id" in each)
 
     async def use(self, endpoint: Endpoint) -> None:
-        """Send later requests there, or with another key; requests under way end as they began."""
+        """Send later requests to `endpoint`; requests in progress finish on the old connections."""
         old, self._pool = self._pool, ConnectionPool(endpoint)
         if endpoint.base_url != self.endpoint.base_url:
             self._capabilities.clear()
@@ -149,7 +149,7 @@ class AnthropicClient:
         betas = () if "betas" in request.without else all_betas
         headers = {"anthropic-beta": ",".join(betas)} if betas else {}
         async with self._pool.lease() as connection, contextlib.AsyncExitStack() as opening:
-            import httpx2  # loaded with the connection: 60 ms that no start-up should pay
+            import httpx2  # imported with the connection, as it takes 60 ms
 
             try:
                 stream_body = {**body, "stream": True}
@@ -173,7 +173,7 @@ class AnthropicClient:
         report = None if record is None else read_capabilities(model, record)
         if self.endpoint.is_official or (report is not None and report.source == "endpoint"):
             return report
-        from agent.model.reports.ask import ask_server  # other servers than the vendor's
+        from agent.model.reports.ask import ask_server  # only for other servers than the vendor's
 
         return (
             await ask_server(self._pool.ask, model, report or known_capabilities(model)) or report
@@ -193,8 +193,7 @@ async def message_events(
 ) -> AsyncGenerator[ModelEvent, None]:
     """Yield the response's events.
 
-    Blocks stay as they were sent: they go back exactly as they came, and unknown
-    kinds must not be mistaken for known ones.
+    Blocks, unknown kinds included, are not converted: later requests send them back unchanged.
     """
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind and kind != "text/event-stream":
@@ -215,7 +214,7 @@ async def message_events(
 
 
 def _whole(content_type: str, body: bytes) -> list[ModelEvent]:
-    """Return the events of an answer that was not streamed."""
+    """Return the events of a response that was not streamed."""
     if content_type == "application/json":
         try:
             message = load_json(body.decode("utf-8", "replace"))

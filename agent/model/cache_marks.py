@@ -1,6 +1,6 @@
 """Which blocks of a request are marked for the prompt cache: four at most, as the API allows.
 
-Marks on blocks, as gateways drop a mark at the top level.
+The marks are on blocks because gateways drop a mark at the top level.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _UNMARKED: Final = frozenset({"thinking", "redacted_thinking"})
 def cache_marks(
     system: Sequence[Block], messages: Sequence[dict[str, object]]
 ) -> dict[str, object]:
-    """Return `system` and `messages` with their marks.
+    """Return `system` and `messages` with cache marks.
 
-    The first system block ends what every session shares, tools included; the last ends what this
-    conversation shares. The last two user messages: up to the first of them the request before
-    this one has filled the cache, however many blocks came since.
+    The mark on the first system block ends the prefix that all sessions share, tools included;
+    the one on the last ends this conversation's fixed prefix. The last two user messages are
+    marked because the previous request has cached everything up to the first of them.
     """
     fields: dict[str, object] = {}
     ends = {0, len(system) - 1}

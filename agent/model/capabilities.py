@@ -1,6 +1,6 @@
-"""What models can take, for endpoints that report none: a table by model id, and a careful guess.
+"""Model capabilities for endpoints that report none: a table by model id, else a safe guess.
 
-The table is of November 2026.
+The table is as of November 2026.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from msgspec.structs import replace
 from agent.model.client import Effort, ModelCapabilities
 
 CLEARING: Final = "clear_tool_uses_20250919"
-"""How the endpoint calls leaving out old tool results."""
+"""The endpoint's name for removing old tool results."""
 THINKING_EDIT: Final = "clear_thinking_20251015"
-"""How it calls leaving out thinking of earlier answers, which it does unless it is asked not to."""
+"""Its name for removing the thinking of earlier answers, which it does unless asked not to."""
 
 ALL_EFFORTS: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
 
 
 class Override(Struct, frozen=True):
-    """What the user says of a model; None leaves it to the endpoint and the table."""
+    """The user's settings for a model; None keeps the value of the endpoint or the table."""
 
     context_window: int | None = None
     max_output_tokens: int | None = None
@@ -31,7 +31,7 @@ class Override(Struct, frozen=True):
     prompt_caching: bool | None = None
 
     def apply_to(self, base: ModelCapabilities) -> ModelCapabilities:
-        """Return the capabilities with what is given here."""
+        """Return `base` with the values that are set here."""
         adaptive, budget = base.adaptive_thinking, base.budget_thinking
         if self.thinking is not None:
             adaptive, budget = self.thinking == "adaptive", self.thinking == "budget"
@@ -52,7 +52,7 @@ class Override(Struct, frozen=True):
 def apply_overrides(
     base: ModelCapabilities, overrides: Mapping[str, Override]
 ) -> ModelCapabilities:
-    """Return the capabilities with what the user says of that model, by its name."""
+    """Return `base` with the user's override for its model, if there is one."""
     override = overrides.get(base.model)
     return base if override is None else override.apply_to(base)
 
@@ -87,7 +87,7 @@ def known_capabilities(model: str) -> ModelCapabilities:
 
 
 def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabilities:
-    """Return what the endpoint's model record reports; what it leaves out comes from the table."""
+    """Return what the endpoint's model record reports; missing values come from the table."""
     base = known_capabilities(model)
     capabilities = _mapping(record.get("capabilities"))
     if not capabilities:
@@ -122,11 +122,11 @@ def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabili
 
 _Thinking = Literal["adaptive", "budget", "none"]
 _Row = tuple[int, int, _Thinking, bool, bool]
-"""Context window, most output, how it thinks, whether that can be off, system in messages."""
+"""Context window, output limit, thinking mode, can disable thinking, accepts system messages."""
 
 _M: Final = 1_000_000
 
-# Vendor documentation of the table's date. First match wins.
+# From the vendor's documentation. The first match wins.
 _ROWS: Final[tuple[tuple[str, _Row], ...]] = (
     (r"claude-(fable|mythos)-", (_M, 128_000, "adaptive", False, True)),
     (r"claude-opus-5-5", (_M, 128_000, "adaptive", False, True)),

@@ -1,4 +1,4 @@
-"""The seam to a model: what a request holds, what a response streams, what a failure reports.
+"""The interface to a model: requests, streamed events, errors and the client protocol.
 
 Implementations: `agent.model.anthropic`, `agent.model.providers.wire_client` (other dialects), and
 `agent.model.providers.router`, which chooses among them by a model's name. Next:
@@ -35,11 +35,11 @@ class ModelRequest(Struct, frozen=True):
     betas: tuple[str, ...] = ()
     extra_body: Mapping[str, object] = field(default_factory=dict)
     output_schema: Mapping[str, object] | None = None
-    """JSON schema that the answer's text must follow, where the endpoint can hold a model to it."""
+    """JSON schema that the answer's text must follow, where the endpoint can enforce it."""
     compaction: str | None = None
     """Instructions for a signed summary of all messages, in place of an answer."""
     without: frozenset[str] = frozenset()
-    """Features the endpoint does not take: `cache_control`, `effort`, `thinking`, `betas`,
+    """Features that the endpoint does not support: `cache_control`, `effort`, `thinking`, `betas`,
     `context_management`, `signed_compaction`, `strict`, `output_schema`, `reasoning_text`,
     `system_messages` within the conversation, `code_calls`, and `kept_thinking` for that of
     earlier answers."""
@@ -71,7 +71,7 @@ class BlockDelta(Struct, frozen=True):
 
 
 class BlockStop(Struct, frozen=True):
-    """The block at `index` is whole."""
+    """The block at `index` is complete."""
 
     index: int
     type: Literal["block_stop"] = "block_stop"
@@ -85,12 +85,12 @@ class MessageDelta(Struct, frozen=True):
     usage: Mapping[str, object]
     """As received: absent counts keep their earlier value."""
     container: str | None = None
-    """Id of the container in which code at the endpoint waits for results."""
+    """Id of the container in which the endpoint's code waits for tool results."""
     type: Literal["message_delta"] = "message_delta"
 
 
 class MessageStop(Struct, frozen=True):
-    """The response is whole. A stream that ends without it was cut."""
+    """The response is complete. A stream that ends without it was cut."""
 
     type: Literal["message_stop"] = "message_stop"
 
@@ -99,7 +99,7 @@ ModelEvent = MessageStart | BlockStart | BlockDelta | BlockStop | MessageDelta |
 
 
 class EndpointNames(Struct, frozen=True):
-    """What a user would change about an endpoint: names of variables and settings, no values."""
+    """Names, not values, of the variables and settings that configure an endpoint, for messages."""
 
     key: str = "ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN)"
     address: str = "ANTHROPIC_BASE_URL"
@@ -110,7 +110,7 @@ class ModelError(AgentError):
     """One request failed.
 
     `kind` is the error code or type of the endpoint (`overloaded_error`, `rate_limit_error`,
-    `authentication_error`, …) or one of ours: `connection`, `unreachable`, `timeout`, `stalled`,
+    `authentication_error`, …) or one of our own: `connection`, `unreachable`, `timeout`, `stalled`,
     `cut`, `malformed`, `redirected`, `not_configured`. `status` is None where no response came (or
     the error arrived inside a stream). `phase` is how far the response had got.
     """
@@ -125,19 +125,19 @@ class ModelError(AgentError):
         request_id: str | None = None,
         phase: Literal["connect", "headers", "stream"] = "connect",
     ) -> None:
-        """`message` is the endpoint's own text or a sentence of ours, without secrets."""
+        """`message` is the endpoint's text or our own, without secrets."""
         self.kind = kind
         self.status = status
         self.headers = {k.lower(): v for k, v in (headers or {}).items()}
         self.request_id = request_id
         self.phase = phase
         self.names = EndpointNames()
-        """Of the endpoint that failed; callers that know it better replace them."""
+        """Of the endpoint that failed; callers that know the provider replace them."""
         super().__init__(message)
 
 
 class ModelCapabilities(Struct, frozen=True):
-    """What a model can take; `source` names where that is from."""
+    """What a model supports; `source` is where the data comes from."""
 
     model: str
     context_window: int
@@ -152,17 +152,17 @@ class ModelCapabilities(Struct, frozen=True):
     signed_compaction: bool = False
     """Whether the endpoint writes and signs summaries: the `compaction` field."""
     clears_tool_results: bool = False
-    """Whether the endpoint leaves out old tool results by itself: `context_management`."""
+    """Whether the endpoint can remove old tool results: the `context_management` field."""
     clears_thinking: bool = False
-    """Whether the endpoint can be asked to leave the thinking of earlier answers in."""
+    """Whether the endpoint can be asked to keep the thinking of earlier answers."""
     served_tools: tuple[str, ...] = ()
     """Names of the tools that the endpoint runs itself."""
     structured_outputs: bool = False
-    """Whether the endpoint holds answers and calls to their schemas where it is asked to."""
+    """Whether the endpoint can enforce the schemas of answers and tool calls."""
     advises: bool = False
-    """Whether the endpoint lets another of its models advise, by a tool of its own."""
+    """Whether the endpoint offers a tool by which another of its models advises."""
     budget_thinking: bool = False
-    """Whether it thinks with a budget in tokens, as models before the adaptive ones."""
+    """Whether thinking takes a budget in tokens, as in models before adaptive thinking."""
     source: Literal["endpoint", "server", "settings", "table", "guess"] = "table"
 
     @property
@@ -171,7 +171,7 @@ class ModelCapabilities(Struct, frozen=True):
         return self.adaptive_thinking or self.budget_thinking
 
     def within(self, window: int | None, output: int | None) -> ModelCapabilities:
-        """Return these with a window and a longest answer of at most so many tokens."""
+        """Return a copy limited to `window` and `output` tokens; None keeps the value."""
         window = min(window or self.context_window, self.context_window)
         output = min(output or self.max_output_tokens, self.max_output_tokens, window)
         return replace(self, context_window=window, max_output_tokens=output)
@@ -181,7 +181,7 @@ class ModelClient(Protocol):
     """A model endpoint."""
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Stream one response. Never retries, never swallows a cut.
+        """Stream one response. Never retries, and never hides that a stream was cut.
 
         Raises:
             ModelError: for every failure of the endpoint or the connection.
@@ -193,7 +193,7 @@ class ModelClient(Protocol):
         ...
 
     async def capabilities(self, model: str) -> ModelCapabilities:
-        """Return what the model can take, from a built-in table where need be; raises nothing."""
+        """Return what the model supports, from a built-in table if need be; never raises."""
         ...
 
     async def count_tokens(self, request: ModelRequest) -> int | None:

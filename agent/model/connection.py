@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     import httpx2
 
 API_VERSION: Final = "2026-10-21"
-"""The one that the vendor's SDK speaks; a test compares them."""
+"""The version that the vendor's SDK sends; a test compares them."""
 USER_AGENT: Final = "agent-tui"
 
 MAX_BODY_BYTES: Final = 16_000_000
-"""Largest answer that is not a stream; as it comes over the line."""
+"""Largest response body that is not an event stream, in bytes as sent, before decompression."""
 MAX_ERROR_BYTES: Final = 1_000_000
-"""How much of an error is read, as it comes; those of real servers are a few kilobytes."""
+"""How much of an error's body is read, before decompression; real ones are a few kilobytes."""
 
 
 class Connection:
-    """An endpoint's HTTP client and the headers that open its door."""
+    """An endpoint's HTTP client and its authentication headers."""
 
     def __init__(self, endpoint: Endpoint, *, key_header: bool) -> None:
-        """Read certificates and proxies; connects to nothing yet. Takes tens of milliseconds.
+        """Read certificates and proxies, which takes tens of milliseconds; connect to nothing yet.
 
         `key_header` sends the key as `x-api-key` rather than as a bearer token.
 
@@ -56,11 +56,11 @@ class Connection:
         *,
         headers: Mapping[str, str] | None = None,
     ) -> httpx2.Response:
-        """Send one request; returns at the answer's headers, body unread.
+        """Send one request; return once the response's headers have arrived, body unread.
 
         Raises:
-            httpx2.HTTPError: no answer came.
-            UnicodeEncodeError: the body holds half of a surrogate pair.
+            httpx2.HTTPError: no response arrived.
+            UnicodeEncodeError: the body contains half of a surrogate pair.
         """
         content = None
         if body is not None:
@@ -74,7 +74,7 @@ class Connection:
         return await self.http.send(request, stream=True)
 
     async def aclose(self) -> None:
-        """Close what is open."""
+        """Close the HTTP client."""
         await self.http.aclose()
 
     def _headers(self) -> dict[str, str]:
@@ -104,10 +104,10 @@ async def open_stream(
     body: Mapping[str, object],
     headers: Mapping[str, str],
 ) -> httpx2.Response:
-    """Post a body and return once the answer's headers are there; the stack closes the answer.
+    """Post a body; return once the response's headers have arrived. The stack closes the response.
 
     Raises:
-        httpx2.HTTPError: no answer came.
+        httpx2.HTTPError: no response arrived.
     """
     try:
         response = await connection.send("POST", path, body, headers=headers)
@@ -118,7 +118,7 @@ async def open_stream(
 
 
 async def error_body(response: httpx2.Response) -> bytes:
-    """Return the body of an error, in the bounds of `bound_body`; empty where it is not text."""
+    """Return the body of an error, limited by `bound_body`; empty if it cannot be decompressed."""
     import httpx2  # loaded: there is an answer
 
     with contextlib.suppress(httpx2.DecodingError):
@@ -127,8 +127,8 @@ async def error_body(response: httpx2.Response) -> bytes:
 
 
 def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
-    """Return a client with the endpoint's timeouts that follows no redirects, in bounds."""
-    import httpx2  # 60 ms that no start-up should pay
+    """Return a client with the endpoint's timeouts and limits; it follows no redirects."""
+    import httpx2  # imported late, as it takes 60 ms
 
     silence_s = endpoint.timeouts.silence_s
 
@@ -143,7 +143,7 @@ def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
     transport: httpx2.AsyncHTTPTransport | None = None
     if endpoint.is_loopback:
         transport = httpx2.AsyncHTTPTransport(
-            # A proxy from the environment can not reach a server on this machine.
+            # A proxy from the environment cannot reach a server on this machine.
             trust_env=False,
             # Without TLS there is nothing to verify, and no certificates to read.
             verify=endpoint.base_url.startswith("https:") and httpx2.create_ssl_context(),
@@ -159,7 +159,7 @@ def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
 
 
 def _keep_alive() -> list[tuple[int, int, int]]:
-    """Return socket options that find out within some minutes that the other side is gone."""
+    """Return socket options that detect a dead peer within a few minutes."""
     options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
     idle = getattr(socket, "TCP_KEEPIDLE", getattr(socket, "TCP_KEEPALIVE", None))
     for option, value in (
@@ -173,10 +173,11 @@ def _keep_alive() -> list[tuple[int, int, int]]:
 
 
 async def bound_body(response: httpx2.Response, error_s: float) -> None:
-    """Give the body of an answer an end, unless it is a stream of events.
+    """Limit the size of a response body, unless it is an event stream.
 
-    The status of an error alone says what to do next: its body ends after `error_s` seconds, or
-    where it breaks off or grows too large, with what came until then.
+    An error's status is enough to go on, so its body ends without an error after `error_s` seconds,
+    where the connection breaks, or at `MAX_ERROR_BYTES`. Reading a larger body of a successful
+    response raises ModelError.
     """
     import httpx2  # loaded: there is an answer
 

@@ -1,4 +1,4 @@
-"""The connections to an endpoint: lent for a request, renewed when they have gone stale."""
+"""The connections to an endpoint: leased for a request, replaced after a failure."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from agent.model.endpoint_config import Endpoint
 ASK_TIMEOUT_S: Final = 10.0
 
 _BROKEN: Final = frozenset({"connection", "unreachable", "cut", "timeout", "stalled"})
-"""Failures after which an idle connection of the same pool is not to be trusted either."""
+"""Failures after which idle connections of the same pool may be broken, too."""
 
 
 class ConnectionPool:
-    """Gives out the connections to one endpoint.
+    """Manages the connections to one endpoint.
 
-    After a broken connection `renew` makes later requests start on fresh ones; the old ones are
-    closed when the last request on them has ended.
+    After a failure, `renew` makes later requests use a new connection; the old one is closed when
+    its last request has ended.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -34,7 +34,7 @@ class ConnectionPool:
 
     @contextlib.asynccontextmanager
     async def lease(self) -> AsyncIterator[Connection]:
-        """Lend a connection for one request.
+        """Return a context manager with a connection for one request.
 
         Raises:
             ModelError: the endpoint has no credentials.
@@ -57,9 +57,9 @@ class ConnectionPool:
     async def ask(
         self, path: str, body: Mapping[str, object] | None = None
     ) -> Mapping[str, object] | None:
-        """Return a small JSON answer, asked for with POST where there is a body.
+        """Return the JSON object of a small response; sends POST if there is a body, else GET.
 
-        None for any failure, as nothing depends on the answer.
+        None for any failure, as no caller depends on the response.
         """
         with contextlib.suppress(ModelError):
             async with self.lease() as connection:
@@ -80,23 +80,23 @@ class ConnectionPool:
         return None
 
     def _adopt(self, new: Connection) -> Connection:
-        """Return the one to use: another request may have built one meanwhile."""
+        """Return the connection to use: another request may have built one in the meantime."""
         return self._current or new
 
     async def renew_after(self, error: ModelError) -> None:
-        """Let later requests use fresh connections where this failure makes them doubtful."""
+        """Make later requests use a new connection if this failure suggests that it is broken."""
         if error.kind in _BROKEN:
             await self.renew()
 
     async def renew(self, *, key_header: bool | None = None) -> None:
-        """Let later requests use fresh connections, and another way to send the key if given."""
+        """Make later requests use a new connection, and `key_header` if it is not None."""
         if key_header is not None:
             self._key_header = key_header
         await self.aclose()
 
     @property
     def sends_key_header(self) -> bool:
-        """Whether the key goes out as `x-api-key` rather than as a bearer token."""
+        """Whether the key is sent as `x-api-key` rather than as a bearer token."""
         return self._key_header
 
     async def aclose(self) -> None:

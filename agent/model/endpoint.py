@@ -1,6 +1,6 @@
-"""Which server, key and model to use: resolved from flags, environment and settings, as values.
+"""The server, key and model to use, resolved from flags, environment and settings.
 
-Project settings never change this: the caller passes what user and policy settings hold, and the
+Project settings never change them: the caller passes user and policy settings and the
 environment of the process.
 """
 
@@ -39,7 +39,7 @@ ALIASES: Final[Mapping[str, str]] = {
 
 
 class ModelSettings(Struct, frozen=True):
-    """The user and policy settings about the model; project settings only name one."""
+    """The settings about models; project settings can set only the names of models."""
 
     base_url: str | None = None
     """User or policy settings alone."""
@@ -55,36 +55,36 @@ class ModelSetup(Struct, frozen=True):
 
     endpoint: Endpoint
     model: str | None
-    """None: a server of another make, and no model was named. Ask it which ones it has."""
+    """None: no model was named for a server other than the vendor's; ask it for its list."""
     small_model: str | None
-    """For titles, hooks and the like; None: the same as `model`."""
+    """For titles, hooks and similar tasks; None: the same as `model`."""
     fallback_models: tuple[str, ...] = ()
     origin: str = ""
     """Where the credentials came from, for `/status`: a variable's name, never its value."""
     warnings: tuple[str, ...] = ()
     providers: Providers = Providers()
     env: Mapping[str, str] = field(default_factory=dict)
-    """Holds the providers' keys."""
+    """Contains the providers' keys."""
 
     @property
     def address(self) -> str:
-        """Where requests for the model go; a cloud's name, where its client knows the address."""
+        """The address for the model's requests; the provider's name if only its client knows it."""
         provider = self.providers.split(self.model) if self.model else None
         if provider is None:
             return self.endpoint.base_url
         return provider[0].base_url or provider[0].name
 
     def __repr__(self) -> str:
-        """Leave out the environment, which holds keys."""
+        """Omit the environment, which contains keys."""
         return f"ModelSetup(endpoint={self.endpoint!r}, model={self.model!r})"
 
 
 class Unconfigured(Struct, frozen=True):
-    """There is no way to a model yet; `reason` names what is missing and what to do, for users."""
+    """No model can be used yet; `reason` tells the user what is missing and what to do."""
 
     reason: str
     is_untouched: bool = False
-    """Nothing is configured at all: a first start, not a mistake."""
+    """Nothing is configured at all: a first start rather than an error."""
 
 
 def resolve_model(
@@ -94,10 +94,10 @@ def resolve_model(
     flag_model: str | None = None,
     helper_key: str | None = None,
 ) -> ModelSetup | Unconfigured:
-    """Return the setup that the flags, the environment and the settings add up to.
+    """Return the setup that results from flags, environment and settings.
 
-    For the model, `--model` goes before `ANTHROPIC_MODEL`, before settings, before the default. For
-    the key, `ANTHROPIC_API_KEY` goes before `ANTHROPIC_AUTH_TOKEN`, before `helper_key`.
+    Precedence for the model: `--model`, `ANTHROPIC_MODEL`, settings, the default. For the key:
+    `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `helper_key`.
     """
     settings = settings or ModelSettings()
     warnings: list[str] = []
@@ -154,7 +154,7 @@ def resolve_model(
 
 
 def _key_of_another(env: Mapping[str, str], providers: Providers) -> str | None:
-    """Return what to do with the key of another provider, or None if there is none."""
+    """Return a message about a key of another provider, or None if none is set."""
     for each in providers.by_name.values():
         key = next((name for name in each.key_variables if _value(env, name)), None)
         if key is not None:
@@ -168,7 +168,7 @@ def _key_of_another(env: Mapping[str, str], providers: Providers) -> str | None:
 def _credentials(
     env: Mapping[str, str], helper_key: str | None
 ) -> tuple[str | None, str | None, str]:
-    """Return key, token, and the name of where the one in use comes from; empty for none."""
+    """Return key, token, and the name of the source of the one in use; "" if there is none."""
     api_key = _value(env, "ANTHROPIC_API_KEY")
     auth_token = _value(env, "ANTHROPIC_AUTH_TOKEN")
     if api_key:
@@ -185,7 +185,7 @@ def _full_name(endpoint: Endpoint, name: str | None, default: str) -> str | None
 
 
 def expand_alias(model: str) -> str:
-    """Return the model id that a short name denotes; any other name stays as it is."""
+    """Return the model id for an alias; any other name is only stripped."""
     return ALIASES.get(model.strip().lower(), model.strip())
 
 
@@ -194,13 +194,13 @@ def _value(env: Mapping[str, str], name: str) -> str | None:
 
 
 def _normalize(url: str) -> str | None:
-    """Return the address without a trailing slash or `/v1`; None when it is none."""
+    """Return the address without a trailing slash or `/v1`; None if it is not an address."""
     url = url.strip()
     if re.fullmatch(r"(localhost|[\d.]+|\[[0-9a-f:]+\])(:\d+)?(/\S*)?", url, re.IGNORECASE):
         url = f"http://{url}"
     if not is_address(url):
         return None
-    # The client adds /v1 by itself; half of all guides recommend putting it here.
+    # The client adds /v1 itself, but many guides tell users to include it.
     return re.sub(r"(/v1)?/*$", "", url)
 
 
@@ -213,7 +213,7 @@ def _custom_headers(env: Mapping[str, str], warnings: list[str]) -> dict[str, st
         if colon and re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name.strip()):
             headers[name.strip()] = value.strip()
         else:
-            # Without the line itself: it may hold a secret.
+            # The line itself is not quoted, as it may contain a secret.
             warnings.append("A line of ANTHROPIC_CUSTOM_HEADERS is not of the form `name: value`.")
     return headers
 

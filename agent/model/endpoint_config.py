@@ -1,4 +1,4 @@
-"""Where requests go, what opens the door, and how long to wait there."""
+"""An endpoint's address, credentials and timeouts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from msgspec import Struct, field
 OFFICIAL_URL: Final = "https://api.anthropic.com"
 
 NO_KEY: Final = "none"
-"""Token for servers that want none: the client must send something."""
+"""Token for servers that require none, as the client must send something."""
 
 Dialect = Literal["messages", "responses", "chat", "gemini"]
-"""What a server speaks: Anthropic's Messages API, OpenAI's Responses API or Chat Completions,
-Google's `generateContent`."""
+"""The API that a server speaks: Anthropic's Messages API, OpenAI's Responses API or Chat
+Completions, Google's `generateContent`."""
 
 
 class Timeouts(Struct, frozen=True):
@@ -24,18 +24,18 @@ class Timeouts(Struct, frozen=True):
 
     connect_s: float = 10.0
     silence_s: float = 90.0
-    """Longest pause between bytes, also before the first one."""
+    """Longest pause between bytes, or before the first one."""
     progress_s: float = 600.0
-    """Longest time in which nothing but signs of life arrives."""
+    """Longest time in which only keep-alives arrive."""
     total_s: float = 600.0
-    """For sending, and for waiting on a free connection."""
+    """For sending, and for waiting for a free connection."""
 
 
 class Endpoint(Struct, frozen=True):
-    """Where requests go and what opens the door."""
+    """Where requests go, and with which credentials."""
 
     base_url: str = OFFICIAL_URL
-    """Without a slash at the end; for the Messages API also without `/v1`."""
+    """Without a trailing slash; for the Messages API also without `/v1`."""
     api_key: str | None = None
     auth_token: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -43,10 +43,10 @@ class Endpoint(Struct, frozen=True):
     dialect: Dialect = "messages"
     """Decides which header carries the key."""
     key_source: str = "ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN)"
-    """What a user changes to change the key."""
+    """Name of the variable or setting that holds the key, for messages."""
 
     def __repr__(self) -> str:
-        """Leave out credentials, also those in headers."""
+        """Omit credentials, including those in headers."""
         return f"Endpoint(base_url={self.base_url!r}, timeouts={self.timeouts!r})"
 
     @property

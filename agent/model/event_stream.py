@@ -1,6 +1,6 @@
-"""Server-sent events: the bytes of an answer cut into events, however they arrive.
+"""Server-sent events: splits the bytes of a response into events.
 
-Next: `agent.model.anthropic`, `agent.model.providers.wire_client` (read what the events hold).
+Next: `agent.model.anthropic`, `agent.model.providers.wire_client` (interpret the events).
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from agent.model.client import ModelError
 from permissions.base.text.strict_json import load_json
 
 MAX_EVENT_BYTES: Final = 16_000_000
-"""Largest single event, unpacked; those of real models stay below a megabyte."""
+"""Largest single event, after decompression; those of real models stay below a megabyte."""
 
 
 DRAIN_TIMEOUT_S: Final = 0.5
 
 
 class ServerEvent(Struct, frozen=True):
-    """One event; both parts are empty for a comment, which is a response."""
+    """One event; name and data are empty for a comment, which servers send as a keep-alive."""
 
     name: str = ""
     data: str = ""
 
 
 async def server_events(pieces: AsyncIterator[bytes]) -> AsyncGenerator[ServerEvent, None]:
-    """Yield the events of a stream; one that has no end yet is not yielded.
+    """Yield the events of a stream; an incomplete event at its end is dropped.
 
     Raises:
-        ModelError: an event has no end, or its bytes are not UTF-8.
+        ModelError: an event exceeds `MAX_EVENT_BYTES`, or its bytes are not UTF-8.
     """
     lines = _Lines()
     event: list[bytes] = []
@@ -55,10 +55,10 @@ async def server_events(pieces: AsyncIterator[bytes]) -> AsyncGenerator[ServerEv
 async def with_progress(
     events: AsyncIterator[ServerEvent], progress_s: float
 ) -> AsyncGenerator[ServerEvent, None]:
-    """Yield the events that hold something, none that is but a response.
+    """Yield the events that carry data; skip comments and pings.
 
     Raises:
-        ModelError: for `progress_s` seconds nothing else came.
+        ModelError: only comments and pings arrived for `progress_s` seconds.
     """
     progress_at = time.monotonic()
     async for event in events:
@@ -71,8 +71,8 @@ async def with_progress(
 
 
 async def drain(events: AsyncIterator[object]) -> None:
-    """Read to the end of a whole answer: only then can the connection serve another request."""
-    # Whatever happens here, the answer is whole.
+    """Read to the end of a complete response, so that its connection can be reused."""
+    # The response is complete: a failure here does not matter.
     with contextlib.suppress(Exception):
         async with asyncio.timeout(DRAIN_TIMEOUT_S):
             async for _ in events:
@@ -80,10 +80,10 @@ async def drain(events: AsyncIterator[object]) -> None:
 
 
 def event_record(event: ServerEvent) -> Mapping[str, object]:
-    """Return the JSON object of an event; empty for other JSON.
+    """Return the JSON object of an event; empty for any other JSON value.
 
     Raises:
-        ModelError: it is not JSON.
+        ModelError: the data is not JSON.
     """
     try:
         data = load_json(event.data)
@@ -94,16 +94,16 @@ def event_record(event: ServerEvent) -> Mapping[str, object]:
 
 
 class _Lines:
-    """Cuts bytes into lines that end in LF, CR or both."""
+    """Splits bytes into lines that end in LF, CR or CRLF."""
 
     def __init__(self) -> None:
         self._open_pieces: list[bytes] = []
         self._after_cr = False
         self.open_bytes = 0
-        """Bytes of the line that has no end yet."""
+        """Size of the line that is still incomplete."""
 
     def of(self, piece: bytes) -> list[bytes]:
-        """Return the lines that a piece completes, without their ends."""
+        """Return the lines that a piece completes, without line endings."""
         if self._after_cr and piece:
             piece = piece.removeprefix(b"\n")
         lines: list[bytes] = []

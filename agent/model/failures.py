@@ -1,4 +1,4 @@
-"""Failures of the server and of the connection turned into `ModelError`, with texts for users."""
+"""Converts failures of the server and of the connection into `ModelError`, with texts for users."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def _member(value: object, name: str) -> object:
 
 
 def _clean_text(value: object) -> str:
-    """Return a text of the server's as it can be written anywhere; "" for what is not text."""
+    """Return a text of the server, stripped and without surrogates; "" for any other value."""
     return without_surrogates(value).strip() if isinstance(value, str) else ""
 
 
 def _redirect_error(response: httpx2.Response) -> ModelError:
-    """Return the error for an answer that points elsewhere: the key is not sent to another host."""
+    """Return the error for a redirect: the key is not sent to another host."""
     where = response.headers.get("location", "")
     target = f" to {where}"[:200] if where else ""
     return ModelError(
@@ -72,7 +72,7 @@ def _redirect_error(response: httpx2.Response) -> ModelError:
 
 
 def from_connection(error: Exception, base_url: str) -> ModelError:
-    """Return the error for a connection that failed before an answer began."""
+    """Return the error for a connection that failed before a response began."""
     place = _with_proxy(base_url)
     cause = _root(error)
     name = type(cause).__name__
@@ -83,20 +83,20 @@ def from_connection(error: Exception, base_url: str) -> ModelError:
         if "Connect" in name:
             return ModelError("timeout", f"{place} did not accept a connection in time.")
         return ModelError("timeout", f"{place} did not respond in time.")
-    # A host that refuses is there, but no server listens.
+    # The host exists, but no server listens on the port.
     if _is_caused_by(error, ConnectionRefusedError):
         return ModelError("unreachable", f"No server responds at {place}.")
     if _is_caused_by(error, socket.gaierror):
         text = f"No connection to {place}: its host name cannot be resolved."
         return ModelError("connection", text[:MAX_TEXT])
-    # The number of an error says nothing to a user.
+    # Without the error number, which means nothing to a user.
     detail = cause.strerror if isinstance(cause, OSError) else str(cause).strip()
     detail = detail or "the connection broke before an answer"
     return ModelError("connection", f"No connection to {place}: {detail}"[:MAX_TEXT])
 
 
 def _with_proxy(base_url: str) -> str:
-    """Return an address with the proxy that requests to it go through, without its password."""
+    """Return an address with its proxy, if there is one, without the proxy's credentials."""
     proxy = proxy_for(base_url, os.environ)
     if proxy is None:
         return base_url
@@ -105,7 +105,7 @@ def _with_proxy(base_url: str) -> str:
 
 
 def from_stream(error: httpx2.HTTPError, silence_s: float) -> ModelError:
-    """Return the error for a connection that failed while an answer was read."""
+    """Return the error for a connection that failed while a response was read."""
     if "Timeout" in type(error).__name__:
         text = f"The server went silent for {silence_s:g} s in the middle of its answer."
         return ModelError("stalled", text, phase="stream")
@@ -115,7 +115,7 @@ def from_stream(error: httpx2.HTTPError, silence_s: float) -> ModelError:
 
 
 def describe_html(content_type: str, body: bytes) -> str:
-    """Return a sentence about an answer that is not the Messages API's, with its title."""
+    """Return a sentence about a response that is not JSON of the Messages API, with its title."""
     text = body[:20_000].decode("utf-8", "replace")
     title = re.search(r"<title[^>]*>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
     excerpt = title[1] if title else re.sub(r"<[^>]*>", " ", text)
@@ -126,7 +126,7 @@ def describe_html(content_type: str, body: bytes) -> str:
 
 
 def _openai_style(body: object) -> str:
-    """Return the message of the error shapes that other servers use; empty when there is none."""
+    """Return an error's message from the forms that other servers use; empty if there is none."""
     if isinstance(body, dict):
         for name in ("message", "detail", "error"):
             value = body.get(name)
@@ -146,8 +146,8 @@ def _is_caused_by(error: BaseException | None, kind: type[OSError]) -> bool:
 
 
 def _tls_refusal(error: BaseException | None) -> str | None:
-    """Return why there can be no encrypted connection, however often it is tried; else None."""
-    import ssl  # loaded with every connection, and by no start
+    """Return why a TLS connection fails permanently; None for any other failure."""
+    import ssl  # loaded with every connection, but not at the start
 
     if isinstance(error, BaseExceptionGroup):
         return next(filter(None, map(_tls_refusal, error.exceptions)), None)

@@ -22,11 +22,11 @@ async def read_helper_key(command: str, *, env: Mapping[str, str]) -> str:
     The command comes from user or policy settings, never from a project.
 
     Raises:
-        ModelError: it failed, printed nothing, or took too long; its output is not repeated.
+        ModelError: it failed, printed no key, or took too long; its output is not quoted.
     """
     limits = RunLimits(HELPER_TIMEOUT_S, stderr_bytes=0)
     try:
-        # It has nothing to do with the project, and finds nothing there.
+        # Not in the project, whose files must not influence it.
         program = shell_launch(command, env=env, cwd=Path(env.get("HOME") or "/"))
         run = await run_program(program, limits)
     except CannotStart as error:
@@ -46,16 +46,16 @@ class KeyedClient(Protocol):
 
     @property
     def endpoint(self) -> Endpoint:
-        """Where it sends to, and with which key."""
+        """Where it sends requests, and with which key."""
         ...
 
     async def use(self, endpoint: Endpoint) -> None:
-        """Send later requests there."""
+        """Send later requests to `endpoint`."""
         ...
 
 
 class KeyRefresh:
-    """Runs the helper again after a key was refused, and gives the client what it prints."""
+    """Runs the helper again after a key was rejected, and passes the new key to the client."""
 
     def __init__(self, client: KeyedClient, command: str, env: Mapping[str, str]) -> None:
         """See `read_helper_key` for command and environment."""
@@ -64,7 +64,7 @@ class KeyRefresh:
         self._env = env
 
     async def __call__(self) -> bool:
-        """Return whether there is another key now; a helper that fails leaves the old one."""
+        """Return whether the key changed; if the helper fails, the old one remains."""
         try:
             key = await read_helper_key(self._command, env=self._env)
         except ModelError:

@@ -1,8 +1,8 @@
 """Model servers that run on this machine, found on their usual loopback ports.
 
-Asks each port which models it has, and whether it takes Messages requests; a closed port answers at
-once. Only the loopback address is asked, and nothing is sent but these two questions. No HTTP
-library: this is part of the first minute.
+Asks each port for its models, and whether it accepts Messages requests; a closed port fails
+at once. Only the loopback address is contacted, with these two requests. No HTTP library is used,
+because this runs during the first start.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ USUAL_PORTS: Final[Mapping[int, str]] = {
     8000: "vLLM",
     4000: "LiteLLM",
 }
-"""From their manuals."""
+"""Default ports, from the manuals."""
 ANSWER_S: Final = 1.0
-"""How long one server may take for both answers; a slow one is not offered."""
+"""Time limit in seconds for both responses of a server; a slower one is not offered."""
 MAX_BYTES: Final = 262_144
 MAX_MODELS: Final = 50
 NOT_THERE: Final = frozenset({404, 405, 501})
 
 
 class LocalServer(Struct, frozen=True):
-    """A server that can be used as it is."""
+    """A server that can be used without configuration."""
 
     name: str
-    """What usually listens on its port."""
+    """The product that uses this port by default."""
     base_url: str
     models: tuple[str, ...]
-    """As it names them, at least one."""
+    """Its own names for them, at least one."""
 
 
 async def find_local_servers(
     ports: Mapping[int, str] = USUAL_PORTS, *, answer_s: float = ANSWER_S
 ) -> tuple[LocalServer, ...]:
-    """Return the servers that answer, in the order of the ports. Raises nothing."""
+    """Return the servers that respond, in the order of `ports`. Never raises."""
     answers = await asyncio.gather(
         *(_ask_in_time(port, name, answer_s) for port, name in ports.items())
     )
@@ -66,7 +66,7 @@ async def _ask(port: int, name: str) -> LocalServer | None:
     models = _models(body) if status == 200 else ()
     if not models:
         return None
-    # An empty request is refused where Messages are spoken, and unknown where they are not.
+    # A server of the Messages API rejects an empty request; any other does not know the path.
     status, _ = await _request(port, "POST", "/v1/messages", b"{}")
     if status in NOT_THERE:
         return None
@@ -97,7 +97,7 @@ async def _request(port: int, method: str, path: str, body: bytes) -> tuple[int,
 
 
 def _is_whole(answer: bytes) -> bool:
-    """Whether as much was received as the server announced; some leave the connection open."""
+    """Whether the response is complete, by its headers; some servers leave the connection open."""
     head, end, body = answer.partition(b"\r\n\r\n")
     if not end:
         return False
@@ -146,7 +146,7 @@ def _models(body: bytes) -> tuple[str, ...]:
 
 
 def _usable(names: Sequence[object]) -> tuple[str, ...]:
-    """Return the names that can be asked for, without models that only embed."""
+    """Return the usable names, at most `MAX_MODELS`, without embedding models."""
     return tuple(
         name
         for name in names

@@ -1,4 +1,4 @@
-"""Folds one response's events into a message whose blocks are exactly as received."""
+"""Builds a message from one response's events, with the blocks exactly as received."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.strict_json import load_json
 
 NAME_LIMIT: Final = 128
-"""Longest name of a tool that endpoints take, in characters."""
+"""Longest name of a tool that endpoints accept, in characters."""
 ID_LIMIT: Final = 64
-"""Longest id of a call that endpoints take, in characters."""
+"""Longest id of a call that endpoints accept, in characters."""
 NAMELESS: Final = "unnamed"
 
 _IDENTIFIER: Final = compile_late(rf"[A-Za-z0-9_-]{{1,{ID_LIMIT}}}")
@@ -37,20 +37,20 @@ _FOREIGN: Final = compile_late(r"[^A-Za-z0-9_-]")
 
 
 class MessageBuilder:
-    """State of one response while it streams.
+    """The state of one response while it streams.
 
-    Events that contradict each other raise `ModelError` of kind `malformed`; a missing block end is
-    forgiven, because some servers leave it out.
+    Contradictory events raise `ModelError` of kind `malformed`; a missing block end is accepted,
+    because some servers omit it.
     """
 
     def __init__(self, uid: str | None = None) -> None:
-        """`uid` is that of the message to come."""
+        """`uid` is that of the message to be built."""
         self.uid = uid or new_uid()
         self.api_id: str | None = None
         self.model: str | None = None
         self.usage = Usage()
         self.asides: tuple[tuple[str, Usage], ...] = ()
-        """Models that the endpoint asked beside the one that answers, with what they used."""
+        """Other models that the endpoint used for this answer, each with its usage."""
         self.stop_reason: str | None = None
         self.stop_details: Mapping[str, object] | None = None
         self.complete = False
@@ -63,7 +63,7 @@ class MessageBuilder:
         """Take the next event.
 
         Raises:
-            ModelError: the events make no sense in this order.
+            ModelError: the event contradicts the earlier ones.
         """
         if self.complete:
             return
@@ -91,8 +91,7 @@ class MessageBuilder:
     def message(self) -> Message:
         """Return the message so far: its complete blocks, in order.
 
-        Text without content is left out, and so is thinking without a signature: neither may be
-        sent back.
+        Empty text and thinking without a signature are omitted, as neither may be sent back.
         """
         blocks = [
             block.value for _, block in sorted(self._blocks.items()) if block.value is not None
@@ -110,20 +109,20 @@ class MessageBuilder:
         )
 
     def tool_uses(self) -> tuple[ToolUse, ...]:
-        """Return the complete tool calls in order, with the raw input where it is not an object."""
+        """Return the complete tool calls in order, with the raw input if it is no JSON object."""
         return tuple(
             ToolUse(use.id, use.name, use.input, self._invalid.get(use.id))
             for use in self.message().tool_uses()
         )
 
     def block(self, index: int) -> Block | None:
-        """Return a block that is whole; None for any other."""
+        """Return a block that is complete; None for any other."""
         block = self._blocks.get(index)
         return block.value if block is not None else None
 
     @property
     def partial_text(self) -> str:
-        """Text of the text block that is still open; empty when none is."""
+        """Text of the text block that is still open; empty if there is none."""
         return "".join(
             "".join(block.parts["text"])
             for block in self._blocks.values()
@@ -132,7 +131,7 @@ class MessageBuilder:
 
     @property
     def has_started(self) -> bool:
-        """Whether anything of the answer arrived that a user may have seen."""
+        """Whether a block of the answer has started, so that a user may have seen it."""
         return bool(self._blocks)
 
     def _start(self, event: MessageStart) -> None:
@@ -143,7 +142,7 @@ class MessageBuilder:
         self.usage = event.usage
 
     def _open(self, index: int, block: Block) -> None:
-        # Not even after its end: a proxy that repeats events would make a call run twice.
+        # Not even after its end: if a proxy repeats events, a call must not run twice.
         if index in self._blocks:
             raise _malformed_error(f"block {index} started twice")
         self._close_all()
@@ -186,7 +185,7 @@ class _OpenBlock(Struct):
     new_fields: dict[str, object] = field(default_factory=dict)
     citations: list[object] = field(default_factory=list)
     value: Block | None = None
-    """The whole block, once it has ended."""
+    """The complete block, once it has ended."""
     invalid_json: str | None = None
 
     def extend(self, delta: Mapping[str, object]) -> None:
@@ -202,7 +201,7 @@ class _OpenBlock(Struct):
             self.new_fields.update(
                 {k: v for k, v in delta.items() if k != "type" and v is not None}
             )
-        # A delta of a kind to come has nowhere to go; its block stays as it was opened.
+        # A delta of an unknown kind is ignored; its block stays as it was opened.
 
     def to_block(self) -> Block:
         block = dict(self.head)
@@ -217,7 +216,7 @@ class _OpenBlock(Struct):
         return block
 
     def _input(self, opened_with: object) -> dict[str, object]:
-        """Return the tool input; empty where what was written is not a JSON object."""
+        """Return the tool input; empty, with `invalid_json` set, if it is not a JSON object."""
         text = "".join(self.parts["input"])
         if not text.strip():
             return dict(opened_with) if isinstance(opened_with, Mapping) else {}
@@ -245,10 +244,10 @@ def _malformed_error(what: str) -> ModelError:
 
 
 class CallRepair:
-    """Gives the tool calls of one response a usable id and name; changes nothing else.
+    """Gives the tool calls of one response a valid id and name; changes nothing else.
 
-    Some servers number the calls of every response from zero, or leave the id out; the first later
-    request that quotes two calls of one id would be rejected, and so would all that follow it.
+    Some servers number the calls of every response from zero, or omit the id. With two calls of one
+    id in the history, all later requests would be rejected.
     """
 
     def __init__(self, earlier: Sequence[Message]) -> None:
@@ -257,7 +256,7 @@ class CallRepair:
         self._used_ids: set[str] | None = None
 
     def repair(self, event: ModelEvent) -> ModelEvent:
-        """Return the event; a tool call has an id of its own and a possible name."""
+        """Return the event; the start of a tool call gets a unique id and a valid name."""
         if not isinstance(event, BlockStart) or event.block.get("type") != "tool_use":
             return event
         call_id = self._unique_id(str(event.block.get("id") or ""))

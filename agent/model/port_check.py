@@ -1,4 +1,4 @@
-"""Whether an endpoint's port takes connections: what a check finds out without spending a token."""
+"""Checks whether an endpoint's port accepts connections, without spending a token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PROXIES: Final = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
 async def why_unreachable(
     base_url: str, env: Mapping[str, str], *, limit_s: float = LIMIT_S
 ) -> str | None:
-    """Return why nothing answers there; None where something does, or a proxy is in between."""
+    """Return why a connection fails; None if it succeeds, or if a proxy would be used."""
     if any(env.get(name) or env.get(name.lower()) for name in _PROXIES):
         return None
     try:

@@ -1,4 +1,4 @@
-"""What tokens cost: the shipped price table, overrides on top of it, and one response's price."""
+"""Token prices: the shipped table, overrides from settings, and the cost of one response."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WRITE_5M_FACTOR: Final = 1.25
 WRITE_1H_FACTOR: Final = 2.0
 READ_FACTOR: Final = 0.1
 WEB_SEARCH_USD: Final = 0.01
-"""Of one search at the vendor's endpoint, at the date of the table; fetching pages is free."""
+"""Price of one search at the vendor's endpoint, at the table's date; fetching pages is free."""
 
 
 class Price(Struct, frozen=True):
@@ -49,13 +49,13 @@ class Price(Struct, frozen=True):
 
 
 class PriceTable(Struct, frozen=True):
-    """Prices by pattern over canonical model names; the first match counts."""
+    """Prices by pattern for canonical model names; the first match is used."""
 
     date: str
     rows: tuple[tuple[re.Pattern[str], Price], ...]
 
     def price_of(self, model: str) -> Price | None:
-        """Return the model's price; None where it is unknown, as for local models."""
+        """Return the model's price; None if it is unknown, as for local models."""
         name = canonical_name(model)
         for pattern, price in self.rows:
             if pattern.search(name):
@@ -63,7 +63,7 @@ class PriceTable(Struct, frozen=True):
         return None
 
     def with_overrides(self, overrides: Mapping[str, object]) -> PriceTable:
-        """Return the table with rows of settings in front: `{model: {input, output, …}}`.
+        """Return the table with rows from settings in front: `{model: {input, output, …}}`.
 
         Raises:
             ValueError: a row has no usable `input` and `output`; the text names the model.
@@ -87,7 +87,7 @@ def shipped_prices() -> PriceTable:
 
 
 def canonical_name(model: str) -> str:
-    """Return the name that prices and totals go by: without provider, region, date and the like.
+    """Return the name used for prices and totals: without provider, region, version and date.
 
     `us.anthropic.claude-haiku-4-5-20251001-v1:0`, `anthropic/claude-haiku-4-5` and
     `claude-haiku-4-5@20251001` are all `claude-haiku-4-5`.

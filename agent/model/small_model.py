@@ -13,7 +13,7 @@ from agent.model.message_builder import MessageBuilder
 
 
 class SmallModel:
-    """Asks and returns text; implements the small-model ports of tools and hooks."""
+    """Asks the small model; implements the small-model ports of tools and hooks."""
 
     def __init__(
         self,
@@ -22,8 +22,8 @@ class SmallModel:
         *,
         account: Callable[[Usage, str], None] = lambda *_: None,
     ) -> None:
-        """`model` returns the name to ask, read at every question; `account` gets what each
-        answer used."""
+        """`model` returns the name of the model, read for every question; `account` is called with
+        each answer's usage and model."""
         self._client = client
         self._model = model
         self._account = account
@@ -32,13 +32,13 @@ class SmallModel:
         """Return the answer's text.
 
         Raises:
-            ModelError: the request failed; background questions are not retried.
+            ModelError: the request failed; it is not retried.
             Aborted: the signal fired first.
         """
         return await abort.race(self._answer(system, prompt, max_tokens, None))
 
     async def for_hooks(self, prompt: str, *, system: str, model: str | None) -> str:
-        """Return the answer to a prompt hook's question; raise for any failure."""
+        """Return the answer to a prompt hook's question. Raises ModelError for any failure."""
         return await AbortController().signal.race(self._answer(system, prompt, 2_000, model))
 
     async def _answer(self, system: str, prompt: str, max_tokens: int, model: str | None) -> str:

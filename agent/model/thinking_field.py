@@ -10,17 +10,17 @@ from agent.model.client import ModelCapabilities, ModelRequest
 
 MOST_BUDGET_TOKENS: Final = 16_000
 LEAST_BUDGET_TOKENS: Final = 1_024
-"""The API takes no less."""
+"""The API's minimum."""
 
 
 def thinking_field(request: ModelRequest, model: ModelCapabilities) -> dict[str, object] | None:
-    """Return the field's value; None where it is to be left out."""
+    """Return the field's value; None to omit the field."""
     if "thinking" in request.without or not model.can_think:
         return None
     if not request.thinking:
         return {"type": "disabled"} if model.can_disable_thinking else None
     if model.adaptive_thinking:
-        # Without summaries the text between tool calls stays hidden, and the screen silent.
+        # Without summaries, thinking is hidden, and nothing shows on the screen meanwhile.
         return {"type": "adaptive", "display": "summarized"}
     budget = min(MOST_BUDGET_TOKENS, min(request.max_tokens, model.max_output_tokens) // 2)
     if budget < LEAST_BUDGET_TOKENS or _has_lost_thinking(request.messages):
@@ -29,7 +29,7 @@ def thinking_field(request: ModelRequest, model: ModelCapabilities) -> dict[str,
 
 
 def _has_lost_thinking(messages: Sequence[Message]) -> bool:
-    """Whether the calls to be answered follow no thinking: a budget needs them to."""
+    """Whether the last answer has calls without thinking, which a budget requires."""
     for message in reversed(messages):
         if message.role == "assistant":
             kinds = [block.get("type") for block in message.content]

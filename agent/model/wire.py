@@ -1,4 +1,4 @@
-"""Requests as the Messages API takes them and its events as ours: JSON in both directions."""
+"""Converts requests to JSON of the Messages API, and its JSON to our events."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ INTERLEAVED_BETA: Final = "interleaved-thinking-2025-05-14"
 ADVISOR_BETA: Final = "advisor-tool-2026-03-01"
 COMPACTION_BETA: Final = "compact-2026-09-04"
 CLEAR_FROM: Final = 0.6
-"""Share of the window from which the endpoint leaves out old tool results: before we compact."""
+"""Share of the window at which the endpoint removes old tool results, before we compact."""
 CLEAR_AT_LEAST: Final = 0.1
 LATEST_TOOL_USES: Final = 10
 
 MOST_TOKENS: Final = 10**12
-"""A larger count makes no sense, and sums of such counts fit no database."""
+"""Larger counts are implausible, and their sums could overflow the database's integers."""
 
 
 def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, object]:
-    """Return the JSON body, without `stream`; leaves out what the model does not take."""
+    """Return the JSON body, without `stream` and without what the model does not support."""
     tools = _tools(request)
     settled_messages = settle_calls(request.messages, is_offered=has_code(tools))
     messages = to_wire(_messages_to_send(replace(request, messages=settled_messages), model))
@@ -93,7 +93,7 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, o
 
 
 def _tools(request: ModelRequest) -> list[Mapping[str, object]]:
-    """Return the tools without what the server rejected earlier."""
+    """Return the tools without features that the server rejected earlier."""
     tools: list[Mapping[str, object]] = list(request.tools)
     if "code_calls" in request.without:
         tools = [tool for tool in tools if tool.get("type") != CODE_CALLS]
@@ -103,7 +103,7 @@ def _tools(request: ModelRequest) -> list[Mapping[str, object]]:
 
 
 def betas_of(body: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the beta names that a body's fields and blocks need."""
+    """Return the names of the betas that a body's fields and blocks need."""
     betas: list[str] = []
     if "context_management" in body:
         betas.append(CONTEXT_BETA)
@@ -118,7 +118,7 @@ def betas_of(body: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _has_advisor(body: Mapping[str, object]) -> bool:
-    """Whether a body offers the endpoint's advisor, or its history holds advice."""
+    """Whether a body offers the endpoint's advisor, or its history contains advice."""
     tools = body.get("tools")
     tool_list = tools if isinstance(tools, list) else []
     if any(str(tool.get("type", "")).startswith("advisor_") for tool in tool_list):
@@ -132,7 +132,7 @@ def _has_advisor(body: Mapping[str, object]) -> bool:
 
 
 def _first_block_type(body: Mapping[str, object]) -> object:
-    """Return the type of the first block of all; where there is a summary, it is that."""
+    """Return the type of the very first block, which is the summary if there is one."""
     match body.get("messages"):
         case [{"content": [{"type": kind}, *_]}, *_]:
             return kind
@@ -141,12 +141,12 @@ def _first_block_type(body: Mapping[str, object]) -> object:
 
 
 def _edits(body: Mapping[str, object], model: ModelCapabilities) -> list[dict[str, object]]:
-    """Return how the endpoint is to make room by itself."""
+    """Return the edits by which the endpoint reduces the context itself."""
     edits: list[dict[str, object]] = []
     thinking = body.get("thinking")
     is_thinking = isinstance(thinking, Mapping) and thinking["type"] != "disabled"
     if is_thinking and model.clears_thinking:
-        # All of it stays: what is left out costs the cache behind it, with each prompt anew.
+        # Keep all thinking: removing it would invalidate the cache after it with each prompt.
         edits.append({"type": THINKING_EDIT, "keep": "all"})
     if model.clears_tool_results:
         edits.append(_clearing(model))
@@ -154,9 +154,9 @@ def _edits(body: Mapping[str, object], model: ModelCapabilities) -> list[dict[st
 
 
 def _clearing(model: ModelCapabilities) -> dict[str, object]:
-    """Return the request to leave out old tool results once the window is filling up.
+    """Return the edit that removes old tool results once the window fills up.
 
-    Each time costs the cache behind the first one left out, so it has to be worth that.
+    Each removal invalidates the cache after it, so it must free a minimum of tokens.
     """
     return {
         "type": CLEARING,
@@ -173,7 +173,7 @@ def _clearing(model: ModelCapabilities) -> dict[str, object]:
 
 
 def _messages_to_send(request: ModelRequest, model: ModelCapabilities) -> Sequence[Message]:
-    """Return the messages to send, without what the server rejects of earlier answers."""
+    """Return the messages to send, without blocks and roles that the server rejects."""
     messages = without_foreign(request.messages)
     if not model.mid_conversation_system or "system_messages" in request.without:
         messages = without_system_role(messages)
@@ -183,14 +183,14 @@ def _messages_to_send(request: ModelRequest, model: ModelCapabilities) -> Sequen
 
 
 def _record(value: object) -> Mapping[str, object]:
-    """Return a JSON object as it is. Raises TypeError for anything else."""
+    """Return a JSON object unchanged. Raises TypeError for anything else."""
     if isinstance(value, Mapping):
         return value
     raise TypeError(f"{type(value).__name__} in place of a JSON object")
 
 
 def _index(data: Mapping[str, object]) -> int:
-    """Return which block an event is about. Raises KeyError, TypeError or ValueError."""
+    """Return the index of an event's block. Raises KeyError, TypeError or ValueError."""
     value = data["index"]
     if isinstance(value, int | str | float):
         return int(value)
@@ -217,10 +217,10 @@ def _end(record: Mapping[str, object], usage: object) -> MessageDelta:
 
 
 def read_event(name: str | None, data: Mapping[str, object]) -> ModelEvent | None:
-    """Return one stream record as an event; None for pings and for unknown kinds.
+    """Return the event of one stream record; None for pings and unknown kinds.
 
     Raises:
-        ModelError: for an `error` record, and for one that lacks what its kind must have.
+        ModelError: the record is an `error`, or lacks a required field.
     """
     kind = data.get("type") or name
     try:
@@ -248,7 +248,7 @@ def read_event(name: str | None, data: Mapping[str, object]) -> ModelEvent | Non
 
 
 def read_message(message: Mapping[str, object]) -> Iterator[ModelEvent]:
-    """Yield the events of an answer that came as one JSON message.
+    """Yield the events of a response that is one JSON message.
 
     Raises:
         ModelError: the JSON is not a message.
@@ -280,7 +280,7 @@ def stream_error(data: Mapping[str, object]) -> ModelError:
 
 
 def read_usage(record: Mapping[str, object], earlier: Usage | None = None) -> Usage:
-    """Return `earlier` with every count that the record has; counts that make no sense are skipped.
+    """Return `earlier` updated with the record's counts; implausible counts are skipped.
 
     Records of one response are cumulative: a later number replaces the earlier one.
     """
@@ -304,9 +304,9 @@ def read_usage(record: Mapping[str, object], earlier: Usage | None = None) -> Us
 
 
 def read_asides(record: Mapping[str, object]) -> tuple[tuple[str, Usage], ...]:
-    """Return what the endpoint did beside the answer, an advisor's consultation or a compaction.
+    """Return (model, usage) of other work than the answer: an advisor's advice or a compaction.
 
-    Its counts are not in those of the answer. An empty name is the model that answers.
+    The answer's counts do not include it. An empty name means the model that answers.
     """
     iterations = record.get("iterations")
     return tuple(

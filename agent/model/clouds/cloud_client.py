@@ -1,7 +1,7 @@
-"""Claude on a cloud: the vendor's client class signs and addresses, everything else is ours.
+"""Claude on a cloud: the vendor's client class addresses and signs requests, the rest is ours.
 
-The classes, and what signs for them, load when the cloud is first asked; without them installed
-the failure names the extra that brings them.
+The classes and their signing libraries load at the first request; if they are not installed, the
+error names the extra that contains them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "vertex": {"region": "region", "project": "project_id"},
     "foundry": {"resource": "resource"},
 }
-"""Our name of an option to the class's; what is not given it takes from its usual variables."""
+"""Our option names to the class's; the class reads missing ones from its usual variables."""
 
 
 class CloudClient:
@@ -50,7 +50,7 @@ class CloudClient:
         *,
         api_key: str | None = None,
     ) -> None:
-        """Load nothing yet; `overrides` say what models can take, by their name at the cloud.
+        """Load nothing yet; `overrides` are capability settings by the model's name at the cloud.
 
         `api_key` is for clouds that take one; None leaves the credentials to the vendor's client.
         """
@@ -82,7 +82,7 @@ class CloudClient:
             await response.aclose()
 
     def known_capabilities(self, model: str) -> ModelCapabilities:
-        """Return what the table says, for clouds report nothing; see `ModelClient`."""
+        """Return the table's values, as clouds report none; see `ModelClient`."""
         base = known_capabilities(model)
         return self._limits.get(model) or apply_overrides(base, self._overrides)
 
@@ -91,15 +91,15 @@ class CloudClient:
         return self.known_capabilities(model)
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
-        """Store a window and a longest answer that an error of the endpoint named."""
+        """Store the context window and output limit, in tokens, from an endpoint's error."""
         self._limits[model] = self.known_capabilities(model).within(window, output)
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
-        """Return None: not every cloud counts."""
+        """Return None: not every cloud counts tokens."""
         return None
 
     async def list_models(self) -> tuple[str, ...]:
-        """Return those the user named: clouds list none that could be asked for."""
+        """Return the models that the user named, as clouds list none that requests can use."""
         return self.provider.models
 
     async def aclose(self) -> None:
@@ -116,11 +116,11 @@ class CloudClient:
         """Build the vendor's client.
 
         Raises:
-            ModelError: it is not installed, or lacks what it needs.
+            ModelError: it is not installed, or its options are incomplete.
         """
         cloud = str(self.provider.speaks)
         try:
-            import anthropic  # a second, and for nothing else
+            import anthropic  # takes a second to import, and only clouds need it
         except ImportError as error:
             raise self._missing(f"pip install 'agent-tui[{cloud}]'") from error
         names = _OPTIONS[cloud]
@@ -142,7 +142,7 @@ class CloudClient:
                 open_telemetry=False,
             )
         except (anthropic.AnthropicError, ValueError, ImportError) as error:
-            # Users construct no client.
+            # That hint is for programmers, not for users.
             what = re.sub(r"`\w+` in the constructor, ", "", str(error))
             raise self._missing(what) from error
         return cast("AsyncAnthropic", client)
@@ -154,9 +154,9 @@ class CloudClient:
     async def _post(
         self, client: AsyncAnthropic, body: dict[str, object], headers: dict[str, str]
     ) -> httpx2.Response:
-        """Return the answer once its headers are there."""
+        """Return the response once its headers have arrived."""
         import anthropic  # loaded with the client
-        import httpx2  # see above
+        import httpx2  # loaded with the client, too
 
         try:
             response = await client.post(
@@ -168,12 +168,12 @@ class CloudClient:
                 stream_cls=anthropic.AsyncStream[object],
             )
         except anthropic.APIStatusError as error:
-            # The vendor's client has read it, within our bounds.
+            # The vendor's client has read the body, within the limits of `bound_body`.
             raise from_status(error.response, error.response.content) from error
         except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
             raise from_connection(error, str(client.base_url)) from error
         except (anthropic.AnthropicError, ImportError, RuntimeError) as error:
-            # No credentials, or what signs with them is not installed.
+            # No credentials, or the library that signs with them is not installed.
             raise self._missing(str(error)) from error
         # For this `cast_to` the vendor's client returns the response itself, undeclared.
         return cast("httpx2.Response", response)

@@ -1,6 +1,6 @@
-"""Tools whose calls the Messages API holds to their schemas, as far as it compiles those.
+"""Tools for which the Messages API enforces the schema, as far as it can compile it.
 
-The endpoint makes one grammar of all schemas of a request. Next: `agent.model.wire`.
+The endpoint compiles all schemas of a request into one grammar. Next: `agent.model.wire`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Final
 from agent.model.dialects.json_members import record
 
 MOST_TOOLS: Final = 20
-"""Strict tools that the endpoint takes in one request."""
+"""Strict tools that the endpoint accepts in one request."""
 MOST_OPTIONAL: Final = 24
-"""Optional parameters of all of them."""
+"""Optional parameters of all of them together."""
 MOST_UNIONS: Final = 16
-"""Parameters of all of them that may have several types."""
+"""Parameters of all of them together that may have several types."""
 MOST_OPTIONAL_OF_ONE: Final = 8
-"""Of one tool, or it would take the place of many."""
+"""Optional parameters of one tool; more would leave too few for the others."""
 
 _KEPT: Final = ("type", "enum", "const", "required", "additionalProperties")
 _FORMATS: Final = frozenset(
@@ -40,9 +40,9 @@ _Schema = Mapping[str, object]
 
 
 def compiled_tools(tools: Iterable[Mapping[str, object]]) -> list[Mapping[str, object]]:
-    """Return the tools with those marked `strict` as the endpoint compiles them.
+    """Return the tools; those marked `strict` have the schema that the endpoint compiles.
 
-    The first ones that stay inside its limits together; the others are no longer marked.
+    Strict tools that would exceed its limits, or that it cannot compile, lose the mark.
     """
     offered_tools: list[Mapping[str, object]] = []
     count = optional = unions = 0
@@ -69,15 +69,15 @@ def compiled_tools(tools: Iterable[Mapping[str, object]]) -> list[Mapping[str, o
 def compiled_schema(schema: object) -> dict[str, object] | None:
     """Return the part of a schema that the endpoint compiles; the rest goes into descriptions.
 
-    None where that would change which calls fit: objects with free members, values of any type,
-    references that lead back to themselves.
+    None where this would change which calls are valid: objects with arbitrary members, values of
+    any type, recursive references.
     """
     definitions = record(schema, "$defs") if isinstance(schema, Mapping) else {}
     return _compile_node(_inline_references(schema, definitions))
 
 
 def _inline_references(node: object, definitions: _Schema, path: tuple[str, ...] = ()) -> object:
-    """Return a schema with its definitions in the places of references."""
+    """Return a schema with references replaced by their definitions, except recursive ones."""
     if isinstance(node, list):
         return [_inline_references(each, definitions, path) for each in node]
     if not isinstance(node, Mapping):
@@ -124,9 +124,9 @@ def _compile_node(node: object, *, is_optional: bool = False) -> dict[str, objec
 
 
 def _branches(rest: dict[str, object], *, is_optional: bool) -> list[object]:
-    """Take the alternatives out of a node; empty for a node of one type.
+    """Remove the alternatives from a node and return them; empty for a node of one type.
 
-    What is optional is left out; a null as well would be a second way to say so.
+    An optional parameter loses its null: leaving it out already expresses that.
     """
     kinds = rest.get("type")
     branches = rest.pop("anyOf", None)
@@ -138,7 +138,7 @@ def _branches(rest: dict[str, object], *, is_optional: bool) -> list[object]:
 
 
 def _properties(rest: dict[str, object]) -> dict[str, object] | None:
-    """Take the properties out of an object; None where it may have others."""
+    """Remove an object's properties and return them compiled; None if it may have others."""
     required_names = rest.get("required")
     names = required_names if isinstance(required_names, list) else []
     members = record(rest, "properties")
@@ -152,14 +152,14 @@ def _properties(rest: dict[str, object]) -> dict[str, object] | None:
 
 
 def _description(rest: dict[str, object]) -> str:
-    """Return the description with what the grammar does not hold: bounds, patterns, defaults."""
+    """Return the description with what the grammar cannot express: bounds, patterns, defaults."""
     text = str(rest.pop("description", ""))
     notes = [f"{name}: {json.dumps(rest[name])}" for name in rest if rest[name] not in (None, "")]
     return " ".join(filter(None, (text, "{" + ", ".join(notes) + "}" if notes else "")))
 
 
 def _choices(node: object) -> tuple[int, int]:
-    """Return how many optional parameters a compiled schema has, and how many unions."""
+    """Return the number of optional parameters of a compiled schema, and of unions."""
     if isinstance(node, list):
         each = [_choices(part) for part in node]
         return sum(optional for optional, _ in each), sum(unions for _, unions in each)

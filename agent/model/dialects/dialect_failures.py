@@ -1,4 +1,4 @@
-"""Failures as other providers report them, turned into `ModelError` with kinds of ours."""
+"""Errors of other providers, converted into `ModelError` with our kinds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KINDS: Final[Mapping[str, str]] = {
     "invalid_api_key": "authentication_error",
     "api_key_invalid": "authentication_error",
     "unauthenticated": "authentication_error",
-    # LiteLLM without a database knows its master key alone, and looks up any other there.
+    # LiteLLM without a database knows only its master key, and fails to look up any other.
     "no_db_connection": "authentication_error",
     "permission_denied": "permission_error",
     "model_not_found": "not_found_error",
@@ -40,7 +40,7 @@ _KINDS: Final[Mapping[str, str]] = {
     "unavailable": "overloaded_error",
     "deadline_exceeded": "timeout_error",
 }
-"""Code, type or status in small letters to the kind that decides what happens next."""
+"""Code, type or status in lower case to the kind, which decides how to recover."""
 
 _BY_NUMBER: Final[Mapping[int, str]] = {
     401: "authentication_error",
@@ -79,7 +79,7 @@ def response_failure(response: httpx2.Response, content: bytes) -> ModelError:
 
 
 def stream_failure(error: object) -> ModelError:
-    """Return the error that a record inside a stream reports."""
+    """Return the error that a record within a stream reports."""
     if isinstance(error, str):
         error = {"message": error}
     fields = error if isinstance(error, Mapping) else {}
@@ -91,7 +91,7 @@ def stream_failure(error: object) -> ModelError:
 
 
 def _kind(error: Mapping[str, object]) -> str:
-    """Return the most exact of our kinds; the code as it came where none fits."""
+    """Return our most specific kind; the provider's own code if none matches."""
     names = [text(info, "reason") for info in array(error, "details")]
     names += [text(error, name) for name in ("code", "status", "type")]
     for name in names:
@@ -102,7 +102,7 @@ def _kind(error: Mapping[str, object]) -> str:
 
 def _message(error: Mapping[str, object]) -> str:
     message = str(without_surrogates(text(error, "message"))).strip()
-    # OpenRouter puts what the provider behind it said here.
+    # OpenRouter puts the message of the upstream provider here.
     raw = text(record(error, "metadata"), "raw")
     if raw and raw not in message:
         message = f"{message} ({without_surrogates(raw).strip()})"
@@ -110,7 +110,7 @@ def _message(error: Mapping[str, object]) -> str:
 
 
 def _retry_delay(error: Mapping[str, object]) -> str | None:
-    """Return the seconds that Google asks to wait."""
+    """Return the delay in seconds that Google asks for, as text; None if there is none."""
     for info in array(error, "details"):
         delay = re.fullmatch(r"(\d+(?:\.\d+)?)s", text(info, "retryDelay"))
         if delay:

@@ -1,4 +1,4 @@
-"""Schemas as providers hold a model to them: every property required, none beside those named."""
+"""Schemas that providers enforce: every property is required, and no others are allowed."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _REFUSED: Final = frozenset(
 
 
 def is_strict_schema(schema: Mapping[str, object]) -> bool:
-    """Whether a schema, as it stands, may be enforced."""
+    """Return whether a schema can be enforced without a change."""
     return _strict(schema, changes=False) is not None
 
 
 def strict_schema(schema: Mapping[str, object]) -> Mapping[str, object] | None:
-    """Return a schema that may be enforced and allows no answer that this one does not.
+    """Return a schema that can be enforced and allows no answer that this one does not.
 
-    None where there is none: it has optional or free properties, or parts that cannot be enforced.
+    None if it has optional or arbitrary properties, or keywords that cannot be enforced.
     """
     strict = _strict(schema, changes=True)
     return strict if isinstance(strict, Mapping) else None
 
 
 def _strict(node: object, *, changes: bool) -> object | None:
-    """Return the node, closed where it says nothing about other properties; None for no way."""
+    """Return the node, closed to other properties if `changes`; None if it cannot be enforced."""
     if isinstance(node, list):
         parts = [_strict(each, changes=changes) for each in node]
         return None if any(part is None for part in parts) else parts

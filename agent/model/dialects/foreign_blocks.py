@@ -1,7 +1,7 @@
-"""Blocks that only one provider can read: marked when they arrive, left out for all others.
+"""Blocks that only one provider can read: marked on arrival, omitted for all others.
 
 History stays in blocks of the Messages API, whichever model wrote it. What a provider must get back
-unchanged stands beside them: in the signature of a thinking block (`@provider:` and JSON), or
+unchanged is stored with them: in the signature of a thinking block (`@provider:` and JSON), or
 under `_origin` in any other block.
 """
 
@@ -21,16 +21,16 @@ ORIGIN: Final = "_origin"
 _MARK: Final = "@"
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 _COMMON: Final = frozenset({"text", "tool_use", "tool_result", "image", "document"})
-"""Kinds of blocks that every provider has a form for."""
+"""Kinds of blocks that every provider can represent."""
 
 
 def signature(provider: str, payload: Mapping[str, object]) -> str:
-    """Return the signature of thinking by a provider, with what it wants back."""
+    """Return the signature of a provider's thinking block, with the payload to send back."""
     return f"{_MARK}{provider}:{json.dumps(payload, separators=(',', ':'))}"
 
 
 def signed_payload(block: Mapping[str, object], provider: str) -> Mapping[str, object] | None:
-    """Return what a provider's own thinking carries; None for thinking of any other."""
+    """Return the payload of this provider's thinking block; None for another provider's."""
     text = block.get("signature")
     head = f"{_MARK}{provider}:"
     if not isinstance(text, str) or not text.startswith(head):
@@ -43,12 +43,12 @@ def signed_payload(block: Mapping[str, object], provider: str) -> Mapping[str, o
 
 
 def origin(provider: str, **values: object) -> Block:
-    """Return the mark for a block, to be merged into it."""
+    """Return a field to be merged into a block: its provider, and values to send back."""
     return {ORIGIN: {"provider": provider, **values}}
 
 
 def origin_of(block: Mapping[str, object], provider: str) -> Mapping[str, object]:
-    """Return what a provider's own block carries; empty for a block of any other."""
+    """Return the `_origin` field of this provider's block; empty for another provider's."""
     mark = block.get(ORIGIN)
     if isinstance(mark, Mapping) and mark.get("provider") == provider:
         return mark
@@ -56,9 +56,9 @@ def origin_of(block: Mapping[str, object], provider: str) -> Mapping[str, object
 
 
 def without_foreign(messages: Sequence[Message]) -> Sequence[Message]:
-    """Return the messages as the Messages API takes them; the same object where nothing is foreign.
+    """Return the messages for the Messages API; the same object if no block is foreign.
 
-    Messages that held nothing else are left out.
+    Messages that become empty are omitted.
     """
     if not any(_is_foreign(block) for message in messages for block in message.content):
         return messages
@@ -75,9 +75,9 @@ def without_foreign(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def shared_turns(request: ModelRequest, provider: str) -> list[tuple[str, list[Block]]]:
-    """Return (role, blocks) of a request with blocks that this provider has a form for.
+    """Return (role, blocks) pairs of a request, with the blocks that this provider can represent.
 
-    Neighbors of one role are one turn, results come first in theirs.
+    Adjacent messages of one role are merged, with tool results first.
     """
     messages: Sequence[Message] = without_signed_summary(request.messages)
     if "kept_thinking" in request.without:
@@ -95,7 +95,7 @@ def shared_turns(request: ModelRequest, provider: str) -> list[tuple[str, list[B
 
 
 def left_out(messages: Sequence[Message], provider: str) -> str:
-    """Return a sentence on what of a history a provider cannot read; empty for nothing.
+    """Return a sentence about the parts of a history that a provider cannot read; else "".
 
     `provider` is empty for the main endpoint.
     """

@@ -1,4 +1,4 @@
-"""Names of tools and ids of calls, for providers that take shorter ones than ours."""
+"""Names of tools and ids of calls, for providers with a shorter limit than ours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHORT_ID: Final = 9
 
 
 def short_name(name: str) -> str:
-    """Return a name that providers take: the beginning of a long one, and a digest."""
+    """Return a name that providers accept: a long one is cut and ends with a digest."""
     if len(name) <= NAME_LIMIT:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:8]
@@ -20,7 +20,7 @@ def short_name(name: str) -> str:
 
 
 def long_names(tools: Iterable[Mapping[str, object]]) -> dict[str, str]:
-    """Return short name to full name, for those tools whose name had to be cut."""
+    """Return short names to full names, for the tools whose name was cut."""
     names = (str(tool.get("name", "")) for tool in tools)
     return {short_name(name): name for name in names if short_name(name) != name}
 

@@ -1,4 +1,4 @@
-"""Reads JSON of unknown make: a member of the wrong kind counts as absent."""
+"""Reads untrusted JSON: a member of the wrong type counts as absent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def text(parent: Mapping[str, object], name: str) -> str:
 
 
 def count(parent: Mapping[str, object], name: str) -> int:
-    """Return a member that is a number of something; else 0."""
+    """Return a member that is a positive integer; else 0."""
     value = parent.get(name)
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return value if is_number and isinstance(value, int) and value > 0 else 0

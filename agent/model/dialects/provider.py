@@ -1,4 +1,4 @@
-"""A provider of models, as a value: where it is, what it speaks, whose key it takes, its habits."""
+"""A provider of models, as a value: its address, dialect, key variables and deviations."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Cloud = Literal["bedrock", "vertex", "foundry"]
 """Clouds that serve Claude, each with credentials of its own."""
 
 ReasoningBack = Literal["never", "calls", "always"]
-"""With which earlier answers their reasoning is sent back: none, those that call tools, all."""
+"""The earlier answers whose reasoning is sent back: none, those that call tools, or all."""
 
 
 class Habits(Struct, frozen=True):
-    """In what a server of Chat Completions differs from others."""
+    """How a server of Chat Completions differs from others."""
 
     reasoning_back: ReasoningBack = "never"
     short_call_ids: bool = False
-    """Ids of calls have nine letters and digits, no more and no less."""
+    """Ids of calls have exactly nine letters and digits."""
     max_completion_tokens: bool = False
-    """The limit of an answer has its newer name."""
+    """The output limit has its newer name, `max_completion_tokens`."""
     reasoning_details: bool = False
-    """Reasoning comes, and goes back, as `reasoning_details`."""
+    """Reasoning is received, and sent back, as `reasoning_details`."""
 
 
 class Provider(Struct, frozen=True, kw_only=True):
@@ -35,33 +35,33 @@ class Provider(Struct, frozen=True, kw_only=True):
     name: str
     speaks: Dialect | Cloud
     base_url: str = ""
-    """With its version, such as `/v1`; empty where a cloud's client knows it."""
+    """With its version, such as `/v1`; empty if a cloud's client knows the address."""
     address_variable: str = ""
     """Variable that replaces `base_url`; empty for none."""
     key_variables: tuple[str, ...] = ()
-    """The first that is set counts."""
+    """The first that is set is used."""
     key_helper: str | None = None
-    """Command that prints the key, where no variable is set."""
+    """Command that prints the key; used if no variable is set."""
     needs_key: bool = True
     headers: Mapping[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ()
-    """Named by the user, for endpoints that list none."""
+    """Models that the user named, for endpoints that list none."""
     small_model: str | None = None
-    """For titles, hooks and the like; None: the model in use."""
+    """For titles, hooks and similar tasks; None: the model in use."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """Of a cloud: region, project, resource."""
+    """Options of a cloud: region, project, resource."""
     habits: Habits = Habits()
     is_configured: bool = False
     """Whether the user's settings name it."""
 
     @property
     def cloud(self) -> Cloud | None:
-        """The cloud it is; None for a server of a dialect."""
+        """The cloud; None for a server that speaks a dialect."""
         return next((each for each in get_args(Cloud) if each == self.speaks), None)
 
     @property
     def dialect(self) -> Dialect:
-        """What it speaks; clouds serve Claude by the Messages API."""
+        """The API that it speaks; clouds serve Claude by the Messages API."""
         return next((each for each in get_args(Dialect) if each == self.speaks), "messages")
 
     @property
@@ -71,7 +71,7 @@ class Provider(Struct, frozen=True, kw_only=True):
 
     @property
     def names(self) -> EndpointNames:
-        """Return what a user would change about it."""
+        """Return the names of the variables and settings that configure it."""
         section = f"providers.{self.name}"
         key = " or ".join(self.key_variables) or f"{section}.keyVariable"
         if self.cloud is not None:

@@ -1,4 +1,4 @@
-"""What a dialect brings: where requests go, what they hold, how the answer is read."""
+"""What a dialect consists of: the path and body of a request, and a reader of the response."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from agent.model.dialects.provider import Provider
 
 
 class AnswerReader(Protocol):
-    """Turns the records of one answer into events."""
+    """Converts the records of one response into events."""
 
     def read(self, record: Mapping[str, object]) -> Iterator[ModelEvent]:
         """Yield the events of one record of the stream.
 
         Raises:
-            ModelError: the record reports a failure, or makes no sense.
+            ModelError: the record reports an error, or is malformed.
         """
         ...
 
     def end(self) -> Iterator[ModelEvent]:
-        """Yield what is left when the stream has ended.
+        """Yield the remaining events when the stream has ended.
 
         Raises:
-            ModelError: the answer was not whole.
+            ModelError: the response is incomplete.
         """
         ...
 
     def whole(self, answer: Mapping[str, object]) -> Iterator[ModelEvent]:
-        """Yield the events of an answer that came as one JSON object; `end` follows."""
+        """Yield the events of a response that is one JSON object; `end` is called afterwards."""
         ...
 
 
 class WireDialect(Struct, frozen=True):
-    """One way of speaking."""
+    """One dialect; see `wire_dialects`."""
 
     path: Callable[[str], str]
-    """Of a model's name; appended to the base address."""
+    """Returns the path for a model's name; it is appended to the base address."""
     body: Callable[[ModelRequest, ModelCapabilities, Provider], dict[str, object]]
     reader: Callable[[ModelRequest, Provider], AnswerReader]

@@ -1,1 +1,1 @@
-"""Google's `generateContent`: requests out, streams in, both pure."""
+"""Google's `generateContent`: pure conversion of requests and streams."""

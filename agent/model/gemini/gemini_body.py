@@ -1,4 +1,4 @@
-"""A request as Google's `generateContent` takes it, thought signatures where they came.
+"""Requests for Google's `generateContent`, with thought signatures on the parts they belong to.
 
 Next: `agent.model.gemini.gemini_reader`.
 """
@@ -17,7 +17,7 @@ from agent.model.dialects.function_names import short_name
 from agent.model.dialects.provider import Provider
 
 NO_SIGNATURE: Final = "skip_thought_signature_validator"
-"""Documented stand-in for calls that this model did not make."""
+"""Documented placeholder for calls that this model did not make."""
 
 _LEVELS: Final[Mapping[Effort, str]] = {
     "low": "LOW",
@@ -30,14 +30,14 @@ _BUDGETS: Final[Mapping[Effort, int]] = {"low": 2_048, "medium": 8_192}
 
 
 def gemini_path(model: str) -> str:
-    """Return where requests for a model go."""
+    """Return the path of requests for a model."""
     return f"/models/{quote(model, safe='')}:streamGenerateContent?alt=sse"
 
 
 def gemini_body(
     request: ModelRequest, model: ModelCapabilities, provider: Provider
 ) -> dict[str, object]:
-    """Return the JSON body. Never with a temperature: the newer models need their own."""
+    """Return the JSON body, without a temperature: the newer models need their default."""
     generation: dict[str, object] = {
         "maxOutputTokens": min(request.max_tokens, model.max_output_tokens)
     }
@@ -120,7 +120,7 @@ def _contents(request: ModelRequest, provider: str) -> list[dict[str, object]]:
 
 
 def _wire_id(block: Block, provider: str) -> object:
-    """Return the id a call goes by at the server; None where it gave none."""
+    """Return the server's id of a call; None if it gave none."""
     mark = origin_of(block, provider)
     return mark.get("call_id") if mark else block["id"]
 

@@ -1,4 +1,4 @@
-"""The stream of `generateContent` as events: parts of one kind are one block, calls come whole."""
+"""Reads `generateContent` streams: adjacent parts of one kind form a block, calls are complete."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STOPS: Final[Mapping[str, str]] = {
     "TOO_MANY_TOOL_CALLS": "pause_turn",
     "CONTINUATION": "pause_turn",
 }
-"""All others are refusals of one kind or another."""
+"""Finish reasons to stop reasons; all others are refusals."""
 _AGAIN: Final = frozenset(
     {
         "MALFORMED_FUNCTION_CALL",
@@ -41,14 +41,14 @@ _AGAIN: Final = frozenset(
         "UNEXPECTED_TOOL_CALL",
     }
 )
-"""Ends that are the model's slip: the same request may well succeed."""
+"""Finish reasons for an accidental failure of the model: a retry may succeed."""
 
 
 class GeminiReader:
-    """Reads one answer."""
+    """Reads one response."""
 
     def __init__(self, request: ModelRequest, provider: Provider) -> None:
-        """`request` is the one that is answered."""
+        """`request` is the request that the response belongs to."""
         self._provider = provider.name
         self._names = long_names(request.tools)
         self._has_started = False
@@ -126,8 +126,8 @@ class GeminiReader:
         if not piece and not mark:
             return
         if mark or self._kind != kind:
-            # A signature belongs to the part it came with: that is a block of its own, and one
-            # without text would be lost.
+            # A signature belongs to its own part, which therefore becomes a block; as a text block,
+            # a part without text would be dropped.
             yield from self._close()
             block_kind = kind if piece else "thinking"
             head: Block = {"type": block_kind, block_kind: ""}

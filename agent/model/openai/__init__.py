@@ -1,1 +1,1 @@
-"""OpenAI's two dialects, Responses and Chat Completions: requests out, streams in, both pure."""
+"""OpenAI's two dialects, Responses and Chat Completions: pure conversion."""

@@ -1,4 +1,4 @@
-"""A request as servers of Chat Completions take it, with each one's habits.
+"""Requests for servers of Chat Completions, with each one's deviations.
 
 Next: `agent.model.openai.chat_reader`.
 """
@@ -22,7 +22,7 @@ IMAGES_FOLLOW: Final = "The images of the results above:"
 
 
 def chat_path(_model: str) -> str:
-    """Return where requests go."""
+    """Return the path of requests."""
     return PATH
 
 
@@ -98,7 +98,7 @@ def _messages(request: ModelRequest, provider: Provider) -> list[dict[str, objec
             if answer is not None:
                 messages.append(answer)
         elif role == "system":
-            # Most servers take one such message only, the first.
+            # Most servers accept a system message only as the first one.
             text = "\n\n".join(str(block.get("text", "")) for block in blocks)
             messages.append({"role": "user", "content": text})
         else:
@@ -158,7 +158,7 @@ def _user_messages(blocks: Sequence[Block], habits: Habits) -> list[dict[str, ob
         messages.append({"role": "tool", "tool_call_id": call_id, "content": text})
         all_images += images
     if all_images:
-        # Few servers take an image as the result of a call.
+        # Few servers accept an image in the result of a call.
         content = [{"type": "text", "text": IMAGES_FOLLOW}, *all_images, *content]
     if all(part["type"] == "text" for part in content):
         text = "\n\n".join(str(part["text"]) for part in content)

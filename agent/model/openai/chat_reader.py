@@ -1,7 +1,7 @@
-"""The stream of Chat Completions as events, whatever a server makes of it.
+"""Reads Chat Completions streams, including the deviations of many servers.
 
-Calls are distinguished by index and by id, as some servers number every call 0. A call is shown
-while it is written; another one that begins before its arguments are whole waits until it ends.
+Calls are distinguished by index and by id, as some servers number every call 0. A call is passed on
+while it arrives; one that begins before its arguments are complete waits until it ends.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ class _Call(Struct):
     id: str
     name: str
     waiting: list[str] = field(default_factory=list)
-    """Arguments that were not sent on yet."""
+    """Arguments that were not passed on yet."""
     arguments: str = ""
 
 
 class ChatReader:
-    """Reads one answer."""
+    """Reads one response."""
 
     def __init__(self, request: ModelRequest, provider: Provider) -> None:
-        """`request` is the one that is answered."""
+        """`request` is the request that the response belongs to."""
         self._provider = provider
         self._names = long_names(request.tools)
         self._marked_text = MarkedText(
@@ -65,7 +65,7 @@ class ChatReader:
         self._has_started = False
         self._block = -1
         self._kind = ""
-        """Of the open block: `text`, `thinking`, `call`, or empty."""
+        """Kind of the open block: `text`, `thinking`, `call`, or empty."""
         self._details: list[object] = []
         self._calls: list[_Call] = []
         self._complete_calls = 0
@@ -187,7 +187,7 @@ class ChatReader:
         yield from self._show_calls()
 
     def _call(self, index: object, call_id: str, name: str) -> _Call:
-        """Return the call that a delta extends; a new one where its id or its index is new."""
+        """Return the call that a delta extends; a new one if its id or its index is new."""
         for call in reversed(self._calls):
             if index is not None and call.index == index and (not call_id or call.id == call_id):
                 call.name = call.name or name

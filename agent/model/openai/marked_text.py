@@ -1,7 +1,7 @@
-"""Reasoning and calls that a server left inside the text: `<think>`, `<tool_call>`, `[TOOL_CALLS]`.
+"""Reasoning and calls that a server leaves in the text: `<think>`, `<tool_call>`, `[TOOL_CALLS]`.
 
-Servers do so for models whose forms they do not parse. Text is held back only while it may become
-such a mark.
+Servers do this for models whose syntax they do not parse. Text is held back only while it may
+become such a mark.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _THINK: Final = ("<think>", "</think>")
 _CALL: Final = ("<tool_call>", "</tool_call>")
 _CALLS: Final = "[TOOL_CALLS]"
 _LONGEST: Final = 1_000_000
-"""A call that does not end within so many characters is text."""
+"""A call that does not end within this number of characters is treated as text."""
 
 
 class MarkedPiece(Struct, frozen=True):
-    """Some text, or reasoning."""
+    """A piece of text or of reasoning."""
 
     kind: Literal["text", "thinking"]
     text: str
@@ -34,16 +34,16 @@ class WrittenCall(Struct, frozen=True):
 
 
 class MarkedText:
-    """Splits the text of one answer; calls count only where their tool is on offer."""
+    """Splits the text of one answer; calls count only if their tool is offered."""
 
     def __init__(self, tools: Collection[str]) -> None:
-        """`tools` are the names on offer."""
+        """`tools` are the names of the offered tools."""
         self._tools = tools
         self._pending = ""
         self._state: Literal["start", "text", "thinking", "call", "calls"] = "start"
 
     def feed(self, text: str) -> Iterator[MarkedPiece | WrittenCall]:
-        """Yield what more text completes."""
+        """Yield the pieces and calls that more text completes."""
         self._pending += text
         while self._pending:
             old_state = self._pending, self._state
@@ -52,14 +52,14 @@ class MarkedText:
                 return
 
     def end(self) -> Iterator[MarkedPiece | WrittenCall]:
-        """Yield what is held at the end of the answer."""
+        """Yield what was held back until the end of the answer."""
         pending, self._pending = self._pending, ""
         if not pending:
             return
         if self._state == "calls":
             yield from self._read_list(pending)
         elif self._state == "call":
-            # Models at their limit, and some servers, leave the end mark out.
+            # Models at their output limit, and some servers, omit the end mark.
             yield from self._read_call(pending, _CALL[0] + pending)
         else:
             yield MarkedPiece("thinking" if self._state == "thinking" else "text", pending)
@@ -78,7 +78,7 @@ class MarkedText:
                 pass  # to the end of the answer
 
     def _begin(self) -> Iterator[MarkedPiece | WrittenCall]:
-        """Only an answer's very first word opens reasoning; later it may be about such marks."""
+        """Enter `thinking` only at the start of an answer: later text may just mention the mark."""
         text = self._pending.lstrip()
         if text.startswith(_THINK[0]):
             self._pending, self._state = text.removeprefix(_THINK[0]).lstrip("\n"), "thinking"
@@ -151,7 +151,7 @@ class MarkedText:
 
 
 def _overlap(text: str, marks: tuple[str, ...]) -> int:
-    """Return how many characters at the end of a text may be the beginning of a mark."""
+    """Return the number of characters at the end of a text that may begin a mark."""
     longest = max(map(len, marks), default=1) - 1
     for size in range(min(longest, len(text)), 0, -1):
         if any(mark.startswith(text[-size:]) for mark in marks):

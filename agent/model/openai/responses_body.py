@@ -1,4 +1,4 @@
-"""A request as OpenAI's Responses API takes it: stateless, with its reasoning items in the input.
+"""Requests for OpenAI's Responses API: stateless, with its reasoning items in the input.
 
 Next: `agent.model.openai.responses_reader`.
 """
@@ -22,7 +22,7 @@ ERROR_PREFIX: Final = "Error: "
 
 
 def responses_path(_model: str) -> str:
-    """Return where requests go."""
+    """Return the path of requests."""
     return PATH
 
 
@@ -151,7 +151,7 @@ def _answer_items(blocks: Sequence[Block], provider: str) -> list[dict[str, obje
                         "arguments": arguments,
                     }
                 )
-    # Reasoning that nothing followed, as after an interruption, is rejected.
+    # The API rejects reasoning that nothing follows, as after an interruption.
     while items and items[-1].get("type") == "reasoning":
         items.pop()
     return items
@@ -215,7 +215,7 @@ def _parts(block: Block) -> list[dict[str, object]]:
 
 
 def data_url(source: Mapping[str, object]) -> str:
-    """Return an image's or a document's source as one address."""
+    """Return the source of an image or a document as one URL."""
     if source.get("type") == "url":
         return str(source.get("url"))
     return f"data:{source.get('media_type')};base64,{source.get('data')}"

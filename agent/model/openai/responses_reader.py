@@ -1,4 +1,4 @@
-"""The Responses API's stream as events: one block for each output item."""
+"""Reads streams of the Responses API: one block for each output item."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _INCOMPLETE: Final[Mapping[str, str]] = {
 
 
 class ResponsesReader:
-    """Reads one answer."""
+    """Reads one response."""
 
     def __init__(self, request: ModelRequest, provider: Provider) -> None:
-        """`request` is the one that is answered."""
+        """`request` is the request that the response belongs to."""
         self._provider = provider.name
         self._names = long_names(request.tools)
         self._open: dict[int, str] = {}
-        """Block to the type of its item, while it is open."""
+        """Open blocks to the types of their items."""
         self._blocks: dict[object, int] = {}
-        """Index and id of an item to its block: some servers send the one, some the other."""
+        """Index and id of an item to its block, as some servers send only one of them."""
         self._count = 0
         self._with_deltas: set[int] = set()
         self._calls = 0
@@ -122,7 +122,7 @@ class ResponsesReader:
         yield BlockStart(number, block)
 
     def _block_of(self, record_: Mapping[str, object], item: Mapping[str, object]) -> int | None:
-        """Return the open block that a record is about; the last one where it does not say."""
+        """Return the open block that a record refers to; the last one if the record names none."""
         keys = _keys(record_, item)
         blocks = [self._blocks[key] for key in keys if key in self._blocks]
         if not blocks and not keys:
@@ -182,7 +182,7 @@ class ResponsesReader:
 
 
 def _late_deltas(index: int, kind: str, item: Mapping[str, object]) -> Iterator[ModelEvent]:
-    """Yield what a server sends with an item's end only."""
+    """Yield the content of an item that a server sends only when the item ends."""
     if kind == "function_call":
         arguments = text(item, "arguments")
         yield BlockDelta(index, {"type": "input_json_delta", "partial_json": arguments})
@@ -212,6 +212,6 @@ def _usage(usage: Mapping[str, object]) -> dict[str, object]:
 
 
 def _keys(record_: Mapping[str, object], item: Mapping[str, object]) -> list[object]:
-    """Return what names the item of a record."""
+    """Return the index and ids by which a record refers to its item."""
     names = (record_.get("output_index"), record_.get("item_id"), item.get("id"))
     return [name for name in names if isinstance(name, int | str)]

@@ -1,1 +1,1 @@
-"""Other providers behind the seam: which there are, how a name finds one, one client for all."""
+"""Other providers: the known ones, the choice by a model's name, and one client for all."""

@@ -1,4 +1,4 @@
-"""The providers that are known by name, without any setting. State of November 2026."""
+"""The providers that are built in and need no setting. As of November 2026."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _chat(name: str, base_url: str, key: str, habits: Habits = Habits()) -> Prov
 
 
 def _local(name: str, port: int) -> Provider:
-    # Their models were trained on traces with the reasoning of the task in hand.
+    # Their models were trained on traces that include the current task's reasoning.
     return Provider(
         name=name,
         speaks="chat",

@@ -1,7 +1,7 @@
-"""What models of other providers can take, for endpoints that do not say. State of November 2026.
+"""Capabilities of other providers' models, for endpoints that report none. As of November 2026.
 
-First match wins; a name that matches nothing is a careful guess, which `modelCapabilities` in the
-user's settings replaces.
+The first match wins; an unknown name gets a conservative guess, which `modelCapabilities` in the
+user's settings overrides.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which providers a start has: those known by name, and what the user's settings say of them.
+"""The available providers: the built-in ones, changed and extended by the user's settings.
 
-Project settings never change this: the caller passes what user and policy settings hold.
+Project settings never change them: the caller passes only user and policy settings.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from agent.model.providers.known_providers import KNOWN_PROVIDERS
 
 
 class ProviderSettings(Struct, frozen=True, kw_only=True):
-    """One entry of the `providers` setting; None leaves a value as it is known."""
+    """One entry of the `providers` setting; None keeps the built-in value."""
 
     api: Dialect | Cloud | None = None
     base_url: str | None = None
@@ -33,16 +33,16 @@ class ProviderSettings(Struct, frozen=True, kw_only=True):
 
 
 class Providers(Struct, frozen=True):
-    """The providers of a start, and what of the settings about them makes no sense."""
+    """The available providers, and warnings about unusable settings."""
 
     by_name: Mapping[str, Provider] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     scope: Literal["all", "configured"] = "all"
-    """`configured`: a gateway answers, whose own names of models look like `openai/x`; only
-    providers that settings name are meant then."""
+    """`configured`: a gateway is used, whose own model names look like `openai/x`, so only
+    providers that settings name count as a prefix."""
 
     def split(self, model: str) -> tuple[Provider, str] | None:
-        """Return provider and name there of `provider/model`; None for the main endpoint's."""
+        """Split `provider/model` into provider and model name; None for a main endpoint's model."""
         name, slash, rest = model.strip().partition("/")
         provider = self.by_name.get(name)
         if not slash or not rest or provider is None:
@@ -52,14 +52,14 @@ class Providers(Struct, frozen=True):
         return provider, rest
 
     def unfinished_reason(self, model: str) -> str | None:
-        """Return that a name ends behind its provider's; None for other names."""
+        """Return an error message if a name has a provider and no model; None for other names."""
         head, slash, rest = model.strip().partition("/")
         if not slash or rest.strip():
             return None
         return f"{model.strip()} names a provider and no model: write {head or 'PROVIDER'}/NAME."
 
     def unknown(self, model: str) -> str | None:
-        """Return that there is no such provider; None for a name without one."""
+        """Return the error message for a name's unknown provider; None for a name without one."""
         head, slash, _ = model.partition("/")
         if not slash:
             return None
@@ -76,7 +76,7 @@ def configured_providers(
     *,
     behind_gateway: bool = False,
 ) -> Providers:
-    """Return the providers that settings and environment add up to."""
+    """Return the built-in providers with settings and environment applied."""
     by_name = {each.name: _resolve_address(each, env) for each in KNOWN_PROVIDERS}
     warnings: list[str] = []
     for name, section in settings.items():
@@ -113,7 +113,7 @@ def _problem(name: str, section: ProviderSettings, builtin: Provider | None) -> 
 
 
 def _merge_provider(name: str, section: ProviderSettings, builtin: Provider | None) -> Provider:
-    """Return the provider that settings describe, on top of the known one of that name."""
+    """Return the built-in provider of that name, or a new one, with the settings applied."""
     base = builtin or Provider(
         name=name, speaks="chat", needs_key=bool(section.key_variable or section.key_helper)
     )
@@ -135,7 +135,7 @@ def _merge_provider(name: str, section: ProviderSettings, builtin: Provider | No
 
 
 def is_address(url: str) -> bool:
-    """Return whether requests can go to an address."""
+    """Return whether `url` is an HTTP(S) URL that requests can be sent to."""
     try:
         parts = urlsplit(url.strip())
         port_is_fine = parts.port is None or parts.port > 0
@@ -147,7 +147,7 @@ def is_address(url: str) -> bool:
 
 
 def _with_version(url: str, speaks: str) -> str:
-    """Return the address as requests extend it: half of all guides leave the version out."""
+    """Return the address with or without the version, as the dialect needs it."""
     url = url.strip().rstrip("/")
     if speaks in ("messages", *get_args(Cloud)):
         return re.sub(r"/v1$", "", url)

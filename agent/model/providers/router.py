@@ -1,7 +1,7 @@
-"""One client for all providers: a model's name says which one is asked.
+"""One client for all providers: the model's name selects the provider.
 
-`provider/model` goes to that provider, whose client is made, and whose dialect is imported, with
-the first request; any other name goes to the main endpoint as it is.
+`provider/model` goes to that provider; its client is created, and its dialect imported, with the
+first request. Any other name goes to the main endpoint unchanged.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from agent.model.providers.model_table import foreign_capabilities
 from agent.model.providers.provider_setup import Providers
 
 LIST_S: Final = 4.0
-"""How long a provider may take to list its models."""
+"""Time limit, in seconds, for a provider to list its models."""
 
 
 class ProviderClient(ModelClient, Protocol):
-    """A client that also lists models and takes limits."""
+    """A client that also lists models and stores limits."""
 
     async def list_models(self) -> tuple[str, ...]:
-        """Return the ids of the models the endpoint has."""
+        """Return the ids of the endpoint's models."""
         ...
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
-        """Store limits that an error named."""
+        """Store the context window and output limit, in tokens, from an endpoint's error."""
         ...
 
 
@@ -58,7 +58,7 @@ class ModelRouter:
         env: Mapping[str, str],
         overrides: Mapping[str, Override],
     ) -> None:
-        """`env` holds the keys; `overrides` say what models can take, by their whole names."""
+        """`env` contains the keys; `overrides` are capability settings by full model name."""
         self.main = main
         self.providers = providers
         self._env = env
@@ -91,7 +91,7 @@ class ModelRouter:
                 error.names = provider.names
                 if error.status != 401 or has_begun or not may_renew:
                     raise
-            # The key may have expired: its helper is asked once more.
+            # The key may have expired: its helper runs once more.
             await self._forget(provider)
 
     def known_capabilities(self, model: str) -> ModelCapabilities:
@@ -107,7 +107,7 @@ class ModelRouter:
         return apply_overrides(base, self._overrides)
 
     async def capabilities(self, model: str) -> ModelCapabilities:
-        """Return what the model can take; see `ModelClient.capabilities`."""
+        """Return what the model supports; see `ModelClient.capabilities`."""
         target = self.providers.split(model)
         if target is None:
             return await self.main.capabilities(model)
@@ -118,11 +118,11 @@ class ModelRouter:
         return self.known_capabilities(model)
 
     def override(self, model: str) -> Override:
-        """Return what the user's settings say of a model."""
+        """Return the user's settings for a model; an empty override if there are none."""
         return self._overrides.get(model, Override())
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
-        """Store a window and a longest answer that an error of the endpoint named."""
+        """Store the context window and output limit, in tokens, from an endpoint's error."""
         target = self.providers.split(model)
         if target is None:
             self.main.learn_limits(model, window, output)
@@ -140,9 +140,9 @@ class ModelRouter:
         return None
 
     async def list_models(self) -> tuple[str, ...]:
-        """Return the models of the main endpoint, then `provider/model` of those that are set up.
+        """Return the main endpoint's models, then `provider/model` of each provider that is set up.
 
-        A provider that does not answer in time is left out.
+        A provider that does not respond within `LIST_S` is left out.
         """
         main = self.main.endpoint
         questions: list[Awaitable[tuple[str, ...]]]
@@ -155,14 +155,14 @@ class ModelRouter:
         return tuple(dict.fromkeys(name for names in answers for name in names))
 
     def address(self, model: str) -> str:
-        """Return where requests for a model go, for users."""
+        """Return the address for a model's requests, to be shown to users."""
         target = self.providers.split(model)
         if target is None:
             return self.main.endpoint.base_url
         return target[0].base_url or target[0].name
 
     def small_model(self, model: str, chosen: str | None) -> str:
-        """Return the model for small tasks beside a model: `chosen` is the main endpoint's."""
+        """Return the small model to use beside `model`; `chosen` is the configured one, if any."""
         target = self.providers.split(model)
         if target is None:
             return chosen or model
@@ -176,7 +176,7 @@ class ModelRouter:
         return self.providers.split(model) is None
 
     def problem(self, model: str) -> str | None:
-        """Return why a model cannot be asked, with what to do; None where nothing is known."""
+        """Return why a model cannot be used, with the next step; None if no problem is known."""
         if (reason := self.providers.unfinished_reason(model)) is not None:
             return reason
         target = self.providers.split(model)
@@ -194,7 +194,7 @@ class ModelRouter:
         return None
 
     def left_out(self, messages: Sequence[Message], model: str) -> str:
-        """Return a sentence on what a model's provider cannot read of a history; else empty."""
+        """Return a sentence about the parts of a history that the provider cannot read; else ""."""
         target = self.providers.split(model)
         if target is None or target[0].dialect == "messages":
             return left_out(messages, "")
@@ -206,7 +206,7 @@ class ModelRouter:
         return self.main.endpoint
 
     async def use(self, endpoint: Endpoint) -> None:
-        """Send later requests for the main endpoint there."""
+        """Send later requests for the main endpoint to `endpoint`."""
         await self.main.use(endpoint)
 
     async def aclose(self) -> None:
@@ -216,7 +216,7 @@ class ModelRouter:
             await client.aclose()
 
     def _may(self, provider: Provider) -> bool:
-        """Whether a provider was set up: by settings, or by a key that is there."""
+        """Whether a provider is set up, by settings or by a key in the environment."""
         if provider.is_configured:
             return True
         has_key = any(self._env.get(name) for name in provider.key_variables)
@@ -252,9 +252,9 @@ class ModelRouter:
             if name.startswith(head)
         }
         if provider.cloud is not None:
-            from agent.model.clouds.cloud_client import CloudClient  # with the vendor's client
+            from agent.model.clouds.cloud_client import CloudClient  # imports the vendor's client
 
-            # Of the clouds this one takes a key; without one its class says what is missing.
+            # Foundry is the only cloud that takes a key; without one, its class reports the error.
             has_key = provider.key_helper or any(map(self._env.get, provider.key_variables))
             takes_key = provider.cloud == "foundry" and has_key
             key = await self._key(provider) if takes_key else None
@@ -267,8 +267,8 @@ class ModelRouter:
         )
         if provider.dialect == "messages":
             return AnthropicClient(endpoint, overrides)
-        from agent.model.providers.wire_client import WireClient  # for those who use it
-        from agent.model.providers.wire_dialects import dialect_of  # see above
+        from agent.model.providers.wire_client import WireClient  # only if it is used
+        from agent.model.providers.wire_dialects import dialect_of  # likewise
 
         return WireClient(provider, endpoint, dialect_of(provider.dialect), overrides)
 
@@ -284,9 +284,9 @@ class ModelRouter:
 
 
 def _with_model_name(event: ModelEvent, provider: str, model: str) -> ModelEvent:
-    """Return the event with the whole name of the model that answers."""
+    """Return the event with the full name of the model in a `MessageStart`."""
     if isinstance(event, MessageStart):
-        # As it was asked for: some servers answer by a name that they do not take.
+        # The requested name, as some servers report one that they do not accept.
         return replace(event, model=f"{provider}/{model}")
     return event
 

@@ -1,6 +1,6 @@
-"""A client for one provider of another dialect: one request, one stream, every failure typed.
+"""A client for one provider of another dialect: one stream per request, `ModelError` on failure.
 
-Next: `agent.model.dialects.wire_dialect` (what a dialect brings), `agent.model.openai`,
+Next: `agent.model.dialects.wire_dialect` (what a dialect consists of), `agent.model.openai`,
 `agent.model.gemini`.
 """
 
@@ -45,7 +45,7 @@ class WireClient:
         dialect: WireDialect,
         overrides: Mapping[str, Override],
     ) -> None:
-        """Open nothing yet; `overrides` say what models can take, by their name at the provider."""
+        """Open nothing yet; `overrides` are capability settings by the provider's model name."""
         self.provider = provider
         self.endpoint = endpoint
         self._dialect = dialect
@@ -53,7 +53,7 @@ class WireClient:
         self._pool = ConnectionPool(endpoint)
         root = endpoint.base_url.rpartition("/")[0]
         self._root_pool = ConnectionPool(replace(endpoint, base_url=root))
-        """For what some servers have beside the API: Ollama's `/api`."""
+        """For paths outside the API's, such as Ollama's `/api`."""
         self._capabilities: dict[str, ModelCapabilities] = {}
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -85,13 +85,13 @@ class WireClient:
                 report = await ask_server(self._ask_beside, model, base)
             if report is None:
                 return self.known_capabilities(model)
-            # Thinking with a budget is the Messages API's alone.
+            # Only the Messages API has thinking with a budget and cache marks.
             report = replace(report, budget_thinking=False, prompt_caching=False)
             self._capabilities[model] = apply_overrides(report, self._overrides)
         return self._capabilities[model]
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
-        """Store a window and a longest answer that an error of the endpoint named."""
+        """Store the context window and output limit, in tokens, from an endpoint's error."""
         self._capabilities[model] = self.known_capabilities(model).within(window, output)
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
@@ -99,7 +99,7 @@ class WireClient:
         return None
 
     async def list_models(self) -> tuple[str, ...]:
-        """Return the ids of the models the endpoint has; empty where it does not list them."""
+        """Return the ids of the endpoint's models; empty if it does not list them."""
         answer = await self._pool.ask("/models") or {}
         if self.endpoint.dialect == "gemini":
             return tuple(
@@ -119,7 +119,7 @@ class WireClient:
     ) -> AsyncGenerator[ModelEvent, None]:
         path = self._dialect.path(request.model)
         async with self._pool.lease() as connection, contextlib.AsyncExitStack() as opening:
-            import httpx2  # loaded with the connection: 60 ms that no start-up should pay
+            import httpx2  # imported with the connection, as it takes 60 ms
 
             try:
                 response = await open_stream(opening, connection, path, body, {})
@@ -140,7 +140,7 @@ class WireClient:
     async def _ask_beside(
         self, path: str, body: Mapping[str, object] | None
     ) -> Mapping[str, object] | None:
-        """Ask at a path as servers of other makes have it: `/v1/models`, and `/api/ps` beside."""
+        """Query `/v1/…` below the base address, and other paths at a local server's root."""
         if path.startswith("/v1/"):
             return await self._pool.ask(path.removeprefix("/v1"), body)
         return await self._root_pool.ask(path, body) if self.provider.is_local else None
@@ -166,7 +166,7 @@ async def _events(
 
 
 def _whole(content_type: str, body: bytes, reader: AnswerReader) -> Iterator[ModelEvent]:
-    """Yield the events of an answer that was not streamed."""
+    """Yield the events of a response that was not streamed."""
     if content_type == "application/json":
         try:
             answer = load_json(body.decode("utf-8", "replace"))

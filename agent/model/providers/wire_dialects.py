@@ -1,4 +1,4 @@
-"""Loads a dialect: only the one that is asked for."""
+"""Imports a dialect when it is needed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from agent.model.endpoint_config import Dialect
 
 
 def dialect_of(name: Dialect) -> WireDialect:
-    """Return how to speak; raise ValueError for the Messages API, which has a client of its own."""
+    """Return the dialect; raise ValueError for the Messages API, which has its own client."""
     if name == "responses":
         from agent.model.openai.responses_body import responses_body, responses_path
         from agent.model.openai.responses_reader import ResponsesReader

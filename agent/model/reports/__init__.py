@@ -1,1 +1,1 @@
-"""What servers of other makes report about their models, each in its own form."""
+"""Reads what other vendors' servers report about their models, each in its own format."""

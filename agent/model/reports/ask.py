@@ -1,4 +1,4 @@
-"""Asks a server of another make what a model can take: its model list first, then its own pages."""
+"""Queries another vendor's server for a model's limits: its model list, then its own endpoints."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from agent.model.client import ModelCapabilities
 from agent.model.reports.report import ModelReport, read_gateway, read_list, read_ollama
 
 Ask = Callable[[str, Mapping[str, object] | None], Awaitable[Mapping[str, object] | None]]
-"""Return the JSON at a path, sent as POST where there is a body; None for whatever goes wrong."""
+"""Returns the JSON object at a path; sends POST if there is a body; None for any failure."""
 
 LARGEST_ANSWER: Final = 0.25
-"""Of a window whose server names no limit for answers."""
+"""Share of the context window for an answer, if the server reports no output limit."""
 
 
 async def ask_server(ask: Ask, model: str, base: ModelCapabilities) -> ModelCapabilities | None:
-    """Return `base` with what the server reports; None where it reports nothing."""
+    """Return `base` with the reported values; None if the server reports nothing."""
     report = await _report(ask, model)
     if report is None:
         return None
@@ -42,7 +42,7 @@ async def ask_server(ask: Ask, model: str, base: ModelCapabilities) -> ModelCapa
 
 
 async def _report(ask: Ask, model: str) -> ModelReport | None:
-    """Return the first report that names a window; a gateway's own page before its list."""
+    """Return the most specific report; a gateway's own endpoint takes precedence over its list."""
     entry = read_list(await ask("/v1/models", None), model)
     is_of_gateway = entry is not None and entry.is_of_gateway
     if entry is not None and entry.window is not None and not is_of_gateway:

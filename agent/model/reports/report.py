@@ -1,4 +1,4 @@
-"""One model as servers describe it: llama.cpp, vLLM, LM Studio, Ollama, LiteLLM."""
+"""A model's description by llama.cpp, vLLM, LM Studio, Ollama or LiteLLM."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from msgspec import Struct
 
 
 class ModelReport(Struct, frozen=True):
-    """What a server reports; None for what it leaves out."""
+    """What a server reports; None for a value that it omits."""
 
     window: int | None = None
-    """Tokens of prompt and answer together."""
+    """Context window: tokens of prompt and answer together."""
     output: int | None = None
     thinks: bool | None = None
-    """Whether it takes `thinking`."""
+    """Whether it accepts `thinking`."""
     caches: bool | None = None
     thinks_adaptively: bool | None = None
     """Whether `thinking` is adaptive, without a budget."""
     is_of_gateway: bool = False
-    """Whether the server passes requests on, and may say more elsewhere."""
+    """Whether the server is a gateway, which may report more at `/model/info`."""
 
 
 def read_list(record: Mapping[str, object] | None, model: str) -> ModelReport | None:
-    """Return what a model list says: `meta.n_ctx` of llama.cpp, `max_model_len` of vLLM,
+    """Return a model list's entry: `meta.n_ctx` of llama.cpp, `max_model_len` of vLLM,
     `max_input_tokens` of gateways, `loaded_context_length` of LM Studio."""
     entries = list(_entries(record, "data"))
-    # llama.cpp has one model, and answers with it whatever the request names.
+    # llama.cpp serves one model, whatever name a request has.
     is_only = len(entries) == 1 and entries[0].get("owned_by") == "llamacpp"
     for entry in entries:
         if not is_only and model not in (entry.get("id"), entry.get("name")):
@@ -50,7 +50,7 @@ def read_list(record: Mapping[str, object] | None, model: str) -> ModelReport | 
 
 
 def read_gateway(record: Mapping[str, object] | None, model: str) -> ModelReport | None:
-    """Return what LiteLLM's `/model/info` says."""
+    """Return a model's entry in LiteLLM's `/model/info`; None if it has none."""
     for entry in _entries(record, "data"):
         info = entry.get("model_info")
         if entry.get("model_name") == model and isinstance(info, Mapping):
@@ -67,9 +67,9 @@ def read_gateway(record: Mapping[str, object] | None, model: str) -> ModelReport
 def read_ollama(
     running: Mapping[str, object], model_page: Mapping[str, object] | None, model: str
 ) -> ModelReport:
-    """Return what Ollama says: the window of a loaded model, else `num_ctx`, else the largest.
+    """Return Ollama's report: the window of the loaded model, else `num_ctx`, else the maximum.
 
-    `running` is the answer of `/api/ps`, `model_page` that of `/api/show`.
+    `running` is the response of `/api/ps`, `model_page` that of `/api/show`.
     """
     model_page = model_page or {}
     info = model_page.get("model_info")

@@ -43,7 +43,7 @@ def main() -> int:
 
 def _scenario(path: Path) -> Scenario:
     if str(path) == "demo":
-        from agent.model.scripted.demo import demo_scenario  # only when asked for
+        from agent.model.scripted.demo import demo_scenario  # only for the demo
 
         return demo_scenario()
     return load_scenario(path)

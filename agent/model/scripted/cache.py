@@ -8,13 +8,13 @@ from typing import Final, TypedDict
 from agent.model.scripted.prefix import PrefixChain
 
 LOOK_BACK_UNITS: Final = 20
-"""How far before a mark an earlier entry is found (prompt caching documentation)."""
+"""How many blocks before a mark an earlier entry is found (prompt caching documentation)."""
 
 TTL_S: Final[Mapping[str, float]] = {"5m": 300.0, "1h": 3600.0}
 
 
 class CacheWrites(TypedDict):
-    """Tokens written to the cache, by the lifetime that was asked for."""
+    """Tokens written to the cache, by the requested lifetime."""
 
     ephemeral_5m_input_tokens: int
     ephemeral_1h_input_tokens: int
@@ -40,7 +40,7 @@ class CacheSimulation:
         self._expiry: dict[tuple[str, str], float] = {}
 
     def usage(self, body: Mapping[str, object], chain: PrefixChain) -> CacheUsage:
-        """Return the input side of the usage record for this request, and remember its prefixes."""
+        """Return the input side of this request's usage record, and store its marked prefixes."""
         model = str(body.get("model"))
         now = self._clock()
         ends: list[int] = []
@@ -76,7 +76,7 @@ class CacheSimulation:
         }
 
     def _find_unit(self, model: str, chain: PrefixChain, mark: int, now: float) -> int:
-        """Return the last unit of the longest known prefix that a mark here finds; -1 for none."""
+        """Return the last unit's index of the longest cached prefix for a mark; -1 for none."""
         for index in range(mark, max(-1, mark - LOOK_BACK_UNITS - 1), -1):
             if self._expiry.get((model, chain.units[index].digest), -1.0) >= now:
                 return index

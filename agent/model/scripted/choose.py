@@ -18,7 +18,7 @@ def holds(when: When, body: Mapping[str, object], *, number: int, last_turn: str
         when: the conditions.
         body: the request.
         number: the request's number, from 1.
-        after: name of the turn that wrote the last assistant message; "" for none.
+        last_turn: name of the turn that wrote the last assistant message; "" for none.
     """
     results = _results(body)
     checks = (
@@ -37,7 +37,7 @@ def holds(when: When, body: Mapping[str, object], *, number: int, last_turn: str
 
 
 def prompt_of(body: Mapping[str, object]) -> str:
-    """Return the newest text in a user turn, reminders left out; empty when there is none."""
+    """Return the newest text in a user turn, without reminders; empty if there is none."""
     for message in reversed(_messages(body)):
         if message.get("role") == "user":
             text = texts_of(as_blocks(message.get("content")))
@@ -48,7 +48,7 @@ def prompt_of(body: Mapping[str, object]) -> str:
 
 
 def last_result(body: Mapping[str, object]) -> str:
-    """Return the text of the results in the last message; empty when it has none."""
+    """Return the text of the tool results since the last assistant message; empty if none."""
     return "\n".join(result_text(result) for result in _results(body))
 
 

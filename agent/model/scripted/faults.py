@@ -1,4 +1,4 @@
-"""Bad days on demand: the ways in which the scripted server can misbehave, as values."""
+"""Failures on demand: the ways in which the scripted server can misbehave, as values."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Place = Literal[
 
 
 class Position(Struct, frozen=True):
-    """A point in an answer. A point that the answer does not have lies before its last event.
+    """A point in a response. A point that the response does not have is before its last event.
 
-    `accept` is before anything was sent, `headers` after the status line and headers, `event`
+    `accept` is before anything is sent, `headers` after the status line and headers, `event`
     before event `number` (from 0), `byte` after that many bytes of the body, `thinking`, `text` and
     `tool_input` after the first delta of the first such block, `end` after everything.
     """
@@ -36,10 +36,10 @@ class Position(Struct, frozen=True):
 
 
 def parse_position(text: str) -> Position:
-    """Read `text`, `event:3`, `byte:120`.
+    """Parse a position such as `text`, `event:3` or `byte:120`.
 
     Raises:
-        ValueError: for a place that does not exist.
+        ValueError: the place does not exist.
     """
     match = re.fullmatch(r"([a-z_]+)(?::(\d+))?", text)
     places: tuple[Place, ...] = get_args(Place)
@@ -50,16 +50,16 @@ def parse_position(text: str) -> Position:
 
 
 class Status(Struct, frozen=True):
-    """Answer with an HTTP error, or with any status and a body of its own."""
+    """Respond with an HTTP error, or with any status and `body`."""
 
     status: int
     error_type: str | None = None
-    """None: the type that belongs to the status."""
+    """None: the default type of the status."""
     message: str = "scripted failure"
     error_code: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str | None = None
-    """Sent as it is, in place of the JSON error."""
+    """Sent unchanged instead of the JSON error."""
     content_type: str = "application/json"
 
 
@@ -71,7 +71,7 @@ class Cut(Struct, frozen=True):
 
 
 class Stall(Struct, frozen=True):
-    """Go silent; with no `seconds` until released by `hold` name, or until the client hangs up."""
+    """Go silent for `seconds`; without them, until `hold` is released or the client hangs up."""
 
     at: Position = Position()
     seconds: float | None = None
@@ -113,7 +113,7 @@ class NoUsage(Struct, frozen=True):
 
 
 class WholeJson(Struct, frozen=True):
-    """Answer a stream request with one JSON message, as simple servers do."""
+    """Respond to a stream request with one JSON message, as simple servers do."""
 
 
 Habit = Literal[
@@ -131,13 +131,13 @@ Habit = Literal[
 
 
 class Odd(Struct, frozen=True):
-    """Do as some servers of Chat Completions do, or of Responses (`no_index`, `whole_calls`), or
-    Gemini (`no_ids`, `malformed_call`)."""
+    """Deviate as some servers do: those of Chat Completions, of Responses (`no_index`,
+    `whole_calls`) or of Gemini (`no_ids`, `malformed_call`)."""
 
     habit: Habit
 
 
 PlacedFault = Cut | Stall | ErrorFault | Insert
-"""Those that strike at a point of the answer."""
+"""Faults that happen at one point of the response."""
 
 Fault = Status | Cut | Stall | ErrorFault | Insert | Drop | Duplicate | NoUsage | WholeJson | Odd

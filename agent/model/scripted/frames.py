@@ -20,7 +20,7 @@ class Frame(Struct, frozen=True):
     event: str
     data: Mapping[str, object]
     tokens: int = 0
-    """Output tokens it carries: what pacing counts."""
+    """Output tokens in the event, for pacing."""
 
     def encode(self) -> bytes:
         """Return the bytes of the record."""
@@ -28,7 +28,7 @@ class Frame(Struct, frozen=True):
 
 
 class ScriptedAnswer(Struct, frozen=True):
-    """A turn made concrete for one request: final blocks, stop reason and usage."""
+    """A turn's answer to one request: final blocks, stop reason and usage."""
 
     message_id: str
     model: str
@@ -41,7 +41,7 @@ class ScriptedAnswer(Struct, frozen=True):
     final_usage: Mapping[str, object]
 
     def message(self) -> dict[str, object]:
-        """Return the answer as one JSON message, as a request without `stream` gets it."""
+        """Return the answer as one JSON message, for a request without `stream`."""
         return {
             **_message_head(self),
             "content": [dict(block) for block in self.blocks],
@@ -59,9 +59,9 @@ def make_answer(
     model: str,
     input_usage: Mapping[str, object],
 ) -> ScriptedAnswer:
-    """Give the turn's parts their ids and signatures, and count its tokens.
+    """Return the answer of a turn, with ids, signatures and token counts.
 
-    `prefix` holds the request and is extended by the answer's blocks.
+    `prefix` contains the request and is extended by the answer's blocks.
     """
     blocks: list[dict[str, object]] = []
     for number, part in enumerate(turn.parts):
@@ -156,7 +156,7 @@ def _block(part: Part, prefix_digest: str, call_id: str) -> dict[str, object]:
 def _open(
     block: Mapping[str, object], part: Part, words: int
 ) -> tuple[dict[str, object], list[tuple[dict[str, object], int]]]:
-    """Return the block as it opens and the deltas, with their tokens, that complete it."""
+    """Return the block as it starts, and (delta, tokens) pairs that complete it."""
     deltas: list[tuple[dict[str, object], int]]
     match part:
         case Text(text):
@@ -185,7 +185,7 @@ def _open(
 
 
 def split_words(text: str, words: int) -> list[str]:
-    """Cut text into pieces of about `words` words; the pieces join to the text."""
+    """Split text into pieces of about `words` words; joined, they are the text."""
     pieces = re.findall(r"\s*\S{1,24}|\s+", text)
     return ["".join(pieces[start : start + words]) for start in range(0, len(pieces), words)]
 

@@ -1,4 +1,4 @@
-"""A request as a chain of content units, from which caching and bound thinking are computed."""
+"""A request as a chain of content units, for the simulation of caching and bound thinking."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from msgspec import Struct
 
 
 class Unit(Struct, frozen=True):
-    """One tool, system block or message block, with everything before it digested."""
+    """One tool, system block or message block, with a digest of everything up to it."""
 
     place: str
     """`tool`, `system`, or the role of the message."""
     block: Mapping[str, object]
     digest: str
-    """Of all units up to and including this one, cache marks left out."""
+    """Of all units up to and including this one, without cache marks."""
     tokens: int
-    """Of this unit alone, estimated."""
+    """Estimated tokens of this unit alone."""
     is_marked: bool
     """Whether it carries a cache mark."""
 
@@ -26,7 +26,7 @@ class Unit(Struct, frozen=True):
 class PrefixChain:
     """A running digest over content units.
 
-    Message borders do not count, as neighbors of one role are one turn to the endpoint.
+    Message boundaries do not count, as the endpoint merges adjacent messages of one role.
     """
 
     def __init__(self) -> None:
@@ -51,14 +51,14 @@ class PrefixChain:
         link = f"{self._digest}\0{place}\0{text}\0"
         self._digest = hashlib.sha256(link.encode()).hexdigest()
         if block.get("type") == "compaction" and is_signed_summary(block):
-            # What it replaced counts for everything after it, as if it still stood here.
+            # The digest continues from that of the messages that the summary replaced.
             self._digest = str(block["encrypted_content"])
         is_marked = bool(block.get("cache_control"))
         self.units.append(Unit(place, block, self.digest, estimate_tokens(text), is_marked))
 
 
 def chain_of(body: Mapping[str, object]) -> PrefixChain:
-    """Return the request's units in the order the endpoint reads them: tools, system, messages."""
+    """Return the request's units in the endpoint's order: tools, system, messages."""
     chain = PrefixChain()
     for place, block in _blocks(body):
         chain.add(place, block)
@@ -78,18 +78,18 @@ def sign_summary(prefix_digest: str, text: str) -> str:
 
 
 def is_signed_summary(block: Mapping[str, object]) -> bool:
-    """Whether a summary is one of this server's, unchanged."""
+    """Return whether a summary was signed by this server and is unchanged."""
     digest, text = str(block.get("encrypted_content")), str(block.get("content"))
     return block.get("signature") == sign_summary(digest, text)
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate as endpoints of this kind count: about four bytes a token, at least one."""
+    """Return an estimate: four bytes per token, at least one token."""
     return max(1, (len(text.encode("utf-8", "surrogatepass")) + 3) // 4)
 
 
 def as_blocks(content: object) -> list[dict[str, object]]:
-    """Return message content as blocks, whichever of its two shapes it has."""
+    """Return message content, a string or a list, as blocks."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     if isinstance(content, list):

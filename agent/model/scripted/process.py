@@ -1,4 +1,4 @@
-"""A scripted server in a process of its own, so that it takes no time from whom it serves."""
+"""A scripted server in its own process, so that it takes no CPU time from its client's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ START_TIMEOUT_S: Final = 20.0
 class ScriptedProcess:
     """Runs `python -m agent.model.scripted`; `async with` it, or `start` and `aclose`.
 
-    The child ends with this process, whatever happens to it.
+    The child ends with this process, even if this process is killed.
     """
 
     def __init__(self, scenario: str, *, variables: Mapping[str, str] | None = None) -> None:
@@ -36,8 +36,8 @@ class ScriptedProcess:
         pairs = [f"--set={name}={value}" for name, value in self._variables.items()]
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
-            # The working directory may have a package with one of our names, and so may those of
-            # PYTHONPATH: the child searches where this process does.
+            # The working directory or PYTHONPATH may contain a package with one of our names: the
+            # child uses this process's search path instead.
             "-P",
             "-m",
             "agent.model.scripted",
@@ -48,7 +48,7 @@ class ScriptedProcess:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=child_environment(os.environ, {"PYTHONPATH": os.pathsep.join(sys.path)}),
-            # Ctrl+C on the terminal is for the program, not for its server.
+            # Ctrl+C on the terminal must not reach the server.
             start_new_session=True,
         )
         assert self._process.stdout is not None
@@ -62,13 +62,13 @@ class ScriptedProcess:
         return self.base_url
 
     async def aclose(self) -> None:
-        """End the server and wait until it has gone."""
+        """End the server and wait for its exit."""
         process, self._process = self._process, None
         if process is None:
             return
         if process.returncode is None:
             process.terminate()
-        # Reads what is left, so that the pipes are closed with the process.
+        # Reads the remaining output, so that the pipes are closed with the process.
         await process.communicate()
 
     async def __aenter__(self) -> ScriptedProcess:

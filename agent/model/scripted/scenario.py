@@ -17,11 +17,11 @@ class Text(Struct, frozen=True):
 
 
 class Thinking(Struct, frozen=True):
-    """A thinking block; an empty text with a signature is what hidden thinking looks like."""
+    """A thinking block; hidden thinking has an empty text and a signature."""
 
     text: str = ""
     signature: str | None = None
-    """None: the server signs it over everything before it, and checks it when it comes back."""
+    """None: the server signs it with the digest of everything before it, and checks it later."""
 
 
 class ToolCall(Struct, frozen=True):
@@ -32,7 +32,7 @@ class ToolCall(Struct, frozen=True):
     id: str | None = None
     """None: a fresh id per response."""
     input_json: str | None = None
-    """Sent in place of `input`, so that it may be invalid; "" sends no delta at all."""
+    """Sent instead of `input`, so that it may be invalid; "" sends no delta at all."""
 
 
 class RawBlock(Struct, frozen=True):
@@ -48,13 +48,13 @@ ResultKind = Literal["none", "any", "ok", "error", "denied"]
 
 
 class When(Struct, frozen=True):
-    """Conditions on a request; all given ones must hold, none given always holds. Patterns are
-    regular expressions, searched without regard to case."""
+    """Conditions on a request; all given ones must hold. Patterns are regular expressions, searched
+    case-insensitively."""
 
     prompt: str | None = None
     """Matches the newest text a user (or a reminder) sent."""
     result: ResultKind | None = None
-    """How the tool results in the last message ended; `denied` is an error that speaks of
+    """How the tool results in the last message ended; `denied` is an error that mentions
     permission."""
     result_text: str | None = None
     """Matches the text of the tool results in the last message."""
@@ -66,7 +66,7 @@ class When(Struct, frozen=True):
     system: str | None = None
     model: str | None = None
     has_tool: str | None = None
-    """Name of a tool on offer; "" holds when no tool is."""
+    """Name of an offered tool; "" holds if no tool is offered."""
     body: str | None = None
     """Matches the whole request as JSON text."""
     request: int | None = None
@@ -77,14 +77,14 @@ class Pace(Struct, frozen=True):
     """Timing and slicing of an answer."""
 
     tokens_per_s: float = 0.0
-    """0 sends as fast as the connection takes it."""
+    """0 sends as fast as the connection allows."""
     first_token_s: float = 0.0
     """Wait before the first event."""
     delta_tokens: int = 0
-    """Words per delta; 0 means one when paced and eight when not."""
+    """Words per delta; 0 means one if paced, else eight."""
     chunk_bytes: int = 0
-    """Size of the pieces in which bytes are written, whatever the event borders; 0 writes one event
-    at a time, a negative size everything at once."""
+    """Size of the pieces in which bytes are written, regardless of event boundaries; 0 writes one
+    event at a time, a negative size everything at once."""
 
 
 class Turn(Struct, frozen=True):
@@ -94,7 +94,7 @@ class Turn(Struct, frozen=True):
     name: str = ""
     when: When = When()
     times: int = 1
-    """How often it may be used; 0 is without limit."""
+    """How often it may be used; 0 means no limit."""
     stop_reason: str | None = None
     """None: `tool_use` when there is a tool call, else `end_turn`."""
     stop_details: Mapping[str, object] | None = None
@@ -105,7 +105,7 @@ class Turn(Struct, frozen=True):
 
 
 class FaultPlan(Struct, frozen=True):
-    """When a fault strikes; all given conditions must hold."""
+    """When a fault happens; all given conditions must hold."""
 
     fault: Fault
     request: int | None = None
@@ -114,11 +114,11 @@ class FaultPlan(Struct, frozen=True):
     when: When = When()
     path: str = "/v1/messages"
     times: int = 1
-    """0 is without limit."""
+    """0 means no limit."""
 
 
 class ModelInfo(Struct, frozen=True):
-    """One model as `/v1/models/{id}` describes it, and what its requests may hold."""
+    """One model as `/v1/models/{id}` describes it, and what its requests may contain."""
 
     id: str
     max_input_tokens: int = 200_000
@@ -127,26 +127,26 @@ class ModelInfo(Struct, frozen=True):
     can_disable_thinking: bool = True
     efforts: tuple[str, ...] = ("low", "medium", "high", "xhigh", "max")
     sampling: bool = False
-    """Whether `temperature` and the like are taken."""
+    """Whether sampling parameters such as `temperature` are accepted."""
     system_messages: bool = True
-    """Whether a `system` role is taken inside `messages`."""
+    """Whether a `system` role is accepted inside `messages`."""
     signed_compaction: bool = False
-    """Whether the `compaction` field is taken: a turn's text becomes a signed summary then."""
+    """Whether the `compaction` field is accepted; it turns a turn's text into a signed summary."""
     advises: bool = False
-    """Whether it takes the endpoint's advisor; what that says is in the script."""
+    """Whether it accepts the endpoint's advisor tool, whose advice is in the script."""
     served: tuple[str, ...] = ()
-    """Other tools that it runs itself; what they say is in the script."""
+    """Other tools that it runs itself; their results are in the script."""
     structured_outputs: bool = False
-    """Whether it says that it holds calls to strict schemas; what compiles is the same for all."""
+    """Whether it reports that it enforces strict schemas; they are checked in any case."""
     clears_tool_results: bool = False
-    """Whether `context_management` is taken; nothing is ever left out."""
+    """Whether `context_management` is accepted; nothing is actually removed."""
     clears_thinking: bool = False
-    """Whether that may concern thinking."""
+    """Whether `context_management` may contain the edit for thinking."""
 
 
 class Scenario(Struct, frozen=True):
-    """A whole script. For each request the first turn that is not used up and whose conditions hold
-    answers; `otherwise` where none does; an error 400 that reports it without one."""
+    """A whole script. A request is answered by the first turn that is not used up and whose
+    conditions hold, else by `otherwise`, else with an error 400."""
 
     name: str = "scenario"
     turns: tuple[Turn, ...] = ()
@@ -157,14 +157,14 @@ class Scenario(Struct, frozen=True):
     any_model: bool = True
     """Whether models that are not listed exist too."""
     strict: bool = True
-    """Reject what the real endpoint rejects."""
+    """Whether to reject what the real endpoint rejects."""
     bound_thinking: bool = True
-    """Reject a thinking block whose prefix was edited."""
+    """Whether to reject a thinking block whose prefix was edited."""
     api_key: str | None = None
-    """Wanted from the client; None takes anything."""
+    """The key that clients must send; None accepts any."""
     auth_style: Literal["any", "bearer", "x-api-key"] = "any"
     count_tokens: bool = True
     models_endpoint: bool = True
     min_cache_tokens: int = 512
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Replaced in texts and tool inputs as `${name}`; a server's own variables come first."""
+    """Values for `${name}` in texts and tool inputs; a server's own variables take precedence."""

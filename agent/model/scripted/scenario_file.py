@@ -1,4 +1,4 @@
-"""Scenario files: TOML read into a `Scenario`, with errors that name the place.
+"""Reads scenario files, TOML, into a `Scenario`, with errors that name the place.
 
 name = "fix a bug"
 [pace]
@@ -59,15 +59,15 @@ T = TypeVar("T", bound=Struct)
 
 
 class ScenarioError(ValueError):
-    """A scenario file has something that this server does not understand."""
+    """A scenario file is invalid."""
 
 
 def load_scenario(path: Path) -> Scenario:
     """Read a scenario file.
 
     Raises:
-        ScenarioError: for what it holds.
-        OSError: when it cannot be read.
+        ScenarioError: its content is invalid.
+        OSError: it cannot be read.
     """
     try:
         return parse_scenario(path.read_text(encoding="utf-8"))
@@ -79,7 +79,7 @@ def parse_scenario(text: str) -> Scenario:
     """Read a scenario from TOML text.
 
     Raises:
-        ScenarioError: for what it holds.
+        ScenarioError: its content is invalid.
     """
     try:
         table = tomllib.loads(text)
@@ -98,7 +98,7 @@ def _build(
     where: str,
     readers: Mapping[str, Callable[[object, str], object]],
 ) -> T:
-    """Return a `kind` filled from the table; `readers` read fields that are not plain values."""
+    """Return a `kind` built from the table; `readers` convert fields that are not plain values."""
     if not isinstance(table, dict):
         raise ScenarioError(f"{where}: expected a table, found {table!r}")
     by_name = {field.name: field for field in fields(kind)}
@@ -142,7 +142,7 @@ def _model(value: object, where: str) -> ModelInfo:
 
 
 def _part(value: object, where: str) -> Part:
-    """Read a part; its key determines its kind."""
+    """Return a part; its key determines its kind."""
     if isinstance(value, dict):
         if "tool" in value:
             by_field = {("name" if key == "tool" else key): each for key, each in value.items()}
@@ -190,7 +190,7 @@ _PLAN_KEYS: Final = frozenset({"request", "turn", "when", "path", "times"})
 
 
 def _fault_plan(value: object, where: str) -> FaultPlan:
-    """Read a `[[fault]]`: the fault's own keys and those of its plan share one table."""
+    """Return the plan of a `[[fault]]`, a table with the keys of both the fault and its plan."""
     if not isinstance(value, dict):
         raise ScenarioError(f"{where}: expected a table, found {value!r}")
     own = {key: each for key, each in value.items() if key not in _PLAN_KEYS}

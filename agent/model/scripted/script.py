@@ -1,4 +1,4 @@
-"""Which answer a request gets: the script's turns and faults, and the endpoint's own rules."""
+"""Chooses the response to a request: the script's turns and faults, and the endpoint's rules."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ERROR_TYPES: Final[Mapping[int, str]] = {
 
 
 class ScriptedResponse(Struct, frozen=True):
-    """An answer, ready to be performed on a connection."""
+    """A response, ready to be sent on a connection."""
 
     status: int
     headers: Mapping[str, str]
@@ -59,7 +59,7 @@ class ScriptedResponse(Struct, frozen=True):
 
 
 class ScriptPlayer:
-    """A scenario being played: what was used up, what struck, what is cached."""
+    """The state of a scenario: which turns and faults were used, and what is cached."""
 
     def __init__(
         self,
@@ -77,10 +77,10 @@ class ScriptPlayer:
         self._turn_uses: dict[int, int] = {}
         self._fault_uses: dict[int, int] = {}
         self._last_turns: dict[str, tuple[str, str]] = {}
-        """Digest at an answer's last block, to the turn's name and its stop reason."""
+        """Digest at an answer's last block to the turn's name and its stop reason."""
 
     def answer(self, record: RecordedRequest, raw_body: bytes) -> ScriptedResponse:
-        """Return the answer and note in `record` how it came about."""
+        """Return the response to a request and note the details in `record`."""
         faults = [plan.fault for plan in self._due(record, turn=None)]
         for fault in faults:
             if isinstance(fault, Status):
@@ -160,7 +160,7 @@ class ScriptPlayer:
         answer = make_answer(
             self._substitute(turn, body),
             prefix=chain,
-            # From the history, so that a resumed conversation meets no id of its own again.
+            # From the history, so that a resumed conversation never gets an id twice.
             message_id=f"msg_{chain.digest[:12]}{record.number:04d}",
             model=str(body["model"]),
             input_usage=usage,
@@ -201,7 +201,7 @@ class ScriptPlayer:
         return self.scenario.otherwise
 
     def _due(self, record: RecordedRequest, *, turn: str | None) -> list[FaultPlan]:
-        """Return the faults that strike now: before a turn is chosen (None), or once it is."""
+        """Return the faults that happen now: before a turn is chosen (None), or once it is."""
         due: list[FaultPlan] = []
         for index, plan in enumerate(self.scenario.faults):
             path = MESSAGES if asks_for_answer(record.path) else record.path
@@ -290,7 +290,7 @@ def _json(status: int, value: Mapping[str, object], faults: Sequence[Fault]) -> 
 
 
 def _as_summary(turn: Turn, chain: PrefixChain) -> Turn:
-    """Return the turn's text as the signed summary of all that was sent."""
+    """Return the turn's text as a signed summary of the request's messages."""
     text = "".join(part.text for part in turn.parts if isinstance(part, Text)) or "A summary."
     block = {
         "type": "compaction",
@@ -305,7 +305,7 @@ def _as_summary(turn: Turn, chain: PrefixChain) -> Turn:
 def _google_models(
     models: Sequence[ModelInfo], path: str, faults: Sequence[Fault]
 ) -> ScriptedResponse | None:
-    """Return Google's list of models, or one of them."""
+    """Return Google's list of models, or one of them; None if there is no such model."""
     records = [
         {
             "name": f"models/{model.id}",
@@ -323,13 +323,13 @@ def _google_models(
 
 
 def _place(chain: PrefixChain, record: RecordedRequest) -> str:
-    """Return what tells a conversation's state: a digest up to its last answer."""
+    """Return a key for a conversation's state: a digest up to its last answer."""
     is_foreign = dialect_at(record.path) is not None
     return trail(chain) if is_foreign else _last_assistant_digest(chain)
 
 
 def _last_assistant_digest(chain: PrefixChain) -> str:
-    """Return the digest at the last block an assistant wrote; empty when none did."""
+    """Return the digest at the last block of an assistant message; empty if there is none."""
     for unit in reversed(chain.units):
         if unit.place == "assistant":
             return unit.digest

@@ -1,4 +1,4 @@
-"""From events and faults to what happens on the connection, step by step, as values."""
+"""Converts events and faults into the steps to take on the connection, as values."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Send(Struct, frozen=True):
 
 
 class Wait(Struct, frozen=True):
-    """Send nothing for a while; with no `seconds` until `hold` is released or the client leaves."""
+    """Send nothing for `seconds`; without them, until `hold` is released or the client leaves."""
 
     seconds: float | None
     hold: str | None = None
 
 
 class End(Struct, frozen=True):
-    """The answer ends: `finish` properly, or by `Cut.how`. Always the last step."""
+    """End the response: `finish` properly, or as in `Cut.how`. Always the last step."""
 
     how: Literal["finish", "reset", "close", "end"] = "finish"
 
@@ -55,27 +55,27 @@ Step = SendHead | Send | Wait | End
 
 
 class MessagesEncoder:
-    """Writes an answer of the Messages API."""
+    """Encodes an answer for the Messages API."""
 
     def encode(self, frame: Frame) -> bytes:
         """Return an event's bytes."""
         return frame.encode()
 
     def error(self, fault: ErrorFault) -> bytes:
-        """Return a failure in the middle of the answer."""
+        """Return the bytes of an error within the stream."""
         body = error_body(fault.error_type, fault.message, fault.error_code, "req_in_stream")
         return f"event: error\ndata: {body}\n\n".encode()
 
 
 class Encoder(Protocol):
-    """Writes one answer in a dialect."""
+    """Encodes one answer in a dialect."""
 
     def encode(self, frame: Frame) -> bytes:
-        """Return an event's bytes; empty where the dialect has none."""
+        """Return an event's bytes; empty if the dialect has no such event."""
         ...
 
     def error(self, fault: ErrorFault) -> bytes:
-        """Return a failure in the middle of the answer."""
+        """Return the bytes of an error within the stream."""
         ...
 
 
@@ -100,7 +100,7 @@ def plan_stream(
     at_events = [
         (fault, _index(all_frames, fault.at)) for fault in placed_faults if fault.at.place != "byte"
     ]
-    # Later places first, so that an insertion does not move the places still to come.
+    # Later places first, so that an insertion does not shift the remaining places.
     for fault, index in sorted(at_events, key=lambda item: item[1], reverse=True):
         steps = _apply_fault(steps, fault, index, encoder)
     if chunk_bytes:
@@ -126,7 +126,7 @@ def plan_body(body: bytes, faults: Sequence[Fault]) -> list[Step]:
                 case _:
                     steps = _apply_fault(steps, fault, 1)
     if sum(len(step.data) for step in steps if isinstance(step, Send)) < len(body):
-        # The length was announced: only a closed connection tells that no more comes.
+        # The length was announced: only closing the connection shows that no more follows.
         steps = [End("close") if step == End("end") else step for step in steps]
     return steps
 
@@ -175,7 +175,7 @@ _DELTA_OF: Final[Mapping[str, str]] = {
 
 
 def _index(frames: Sequence[Frame], position: Position) -> int:
-    """Return the index, among the steps, before which a fault at this point strikes."""
+    """Return the index of the step before which a fault at this point happens."""
     first_send = 1
     before_last = first_send + max(0, len(frames) - 1)
     match position.place:
@@ -228,7 +228,7 @@ def _apply_fault(
 def _split_at(
     steps: list[Step], fault: PlacedFault, offset: int
 ) -> tuple[list[Step], PlacedFault, int]:
-    """Cut the body in two at a byte; return the index between the halves too."""
+    """Split the body at a byte; return the steps, the fault and the index between the halves."""
     remaining = offset
     for index, step in enumerate(steps):
         if not isinstance(step, Send):
@@ -244,7 +244,7 @@ def _split_at(
 
 
 def _rechunk(steps: list[Step], size: int) -> list[Step]:
-    """Write in pieces of `size` bytes, or in one piece for a negative size, between other steps."""
+    """Return the steps with bodies in pieces of `size` bytes; a negative size means one piece."""
     result: list[Step] = []
     pending = b""
     tokens = 0

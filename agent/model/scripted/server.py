@@ -1,6 +1,7 @@
 """The scripted server: the Messages API on a loopback port, answered from a scenario.
 
-Requests in OpenAI's and Google's dialects are answered in theirs (`agent.model.scripted.spoken`).
+Requests in OpenAI's and Google's dialects get responses in theirs, too
+(`agent.model.scripted.spoken`).
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from agent.model.scripted.spoken.spoken_paths import (
 __all__ = ["RecordedRequest", "ScriptedServer"]
 
 _ACCEPTING_TURNS = 4
-"""Turns of the loop until a connection that was just accepted has a task that can be ended.
+"""Iterations of the event loop until an accepted connection has a task that can be cancelled.
 
-A server that is closed before that lets go of the socket without closing it.
+A server that is closed earlier drops the socket without closing it.
 """
 
 
@@ -54,9 +55,9 @@ class ScriptedServer:
         Args:
             scenario: the script.
             variables: replace `${name}` in its texts and tool inputs.
-            respond: asked first for every request; a turn it returns goes before the script's.
-            on_done: receives every request when its answer has ended.
-            clock: seconds, for pacing and the cache simulation.
+            respond: called first for every request; a turn that it returns replaces the script's.
+            on_done: called with every request when its response has ended.
+            clock: returns seconds, for pacing and the cache simulation.
         """
         self.scenario = scenario
         self.requests: list[RecordedRequest] = []
@@ -88,7 +89,7 @@ class ScriptedServer:
         await self.aclose()
 
     async def start(self, port: int = 0) -> str:
-        """Listen on loopback and return the base URL; port 0 takes a free one."""
+        """Listen on loopback and return the base URL; port 0 selects a free one."""
         self._server = await asyncio.start_server(
             self._on_connection, "127.0.0.1", port, limit=64 * 1024
         )
@@ -137,10 +138,10 @@ class ScriptedServer:
         except (BadRequest, HungUp, ConnectionError):
             pass
         except asyncio.CancelledError:
-            # The server is closing: the connection ends here, and this task is not awaited.
+            # The server is closing, and nothing awaits this task.
             pass
         finally:
-            # Until it is closed it counts, or the server's end would not wait for it.
+            # Tracked until it is closed, so that the server's end waits for it.
             try:
                 with contextlib.suppress(asyncio.CancelledError):
                     await connection.close()

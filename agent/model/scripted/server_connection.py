@@ -1,4 +1,4 @@
-"""One HTTP/1.1 connection of the scripted server: requests in, bytes out, hang-ups noticed."""
+"""One HTTP/1.1 connection of the scripted server; detects that the client hangs up."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class HttpRequest(Struct, frozen=True):
 
 
 class BadRequest(Exception):
-    """The bytes are not an HTTP request that this server reads."""
+    """The bytes are not an HTTP request that this server supports."""
 
 
 class HungUp(Exception):
-    """The client closed the connection while an answer was being sent."""
+    """The client closed the connection while a response was being sent."""
 
 
 class ServerConnection:
-    """Reads requests and writes answers on one socket."""
+    """Reads requests and writes responses on one socket."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int
@@ -50,13 +50,13 @@ class ServerConnection:
         self._reader = reader
         self._writer = writer
         self._ahead = b""
-        """What `until_hang_up` read of the next request."""
+        """Bytes of the next request that `until_hang_up` read."""
 
     async def read_request(self) -> HttpRequest | None:
-        """Return the next request; None when the client is done.
+        """Return the next request; None if the client closed the connection.
 
         Raises:
-            BadRequest: for bytes that are not a request.
+            BadRequest: the bytes are not a request.
         """
         try:
             head = self._ahead + await self._reader.readuntil(b"\r\n\r\n")
@@ -97,7 +97,7 @@ class ServerConnection:
         await self._write("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n")
 
     async def send_chunk(self, data: bytes) -> None:
-        """Send one chunk of a body without known length."""
+        """Send one chunk of a body without a known length."""
         if data:
             await self._write(b"%x\r\n%s\r\n" % (len(data), data))
 
@@ -106,11 +106,11 @@ class ServerConnection:
         await self._write(data)
 
     async def end_chunks(self) -> None:
-        """End a body without known length."""
+        """End a body without a known length."""
         await self._write(b"0\r\n\r\n")
 
     async def until_hang_up(self, work: Coroutine[Any, Any, None]) -> None:
-        """Await `work`, but no longer than the client stays.
+        """Await `work`, but only while the client is connected.
 
         Raises:
             HungUp: the client closed its side first.
@@ -129,7 +129,7 @@ class ServerConnection:
                 each.cancel()
             await asyncio.gather(task, watch, return_exceptions=True)
             if not watch.cancelled() and watch.exception() is None:
-                # The client was quick to send its next request.
+                # The client has already sent its next request.
                 self._ahead += watch.result()
 
     async def close(self) -> None:
@@ -139,7 +139,7 @@ class ServerConnection:
             try:
                 await self._writer.wait_closed()
             except asyncio.CancelledError:
-                # The client reads no more, and the server is at its end.
+                # The client has stopped reading, and the server is closing.
                 self._writer.transport.abort()
                 raise
 

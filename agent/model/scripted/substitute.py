@@ -1,4 +1,4 @@
-"""Values put in for `${name}` in a turn's texts and tool inputs."""
+"""Substitutes values for `${name}` in a turn's texts and tool inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the real endpoint rejects, rejected here too, so that a wrong history shows in a test."""
+"""Rejects what the real endpoint rejects, so that tests detect an invalid history."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def find_problem(
     bound_thinking: bool,
     may_end_with_assistant: bool,
 ) -> RequestProblem | None:
-    """Return the first reason to reject the request; None when the endpoint would take it."""
+    """Return the first reason to reject the request; None if the endpoint would accept it."""
     message = (
         _fields(body, model)
         or _tools(body)
@@ -95,7 +95,7 @@ def _without_sampling(body: Mapping[str, object]) -> str | None:
 
 
 def _server_context(body: Mapping[str, object], model: ModelInfo) -> str | None:
-    """Check fields and blocks by which the endpoint itself makes room."""
+    """Check the fields and blocks by which the endpoint reduces the context itself."""
     if (problem := _context_edits(body, model)) is not None:
         return problem
     if "compaction" in body and not model.signed_compaction:
@@ -288,7 +288,7 @@ def _tool_result(block: Mapping[str, object]) -> str | None:
 def _merge_messages(
     messages: Sequence[Mapping[str, object]],
 ) -> list[tuple[str, list[dict[str, object]]]]:
-    """Return (role, blocks) with neighbors of one role joined, `system` left out."""
+    """Return (role, blocks) pairs, with adjacent messages of one role merged, without `system`."""
     turns: list[tuple[str, list[dict[str, object]]]] = []
     for message in messages:
         role = str(message["role"])
@@ -355,7 +355,7 @@ def _without_result(index: int, ids: Sequence[str]) -> str:
 
 
 def _thinking(chain: PrefixChain) -> str | None:
-    """Check thinking that this server signed; blocks of other makes pass."""
+    """Check thinking blocks that this server signed; others pass."""
     prefix_digest = ""
     for index, unit in enumerate(chain.units):
         signature = str(unit.block.get("signature", ""))
@@ -373,7 +373,7 @@ def _thinking(chain: PrefixChain) -> str | None:
 def too_long(
     body: Mapping[str, object], chain: PrefixChain, model: ModelInfo
 ) -> RequestProblem | None:
-    """Return why a prompt does not fit the model; None where it does."""
+    """Return why a prompt does not fit the model; None if it does."""
     message = _size(body, chain, model)
     return RequestProblem(message) if message else None
 

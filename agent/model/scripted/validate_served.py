@@ -1,4 +1,4 @@
-"""What the real endpoint rejects about tools that it runs itself, and code there that calls."""
+"""Rejects what the real endpoint rejects about its own tools, and about code that calls ours."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _CALLING: Final = "code_execution_20260120"
 
 
 def served_problem(body: Mapping[str, object], model: ModelInfo) -> str | None:
-    """Return the first reason to reject a request for such tools; None for none."""
+    """Return the first reason to reject a request because of such tools; None if there is none."""
     return _model_problem(body, model) or _advisor(body) or _waiting(body)
 
 
 def calls_by_code(blocks: Iterable[Mapping[str, object]]) -> bool:
-    """Return whether code of the endpoint made one of the calls."""
+    """Return whether code at the endpoint made one of the calls."""
     return any(_run(block) for block in blocks)
 
 
@@ -41,7 +41,7 @@ def _model_problem(body: Mapping[str, object], model: ModelInfo) -> str | None:
 
 
 def _advisor(body: Mapping[str, object]) -> str | None:
-    """Check the advisor: an answer that paused with a call of it needs it on offer again."""
+    """Check the advisor: after an answer that paused with its call, it must be offered again."""
     kinds = [str(tool.get("type", "")) for tool in as_blocks(body.get("tools"))]
     blocks = message_blocks(body)
     result_ids = {
@@ -57,7 +57,7 @@ def _advisor(body: Mapping[str, object]) -> str | None:
 
 
 def _waiting(body: Mapping[str, object]) -> str | None:
-    """Check code that waits: nothing but results, in its container, and no other ever."""
+    """Check code that waits: only results may follow, with its container; other code has ended."""
     messages = as_blocks(body.get("messages"))
     ended_runs = {
         str(b.get("tool_use_id"))

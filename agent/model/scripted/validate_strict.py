@@ -1,4 +1,4 @@
-"""What the real endpoint rejects about schemas of strict tools, of which it makes one grammar."""
+"""Rejects what the real endpoint rejects about strict schemas, which it compiles to one grammar."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KEYWORDS: Final[Mapping[str, frozenset[str]]] = {
     "string": _ANY | {"format", "pattern"},
     "": _ANY | {"anyOf", "allOf", "$ref"},
 }
-"""Keywords that it compiles by type; empty for nodes without one."""
+"""Keywords that it compiles, by type; "" for nodes without a type."""
 
 MOST_TOOLS: Final = 20
 MOST_OPTIONAL: Final = 24
@@ -22,7 +22,7 @@ MOST_UNIONS: Final = 16
 
 
 def strict_problem(tools: Sequence[Mapping[str, object]]) -> str | None:
-    """Return the first reason to reject a request for its strict tools; None for none."""
+    """Return the first reason to reject a request because of its strict tools; None if none."""
     nodes: list[Mapping[str, object]] = []
     count = 0
     for index, tool in enumerate(tools):

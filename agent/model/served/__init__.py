@@ -1,1 +1,1 @@
-"""Tools that run at the endpoint, and code there that calls ours."""
+"""Tools that run at the endpoint, and code at the endpoint that calls our tools."""

@@ -1,8 +1,8 @@
 """Our tools called by code that runs at the endpoint ("programmatic tool calling").
 
-Each call arrives, is decided and runs like any other. Until the code has ended, the endpoint takes
-nothing but results behind it: what hooks and reminders add waits for the next message, and where
-the user said something the run is given up; its calls stay in the history as direct ones.
+Each call is decided and run like any other. Until the code has ended, the endpoint accepts only
+results after it: messages of hooks and reminders wait for the next message, and if the user
+sent a prompt, the run is abandoned; its calls stay in the history as direct ones.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ _NO_TEXT: Final = "(This result is not text, and code can read nothing else.)"
 
 
 def with_callers(tools: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
-    """Return the tools; code may call those that answer with text, where there is such code."""
+    """Return the tools; if code execution is offered, code may call those that return text."""
     if not has_code(tools):
         return list(tools)
     return [_with_callers(tool) if _is_called(tool) else tool for tool in tools]
 
 
 def has_code(tools: Sequence[Mapping[str, object]]) -> bool:
-    """Return whether code that calls tools is on offer."""
+    """Return whether code execution that calls tools is offered."""
     return any(tool.get("type") == CODE_CALLS for tool in tools)
 
 
 def mark_call(block: Block, container: str | None) -> Block:
-    """Return a block of an answer; a call by code with the container that it waits in."""
+    """Return a block of an answer; a call by code is marked with the container it waits in."""
     if container is None or not run_of(block):
         return block
     return {**block, **origin("", container=container)}
 
 
 def run_of(block: Mapping[str, object]) -> str:
-    """Return the id of the code that made a call; empty for the model's own calls."""
+    """Return the id of the code run that made a call; empty for the model's own calls."""
     caller = block.get("caller")
     if block.get("type") != "tool_use" or not isinstance(caller, Mapping):
         return ""
@@ -52,7 +52,7 @@ def run_of(block: Mapping[str, object]) -> str:
 
 
 def waiting_container(messages: Sequence[Message]) -> str | None:
-    """Return the container of the code that waits for the last results; None where none does."""
+    """Return the container of the code that waits for the last results; None if none waits."""
     for message in reversed(messages):
         if message.role == "assistant":
             for block in message.content:
@@ -63,7 +63,7 @@ def waiting_container(messages: Sequence[Message]) -> str | None:
 
 
 def settle_calls(messages: Sequence[Message], *, is_offered: bool) -> Sequence[Message]:
-    """Return the messages as the endpoint takes them; the same object where no code called."""
+    """Return the messages as the endpoint accepts them; the same object if no code made a call."""
     if not any(run_of(block) for message in messages for block in message.content):
         return messages
     given_up = set(_given_up(messages, is_offered))
@@ -77,7 +77,7 @@ def settle_calls(messages: Sequence[Message], *, is_offered: bool) -> Sequence[M
             if content:
                 settled_messages.append(replace(message, content=content))
         elif not only_results:
-            # Behind the results, which come first in a turn.
+            # After the results, which come first in a turn.
             settled_messages += [message, *waiting]
             waiting = []
         elif _is_results(message):
@@ -88,7 +88,7 @@ def settle_calls(messages: Sequence[Message], *, is_offered: bool) -> Sequence[M
 
 
 def _given_up(messages: Sequence[Message], is_offered: bool) -> Iterator[str]:
-    """Yield the runs that never ended and wait for nothing any more."""
+    """Yield the ids of runs that never ended and no longer wait for results."""
     blocks = [block for message in messages for block in message.content]
     ended_runs = {str(b["tool_use_id"]) for b in blocks if _is_code_result(b)}
     last = max(i for i, message in enumerate(messages) if message.role == "assistant")
@@ -131,6 +131,6 @@ def _is_called(tool: Mapping[str, object]) -> bool:
 
 
 def _with_callers(tool: Mapping[str, object]) -> Mapping[str, object]:
-    # The endpoint takes no tool that is both strict and called by code.
+    # The endpoint rejects a tool that is both strict and callable by code.
     fields = {name: value for name, value in tool.items() if name != "strict"}
     return {**fields, "allowed_callers": ["direct", CODE_CALLS]}

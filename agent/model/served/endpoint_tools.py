@@ -1,4 +1,4 @@
-"""Tools that the endpoint runs itself, offered with each request where it has them.
+"""Tools that the endpoint runs itself, offered with each request if it has them.
 
 They run on its machines, out of reach of permissions and hooks: only a user's or an administrator's
 settings choose them. Next: `agent.model.served.code_calls`, `agent.loop.server_calls` (cards).
@@ -20,18 +20,18 @@ _TYPES: Final = {
     "programmatic_tool_calling": CODE_CALLS,
 }
 OURS: Final = {"web_search": "WebSearch", "web_fetch": "WebFetch"}
-"""Our tool for the same: a deny rule on it is also about the endpoint's."""
+"""Our equivalent tools: a deny rule for one also covers the endpoint's."""
 MAX_USES: Final = 8
-"""Searches, or pages, of one request."""
+"""Most searches, or pages, per request."""
 
 
 def has_served(can: ModelCapabilities, name: str, *, is_official: bool) -> bool:
-    """Return whether the endpoint has a tool; the vendor's own has them all."""
+    """Return whether the endpoint has a tool; the vendor's own endpoint has all of them."""
     return name in can.served_tools or (is_official and can.source == "table")
 
 
 def served_tools(names: Collection[str], blocked_hosts: Sequence[str]) -> tuple[Block, ...]:
-    """Return definitions of the tools, in an order of their own."""
+    """Return definitions of the named tools, in a fixed order."""
     tools: list[Block] = []
     for name, kind in _TYPES.items():
         if name not in names:

@@ -1,1 +1,1 @@
-"""The scripted server in other dialects: requests read, checked as strictly as there, answered."""
+"""The scripted server in other dialects: reads requests, checks them strictly, encodes answers."""

@@ -1,4 +1,4 @@
-"""The scripted server as Chat Completions, with the oddities of the servers that speak it."""
+"""The scripted server as Chat Completions, with the deviations of various servers."""
 
 from __future__ import annotations
 
@@ -149,10 +149,10 @@ def _missing_results_text(call_ids: Sequence[str]) -> str:
 
 
 class ChatEncoder:
-    """Writes one answer as chunks."""
+    """Encodes one answer as chunks."""
 
     def __init__(self, answer: ScriptedAnswer, body: Body, odd: Sequence[Odd]) -> None:
-        """`body` is the request; each of `odd` is a habit to show."""
+        """`body` is the request; `odd` are the deviations to simulate."""
         self._answer = answer
         self._habits = {each.habit for each in odd}
         self._with_usage = bool(record(body, "stream_options").get("include_usage"))
@@ -224,7 +224,7 @@ class ChatEncoder:
 
     @property
     def _is_late(self) -> bool:
-        """Whether calls come in one piece, at their end."""
+        """Whether calls are sent in one piece, at their end."""
         return bool(self._habits & {"whole_calls", "object_arguments", "calls_as_text"})
 
     def _delta(self, delta: Mapping[str, object]) -> Iterator[dict[str, object]]:

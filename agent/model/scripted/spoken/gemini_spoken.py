@@ -144,7 +144,7 @@ def _turns(contents: Sequence[Mapping[str, object]]) -> str | None:
 
 
 def _signatures(contents: Sequence[Mapping[str, object]]) -> str | None:
-    """Check the calls of the current turn, back to the last prompt; all others pass."""
+    """Check the signatures of the calls since the last prompt; earlier calls always pass."""
     start = 0
     for index, content in enumerate(contents):
         parts = array(content, "parts")
@@ -172,7 +172,7 @@ def _signature(call: Mapping[str, object]) -> str:
 
 
 class GeminiEncoder:
-    """Writes one answer as whole responses, one after another."""
+    """Encodes one answer as a sequence of `generateContent` responses."""
 
     def __init__(self, answer: ScriptedAnswer, body: Body, odd: Sequence[Odd]) -> None:
         """`body` is the request."""
@@ -192,7 +192,7 @@ class GeminiEncoder:
         return data_line({"error": google_error(status, fault.message)})
 
     def responses(self, frame: Frame) -> Iterator[dict[str, object]]:
-        """Yield what an event of the Messages API is here."""
+        """Yield the responses that correspond to an event of the Messages API."""
         data = frame.data
         match frame.event:
             case "content_block_start":
@@ -269,13 +269,13 @@ def _usage(usage: Mapping[str, object]) -> dict[str, object]:
 
 
 def google_error(status: int, message: str) -> dict[str, object]:
-    """Return the record of a failure."""
+    """Return the record of an error."""
     other = "INTERNAL" if status >= 500 else "FAILED_PRECONDITION"
     return {"code": status, "message": message, "status": _STATUS.get(status, other)}
 
 
 def error_body(status: int, error_type: str, message: str) -> str:
-    """Return the body of an answer with an error status."""
+    """Return the body of a response with an error status."""
     return json.dumps({"error": google_error(status, message)})
 
 

@@ -1,4 +1,4 @@
-"""Failures as OpenAI, and the servers that follow it, report them."""
+"""Errors in the format of OpenAI and compatible servers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CODES: Final[Mapping[str, str]] = {
 
 
 def openai_error(status: int, error_type: str, message: str) -> dict[str, object]:
-    """Return the record of a failure."""
+    """Return the record of an error."""
     kind = "invalid_request_error" if status < 500 and status != 429 else "server_error"
     is_overflow = "maximum context length" in message or "context window" in message
     code = "context_length_exceeded" if is_overflow else _CODES.get(error_type)
@@ -25,5 +25,5 @@ def openai_error(status: int, error_type: str, message: str) -> dict[str, object
 
 
 def openai_error_body(status: int, error_type: str, message: str) -> str:
-    """Return the body of an answer with an error status."""
+    """Return the body of a response with an error status."""
     return json.dumps({"error": openai_error(status, error_type, message)})

@@ -97,7 +97,7 @@ def _blocks(content: object) -> list[dict[str, object]]:
 
 
 def call_arguments(call: Mapping[str, object]) -> object:
-    """Return a call's input; empty where it is not JSON."""
+    """Return a call's input; empty if it is not JSON."""
     try:
         return json.loads(text(call, "arguments") or "{}")
     except ValueError:
@@ -122,7 +122,7 @@ def _fields(body: Body) -> str | None:
 
 
 def schema_problem(where: str, holder: Mapping[str, object]) -> str | None:
-    """Return what is wrong with a schema that is to be enforced."""
+    """Return why a schema cannot be enforced; None if it can, or need not be."""
     schema = holder.get("schema", holder.get("parameters"))
     name = text(holder, "name")
     if not holder.get("strict") or not isinstance(schema, Mapping):
@@ -212,7 +212,7 @@ def _reasoning(item: Mapping[str, object], following: Sequence[Mapping[str, obje
 
 
 class ResponsesEncoder:
-    """Writes one answer as the events of the Responses API."""
+    """Encodes one answer as the events of the Responses API."""
 
     def __init__(self, answer: ScriptedAnswer, body: Body, odd: Sequence[Odd]) -> None:
         """`body` is the request."""

@@ -1,8 +1,7 @@
-"""What the scripted server needs to speak a dialect: read requests, check them, write answers.
+"""What the scripted server needs for a dialect: read requests, check them, encode answers.
 
-Everything between is that of the Messages API: a request becomes a body of it (`canonical`), and
-an answer's events become bytes of the dialect one by one, so that turns, conditions and faults are
-the same for all.
+Everything in between uses the Messages API: `canonical` converts a request to it, and the events
+of an answer are encoded one by one, so that turns, conditions and faults work in all dialects.
 """
 
 from __future__ import annotations
@@ -26,39 +25,39 @@ class SpokenDialect(Struct, frozen=True):
     """One dialect."""
 
     canonical: Callable[[str, Body], dict[str, object]]
-    """A path and a request as a body of the Messages API."""
+    """Converts a path and a request to a body of the Messages API."""
     problem: Callable[[Body], RequestProblem | None]
-    """Why the real endpoint would reject the request; None when it would take it."""
+    """Returns why the real endpoint would reject a request; None if it would accept it."""
     encoder: Callable[[ScriptedAnswer, Body, Sequence[Odd]], Encoder]
     error_body: Callable[[int, str, str], str]
-    """Of status, type of error as the Messages API has it, and text."""
+    """Encodes a status, the Messages API's type of error, and a text."""
     whole: Callable[[ScriptedAnswer], dict[str, object]]
-    """The answer as one JSON object."""
+    """Converts an answer to one JSON object."""
 
 
 def data_line(value: object, event: str = "") -> bytes:
-    """Return one event of a stream."""
+    """Return the bytes of one event of a stream."""
     head = f"event: {event}\n" if event else ""
     return f"{head}data: {json.dumps(value)}\n\n".encode()
 
 
 def seal(kind: str, text: str) -> str:
-    """Return a seal by which the server knows what it wrote itself."""
+    """Return a signature by which the server recognizes its own content."""
     body = f"{kind}\0{text}".encode("utf-8", "surrogatepass")
     return f"{kind}.{hashlib.sha256(body).hexdigest()[:40]}"
 
 
 def trail(chain: PrefixChain) -> str:
-    """Return a digest of a conversation up to its last answer; empty for none.
+    """Return a digest of a conversation up to its last answer; empty if it has none.
 
-    Without thinking and ids, as not every dialect brings them back.
+    Without thinking and ids, as not every dialect sends them back.
     """
     lines: list[str] = []
     end = 0
     for unit in chain.units:
         if unit.place == "tool" or unit.block.get("type") == "thinking":
             continue
-        # As some bring errors back as text, results count by their place alone.
+        # Some dialects send errors back as text, so the content of results is not compared.
         left_out = {"id", "tool_use_id", "cache_control", "is_error", "content"}
         bare = {key: value for key, value in unit.block.items() if key not in left_out}
         lines.append(f"{unit.place} {json.dumps(bare, sort_keys=True)}")
@@ -69,7 +68,7 @@ def trail(chain: PrefixChain) -> str:
 
 
 class MessageList:
-    """Messages under construction: neighbors of one role are one message."""
+    """Builds a list of messages, merging adjacent ones of one role."""
 
     def __init__(self) -> None:
         """Start empty."""
@@ -105,7 +104,7 @@ def canonical_body(
 
 
 def result_block(call_id: object, text: str, *, is_error: bool) -> dict[str, object]:
-    """Return a result of a call."""
+    """Return a `tool_result` block."""
     block: dict[str, object] = {"type": "tool_result", "tool_use_id": call_id, "content": text}
     if is_error:
         block["is_error"] = True
@@ -113,14 +112,14 @@ def result_block(call_id: object, text: str, *, is_error: bool) -> dict[str, obj
 
 
 def input_tokens(usage: Mapping[str, object]) -> tuple[int, int]:
-    """Return all tokens of the prompt, and those of them from the cache."""
+    """Return the prompt's total tokens, and how many of them came from the cache."""
     read = _number(usage.get("cache_read_input_tokens"))
     write = _number(usage.get("cache_creation_input_tokens"))
     return _number(usage.get("input_tokens")) + read + write, read
 
 
 def output_tokens(usage: Mapping[str, object]) -> tuple[int, int]:
-    """Return all tokens of the answer, and those of them that were thinking."""
+    """Return the answer's total tokens, and how many of them were thinking."""
     details = usage.get("output_tokens_details")
     thinking = details.get("thinking_tokens") if isinstance(details, Mapping) else 0
     return _number(usage.get("output_tokens")), _number(thinking)

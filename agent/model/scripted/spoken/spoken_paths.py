@@ -1,4 +1,4 @@
-"""Which dialect a path is of."""
+"""The dialect of a request's path."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MESSAGES: str = "/v1/messages"
 
 
 def dialect_at(path: str) -> SpokenDialect | None:
-    """Return the dialect in which a path is asked for an answer; None for the Messages API."""
+    """Return the dialect whose answers a path serves; None for any other path."""
     if path.endswith("/responses"):
         return RESPONSES
     if path.endswith("/chat/completions"):
@@ -23,7 +23,7 @@ def dialect_at(path: str) -> SpokenDialect | None:
 
 
 def asks_for_answer(path: str) -> bool:
-    """Whether a path is one at which a model answers."""
+    """Return whether a model answers requests at a path."""
     return path == MESSAGES or dialect_at(path) is not None
 
 
@@ -33,7 +33,7 @@ _ON_VERTEX: Final = compile_late(
 
 
 def as_messages(path: str, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return a request to Google's cloud as one of the Messages API; any other as it is."""
+    """Convert a Vertex request to one of the Messages API; return any other unchanged."""
     match = _ON_VERTEX.search(path)
     if match is None or "anthropic_version" not in body or "model" in body:
         return path, body
