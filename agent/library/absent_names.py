@@ -1,4 +1,4 @@
-"""Names of the Agents SDK that are not here, with what takes their place."""
+"""Names of the Agents SDK that this library lacks, with their replacements."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _INSTEAD: Final[Mapping[str, str]] = {
 
 
 def absent(name: str) -> ImportError | None:
-    """Return what `from agent import name` raises; None for a name that the SDK's users have not.
+    """Return the error that `from agent import name` raises; None for a name the SDK lacks, too.
 
     Not an `AttributeError`: Python would replace its text.
     """

@@ -32,14 +32,14 @@ from agent.library.tools.function_tool import (
 
 @dataclass
 class ToolsToFinalOutputResult:
-    """What a function as `tool_use_behavior` returns."""
+    """What a `tool_use_behavior` function returns."""
 
     is_final_output: bool
     final_output: RawItem = None
 
 
 class StopAtTools(TypedDict):
-    """The run ends with the output of one of these."""
+    """The run ends with the output of one of these tools."""
 
     stop_at_tool_names: list[str]
 
@@ -51,7 +51,7 @@ class MCPConfig(TypedDict, total=False):
 
 
 class AgentToolStreamEvent(TypedDict):
-    """What `on_stream` of an agent run as a tool is given."""
+    """The argument of `on_stream`, for an agent that runs as a tool."""
 
     event: RawItem
     agent: RawItem
@@ -66,11 +66,11 @@ Instructions = str | Callable[..., MaybeAwaitable[str]] | None
 
 @dataclass
 class AgentBase(Generic[TContext]):
-    """What all agents have."""
+    """Fields that all agents have."""
 
     name: str
     handoff_description: str | None = None
-    """For other agents' models: what this one is for."""
+    """Tells the models of other agents what this one is for."""
     tools: list[RawItem] = field(default_factory=list)
     mcp_servers: list[RawItem] = field(default_factory=list)
     """Such as `MCPServerStdio`: objects with `list_tools` and `call_tool`."""
@@ -102,24 +102,24 @@ class Agent(AgentBase[TContext]):
     """The system prompt, or a function of context and agent that returns it."""
     prompt: RawItem = None
     handoffs: list[RawItem] = field(default_factory=list)
-    """Agents, or what `handoff` returns."""
+    """Agents, or values returned by `handoff`."""
     model: RawItem = None
-    """A name or a `Model`; None is the run's, or the program's own."""
+    """A name or a `Model`; None means the run's model, else the program's."""
     model_settings: ModelOptions = field(default_factory=ModelOptions)
     input_guardrails: list[InputGuardrail] = field(default_factory=list)
     output_guardrails: list[OutputGuardrail] = field(default_factory=list)
     output_type: RawItem = None
-    """A type that the final output is validated as; None is text."""
+    """The type that the final output is validated against; None means text."""
     hooks: AgentHooks | None = None
     tool_use_behavior: ToolUseBehavior = "run_llm_again"
     reset_tool_choice: bool = True
-    """Leave `tool_choice` out once a tool was used, so that the model can end."""
+    """Whether to omit `tool_choice` once a tool was used, so that the model can finish."""
 
     def __post_init__(self) -> None:
-        """Check the types, for mistakes that would show much later.
+        """Check the types of the fields, as errors would otherwise show much later.
 
         Raises:
-            TypeError: a field is of another type.
+            TypeError: a field has the wrong type.
         """
         self._check_lists()
         self._check_values()
@@ -194,7 +194,7 @@ class Agent(AgentBase[TContext]):
         """Return the instructions as text.
 
         Raises:
-            TypeError: the function does not take context and agent.
+            TypeError: the function does not accept exactly context and agent.
         """
         instructions = self.instructions
         if instructions is None or isinstance(instructions, str):
@@ -208,7 +208,7 @@ class Agent(AgentBase[TContext]):
         return await resolve_value(instructions(run_context, self))
 
     async def get_prompt(self, run_context: RunContextWrapper[TContext]) -> RawItem:
-        """Return the prompt that the endpoint stores, if there is one."""
+        """Return the reference to a prompt that the endpoint stores, if there is one."""
         if not callable(self.prompt):
             return self.prompt
         return await resolve_value(self.prompt(run_context))
@@ -232,13 +232,13 @@ class Agent(AgentBase[TContext]):
     ) -> FunctionTool:
         """Return a tool that runs this agent on one text and returns its final output.
 
-        Other than with a handoff, the agent does not see the conversation, and the calling agent
-        continues with it. Approvals that it waits for are interruptions of the calling run.
+        Unlike with a handoff, the agent does not see the conversation, and the calling agent
+        continues it. Approvals that the agent waits for are interruptions of the calling run.
 
         Args:
-            parameters: A dataclass or pydantic model of the tool's arguments, in place of a text.
+            parameters: A dataclass or pydantic model of the tool's arguments, instead of a text.
             input_builder: Returns the agent's input for arguments; None writes them as JSON.
-            include_input_schema: Whether the agent is given their JSON schema as well.
+            include_input_schema: Whether the agent also receives the JSON schema of the arguments.
 
         Raises:
             TypeError: `parameters` is neither.
@@ -259,7 +259,7 @@ class Agent(AgentBase[TContext]):
                 agent_input = await tool_input.read(name, arguments)
                 return await run_agent_tool(self, agent_input, context, options)
             except Exception as error:
-                # Code of the caller may raise anything: the model is given a text of it.
+                # Code of the caller may raise anything; the model gets it as text.
                 if failure_error_function is None:
                     raise
                 return await tool_failure_text(failure_error_function, context, error)
@@ -277,7 +277,7 @@ class Agent(AgentBase[TContext]):
 
 
 async def enabled_handoffs(agent: Agent, context: RunContextWrapper) -> list[Handoff]:
-    """Return the handoffs of an agent that are enabled now; agents among them become handoffs."""
+    """Return an agent's handoffs that are enabled now, with plain agents converted to handoffs."""
     handoffs = [each if isinstance(each, Handoff) else handoff(each) for each in agent.handoffs]
     return [each for each in handoffs if await _is_enabled(each, context, agent)]
 
@@ -288,7 +288,7 @@ async def _is_enabled(what: RawItem, context: RunContextWrapper, agent: RawItem)
 
 
 def _mcp_tool(server: RawItem, tool: RawItem) -> FunctionTool:
-    """Return a tool of a server as a function tool."""
+    """Return an MCP server's tool as a function tool."""
 
     async def invoke(context: CallContext, arguments: str) -> RawItem:
         result = await server.call_tool(tool.name, parse_arguments(tool.name, arguments))

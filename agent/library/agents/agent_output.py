@@ -1,4 +1,4 @@
-"""What type an agent's final output has: its schema, and validation of what a model wrote."""
+"""The type of an agent's final output: its JSON schema, and validation of the model's text."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _WRAPPED = "response"
 
 
 class AgentOutputSchemaBase(abc.ABC):
-    """How final outputs are checked; make one for a schema that is not a Python type."""
+    """Validates final outputs; derive from it for a schema that is not a Python type."""
 
     @abc.abstractmethod
     def is_plain_text(self) -> bool:
-        """Whether any text is fine."""
+        """Whether any text is valid."""
 
     @abc.abstractmethod
     def name(self) -> str:
@@ -31,20 +31,20 @@ class AgentOutputSchemaBase(abc.ABC):
 
     @abc.abstractmethod
     def json_schema(self) -> dict[str, RawItem]:
-        """Return the schema; not asked for plain text."""
+        """Return the schema; not called for plain text."""
 
     @abc.abstractmethod
     def is_strict_json_schema(self) -> bool:
-        """Whether the endpoint has to hold it strictly."""
+        """Whether the endpoint must enforce the schema strictly."""
 
     @abc.abstractmethod
     def validate_json(self, json_str: str) -> RawItem:
-        """Return the value. Raises ModelBehaviorError for text that is none."""
+        """Return the parsed value. Raises ModelBehaviorError for invalid text."""
 
 
 @dataclass(init=False)
 class AgentOutputSchema(AgentOutputSchemaBase):
-    """The schema of a Python type; what is not an object is wrapped in one."""
+    """The schema of a Python type; a type that is not a JSON object is wrapped in one."""
 
     output_type: RawItem
 
@@ -75,7 +75,7 @@ class AgentOutputSchema(AgentOutputSchemaBase):
                 ) from error
 
     def is_plain_text(self) -> bool:
-        """Whether any text is fine."""
+        """Whether any text is valid."""
         return self.output_type is None or self.output_type is str
 
     def name(self) -> str:
@@ -90,7 +90,7 @@ class AgentOutputSchema(AgentOutputSchemaBase):
         """Return the schema.
 
         Raises:
-            UserError: for plain text, which has none.
+            UserError: the type is plain text, which has no schema.
         """
         if self.is_plain_text():
             raise UserError("Output type is plain text, so no JSON schema is available")
@@ -100,7 +100,7 @@ class AgentOutputSchema(AgentOutputSchemaBase):
         """Return the value that a model wrote as JSON.
 
         Raises:
-            ModelBehaviorError: it is not JSON, or not of the type.
+            ModelBehaviorError: it is not JSON, or does not match the type.
         """
         try:
             value = self._adapter.validate_json(json_str)

@@ -14,7 +14,7 @@ from agent.library.context.run_context import RunContextWrapper
 
 @dataclass
 class GuardrailFunctionOutput:
-    """What a guardrail found."""
+    """The result of a guardrail function."""
 
     output_info: RawItem
     tripwire_triggered: bool
@@ -23,7 +23,7 @@ class GuardrailFunctionOutput:
 GuardrailFunction = Callable[
     [RunContextWrapper, RawItem, RawItem], MaybeAwaitable[GuardrailFunctionOutput]
 ]
-"""Takes context, agent, and the input or the output."""
+"""Takes the context, the agent, and the input or output."""
 
 
 @dataclass
@@ -32,24 +32,24 @@ class _Guardrail:
     name: str | None = None
 
     def get_name(self) -> str:
-        """Return the name, or that of the function."""
+        """Return the name, or the function's name if there is none."""
         return self.name or self.guardrail_function.__name__
 
 
 @dataclass
 class InputGuardrail(_Guardrail):
-    """Looks at what a run starts with."""
+    """Checks the input of a run."""
 
     run_in_parallel: bool = True
-    """Beside the first model call; False has it wait."""
+    """Whether to run it beside the first model call; if False, the call waits for it."""
 
     async def run(
         self, agent: RawItem, input: str | list[InputItem], context: RunContextWrapper
     ) -> InputGuardrailResult:
-        """Ask the function.
+        """Call the function.
 
         Raises:
-            UserError: it is none.
+            UserError: it is not callable.
         """
         _check(self.guardrail_function)
         output = await resolve_value(self.guardrail_function(context, agent, input))
@@ -58,15 +58,15 @@ class InputGuardrail(_Guardrail):
 
 @dataclass
 class OutputGuardrail(_Guardrail):
-    """Looks at what a run ends with."""
+    """Checks the final output of a run."""
 
     async def run(
         self, context: RunContextWrapper, agent: RawItem, agent_output: RawItem
     ) -> OutputGuardrailResult:
-        """Ask the function.
+        """Call the function.
 
         Raises:
-            UserError: it is none.
+            UserError: it is not callable.
         """
         _check(self.guardrail_function)
         output = await resolve_value(self.guardrail_function(context, agent, agent_output))
@@ -75,7 +75,7 @@ class OutputGuardrail(_Guardrail):
 
 @dataclass
 class InputGuardrailResult:
-    """A guardrail and what it found."""
+    """A guardrail and its result."""
 
     guardrail: InputGuardrail
     output: GuardrailFunctionOutput
@@ -83,7 +83,7 @@ class InputGuardrailResult:
 
 @dataclass
 class OutputGuardrailResult:
-    """A guardrail, what it looked at, and what it found."""
+    """A guardrail, the output that it checked, and its result."""
 
     guardrail: OutputGuardrail
     agent_output: RawItem
@@ -109,7 +109,7 @@ def input_guardrail(
     name: str | None = None,
     run_in_parallel: bool = True,
 ) -> InputGuardrail | Callable[[GuardrailFunction], InputGuardrail]:
-    """Make a guardrail of a function; a decorator with or without parentheses."""
+    """Make a guardrail from a function; a decorator, with or without parentheses."""
 
     def make(function: GuardrailFunction) -> InputGuardrail:
         return InputGuardrail(function, name or function.__name__, run_in_parallel)
@@ -133,7 +133,7 @@ def output_guardrail(
     *,
     name: str | None = None,
 ) -> OutputGuardrail | Callable[[GuardrailFunction], OutputGuardrail]:
-    """Make a guardrail of a function; a decorator with or without parentheses."""
+    """Make a guardrail from a function; a decorator, with or without parentheses."""
 
     def make(function: GuardrailFunction) -> OutputGuardrail:
         return OutputGuardrail(function, name or function.__name__)

@@ -1,4 +1,4 @@
-"""What the next agent is given of a conversation: filters, and earlier turns as one message."""
+"""What the next agent receives of a conversation: filters, and earlier turns as one message."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SUMMARY_ONLY: Final = frozenset(
         "program_output", "hosted_tool_call",
     }
 )  # fmt: skip
-"""Types that are part of the summary and are never passed on as they are."""
+"""Types that appear only in the summary, never as items of their own."""
 _ROLES: Final = frozenset({"user", "assistant", "system", "developer"})
 _KEPT_ITEMS: Final = (MessageOutputItem, CompactionItem, AdmittedInputItem)
 
@@ -42,7 +42,7 @@ _wrappers: list[str] = [_START, _END]
 
 
 def set_conversation_history_wrappers(*, start: str | None = None, end: str | None = None) -> None:
-    """Replace the markers around earlier turns; None leaves one as it is."""
+    """Replace the markers around earlier turns; None leaves a marker unchanged."""
     if start is not None:
         _wrappers[0] = start
     if end is not None:
@@ -50,7 +50,7 @@ def set_conversation_history_wrappers(*, start: str | None = None, end: str | No
 
 
 def reset_conversation_history_wrappers() -> None:
-    """Go back to the markers there are by default."""
+    """Restore the default markers."""
     _wrappers[:] = [_START, _END]
 
 
@@ -80,10 +80,10 @@ def _without_tools(items: tuple[RunItem, ...]) -> tuple[RunItem, ...]:
 def nest_handoff_history(
     handoff_input_data: HandoffInputData, *, history_mapper: HandoffHistoryMapper | None = None
 ) -> HandoffInputData:
-    """Return the data with all earlier turns as one message of the assistant.
+    """Return the data with all earlier turns summarized in one assistant message.
 
-    Messages of the turn that hands over stay messages. This is not redaction: arguments and
-    outputs of tools are in the summary.
+    Messages of the turn with the handoff remain messages. This is not redaction: the summary
+    contains arguments and outputs of tools.
     """
     data = handoff_input_data
     earlier = input_list(
@@ -102,7 +102,7 @@ def nest_handoff_history(
 
 
 def default_handoff_history_mapper(transcript: list[InputItem]) -> list[InputItem]:
-    """Return one message of the assistant that lists the transcript."""
+    """Return one assistant message that lists the transcript."""
     lines = [f"{number}. {_line(item)}" for number, item in enumerate(transcript, 1)]
     start, end = _wrappers
     text = [_PREAMBLE, start, *(lines or ["(no previous turns recorded)"]), end]
@@ -154,12 +154,12 @@ def _line(item: InputItem) -> str:
     try:
         return json.dumps(fields, ensure_ascii=False, default=str)
     except (TypeError, ValueError):
-        # Odd keys, or an object that contains itself: the next agent is given what there is.
+        # Keys that are not strings, or an object that contains itself: use Python's form.
         return str(fields)
 
 
 def _flatten(items: list[InputItem]) -> list[InputItem]:
-    """Return the items with summaries of earlier handoffs taken apart again."""
+    """Return the items with summaries of earlier handoffs converted back to items."""
     flat: list[InputItem] = []
     for item in items:
         inner_items = _taken_apart(item)
@@ -182,7 +182,7 @@ def _taken_apart(item: InputItem) -> list[InputItem] | None:
 
 
 def _records(body: str) -> list[str]:
-    """Return the numbered entries; what follows one without a number belongs to it."""
+    """Return the numbered entries; a line without a number continues the entry before it."""
     records: list[str] = []
     is_numbered = False
     for line in body.splitlines():
@@ -242,5 +242,5 @@ RECOMMENDED_PROMPT_PREFIX: Final = (
 
 
 def prompt_with_handoff_instructions(prompt: str) -> str:
-    """Return instructions with a preface for agents that hand over."""
+    """Return instructions with the recommended preface for agents with handoffs."""
     return f"{RECOMMENDED_PROMPT_PREFIX}\n\n{prompt}"

@@ -1,4 +1,4 @@
-"""Handing a conversation to another agent: offered to the model as a tool."""
+"""Handoffs of a conversation to another agent, offered to the model as tools."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from agent.library.items.run_items import RunItem
 
 
 class NamedAgent(Protocol):
-    """What a handoff needs to know of an agent."""
+    """The fields of an agent that a handoff needs."""
 
     name: str
     handoff_description: str | None
@@ -29,17 +29,17 @@ class NamedAgent(Protocol):
 
 @dataclass(frozen=True)
 class HandoffInputData:
-    """What a filter of a handoff may change."""
+    """The data that a handoff's filter may change."""
 
     input_history: str | tuple[InputItem, ...]
     """The input of the run."""
     pre_handoff_items: tuple[RunItem, ...]
-    """What the run had made before the turn with the handoff."""
+    """Items of the run before the turn with the handoff."""
     new_items: tuple[RunItem, ...]
-    """What that turn made, the handoff and its output included."""
+    """Items of that turn, including the handoff and its output."""
     run_context: RunContextWrapper | None = None
     input_items: tuple[RunItem, ...] | None = None
-    """In place of `new_items` for the next agent, while the session keeps `new_items`."""
+    """Replaces `new_items` for the next agent, while the session keeps `new_items`."""
 
     def clone(self, **kwargs: RawItem) -> HandoffInputData:
         """Return a copy with some fields changed."""
@@ -52,7 +52,7 @@ HandoffHistoryMapper = Callable[[list[InputItem]], list[InputItem]]
 
 @dataclass
 class Handoff:
-    """One way to another agent."""
+    """A handoff to another agent."""
 
     tool_name: str
     tool_description: str
@@ -62,28 +62,28 @@ class Handoff:
     agent_name: str
     input_filter: HandoffInputFilter | None = None
     nest_handoff_history: bool | None = None
-    """None: as the run's configuration says."""
+    """None: use the run's configuration."""
     strict_json_schema: bool = True
     is_enabled: bool | Callable[[RunContextWrapper, RawItem], MaybeAwaitable[bool]] = True
     target: RawItem = dataclasses.field(default=None, kw_only=True, repr=False)
-    """The agent, where it is known before the call; for states that are read back."""
+    """The agent, if it is known before the call; needed to restore stored states."""
 
     def __class_getitem__(cls, _parameters: object) -> type[Handoff]:
-        """Take type parameters, which mean nothing here."""
+        """Accept type parameters, which have no effect."""
         return cls
 
     def get_transfer_message(self, agent: NamedAgent) -> str:
-        """Return the output of the call."""
+        """Return the output of the handoff call."""
         return json.dumps({"assistant": agent.name})
 
     @classmethod
     def default_tool_name(cls, agent: NamedAgent) -> str:
-        """Return the tool's name for an agent."""
+        """Return the default name of the tool for a handoff to `agent`."""
         return re.sub(r"[^a-zA-Z0-9_]", "_", f"transfer_to_{agent.name}").lower()
 
     @classmethod
     def default_tool_description(cls, agent: NamedAgent) -> str:
-        """Return the tool's description for an agent."""
+        """Return the default description of the tool for a handoff to `agent`."""
         return (
             f"Handoff to the {agent.name} agent to handle the request. "
             f"{agent.handoff_description or ''}"
@@ -100,14 +100,14 @@ def handoff(
     nest_handoff_history: bool | None = None,
     is_enabled: bool | Callable[[RunContextWrapper, RawItem], MaybeAwaitable[bool]] = True,
 ) -> Handoff:
-    """Make a handoff to an agent.
+    """Return a handoff to an agent.
 
     Args:
         on_handoff: Called with the context, and with the arguments if there is an `input_type`.
-        input_type: Type of the arguments that the model has to give.
+        input_type: Type of the arguments that the model must provide.
 
     Raises:
-        UserError: `on_handoff` does not fit `input_type`.
+        UserError: `on_handoff` and `input_type` do not match.
     """
     _check_callback(on_handoff, input_type)
     adapter: TypeAdapter[RawItem] | None = TypeAdapter(input_type) if input_type else None

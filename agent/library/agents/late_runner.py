@@ -1,4 +1,4 @@
-"""Agents run as tools need the runner, which needs agents: it registers itself here."""
+"""Breaks an import cycle: agents that run as tools need the runner, which registers itself here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class AgentToolRunner(Protocol):
         context: CallContext,
         options: dict[str, RawItem],
     ) -> RawItem:
-        """Return what the tool returns."""
+        """Return the output of the tool."""
         ...
 
 
@@ -26,12 +26,12 @@ _runner: list[AgentToolRunner] = []
 
 
 def register_runner(runner: AgentToolRunner) -> None:
-    """Have agents run as tools by this from now on."""
+    """Set the runner for agents that run as tools."""
     _runner[:] = [runner]
 
 
 async def run_agent_tool(
     agent: RawItem, input: str | list[InputItem], context: CallContext, options: dict[str, RawItem]
 ) -> RawItem:
-    """Run an agent for one call."""
+    """Run an agent for one tool call and return the tool's output."""
     return await _runner[0](agent, input, context, options)

@@ -1,4 +1,4 @@
-"""Methods that are called as a run goes along; override those that matter."""
+"""Base classes with methods that are called during a run; override those you need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class RunHooks:
     """Called for every agent of a run."""
 
     def __class_getitem__(cls, _parameters: object) -> type[RunHooks]:
-        """Take type parameters, which mean nothing here."""
+        """Accept type parameters, which have no effect."""
         return cls
 
     async def on_llm_start(
@@ -21,12 +21,12 @@ class RunHooks:
         system_prompt: str | None,
         input_items: list[InputItem],
     ) -> None:
-        """Before a model call."""
+        """Called before a model call."""
 
     async def on_llm_end(
         self, context: RunContextWrapper, agent: RawItem, response: ModelResponse
     ) -> None:
-        """Behind a model call."""
+        """After a model call."""
 
     async def on_agent_start(self, context: AgentHookContext, agent: RawItem) -> None:
         """Before an agent's first turn."""
@@ -49,14 +49,14 @@ class RunHooks:
     async def on_tool_end(
         self, context: RunContextWrapper, agent: RawItem, tool: RawItem, result: RawItem
     ) -> None:
-        """When a tool has run."""
+        """After a tool has run."""
 
 
 class AgentHooks:
     """Called for the one agent that has them."""
 
     def __class_getitem__(cls, _parameters: object) -> type[AgentHooks]:
-        """Take type parameters, which mean nothing here."""
+        """Accept type parameters, which have no effect."""
         return cls
 
     async def on_start(self, context: AgentHookContext, agent: RawItem) -> None:
@@ -76,7 +76,7 @@ class AgentHooks:
     async def on_tool_end(
         self, context: RunContextWrapper, agent: RawItem, tool: RawItem, result: RawItem
     ) -> None:
-        """When a tool has run."""
+        """After a tool has run."""
 
     async def on_llm_start(
         self,
@@ -85,9 +85,9 @@ class AgentHooks:
         system_prompt: str | None,
         input_items: list[InputItem],
     ) -> None:
-        """Before a model call."""
+        """Called before a model call."""
 
     async def on_llm_end(
         self, context: RunContextWrapper, agent: RawItem, response: ModelResponse
     ) -> None:
-        """Behind a model call."""
+        """After a model call."""

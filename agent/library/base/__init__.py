@@ -1,1 +1,1 @@
-"""Values that the library's other parts rest on."""
+"""Types and functions that the library's other packages build on."""

@@ -8,13 +8,13 @@ from agent.library.base.raw_items import RawItem
 
 
 def origin_of(annotation: RawItem) -> RawItem:
-    """Return the class behind a generic type; None for what is none."""
+    """Return the unsubscripted origin of a generic type; None for any other type."""
     origin: RawItem = get_origin(annotation)
     return origin
 
 
 def without_extras(annotation: RawItem) -> tuple[RawItem, tuple[RawItem, ...]]:
-    """Return a type and what `Annotated` adds to it."""
+    """Return a type without `Annotated`, and the metadata that it adds."""
     extras: tuple[RawItem, ...] = ()
     while origin_of(annotation) is Annotated:
         annotation, *more = get_args(annotation)

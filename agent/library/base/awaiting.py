@@ -1,4 +1,4 @@
-"""Functions of callers may be plain or async; here either is called."""
+"""Resolves the results of callers' functions, which may be plain or async."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MaybeAwaitable: TypeAlias = Awaitable[T] | T
 
 
 async def resolve_value(value: Awaitable[T] | T) -> T:
-    """Return a value, awaited where it has to be."""
+    """Return a value, awaited if it is awaitable."""
     if inspect.isawaitable(value):
         return await value
     return value

@@ -1,6 +1,6 @@
-"""What a docstring says: its description, and one text for each argument.
+"""Parses a docstring into its description and one text for each argument.
 
-Reads the Google, NumPy and Sphinx styles; anything else is description.
+Supports the Google, NumPy and Sphinx styles; any other text is description.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class DocstringFields(Struct, frozen=True):
 
 
 def read_docstring(text: str | None, style: DocstringStyle | None = None) -> DocstringFields:
-    """Return the parts of a docstring; the style is found out if None."""
+    """Return the parts of a docstring; if `style` is None, it is detected."""
     if not text:
         return DocstringFields()
     lines = inspect.cleandoc(text).splitlines()

@@ -1,4 +1,4 @@
-"""How a model is asked to answer: temperature, tool choice and the like. All of it optional."""
+"""Settings of a model call, such as temperature and tool choice, all optional."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent.library.base.run_exceptions import UserError
 
 @dataclass
 class ModelOptions:
-    """`ModelSettings` for callers; None leaves a field to the model."""
+    """Exported as `ModelSettings`; None leaves a field to the model."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -42,7 +42,7 @@ class ModelOptions:
     prompt_cache_options: RawItem = None
     preserve_raw_usage: bool | None = None
     timeout: float | None = None
-    """Seconds for one model call."""
+    """Time limit for one model call, in seconds."""
 
     def resolve(self, override: ModelOptions | Mapping[str, RawItem] | None) -> ModelOptions:
         """Return these settings with those of `override` that are set; `extra_args` are merged."""
@@ -67,7 +67,7 @@ def model_options(value: ModelOptions | Mapping[str, RawItem]) -> ModelOptions:
     """Return settings that may have been given as a dict.
 
     Raises:
-        UserError: a name that is not a setting.
+        UserError: the dict has a name that is not a setting.
     """
     if isinstance(value, ModelOptions):
         return value

@@ -1,6 +1,6 @@
-"""Items in the format of the Responses API, as plain dicts or as the objects of a vendor's SDK.
+"""Items in the format of the Responses API, as plain dicts or as objects of a vendor's SDK.
 
-Both kinds may be mixed in one list; the functions here read either.
+Both kinds may be mixed in one list; the functions here read both.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ RawItem: TypeAlias = Any
 """One item: a dict, a `DictItem`, or an object of an SDK with the same fields."""
 
 InputItem: TypeAlias = dict[str, Any]
-"""One item as a model takes it."""
+"""One item as input for a model."""
 
 
 HANDLER_MESSAGE_ID: Final = "__fake_id__"
@@ -21,7 +21,7 @@ HANDLER_MESSAGE_ID: Final = "__fake_id__"
 
 
 class DictItem(dict[str, Any]):
-    """A dict whose keys can be read as attributes, as items of SDKs can."""
+    """A dict whose keys can be read as attributes, as with items of SDKs."""
 
     def __getattr__(self, name: str) -> RawItem:
         """Return the value of a key.
@@ -37,19 +37,19 @@ class DictItem(dict[str, Any]):
             raise AttributeError(name) from None
 
     def __deepcopy__(self, memo: dict[int, object]) -> DictItem:
-        """Copy with the values."""
+        """Return a copy with deep copies of the values."""
         return DictItem({key: copy.deepcopy(value, memo) for key, value in self.items()})
 
 
 def read(item: RawItem, name: str, default: RawItem = None) -> RawItem:
-    """Return a field of an item, whatever its kind."""
+    """Return a field of an item of either kind, or `default`."""
     if isinstance(item, Mapping):
         return item.get(name, default)
     return getattr(item, name, default)
 
 
 def item_type(item: RawItem) -> str:
-    """Return the item's type; an item with a role alone is a message."""
+    """Return the item's type; without one, `message` if it has a role, else ""."""
     kind = read(item, "type")
     if isinstance(kind, str):
         return kind
@@ -67,7 +67,7 @@ def as_input(item: RawItem) -> InputItem:
 
 
 def as_json(item: RawItem) -> RawItem:
-    """Return a value made of JSON's types alone; what has no such form becomes text."""
+    """Return a value of JSON types only; anything else becomes text."""
     if isinstance(item, Mapping):
         return {str(key): as_json(value) for key, value in item.items()}
     if isinstance(item, list | tuple):
@@ -81,7 +81,7 @@ def as_json(item: RawItem) -> RawItem:
 
 
 def input_list(input: str | list[InputItem]) -> list[InputItem]:
-    """Return an input as a list of its own; text is a user's message."""
+    """Return a copy of an input as a list; text becomes a user message."""
     if isinstance(input, str):
         return [{"content": input, "role": "user"}]
     return copy.deepcopy(input)

@@ -1,4 +1,4 @@
-"""What goes wrong in runs, by the names of the Agents SDK."""
+"""Exceptions of runs, with the names of the Agents SDK."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agent.library.base.raw_items import InputItem, RawItem
 
 @dataclass
 class RunErrorDetails:
-    """What a run had done when it failed."""
+    """What a run had produced when it failed."""
 
     input: str | list[InputItem]
     new_items: list[RawItem]
@@ -23,12 +23,12 @@ class RunErrorDetails:
     tool_output_guardrail_results: list[RawItem] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """Say in a few lines how far the run came."""
+        """Describe the run's progress in a few lines."""
         return pretty_print_run_error_details(self)
 
 
 def pretty_print_run_error_details(details: RunErrorDetails) -> str:
-    """Return in a few lines how far a run came."""
+    """Return a description of a run's progress, in a few lines."""
     return (
         "RunErrorDetails:\n"
         f"- Last agent: Agent(name={details.last_agent.name!r}, ...)\n"
@@ -40,12 +40,12 @@ def pretty_print_run_error_details(details: RunErrorDetails) -> str:
 
 
 class AgentsException(AgentError):
-    """Base of all that is raised here; `run_data` is None outside of a run."""
+    """Base of the library's exceptions; `run_data` is None outside a run."""
 
     run_data: RunErrorDetails | None = None
 
     def __init__(self, *args: object) -> None:
-        """Take what any exception takes."""
+        """Accept the arguments of any exception."""
         super().__init__(*args)
         self.run_data = None
 
@@ -60,10 +60,10 @@ class MaxTurnsExceeded(AgentsException):
 
 
 class ModelBehaviorError(AgentsException):
-    """The model did something that it should not: unknown tool, invalid JSON."""
+    """The model did something invalid, such as calling an unknown tool or writing invalid JSON."""
 
     def __init__(self, message: str) -> None:
-        """`message` says what."""
+        """`message` describes it."""
         self.message = message
         super().__init__(message)
 
@@ -87,19 +87,19 @@ class ModelTimeoutError(AgentsException, TimeoutError):
 
 
 class UserError(AgentsException):
-    """The calling program uses the library in a way that cannot work."""
+    """The calling program uses the library incorrectly."""
 
     def __init__(self, message: str) -> None:
-        """`message` says what to do instead."""
+        """`message` describes the error and, where possible, the fix."""
         self.message = message
         super().__init__(message)
 
 
 class StoppedByHook(AgentsException):
-    """A hook of the settings or of the caller ended the run."""
+    """A hook from the settings or from the caller ended the run."""
 
     def __init__(self, event: str, reason: str) -> None:
-        """Name the hook event, and the reason that the hook gives."""
+        """`event` is the hook event, `reason` the text that the hook gives."""
         self.event = event
         self.reason = reason
         super().__init__(f"A {event} hook stopped the run: {reason}")
@@ -115,10 +115,10 @@ class MCPToolCancellationError(AgentsException):
 
 
 class ToolTimeoutError(AgentsException):
-    """A tool took longer than its limit, and wants that raised."""
+    """A tool exceeded its time limit, and its `timeout_behavior` is to raise."""
 
     def __init__(self, tool_name: str, timeout_seconds: float) -> None:
-        """Name the tool and its limit."""
+        """`timeout_seconds` is the tool's limit."""
         self.tool_name = tool_name
         self.timeout_seconds = timeout_seconds
         super().__init__(f"Tool '{tool_name}' timed out after {timeout_seconds:g} seconds.")
@@ -126,7 +126,7 @@ class ToolTimeoutError(AgentsException):
 
 class _TripwireTriggered(AgentsException):
     def __init__(self, guardrail_result: RawItem) -> None:
-        """Carry the result of the guardrail."""
+        """Store the result of the guardrail."""
         self.guardrail_result = guardrail_result
         name = type(guardrail_result.guardrail).__name__
         super().__init__(f"Guardrail {name} triggered tripwire")
@@ -144,7 +144,7 @@ class ToolInputGuardrailTripwireTriggered(AgentsException):
     """A guardrail on a tool's input stopped the run."""
 
     def __init__(self, guardrail: RawItem, output: RawItem) -> None:
-        """Carry the guardrail and its answer."""
+        """Store the guardrail and its output."""
         self.guardrail = guardrail
         self.output = output
         super().__init__(f"Tool input guardrail {type(guardrail).__name__} triggered tripwire")
@@ -154,7 +154,7 @@ class ToolOutputGuardrailTripwireTriggered(AgentsException):
     """A guardrail on a tool's output stopped the run."""
 
     def __init__(self, guardrail: RawItem, output: RawItem) -> None:
-        """Carry the guardrail and its answer."""
+        """Store the guardrail and its output."""
         self.guardrail = guardrail
         self.output = output
         super().__init__(f"Tool output guardrail {type(guardrail).__name__} triggered tripwire")

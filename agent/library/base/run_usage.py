@@ -1,4 +1,4 @@
-"""How many tokens runs take: totals, and one entry for each request."""
+"""Token usage of runs: totals, and one entry for each request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agent.library.base.raw_items import RawItem, read
 
 @dataclass
 class InputTokensDetails:
-    """What of the input came from a cache, or went into one."""
+    """Input tokens that were read from or written to a cache."""
 
     cached_tokens: int = 0
     cache_write_tokens: int = 0
@@ -17,7 +17,7 @@ class InputTokensDetails:
 
 @dataclass
 class OutputTokensDetails:
-    """What of the output was reasoning."""
+    """Output tokens that were reasoning."""
 
     reasoning_tokens: int = 0
 
@@ -35,7 +35,7 @@ class RequestUsage:
 
 @dataclass
 class RunUsage:
-    """Tokens of a run; `Usage` for callers."""
+    """Tokens of a run; exported as `Usage`."""
 
     requests: int = 0
     input_tokens: int = 0
@@ -46,7 +46,7 @@ class RunUsage:
     request_usage_entries: list[RequestUsage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Take details that a server left out, or that are of an SDK, as ours."""
+        """Convert details that a server omitted, or objects of an SDK, to our types."""
         self.input_tokens_details = _input_details(self.input_tokens_details)
         self.output_tokens_details = _output_details(self.output_tokens_details)
 
@@ -80,7 +80,7 @@ class RunUsage:
 
 
 def usage_of(value: RawItem) -> RunUsage:
-    """Return the usage that a response of the Responses API reports; zeros without one."""
+    """Return the usage of a response of the Responses API; zeros if it has none."""
     if value is None:
         return RunUsage()
     return RunUsage(
@@ -94,7 +94,7 @@ def usage_of(value: RawItem) -> RunUsage:
 
 
 def usage_to_json(usage: RunUsage) -> dict[str, RawItem]:
-    """Return a usage as JSON values; the entries of single requests are left out."""
+    """Return a usage as JSON values, without the entries of single requests."""
     return {
         "requests": usage.requests,
         "input_tokens": usage.input_tokens,

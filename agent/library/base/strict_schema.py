@@ -1,4 +1,4 @@
-"""JSON schemas in the strict form of endpoints: closed objects, every property required."""
+"""JSON schemas in the endpoints' strict form: closed objects, every property required."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _Schema = dict[str, RawItem]
 
 
 def ensure_strict_json_schema(schema: _Schema) -> _Schema:
-    """Return the schema in its strict form; the one that was given is changed.
+    """Return the schema in its strict form; `schema` itself is modified.
 
     Raises:
-        UserError: the schema allows undeclared properties, is too deep, or too large.
-        TypeError: some part that has to be a schema is none.
+        UserError: the schema allows undeclared properties, or is too deep or too large.
+        TypeError: a part that must be a schema is not one.
     """
     if schema == {}:
         return {"additionalProperties": False, "type": "object", "properties": {}, "required": []}
@@ -23,7 +23,7 @@ def ensure_strict_json_schema(schema: _Schema) -> _Schema:
 
 
 class _Strict:
-    """One conversion: the root that references point into, and how much was expanded."""
+    """One conversion: the root schema of references, and how much was expanded."""
 
     def __init__(self, root: _Schema) -> None:
         self._root = root

@@ -1,1 +1,1 @@
-"""What surrounds a run: its context for functions of the caller, and its recorded steps."""
+"""A run's environment: its context for the caller's functions, and its recorded steps."""

@@ -14,7 +14,7 @@ def _missing(name: str) -> str:
 
 @dataclass(eq=False)
 class CallContext(RunContextWrapper[TContext]):
-    """`ToolContext` for callers: the run's context with the call that is running."""
+    """The run's context with the current call; exported as `ToolContext`."""
 
     tool_name: str = field(default_factory=lambda: _missing("tool_name"))
     tool_call_id: str = field(default_factory=lambda: _missing("tool_call_id"))
@@ -26,7 +26,7 @@ class CallContext(RunContextWrapper[TContext]):
     run_config: RawItem = None
     conversation_history: list[InputItem] = field(default_factory=list)
     failure: str | None = None
-    """What the tool raised, where the model is given a text in place of it."""
+    """The text of the exception that the tool raised, if the model gets another text instead."""
 
     @property
     def qualified_tool_name(self) -> str:

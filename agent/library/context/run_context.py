@@ -1,4 +1,4 @@
-"""What functions of the caller get: the caller's own object, the usage, and approvals.
+"""The context for the caller's functions: the caller's object, the usage, and approvals.
 
 The wrapper is never sent to a model.
 """
@@ -21,7 +21,7 @@ TContext = TypeVar("TContext", default=RawItem)
 
 @dataclass
 class ApprovalRecord:
-    """What was decided about the calls of one tool: for every call, or by call id."""
+    """Decisions about the calls of one tool: for every call, or by call id."""
 
     approved: bool | list[str] = field(default_factory=list)
     rejected: bool | list[str] = field(default_factory=list)
@@ -29,14 +29,14 @@ class ApprovalRecord:
     sticky_rejection_message: str | None = None
 
     def of_call(self, call_id: str) -> bool | None:
-        """Return the decision about this one call; None where there is none."""
+        """Return the decision about this particular call; None if there is none."""
         for decision, answer in ((self.rejected, False), (self.approved, True)):
             if isinstance(decision, list) and call_id in decision:
                 return answer
         return None
 
     def status(self, call_id: str) -> bool | None:
-        """Return the decision about a call; None where there is none."""
+        """Return the decision that applies to a call; None if there is none."""
         decision = self.of_call(call_id)
         if decision is not None:
             return decision
@@ -50,17 +50,17 @@ class RunContextWrapper(Generic[TContext]):
     """The context of one run."""
 
     context: TContext
-    """The object that was given to `Runner.run`."""
+    """The object that was passed to `Runner.run`."""
     usage: RunUsage = field(default_factory=RunUsage)
     turn_input: list[InputItem] = field(default_factory=list)
     _approvals: dict[str, ApprovalRecord] = field(default_factory=dict)
     tool_input: RawItem = None
-    """Structured input, in an agent that runs as a tool."""
+    """Structured input of an agent that runs as a tool."""
     nested_states: dict[str, RawItem] = field(default_factory=dict, repr=False)
-    """By call: the state of an agent behind a tool, while it waits for approvals."""
+    """States of agents that run as tools and wait for approvals, by call id."""
 
     def approve_tool(self, approval_item: ToolApprovalItem, always_approve: bool = False) -> None:
-        """Let a call run; `always_approve` lets every later call of the tool run as well."""
+        """Allow a call to run; `always_approve` allows every later call of the tool, too."""
         record, call_id = self._record(approval_item)
         record.rejection_messages.pop(call_id, None)
         if always_approve:
@@ -80,7 +80,7 @@ class RunContextWrapper(Generic[TContext]):
         always_reject: bool = False,
         rejection_message: str | None = None,
     ) -> None:
-        """Refuse a call; the model is given `rejection_message` in place of its output."""
+        """Reject a call; the model gets `rejection_message` instead of its output."""
         record, call_id = self._record(approval_item)
         record.rejection_messages.pop(call_id, None)
         if rejection_message is not None:
@@ -95,12 +95,12 @@ class RunContextWrapper(Generic[TContext]):
             record.rejected.append(call_id)
 
     def is_tool_approved(self, tool_name: str, call_id: str) -> bool | None:
-        """Return what was decided about a call; None while nothing is."""
+        """Return the decision about a call; None if there is none yet."""
         record = self._approvals.get(tool_name)
         status = record.status(call_id) if record is not None else None
         if status is None:
-            # Calls that an MCP server runs are stored by server and name: by the name alone, a
-            # decision about this one call counts, and none about all calls.
+            # Calls of an MCP server are stored by server and name. By the name alone, only
+            # decisions about this particular call apply, not those about all calls.
             records = (
                 each for key, each in self._approvals.items() if key.endswith(f"/{tool_name}")
             )
@@ -116,7 +116,7 @@ class RunContextWrapper(Generic[TContext]):
         tool_namespace: str | None = None,
         existing_pending: ToolApprovalItem | None = None,
     ) -> bool | None:
-        """Return what was decided about a call, by the key of a pending item if there is one."""
+        """Return the decision about a call, looked up by the pending item if there is one."""
         key = _decision_key(tool_name, tool_namespace, existing_pending)
         return self.is_tool_approved(key, call_id)
 
@@ -128,7 +128,7 @@ class RunContextWrapper(Generic[TContext]):
         tool_namespace: str | None = None,
         existing_pending: ToolApprovalItem | None = None,
     ) -> str | None:
-        """Return the text that a rejection came with; None without one."""
+        """Return the text of a rejection; None if there is none."""
         key = _decision_key(tool_name, tool_namespace, existing_pending)
         record = self._approvals.get(key)
         if record is None or record.status(call_id) is not False:
@@ -136,7 +136,7 @@ class RunContextWrapper(Generic[TContext]):
         return record.rejection_messages.get(call_id, record.sticky_rejection_message)
 
     def fork(self) -> RunContextWrapper[TContext]:
-        """Return a wrapper for a run inside of this one: same object, usage and approvals."""
+        """Return a wrapper for a nested run, which shares object, usage and approvals."""
         return RunContextWrapper(context=self.context, usage=self.usage, _approvals=self._approvals)
 
     def approvals_to_json(self) -> dict[str, RawItem]:
@@ -144,7 +144,7 @@ class RunContextWrapper(Generic[TContext]):
         return {name: dict(vars(record)) for name, record in self._approvals.items()}
 
     def restore_approvals(self, data: Mapping[str, RawItem]) -> None:
-        """Take over decisions that `approvals_to_json` returned."""
+        """Restore decisions that `approvals_to_json` returned."""
         self._approvals = {name: ApprovalRecord(**record) for name, record in data.items()}
 
     def _record(self, item: ToolApprovalItem) -> tuple[ApprovalRecord, str]:
@@ -161,7 +161,7 @@ def _decision_key(name: str, namespace: str | None, pending: ToolApprovalItem | 
 
 
 def approval_key(item: ToolApprovalItem) -> str:
-    """Return what decisions about a tool are stored under."""
+    """Return the key under which decisions about a tool are stored."""
     name = item.tool_name or read(item.raw_item, "type") or "unknown_tool"
     server = read(item.raw_item, "server_label")
     if isinstance(server, str) and server:
@@ -171,4 +171,4 @@ def approval_key(item: ToolApprovalItem) -> str:
 
 @dataclass(eq=False)
 class AgentHookContext(RunContextWrapper[TContext]):
-    """The context that hooks at an agent's start and end get."""
+    """The context for hooks at an agent's start and end."""

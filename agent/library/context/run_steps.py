@@ -1,4 +1,4 @@
-"""The side effects of a run, one by one: where a durable run records what is done."""
+"""The side effects of a run as steps, which a durable run records."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from agent.library.base.raw_items import RawItem
 
 
 class ReservedStep(Protocol):
-    """A place in the order of a run's side effects."""
+    """A reserved position in the order of a run's side effects."""
 
     async def run(self, work: Callable[[], Awaitable[RawItem]]) -> RawItem:
-        """Return what the work returns, as JSON values where it is recorded."""
+        """Run the work and return its result, as JSON values if it is recorded."""
         ...
 
 
 class RunSteps(Protocol):
-    """Hands out steps."""
+    """Provides the steps of a run."""
 
     is_recorded: bool
-    """Whether a run must reserve in the same order each time."""
+    """Whether steps are recorded, so that a run must reserve them in the same order each time."""
 
     def reserve(self, name: str) -> ReservedStep:
         """Return the next step."""
@@ -34,12 +34,12 @@ class _DirectStep:
 
 
 class DirectSteps:
-    """Does everything at once, and records nothing."""
+    """Runs steps directly, and records nothing."""
 
     is_recorded = False
 
     def reserve(self, name: str) -> ReservedStep:
-        """Return a step that only does its work."""
+        """Return a step that only runs its work."""
         return _DirectStep()
 
 
@@ -49,10 +49,10 @@ _current: contextvars.ContextVar[RunSteps | None] = contextvars.ContextVar(
 
 
 def current_steps() -> RunSteps:
-    """Return the steps of the run that this one is part of."""
+    """Return the steps set by `use_steps` in this context, else direct ones."""
     return _current.get() or DirectSteps()
 
 
 def use_steps(steps: RunSteps) -> None:
-    """Have runs of this context take their steps from there."""
+    """Set the steps for runs in the current context."""
     _current.set(steps)

@@ -1,1 +1,1 @@
-"""Runs that continue in another process where one was killed, over DBOS."""
+"""Runs that continue in another process after theirs was killed, based on DBOS."""

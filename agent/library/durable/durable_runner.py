@@ -1,4 +1,4 @@
-"""Durable runs: recorded step by step, so that another process continues where one was killed.
+"""Durable runs: recorded step by step, so that another process can continue them after a crash.
 
     async with DurableRunner([agent], "runs.db") as runner:
         run = await runner.start(agent, "Delete the old branches", run_id="cleanup-7")
@@ -6,8 +6,8 @@
             await run.approve(call)
         print((await run.result()).final_output)
 
-A model call or a tool that has finished is never repeated; one that was under way is. What is
-recorded is JSON. Instructions, filters, guardrails and hooks run again when a run is taken up.
+A finished model call or tool call is never repeated; an unfinished one is. Results are recorded as
+JSON. Instructions, filters, guardrails and hooks run again when a run is resumed.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from dbos import DBOS, StepReservation
 
 VERSION: Final = "agent-durable-3"
-"""Runs that another version began are not taken up: it changes with the order of steps."""
+"""Runs started by another version are not resumed; it changes with the order of steps."""
 WORKFLOW: Final = "agent-tui.run"
 WAITING: Final = "waiting"
 ANSWER: Final = "answer"
 LOOK_S: Final = 0.5
-"""How often it is looked whether a run has ended or waits."""
+"""Polling interval, in seconds, for whether a run has ended or waits for approval."""
 A_YEAR_S: Final = 366 * 24 * 3600.0
 
 
@@ -68,7 +68,7 @@ class _DurableStep:
 
 
 class _DurableSteps:
-    """Reserves steps of the workflow that runs here."""
+    """Reserves steps of the current workflow."""
 
     is_recorded = True
 
@@ -80,15 +80,15 @@ class _DurableSteps:
 
 
 class DurableRun:
-    """A run that was started, here or elsewhere."""
+    """A run that was started by this or another process."""
 
     def __init__(self, runner: DurableRunner, run_id: str) -> None:
-        """`run_id` names it in every process."""
+        """`run_id` identifies the run in every process."""
         self._runner = runner
         self.run_id = run_id
 
     async def interruptions(self) -> list[ToolApprovalItem]:
-        """Return the calls that wait for approval, once there are any; none when it has ended."""
+        """Wait for calls that need approval and return them; empty when the run has ended."""
         while True:
             state = await self._runner.waiting_state(self.run_id)
             if state is not None:
@@ -98,7 +98,7 @@ class DurableRun:
             await self._runner.look_again()
 
     async def approve(self, call: ToolApprovalItem, always_approve: bool = False) -> None:
-        """Let a call run."""
+        """Allow a call to run."""
         await self._answer(call, {"approved": True, "always": always_approve})
 
     async def reject(
@@ -107,15 +107,15 @@ class DurableRun:
         always_reject: bool = False,
         rejection_message: str | None = None,
     ) -> None:
-        """Refuse a call."""
+        """Reject a call."""
         answer = {"approved": False, "always": always_reject, "message": rejection_message}
         await self._answer(call, answer)
 
     async def result(self) -> RunResult:
-        """Return what the run returned, once it has ended.
+        """Wait for the end of the run and return its result.
 
         Raises:
-            AgentsException: what ended the run; by its name and text alone where it was recorded.
+            AgentsException: the run failed; restored from the recorded class name and text.
         """
         while (outcome := await self._runner.outcome(self.run_id)) is None:
             await self._runner.look_again()
@@ -141,13 +141,13 @@ class DurableRunner:
         context: RawItem = None,
         executor_id: str | None = None,
     ) -> None:
-        """Name the agents that runs begin with: a run is taken up with the one of the same name.
+        """Create a runner; `agents` are those that runs start with, found by name on resumption.
 
         Args:
-            database: A file for SQLite, or an address `postgresql://…` for several machines.
-            context: For tools and hooks; not recorded.
-            executor_id: Of this process, for Postgres: unique among those that live, and the same
-                again for the one that takes over. Files have locks for that.
+            database: A file for SQLite, or a URL `postgresql://…` for several machines.
+            context: The context object for tools and hooks; it is not recorded.
+            executor_id: For Postgres: unique among running processes, and the same for the process
+                that takes over this one's runs. With SQLite, lock files serve this purpose.
 
         Raises:
             UserError: DBOS is not installed, or Postgres is used without an executor id.
@@ -165,14 +165,14 @@ class DurableRunner:
         self._workflow: Callable[[str], Coroutine[RawItem, RawItem, str]] | None = None
 
     async def __aenter__(self) -> DurableRunner:
-        """Open the database and take up runs that no living process works on."""
+        """Open the database and resume runs whose process has ended."""
         await asyncio.to_thread(self._launch)
         await self._take_over()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Let go of the database; runs that have not ended are taken up elsewhere."""
-        # DBOS made its own threads those of the loop, and they end with it.
+        """Close the database; other processes can resume unfinished runs."""
+        # DBOS set its own thread pool as the loop's default, and closes it in `destroy`.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
         await asyncio.to_thread(self._dbos.destroy)
         if self._locks is not None:
@@ -186,10 +186,10 @@ class DurableRunner:
         run_id: str,
         max_turns: int | None = DEFAULT_MAX_TURNS,
     ) -> DurableRun:
-        """Begin a run; one of that id that exists is returned as it is.
+        """Start a run; if one with this id exists, return it unchanged.
 
         Raises:
-            UserError: the agent is none of those that the runner was given.
+            UserError: the agent is not among those passed to the runner.
         """
         if self._agents.get(agent.name) is not agent:
             raise UserError(f"DurableRunner was not given the agent {agent.name!r}.")
@@ -203,16 +203,16 @@ class DurableRunner:
         return DurableRun(self, run_id)
 
     def get(self, run_id: str) -> DurableRun:
-        """Return a run that was started before."""
+        """Return a run that was started earlier."""
         return DurableRun(self, run_id)
 
     # -- for runs ---------------------------------------------------------------------------
 
     async def outcome(self, run_id: str) -> Mapping[str, RawItem] | None:
-        """Return how a run ended; None while it has not.
+        """Return the recorded outcome of a run; None while it is running.
 
         Raises:
-            UserError: there is no such run, or it was cancelled.
+            UserError: there is no such run, or it ended without an outcome.
         """
         status = await self._dbos.get_workflow_status_async(run_id)
         if status is None:
@@ -225,12 +225,12 @@ class DurableRunner:
         return None
 
     async def waiting_state(self, run_id: str) -> RunState | None:
-        """Return the state that waits for approvals; None while there is none."""
+        """Return the state of a run that waits for approvals; None if it does not."""
         text = await self._dbos.get_event_async(run_id, WAITING, timeout_seconds=0)
         return await self._state(json.loads(text)) if text else None
 
     async def read_outcome(self, outcome: Mapping[str, RawItem]) -> RunResult:
-        """Return the result of a run that ended. Raises what ended it."""
+        """Return the result of a run that has ended. Raises the run's exception if it failed."""
         if "error" in outcome:
             kind: RawItem = getattr(run_exceptions, outcome["error"], AgentsException)
             error = kind.__new__(kind)
@@ -240,11 +240,11 @@ class DurableRunner:
         return result_of(state)
 
     async def send(self, run_id: str, answer: Mapping[str, RawItem]) -> None:
-        """Send an answer about a call to a run."""
+        """Send a decision about a call to a run."""
         await self._dbos.send_async(run_id, json.dumps(answer), topic=ANSWER)
 
     async def look_again(self) -> None:
-        """Wait a moment, and take up what a process that died meanwhile left."""
+        """Wait for `LOOK_S`, then resume runs of processes that ended in the meantime."""
         await asyncio.sleep(LOOK_S)
         await self._take_over()
 
@@ -259,7 +259,7 @@ class DurableRunner:
                 connection.execute("PRAGMA journal_mode = WAL")
             self._locks = OwnerLocks(self._file.with_name(f"{self._file.name}.owners"))
             self._executor_id = f"owner-{self._locks.number}"
-        # Its warnings are about names that it is given again, which is how runs are taken up.
+        # DBOS warns about workflow names that are registered again, as they are here.
         logging.getLogger("dbos").setLevel(logging.ERROR)
         self._dbos(
             config={
@@ -292,7 +292,7 @@ class DurableRunner:
             await self._dbos.resume_workflow_async(each.workflow_id)
 
     async def _work(self, options_json: str) -> str:
-        """Run, wait for approvals, run on: the workflow."""
+        """Run the agent, waiting for approvals in between: the workflow."""
         use_steps(_DurableSteps(self._dbos))
         options = json.loads(options_json)
         agent = self._agents.get(options["agent"])
@@ -320,7 +320,7 @@ class DurableRunner:
         return state.to_string()
 
     async def _await_answer(self, state: RunState) -> None:
-        """Wait for one answer, for as long as it takes, and put it into the state."""
+        """Wait for one decision, up to a year at a time, and apply it to the state."""
         await self._dbos.set_event_async(WAITING, state.to_string())
         text = None
         while text is None:
@@ -350,7 +350,7 @@ class DurableRunner:
 
 
 def _address(database: str | Path) -> tuple[str, Path | None]:
-    """Return the address of a database, and its file for SQLite."""
+    """Return the URL of a database, and its file if it is SQLite."""
     text = str(database)
     if text.startswith(("postgres://", "postgresql://")):
         return text, None

@@ -1,4 +1,4 @@
-"""Which processes work on a file of runs: each holds a lock, and takes over what the dead left."""
+"""Tracks the processes that use a run database: each holds a lock until it ends."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 
 class OwnerLocks:
-    """The locks of one process. A lock is released by the system when its process ends."""
+    """The locks of one process. The operating system releases a lock when its process ends."""
 
     def __init__(self, directory: Path) -> None:
-        """Take the first free number; `directory` is made if need be."""
+        """Lock the first free number; `directory` is created if needed."""
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
         self._descriptors: dict[int, int] = {}
@@ -19,17 +19,17 @@ class OwnerLocks:
         while not self._take(number):
             number += 1
         self.number = number
-        """Of this process, unique among those that live."""
+        """The number of this process, unique among running ones."""
 
     def take_dead(self) -> list[int]:
-        """Take the numbers of processes that have ended, and return them."""
+        """Lock the numbers of processes that have ended, and return them."""
         numbers = sorted(int(path.stem) for path in self._directory.glob("*.lock"))
         return [
             number for number in numbers if number not in self._descriptors and self._take(number)
         ]
 
     def release(self) -> None:
-        """Give all numbers back."""
+        """Release all locks."""
         for descriptor in self._descriptors.values():
             os.close(descriptor)
         self._descriptors.clear()

@@ -1,4 +1,4 @@
-"""The clock of DBOS's tables, for versions of SQLite that lack the one that DBOS calls."""
+"""A substitute for the SQL function that DBOS's tables use, for SQLite versions without it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _HAS_SUBSEC: Final = sqlite3.sqlite_version_info >= (3, 42)
 
 
 class _ClockedConnection(sqlite3.Connection):
-    """A connection that knows `unixepoch('subsec')`."""
+    """A connection that provides `unixepoch('subsec')`."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -18,10 +18,10 @@ class _ClockedConnection(sqlite3.Connection):
 
 
 def connect_options() -> dict[str, Any]:
-    """Return what `sqlite3.connect` needs beyond the file.
+    """Return additional arguments for `sqlite3.connect`.
 
     From Python 3.12 on, DBOS creates its tables with the default `unixepoch('subsec') * 1000`.
-    SQLite before 3.42 returns NULL for it, whichever Python opens the file.
+    SQLite before 3.42 evaluates it to NULL.
     """
     return {} if _HAS_SUBSEC else {"factory": _ClockedConnection}
 

@@ -1,4 +1,4 @@
-"""Reading the text of items, and making outputs of what functions return."""
+"""Reads the text of items, and converts return values of functions to outputs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ToolOutputText:
 
 @dataclass
 class ToolOutputImage:
-    """An image as a tool's output: an address, a data URL, or a file's id."""
+    """An image as a tool's output: a URL, a data URL, or a file's id."""
 
     image_url: str | None = None
     file_id: str | None = None
@@ -29,7 +29,7 @@ class ToolOutputImage:
     type: str = "image"
 
     def __post_init__(self) -> None:
-        """Check that there is an image."""
+        """Check that an image is set. Raises ValueError."""
         if self.image_url is None and self.file_id is None:
             raise ValueError("At least one of image_url or file_id must be provided")
 
@@ -45,7 +45,7 @@ class ToolOutputFileContent:
     type: str = "file"
 
     def __post_init__(self) -> None:
-        """Check that there is a file."""
+        """Check that a file is set. Raises ValueError."""
         if self.file_data is None and self.file_url is None and self.file_id is None:
             raise ValueError("At least one of file_data, file_url, or file_id must be provided")
 
@@ -63,7 +63,7 @@ class ItemHelpers:
 
     @classmethod
     def extract_last_content(cls, message: RawItem) -> str:
-        """Return the last text or refusal of a message; empty for what is none."""
+        """Return the last text or refusal of a message; empty for any other item."""
         last = _last(message)
         if last is None:
             return ""
@@ -75,7 +75,7 @@ class ItemHelpers:
 
     @classmethod
     def extract_last_text(cls, message: RawItem) -> str | None:
-        """Return the last text of a message; None where the last part is not text."""
+        """Return the last text of a message; None if its last part is not text."""
         last = _last(message)
         if last is None or item_type(last) != "output_text":
             return None
@@ -84,17 +84,17 @@ class ItemHelpers:
 
     @classmethod
     def extract_text(cls, message: RawItem) -> str | None:
-        """Return all text of a message; None without any."""
+        """Return all text of a message; None if there is none."""
         return _join_texts(message, "output_text", "text")
 
     @classmethod
     def extract_refusal(cls, message: RawItem) -> str | None:
-        """Return the refusal of a message; None without any."""
+        """Return the refusal of a message; None if there is none."""
         return _join_texts(message, "refusal", "refusal")
 
     @classmethod
     def input_to_new_input_list(cls, input: str | list[InputItem]) -> list[InputItem]:
-        """Return an input as a list of its own."""
+        """Return a copy of an input as a list."""
         return input_list(input)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""A model's answer as JSON values, and back."""
+"""Converts a model's answer to JSON values and back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def response_json(response: ModelResponse) -> dict[str, RawItem]:
 
 
 def read_model_response(data: Mapping[str, RawItem]) -> ModelResponse:
-    """Return the answer that `response_json` returned."""
+    """Restore an answer from the values that `response_json` returned."""
     output: list[InputItem] = [DictItem(each) for each in data["output"]]
     return ModelResponse(
         output,

@@ -1,4 +1,4 @@
-"""What a streamed run yields."""
+"""The events that a streamed run yields."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RawResponsesStreamEvent:
 
 @dataclass
 class RunItemStreamEvent:
-    """An item came into being; `name` says which kind, spelled as in the Agents SDK."""
+    """A new item; `name` is its kind, spelled as in the Agents SDK."""
 
     name: str
     item: RunItem
@@ -28,7 +28,7 @@ class RunItemStreamEvent:
 
 @dataclass
 class AgentUpdatedStreamEvent:
-    """Another agent runs from now on."""
+    """Another agent has taken over."""
 
     new_agent: RawItem
     type: str = "agent_updated_stream_event"
@@ -49,10 +49,10 @@ EVENT_NAMES = {
     "mcp_approval_response_item": "mcp_approval_response",
     "mcp_list_tools_item": "mcp_list_tools",
 }
-"""The name of the event for each type of item; other items have none."""
+"""Type of item to the name of its event; other items have no event."""
 
 
 def item_event(item: RunItem) -> RunItemStreamEvent | None:
-    """Return the event that announces an item; None for one that is not announced."""
+    """Return the event for a new item; None if its type has none."""
     name = EVENT_NAMES.get(getattr(item, "type", ""))
     return RunItemStreamEvent(name, item) if name is not None else None

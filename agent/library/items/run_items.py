@@ -1,4 +1,4 @@
-"""What a run adds to its conversation: one item for each message, call, output and handoff."""
+"""The items that a run adds to its conversation: messages, calls, outputs and handoffs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NOT_SENT = {
     "created_by": ("tool_search_call", "tool_search_output", "function_call_output"),
     "status": ("shell_call_output",),
 }
-"""Fields of outputs that the Responses API does not take back, by the types that have them."""
+"""Fields of output items that the Responses API rejects as input, to the types that have them."""
 
 
 @dataclass
@@ -22,20 +22,20 @@ class RunItemBase:
     """Fields that all items have."""
 
     agent: RawItem
-    """The agent that it came from."""
+    """The agent that produced it."""
     raw_item: RawItem
     """The item itself, in the format of the Responses API."""
 
     def to_input_item(self) -> InputItem:
-        """Return the item as a model takes it."""
+        """Return the item as input for a model."""
         return _to_input(as_input(self.raw_item))
 
     def release_agent(self) -> None:
-        """Let go of the agent: it can be read for as long as something else holds it."""
+        """Keep only a weak reference to the agent."""
         _release(self, "agent")
 
     def __getattr__(self, name: str) -> RawItem:
-        """Return an agent that was let go of, or None.
+        """Return a released agent while it exists elsewhere, else None.
 
         Raises:
             AttributeError: there is no such field.
@@ -54,7 +54,7 @@ def _release(item: RunItemBase, name: str) -> None:
 
 @dataclass
 class AdmittedInputItem(RunItemBase):
-    """Input that was added in the middle of a run; `InputItem` for callers."""
+    """Input that was added during a run; exported as `InputItem`."""
 
     type: str = "input_item"
 
@@ -96,7 +96,7 @@ class HandoffOutputItem(RunItemBase):
     type: str = "handoff_output_item"
 
     def release_agent(self) -> None:
-        """Let go of all three agents."""
+        """Keep only weak references to the three agents."""
         for name in ("agent", "source_agent", "target_agent"):
             _release(self, name)
 
@@ -104,7 +104,7 @@ class HandoffOutputItem(RunItemBase):
 class _OfCall(RunItemBase):
     @property
     def call_id(self) -> str | None:
-        """The id of the call that it is, or that it answers."""
+        """The id of the call, or of the call that an output belongs to."""
         return _call_id(self.raw_item)
 
 
@@ -119,7 +119,7 @@ class ToolCallItem(_OfCall):
 
     @property
     def tool_name(self) -> str | None:
-        """The name of the tool; None for an item without."""
+        """The name of the tool; if there is none, the type of the call."""
         name = read(self.raw_item, "name")
         return name if isinstance(name, str) else read(self.raw_item, "type")
 
@@ -129,7 +129,7 @@ class ToolCallOutputItem(_OfCall):
     """The output of a call."""
 
     output: RawItem = None
-    """What the function returned, as the Python value."""
+    """The Python value that the function returned."""
     type: str = "tool_call_output_item"
     tool_origin: RawItem = None
     custom_data: dict[str, RawItem] | None = None
@@ -137,7 +137,7 @@ class ToolCallOutputItem(_OfCall):
 
 @dataclass
 class ReasoningItem(RunItemBase):
-    """What the model thought."""
+    """Reasoning of the model."""
 
     type: str = "reasoning_item"
 
@@ -151,7 +151,7 @@ class MCPListToolsItem(RunItemBase):
 
 @dataclass
 class MCPApprovalRequestItem(RunItemBase):
-    """An MCP call that the endpoint wants approved."""
+    """An MCP call for which the endpoint requests approval."""
 
     type: str = "mcp_approval_request_item"
 
@@ -179,10 +179,10 @@ class ToolApprovalItem(_OfCall):
     tool_namespace: str | None = None
     tool_origin: RawItem = None
     reason: str = field(default="", kw_only=True)
-    """Why it has to be approved, where a permission rule or hook wants that."""
+    """Why approval is required, if a permission rule or hook requires it."""
 
     def __post_init__(self) -> None:
-        """Take the tool's name and namespace from the call."""
+        """Set missing fields from the call: the tool's name and namespace."""
         if self.tool_name is None:
             self.tool_name = read(self.raw_item, "name")
         if self.tool_namespace is None:
@@ -203,7 +203,7 @@ class ToolApprovalItem(_OfCall):
         return None
 
     def to_input_item(self) -> InputItem:
-        """Raise: what waits for approval is not input.
+        """Always raise, as a pending approval cannot be input.
 
         Raises:
             AgentsException: always.
@@ -217,7 +217,7 @@ RunItem = RunItemBase
 
 @dataclass
 class ModelResponse:
-    """One answer of a model."""
+    """One response of a model."""
 
     output: list[RawItem]
     usage: RunUsage
@@ -225,15 +225,15 @@ class ModelResponse:
     request_id: str | None = None
     raw_usage: dict[str, RawItem] | None = None
     stop_reason: str | None = None
-    """Why the answer ended, as the Messages API says it; None where a model does not say."""
+    """Stop reason in the terms of the Messages API; None if the model reports none."""
 
     def to_input_items(self) -> list[InputItem]:
-        """Return the output as a model takes it."""
+        """Return the output items as input for a model."""
         return [_to_input(as_input(item)) for item in self.output]
 
 
 def _to_input(item: InputItem) -> InputItem:
-    """Return an item without what endpoints write but do not read."""
+    """Return an item without the fields that endpoints write but do not accept."""
     kind = item.get("type")
     drop = {name for name, types in _NOT_SENT.items() if kind in types}
     return {name: value for name, value in item.items() if name not in drop}

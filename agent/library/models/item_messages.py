@@ -1,4 +1,4 @@
-"""Items of the Responses API as messages of the program's own seam, and back, without a loss."""
+"""Converts items of the Responses API to messages of the program and back, losslessly."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from agent.library.base.run_usage import InputTokensDetails, OutputTokensDetails
 from agent.messages import Block, Message, Role, text_block, tool_result_block
 
 BLOCK_CALL = "provider_block_call"
-"""Type of items that carry a block as it is: calls that the endpoint itself answers."""
+"""Type of items that contain a block unchanged: calls that the endpoint runs itself."""
 
 
 def messages_of(items: Sequence[InputItem]) -> tuple[Message, ...]:
-    """Return the messages of a conversation; what is of one side and in a row is one message."""
+    """Return the messages of a conversation; adjacent items of one role form one message."""
     turns: list[tuple[Role, list[Block]]] = []
     for item in items:
         role, blocks = _blocks(item)
@@ -33,7 +33,7 @@ def messages_of(items: Sequence[InputItem]) -> tuple[Message, ...]:
 
 
 def _results_first(blocks: list[Block]) -> list[Block]:
-    """Endpoints want the results of calls before what a user says."""
+    """Return the blocks with results first, as endpoints require."""
     return sorted(blocks, key=lambda block: block.get("type") != "tool_result")
 
 
@@ -111,7 +111,7 @@ def _arguments(text: RawItem) -> dict[str, RawItem]:
 
 
 def _thinking(item: InputItem) -> list[Block]:
-    """Return the block that was packed into the item; another endpoint's reasoning is left out."""
+    """Return the block stored in the item; empty for another endpoint's reasoning."""
     try:
         block = json.loads(item.get("encrypted_content") or "")
     except (ValueError, RecursionError):
@@ -120,7 +120,7 @@ def _thinking(item: InputItem) -> list[Block]:
 
 
 def items_of(message: Message, invalid: dict[str, str]) -> list[RawItem]:
-    """Return a model's message as items; `invalid` has calls whose arguments were no JSON."""
+    """Return a model's message as items; `invalid` maps call ids to arguments that are not JSON."""
     items: list[RawItem] = []
     for block in message.content:
         match block.get("type"):
@@ -149,7 +149,7 @@ def items_of(message: Message, invalid: dict[str, str]) -> list[RawItem]:
 
 
 def input_items(message: Message) -> list[InputItem]:
-    """Return a message of either side as items of an input."""
+    """Return a message of either role as input items."""
     if message.role == "assistant":
         return [dict(item) for item in items_of(message, {})]
     items: list[InputItem] = []
@@ -185,12 +185,12 @@ def _input_parts(blocks: Sequence[Block]) -> list[InputItem]:
 
 
 def text_item(text: str) -> DictItem:
-    """Return a message of the model."""
+    """Return a message item with a text of the model."""
     return _message_item(DictItem(type="output_text", text=text, annotations=[], logprobs=[]))
 
 
 def refusal_item(text: str) -> DictItem:
-    """Return a message of a model that refuses."""
+    """Return a message item with a refusal."""
     return _message_item(DictItem(type="refusal", refusal=text))
 
 
@@ -215,7 +215,7 @@ def _reasoning(block: Block) -> DictItem:
 
 
 def run_usage(usage: Usage) -> RunUsage:
-    """Return the tokens of one request; those of the cache are part of the input here."""
+    """Return the usage of one request; its input tokens include cached ones."""
     cache_writes = usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
     return RunUsage(
         requests=1,

@@ -1,4 +1,4 @@
-"""What a model has to do to be one; `agent.library.models.seam_model` is ours."""
+"""The interface of models; `agent.library.models.seam_model` implements it."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from agent.library.items.run_items import ModelResponse
 
 
 class ModelTracing(Enum):
-    """What of a call may go into traces."""
+    """Which data of a call may be traced."""
 
     DISABLED = 0
     ENABLED = 1
     ENABLED_WITHOUT_DATA = 2
 
     def is_disabled(self) -> bool:
-        """Whether there is no trace at all."""
+        """Whether the call is not traced at all."""
         return self is ModelTracing.DISABLED
 
     def include_data(self) -> bool:
-        """Whether inputs and outputs may be in it."""
+        """Whether the trace may include inputs and outputs."""
         return self is ModelTracing.ENABLED
 
 
 class Model(abc.ABC):
-    """A model; derive from it to run agents on one of your own."""
+    """A model; derive from it to run agents on your own model."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         return
 
     def get_retry_advice(self, request: RawItem) -> RawItem:
-        """Return what is known of whether a failed call may be sent again; None for nothing."""
+        """Return advice on retrying a failed call; None if there is none."""
         return None
 
     @abc.abstractmethod
@@ -54,7 +54,7 @@ class Model(abc.ABC):
         conversation_id: str | None,
         prompt: RawItem,
     ) -> ModelResponse:
-        """Return one answer."""
+        """Return one response."""
 
     @abc.abstractmethod
     def stream_response(
@@ -71,7 +71,7 @@ class Model(abc.ABC):
         conversation_id: str | None,
         prompt: RawItem,
     ) -> AsyncIterator[RawItem]:
-        """Yield one answer as events of the Responses API, `response.completed` last."""
+        """Yield one response as events of the Responses API, `response.completed` last."""
 
 
 class ModelProvider(abc.ABC):
@@ -79,8 +79,8 @@ class ModelProvider(abc.ABC):
 
     @abc.abstractmethod
     def get_model(self, model_name: str | None) -> Model:
-        """Return a model; None is the default one."""
+        """Return a model by name; None means the default model."""
 
     async def aclose(self) -> None:
-        """Let go of what the models share."""
+        """Release resources that the models share."""
         return

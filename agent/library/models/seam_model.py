@@ -1,4 +1,4 @@
-"""Any model that the program can reach, as a `Model`: same requests, retries and fallbacks."""
+"""The program's models as a `Model`, with the program's requests, retries and fallbacks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SeamModel(Model):
     """One model of the program's endpoints."""
 
     def __init__(self, client: ModelClient, model: str, endpoint: str) -> None:
-        """`endpoint` names the server, for breakers."""
+        """`endpoint` identifies the server, for circuit breakers."""
         self.client = client
         self.name = model
         room = AnswerRoom(lambda request: total_tokens(request.messages))
@@ -66,10 +66,10 @@ class SeamModel(Model):
         conversation_id: str | None,
         prompt: RawItem,
     ) -> ModelResponse:
-        """Return one answer.
+        """Return one response.
 
         Raises:
-            ModelError: the endpoint failed for good.
+            ModelError: the request failed and cannot be recovered.
         """
         request = await self.request(
             system_instructions, input, model_settings, [*tools, *handoffs], output_schema
@@ -90,7 +90,7 @@ class SeamModel(Model):
         conversation_id: str | None,
         prompt: RawItem,
     ) -> AsyncGenerator[RawItem, None]:
-        """Yield one answer as events of the Responses API. Raises as `get_response`."""
+        """Yield one response as events of the Responses API. Raises as `get_response`."""
         request = await self.request(
             system_instructions, input, model_settings, [*tools, *handoffs], output_schema
         )
@@ -125,9 +125,9 @@ class SeamModel(Model):
         tools: Sequence[RawItem],
         schema: AgentOutputSchemaBase | None,
     ) -> ModelRequest:
-        """Return the request that the arguments of `get_response` make; tools before handoffs."""
+        """Return the request for the arguments of `get_response`; `tools` includes handoffs."""
         capabilities = await self.client.capabilities(self.name)
-        # Input and answer share the window: of a small one the answer may not claim most.
+        # Input and answer share the window; the answer must not take most of a small one.
         usual = int(capabilities.context_window * ANSWER_SHARE)
         wire = tuple(_wire_tool(each) for each in tools)
         effort = read(options.reasoning, "effort")
@@ -143,7 +143,7 @@ class SeamModel(Model):
             messages=messages_of(input_list(input)),
             max_tokens=min(options.max_tokens or usual, capabilities.max_output_tokens),
             effort=_EFFORTS.get(str(effort)) if effort is not None else None,
-            # Endpoints take no sampling parameters from a model that thinks.
+            # Endpoints reject sampling parameters for a model that thinks.
             thinking=not sampling and effort not in ("none", "minimal"),
             tool_choice=_tool_choice(options) if wire else None,
             extra_body={**sampling, **(options.extra_body or {}), **(options.extra_args or {})},

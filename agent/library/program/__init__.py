@@ -1,1 +1,1 @@
-"""What the library takes from the program: settings, models, gate, and its agent."""
+"""What the library uses of the program: settings, models, gate, and its agent."""

@@ -8,15 +8,15 @@ from typing import Final
 from hooks.config.spec import CallbackHandler, HandlerSpec, HookSource
 
 HookFunction = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object] | None]]
-"""Takes a hook's payload, returns its answer as a hook would print it, or None."""
+"""Takes a hook's payload; returns the output object that a hook would print, or None."""
 
 OWNER: Final = "library"
 
 
 def callback_hooks(functions: Mapping[str, Sequence[HookFunction]]) -> list[HandlerSpec]:
-    """Return functions, given by hook event, as handlers for a runner.
+    """Convert functions, by hook event, to handlers for a hook runner.
 
-    A `PreToolUse` function that raises, or does not return an answer, blocks the call.
+    A `PreToolUse` function that raises, or returns an invalid value, blocks the call.
     """
     specs: list[HandlerSpec] = []
     for event, event_functions in functions.items():
@@ -29,7 +29,7 @@ def callback_hooks(functions: Mapping[str, Sequence[HookFunction]]) -> list[Hand
                     handler=CallbackHandler(name, function),
                     source=HookSource.CODE,
                     position=len(specs),
-                    # A guard that breaks must not let the call through unguarded.
+                    # A guard that fails must block the call.
                     blocks_on_failure=event == "PreToolUse",
                     owner=OWNER,
                 )

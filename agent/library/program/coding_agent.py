@@ -4,8 +4,8 @@
     result = await agent.run("Fix the failing test")
 
 `run_sync` is the same without asyncio, `run_streamed` yields the agent events as they happen, and
-`as_tool` offers it to other agents. No one is asked: a call that would ask is denied, unless
-`approve` answers.
+`as_tool` offers it to other agents. There is no dialog: a call that would ask is denied, unless
+`approve` allows it.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ from permissions.resolve.contender import Contender
 from permissions.resolve.handlers import user_decision
 
 Approve = Callable[[PermissionRequest, Decision], Awaitable[bool]]
-"""Answers a call that would ask; True lets it run."""
+"""Decides about a call that would ask; True allows it."""
 
 
 class CodingTurnsExceeded(MaxTurnsExceeded):
-    """The run used up its turns; `result` is its result."""
+    """The run reached its limit of turns; `result` is its unfinished result."""
 
     def __init__(self, result: CodingResult) -> None:
-        """Carry the unfinished result."""
+        """Store the unfinished result."""
         self.result = result
         super().__init__(f"The run stopped after {result.turns} turns without finishing.")
 
 
 class CodingRunFailed(AgentsException):
-    """The run ended by an error of the endpoint; `result` is its result."""
+    """The run ended with an error of the endpoint; `result` is its unfinished result."""
 
     def __init__(self, result: CodingResult, message: str) -> None:
-        """Carry the unfinished result and the endpoint's words."""
+        """Store the unfinished result; `message` is the endpoint's error."""
         self.result = result
         super().__init__(message)
 
@@ -69,32 +69,32 @@ class CodingResult(Struct, frozen=True):
     """The result of a run."""
 
     final_output: str
-    """The last text of the model; empty when it wrote none."""
+    """The last text of the model; empty if it wrote none."""
     messages: tuple[Message, ...]
     """The whole history, valid to continue from."""
     new_messages: tuple[Message, ...]
-    """Those that this run added."""
+    """The messages that this run added."""
     reason: str
     """A `TerminalReason`."""
     turns: int
     usage: Usage
-    """Of the whole session."""
+    """Usage of the whole session."""
     cost_usd: float
     session_id: str
-    """Give it as `session` to continue with the conversation."""
+    """Pass it as `session` to continue the conversation."""
 
     def to_input_list(self) -> list[dict[str, object]]:
-        """Return the history as the Messages API takes it."""
+        """Return the history in the format of the Messages API."""
         return [message.to_wire() for message in self.messages]
 
 
 class CodingConfig(Struct, frozen=True, kw_only=True):
-    """How runs are made; the defaults are those of a start in the current directory."""
+    """Configuration of runs; the defaults are those of the program in the current directory."""
 
     directory: Path | None = None
-    """Working directory; None is the process's own."""
+    """Working directory; None means the process's."""
     session: str | None = None
-    """A session id to continue with; None starts a new one."""
+    """Id of a session to continue; None starts a new one."""
     model: str | None = None
     effort: str | None = None
     system_prompt: str | None = None
@@ -111,22 +111,22 @@ class CodingConfig(Struct, frozen=True, kw_only=True):
     hooks: Mapping[str, Sequence[HookFunction]] = field(default_factory=dict)
     """Python functions by hook event, run like any other hook."""
     env: Mapping[str, str] | None = None
-    """Environment to read; None is the process's own."""
+    """Environment variables; None means the process's."""
     setup: ModelSetup | None = None
-    """A model set up already; None reads it from `env`."""
+    """A model that is set up already; None sets it up from `env` and settings."""
     on_max_turns: Callable[[CodingResult], str] | None = None
-    """Returns the final output to use in place of raising `CodingTurnsExceeded`."""
+    """Returns the final output to use instead of raising `CodingTurnsExceeded`."""
 
 
 class StreamedCodingRun:
     """A run in progress: iterate `stream_events`, then read `result`."""
 
     def __init__(self, prompt: str, config: CodingConfig) -> None:
-        """Nothing starts before the first event is asked for."""
+        """The run starts when the first event is requested."""
         self._prompt = prompt
         self._config = config
         self.result: CodingResult | None = None
-        """Set when the events have ended."""
+        """The result, once the events have ended."""
 
     async def stream_events(self) -> AsyncIterator[AgentEvent]:
         """Yield every event of the run; `Terminal` is the last."""
@@ -155,18 +155,18 @@ class StreamedCodingRun:
 
 
 class CodingAgent:
-    """The program's agent, at work in a directory."""
+    """The program's agent, working in a directory."""
 
     def __init__(self, config: CodingConfig | None = None, **changes: Any) -> None:
-        """Keyword arguments are fields of `CodingConfig`; they change those of `config`."""
+        """Keyword arguments are fields of `CodingConfig` and override those of `config`."""
         self.config = replace(config or CodingConfig(), **changes)
 
     async def run(self, prompt: str, *, session: str | None = None) -> CodingResult:
-        """Run one prompt to its end; `session` continues with a conversation.
+        """Run one prompt to its end; `session` is the id of a conversation to continue.
 
         Raises:
-            CodingTurnsExceeded: the turns are used up (see `CodingConfig.on_max_turns`).
-            CodingRunFailed: the endpoint failed for good.
+            CodingTurnsExceeded: the limit of turns is reached (see `CodingConfig.on_max_turns`).
+            CodingRunFailed: the endpoint failed, and retries did not help.
             AgentError: settings, session or model cannot be used.
         """
         run = self.run_streamed(prompt, session=session)
@@ -184,7 +184,7 @@ class CodingAgent:
         return run.result
 
     def run_sync(self, prompt: str, *, session: str | None = None) -> CodingResult:
-        """As `run`, for code without asyncio. Raises as `run`."""
+        """Like `run`, for code without asyncio. Raises as `run`."""
         return asyncio.run(self.run(prompt, session=session))
 
     def run_streamed(self, prompt: str, *, session: str | None = None) -> StreamedCodingRun:
@@ -248,7 +248,7 @@ def _setup(config: CodingConfig, environment: Environment) -> ModelSetup:
 
 
 class _Approver:
-    """A function in the place of the dialog."""
+    """A function that takes the place of the permission dialog."""
 
     name = "dialog"
 

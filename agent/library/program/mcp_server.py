@@ -1,9 +1,9 @@
-"""MCP servers of an agent, over the program's own connections: restarts, limits, sign-ins.
+"""MCP servers of an agent, with the program's connections: restarts, limits, sign-in.
 
     async with MCPServerStdio({"command": "uvx", "args": ["mcp-server-time"]}) as server:
         agent = Agent("Clock", mcp_servers=[server])
 
-Their tools go through the gate as `mcp__<server>__<tool>`, as the program's do.
+Their tools pass the gate as `mcp__<server>__<tool>`, like those of the program.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from agent.mcp.server_requests import McpPorts
 from agent.mcp.server_state import ServerState
 
 GRACE_S: Final = 5.0
-"""For the end of an attempt to connect that reached its limit (`MCP_TIMEOUT`)."""
+"""Grace period, in seconds, after a connection attempt reached its limit (`MCP_TIMEOUT`)."""
 
 
 class StdioParams(TypedDict, total=False):
@@ -48,20 +48,20 @@ class MCPServer:
     """One server; use it with `async with`, or `connect` and `cleanup`."""
 
     def __init__(self, definition: ServerDefinition) -> None:
-        """Nothing is started; derived classes make the definition."""
+        """Start nothing yet; derived classes build the definition."""
         self._definition = definition
         self._servers: McpServers | None = None
 
     @property
     def name(self) -> str:
-        """Its name, which is a part of the names of its tools for rules and hooks."""
+        """The server's name, which is part of its tools' names in rules and hooks."""
         return self._definition.name
 
     async def connect(self) -> None:
-        """Start or reach the server.
+        """Start the server or connect to it.
 
         Raises:
-            UserError: it cannot be.
+            UserError: the server cannot be reached.
         """
         setup = read_setup()
         environment = setup.environment
@@ -84,7 +84,7 @@ class MCPServer:
             raise UserError(f"The MCP server {self.name!r} cannot be reached: {reason}")
 
     async def cleanup(self) -> None:
-        """End the connection, and the server where it was started here."""
+        """Close the connection, and stop the server if it was started here."""
         if self._servers is not None:
             await self._servers.aclose()
             self._servers = None
@@ -95,11 +95,11 @@ class MCPServer:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """End the connection."""
+        """Close the connection."""
         await self.cleanup()
 
     async def list_tools(self, run_context: RawItem = None, agent: RawItem = None) -> list[RawItem]:
-        """Return the tools there are now. Raises UserError without a connection."""
+        """Return the server's current tools. Raises UserError if not connected."""
         view = self._require_servers().view(self.name)
         return [
             DictItem(
@@ -112,7 +112,7 @@ class MCPServer:
         ]
 
     async def call_tool(self, tool_name: str, arguments: Mapping[str, RawItem] | None) -> RawItem:
-        """Return a tool's result, with `content` and `isError`. Raises UserError."""
+        """Call a tool; return its result with `content` and `isError`. Raises UserError."""
         try:
             result = await self._require_servers().call_tool(self.name, tool_name, arguments or {})
         except McpError as error:
@@ -127,10 +127,10 @@ class MCPServer:
 
 
 class MCPServerStdio(MCPServer):
-    """A server that is a program of this machine, started with the connection."""
+    """A server that is a program on this machine, started by `connect`."""
 
     def __init__(self, params: StdioParams, *, name: str | None = None) -> None:
-        """Name it by `name`, or after its command."""
+        """`name` defaults to one derived from the command."""
         command = params["command"]
         super().__init__(
             _definition(
@@ -145,10 +145,10 @@ class MCPServerStdio(MCPServer):
 
 
 class MCPServerStreamableHttp(MCPServer):
-    """A server behind an address."""
+    """A server that is reached by URL."""
 
     def __init__(self, params: HttpParams, *, name: str = "http") -> None:
-        """Name it: the name is a part of the names of its tools for rules and hooks."""
+        """`name` is part of the tools' names in rules and hooks."""
         headers = dict(params.get("headers", {}))
         super().__init__(_definition(name, "http", url=params["url"], headers=headers))
 

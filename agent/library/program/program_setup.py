@@ -1,4 +1,4 @@
-"""What the library takes from the program's settings: read once for each directory."""
+"""The program's settings and models, for use by the library."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def read_setup(
     env: Mapping[str, str] | None = None,
     options: RunOptions | None = None,
 ) -> ProgramSetup:
-    """Read the settings that count in a directory; a project's only where it is trusted.
+    """Read the settings that apply in a directory; a project's only if it is trusted.
 
     Raises:
-        ConfigError: a file that must apply cannot be used.
+        ConfigError: a required settings file is invalid.
     """
     values = os.environ if env is None else env
     environment = environment_from(values, (directory or Path.cwd()).absolute(), version="")
@@ -41,7 +41,7 @@ def read_setup(
 
 
 def choose_model(setup: ProgramSetup, name: str | None) -> ModelSetup:
-    """Return how a model is reached; None is the one that the program would use.
+    """Return the setup of a model; `name` None means the program's default model.
 
     Raises:
         UsageError: no model is configured.
@@ -63,5 +63,5 @@ def choose_model(setup: ProgramSetup, name: str | None) -> ModelSetup:
 
 
 def open_client(setup: ProgramSetup, model: ModelSetup) -> ModelRouter:
-    """Return a client; nothing is opened before its first request."""
+    """Return a client; it opens connections with its first request."""
     return model_client(model, setup.settings)

@@ -1,7 +1,7 @@
-"""The gate of every run: calls of a caller's tools take the way of the program's own calls.
+"""The gate of every run: calls of a caller's tools pass the same steps as the program's calls.
 
 `agent.tools.lifecycle` runs them: rules, hooks, the tool, hooks. A tool of the caller runs unless a
-rule or a hook has something against it: the caller wrote it. What asks becomes an approval.
+rule or a hook objects, because the caller wrote it. An ask becomes an approval.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ from permissions.resolve.race import Abort
 Arguments = Mapping[str, RawItem]
 Work = Callable[[Arguments], Awaitable[ToolOutcome]]
 Decide = Callable[[str], Awaitable[RawItem]]
-"""Takes why a call is asked about; returns None to run it, else what ends it."""
+"""Takes the reason for an ask; returns None to run the call, else the value that ends it."""
 
 _NO_OBJECTION: Final = {Reason.MODE_DEFAULT, Reason.UNKNOWN_TOOL}
-"""The mode would ask about any call, and no setting knows the tools of a caller."""
+"""Reasons that apply to any caller's tool: the mode's default ask, and an unknown tool."""
 
 
 class CallStopped(BaseException):
-    """Ends a call without a result. Not an `Exception`: those become results for the model."""
+    """Ends a call without a result. Not an `Exception`, as those become results for the model."""
 
     def __init__(self, answer: RawItem) -> None:
-        """`answer` takes the place of the output."""
+        """`answer` replaces the output."""
         super().__init__()
         self.answer = answer
 
@@ -71,7 +71,7 @@ class StandardGate:
     def __init__(
         self, setup: ProgramSetup, context: PermissionContext, hooks: HookConfig, state: Path
     ) -> None:
-        """`context` has the rules; `state` is a directory, made when it is needed."""
+        """`context` contains the rules; `state` is a directory that is created when needed."""
         self._setup = setup
         self._context = context
         self._hooks = hooks
@@ -85,9 +85,9 @@ class StandardGate:
         """Return the gate of one run.
 
         Args:
-            session_id: Of the conversation; an agent at work for another one has the other's.
-            transcript: Its file; None where there is none.
-            agent: The name of an agent that another agent's run called; None for the first.
+            session_id: Id of the conversation; an agent that another one called has the other's.
+            transcript: File of the session; None if there is none.
+            agent: Name of an agent that another agent's run called; None for the outermost.
         """
         environment = self._setup.environment
         session = HookSession(
@@ -123,12 +123,12 @@ class RunGate:
         self.dispatch = dispatch
 
     async def run(self, use: ToolUse, work: Work, decide: Decide) -> CallOutcome:
-        """Run a call of a caller's tool, if it may run.
+        """Run a call of a caller's tool, if it is allowed.
 
         Args:
-            use: the call, with the name that rules and hooks know the tool by.
-            work: runs the tool with the arguments that hooks left; raises ToolError for a failure.
-            decide: called where a rule or a hook asks.
+            use: the call, with the tool's name in rules and hooks.
+            work: runs the tool with the arguments after hooks; raises ToolError on failure.
+            decide: called if a rule or a hook asks.
 
         Raises:
             CallStopped: `decide` or `work` ended it.
@@ -145,13 +145,13 @@ class RunGate:
         return outcome
 
     def take_outcomes(self) -> list[tuple[ToolUse, CallOutcome]]:
-        """Return the calls that ended since the last time, in the order of their ends."""
+        """Return the calls that ended since the last call of this method, in that order."""
         outcomes, self._outcomes = self._outcomes, []
         return outcomes
 
 
 class _CallerPermissions(PermissionGate):
-    """The rules as they count for tools that no setting knows."""
+    """The permission rules as they apply to a caller's tools."""
 
     def __init__(self, context: PermissionContext, hooks: HookContender, decide: Decide) -> None:
         super().__init__(context, HeadlessHandler())
@@ -206,7 +206,7 @@ async def standard_gate() -> StandardGate:
     """Return the gate of the current directory; its settings are read once.
 
     Raises:
-        ConfigError: settings that must apply cannot be used.
+        ConfigError: required settings are invalid.
     """
     directory = Path.cwd()
     if directory not in _gates:
@@ -222,16 +222,16 @@ def program_gate(
     hooks: Mapping[str, Sequence[HookFunction]] | None = None,
     env: Mapping[str, str] | None = None,
 ) -> StandardGate:
-    """Return the gate of a directory, with rules and hooks of the caller besides the settings'.
+    """Return the gate of a directory, with the caller's rules and hooks added to the settings'.
 
     Args:
         ask: Rules whose calls wait for approval: a tool's name, or a pattern as in settings.
         deny: Rules whose calls never run.
         hooks: Python functions by hook event, such as `PreToolUse`, `UserPromptSubmit` or `Stop`.
-        env: Environment to read; None is the process's own.
+        env: Environment variables; None means the process's.
 
-    Raises:
-        ConfigError: settings that must apply cannot be used.
+        Raises:
+            ConfigError: required settings are invalid.
     """
     options = RunOptions(headless=True, ask=tuple(ask), deny=tuple(deny))
     setup = read_setup(directory, env, options)

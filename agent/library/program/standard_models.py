@@ -1,4 +1,4 @@
-"""Which model an agent runs on: one that the caller made, or one of the program's by its name."""
+"""Selects an agent's model: one that the caller made, or one of the program's by name."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from agent.model.providers.router import ModelRouter
 
 
 class StandardModels:
-    """Finds models for one run, and closes what it opened for them."""
+    """Finds models for one run, and closes the connections that it opened."""
 
     def __init__(self, model: RawItem, provider: ModelProvider | None) -> None:
-        """Nothing is opened before a model is asked for by its name; `model` is for all agents."""
+        """Open nothing yet; `model` overrides the models of all agents."""
         self._model = model
         self._provider = provider
         self._setup: ProgramSetup | None = None
@@ -29,10 +29,10 @@ class StandardModels:
         self._models: dict[str | None, Model] = {}
 
     def model_of(self, agent: Agent) -> Model:
-        """Return the run's model, else the agent's, else the program's own.
+        """Return the run's model, else the agent's, else the program's.
 
         Raises:
-            UserError: no model of that name can be reached.
+            UserError: no model of that name is available.
         """
         choice: RawItem = self._model or agent.model
         if choice is not None and not isinstance(choice, str):

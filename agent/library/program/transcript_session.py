@@ -1,4 +1,4 @@
-"""A session that is a transcript of the program: `agent-tui -r ID` opens it, and the reverse."""
+"""A session stored as a session file of the program, which `agent-tui -r ID` can open, too."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from permissions.base.text.redactor import Redactor, secrets_of
 
 
 class TranscriptSession(SessionABC):
-    """One conversation among the program's sessions; the file is locked during a change only."""
+    """One conversation among the program's sessions; its file is locked only during a change."""
 
     def __init__(
         self,
@@ -41,17 +41,17 @@ class TranscriptSession(SessionABC):
         settings: SessionSettings | Mapping[str, RawItem] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        """Name a session; nothing is written before its first item.
+        """Open or name a session; nothing is written before its first item.
 
         Args:
-            session_id: A UUID, of a session that exists or a new one; None makes one.
-            directory: The project; None is the current directory.
-            settings: As for other sessions.
-            env: Environment to read; None is the process's own.
+            session_id: A UUID of an existing or a new session; None generates one.
+            directory: The project; None means the current directory.
+            settings: How the session is read, as for other sessions.
+            env: Environment variables; None means the process's.
 
         Raises:
-            SessionError: the id is none.
-            ConfigError: settings that must apply cannot be used.
+            SessionError: the id is not a UUID.
+            ConfigError: required settings are invalid.
         """
         self.session_id = valid_id(session_id or str(uuid.uuid4()))
         self.session_settings = session_settings(settings)
@@ -64,7 +64,7 @@ class TranscriptSession(SessionABC):
         self._redact = Redactor(secrets_of({**environment.env, **setup.settings.env})).line
 
     async def get_items(self, limit: int | None = None) -> list[InputItem]:
-        """Return the latest items, oldest first, as the model is given them after a resume.
+        """Return the latest items, oldest first, as the model gets them after a resume.
 
         Raises:
             SessionError: the file cannot be read.
@@ -85,14 +85,14 @@ class TranscriptSession(SessionABC):
             await asyncio.to_thread(self._write, _records(messages_of(items)))
 
     async def record_compaction(self, messages: Sequence[Message], event: Compacted) -> None:
-        """Begin with a shorter history; the file keeps what was. Raises as `add_items`."""
+        """Replace the history by a shorter one; the file keeps all. Raises as `add_items`."""
         record = CompactionRecord(
             tuple(messages), event.summary, event.trigger, event.tokens_before, event.tokens_after
         )
         await asyncio.to_thread(self._write, [record])
 
     async def pop_item(self) -> InputItem | None:
-        """Remove the latest item and return it; None where there is none. Raises as `add_items`."""
+        """Remove the latest item and return it; None if there is none. Raises as `add_items`."""
         items = await asyncio.to_thread(self._items)
         if not items:
             return None
@@ -100,7 +100,7 @@ class TranscriptSession(SessionABC):
         return items[-1]
 
     async def clear_session(self) -> None:
-        """Begin anew; the file keeps what was. Raises as `add_items`."""
+        """Clear the history; the file keeps old records. Raises as `add_items`."""
         if self.path.exists():
             await asyncio.to_thread(self._write, [RewindRecord(None, ())])
 
@@ -125,7 +125,7 @@ class TranscriptSession(SessionABC):
 
 
 def _records(messages: Sequence[Message]) -> list[Record]:
-    """Return messages as the program records them; a prompt's end is not waited for after it."""
+    """Return messages as session records, with the turn of each prompt recorded as completed."""
     records: list[Record] = []
     for message in messages:
         if message.role == "assistant":

@@ -1,1 +1,1 @@
-"""What the turns of a run do: calls of models and tools, guardrails, handoffs, ends."""
+"""The turns of a run: calls of models and tools, guardrails, handoffs, endings."""

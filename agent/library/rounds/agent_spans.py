@@ -1,4 +1,4 @@
-"""The spans of the agents of a run: one at a time, from the turn that an agent was handed."""
+"""The trace spans of a run's agents: one at a time, from the turn in which an agent takes over."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agent.library.tracing.run_spans import TraceSpan, agent_span
 
 
 class AgentSpans:
-    """The span that is open, if any."""
+    """Manages the open span, if any."""
 
     def __init__(self, *, is_disabled: bool) -> None:
         """`is_disabled`: nothing is traced."""
@@ -19,7 +19,7 @@ class AgentSpans:
         self._agent: Agent | None = None
 
     def enter(self, agent: Agent) -> None:
-        """Begin the span of an agent that was handed the run, and end the one before."""
+        """Start the span of an agent that took over, and end the previous one."""
         if self._span is not None and self._agent is agent:
             return
         self.leave()
@@ -41,13 +41,13 @@ class AgentSpans:
             self._span = None
 
     def describe(self, tools: TurnTools) -> None:
-        """Add what the agent may use."""
+        """Add the agent's tools and handoffs to the span."""
         if self._span is not None:
             data = vars(self._span.span_data)
             data["tools"] = [each.name for each in tools.tools]
             data["handoffs"] = [each.agent_name for each in tools.handoffs]
 
     def fail(self, message: str, data: dict[str, RawItem]) -> None:
-        """Add what went wrong."""
+        """Add an error to the span."""
         if self._span is not None:
             self._span.set_error({"message": message, "data": data})

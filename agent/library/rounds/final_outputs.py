@@ -1,4 +1,4 @@
-"""From the last message to the final output; and outputs that error handlers give instead."""
+"""Determines the final output, from the last message, from tools, or from error handlers."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from agent.library.tools.function_tool import FunctionToolResult
 
 
 class Unfinished(Exception):
-    """The model wrote nothing that could be the final output."""
+    """The model wrote nothing that can be the final output."""
 
 
 def last_text(items: list[RunItem]) -> str | None:
-    """Return the text of the last message; None where there is none."""
+    """Return the text of the last message; None if there is none."""
     messages = [each for each in items if isinstance(each, MessageOutputItem)]
     return ItemHelpers.extract_text(messages[-1].raw_item) if messages else None
 
@@ -42,8 +42,8 @@ def message_output(agent: Agent, items: list[RunItem], text_before: str = "") ->
 
     Raises:
         ModelRefusalError: the model refused.
-        ModelBehaviorError: it wrote something that is not of the agent's type.
-        Unfinished: it wrote nothing, and the agent's type is not text.
+        ModelBehaviorError: its text does not match the agent's output type.
+        Unfinished: it wrote nothing, and the agent's output type is not text.
     """
     messages = [each for each in items if isinstance(each, MessageOutputItem)]
     last = messages[-1].raw_item if messages else None
@@ -63,10 +63,10 @@ def message_output(agent: Agent, items: list[RunItem], text_before: str = "") ->
 async def tools_output(
     scope: RunScope, agent: Agent, results: list[FunctionToolResult]
 ) -> ToolsToFinalOutputResult:
-    """Return whether what tools returned is the final output.
+    """Return whether the tools' results are the final output, and that output.
 
     Raises:
-        UserError: the agent's `tool_use_behavior` does not return what it has to.
+        UserError: the agent's `tool_use_behavior` is invalid, or returns a wrong type.
     """
     behavior = agent.tool_use_behavior
     if not results or behavior == "run_llm_again":
@@ -92,10 +92,10 @@ def _to_output_type(agent: Agent, output: RawItem) -> RawItem:
 async def handle_error(
     scope: RunScope, kind: str, error: AgentsException
 ) -> RunErrorHandlerResult | None:
-    """Return what the caller's handler gives for an error; None where it is to be raised.
+    """Return the result of the caller's handler for an error; None if the error is to be raised.
 
     Raises:
-        UserError: what it gives is not of the agent's type.
+        UserError: the result does not match the agent's output type.
     """
     handler: RunErrorHandler | None = dict[str, RawItem](scope.error_handlers).get(kind)
     if handler is None:
@@ -139,7 +139,7 @@ def _validate(agent: Agent, output: RawItem) -> RawItem:
 
 
 def handler_message(agent: Agent, output: RawItem) -> MessageOutputItem:
-    """Return the message that stands for a handler's output in the history."""
+    """Return the message that represents a handler's output in the history."""
     schema = output_schema_of(agent.output_type)
     plain = schema is None or schema.is_plain_text()
     text = str(output) if plain or schema is None else _text_of(schema, output)
@@ -155,7 +155,7 @@ def handler_message(agent: Agent, output: RawItem) -> MessageOutputItem:
 
 
 def _text_of(schema: AgentOutputSchemaBase, output: RawItem) -> str:
-    """Return a value as the JSON text that the schema reads."""
+    """Return a value as JSON text for the schema to validate."""
     is_wrapped = getattr(schema, "is_wrapped", False)
     if is_wrapped and not (isinstance(output, dict) and set(output) == {"response"}):
         output = {"response": output}

@@ -1,4 +1,4 @@
-"""Asking guardrails: all at once, and the first tripwire ends it."""
+"""Runs guardrails concurrently; the first tripwire cancels the others."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ async def run_input_guardrails(
     guardrails: list[InputGuardrail],
     input: str | list[InputItem],
 ) -> None:
-    """Ask guardrails about the input; their results are added to the run's.
+    """Run guardrails on the input; their results are added to the run's.
 
     Raises:
-        InputGuardrailTripwireTriggered: one of them wants the run ended.
+        InputGuardrailTripwireTriggered: a guardrail triggered its tripwire.
     """
 
     async def ask(guardrail: InputGuardrail) -> InputGuardrailResult:
@@ -49,10 +49,10 @@ async def run_input_guardrails(
 
 
 async def run_output_guardrails(scope: RunScope, agent: Agent, output: RawItem) -> None:
-    """Ask the agent's and the run's guardrails about the final output.
+    """Run the agent's and the run's guardrails on the final output.
 
     Raises:
-        OutputGuardrailTripwireTriggered: one of them wants the run ended.
+        OutputGuardrailTripwireTriggered: a guardrail triggered its tripwire.
     """
     guardrails = [*agent.output_guardrails, *(scope.config.output_guardrails or [])]
 
@@ -71,7 +71,7 @@ async def run_output_guardrails(scope: RunScope, agent: Agent, output: RawItem) 
 async def _first_tripwire(
     asks: list[Coroutine[None, None, ResultT]], results: list[ResultT]
 ) -> ResultT | None:
-    """Return the first result that trips; `results` receives all until then."""
+    """Return the first result with a tripwire, else None; results so far are added to `results`."""
     tasks = [asyncio.ensure_future(ask) for ask in asks]
     try:
         for task in asyncio.as_completed(tasks):

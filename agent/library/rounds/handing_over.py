@@ -1,4 +1,4 @@
-"""Carrying out a handoff: the next agent, and what it is given of the conversation."""
+"""Carries out a handoff: the next agent, and what it receives of the conversation."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ IGNORED = "Multiple handoffs detected, ignoring this one."
 
 @dataclass(frozen=True)
 class HandedOver:
-    """What a handoff leads to."""
+    """The result of a handoff."""
 
     agent: Agent
     new_items: list[RunItem]
-    """Outputs of the calls that hand over; they belong to the turn's items."""
+    """Outputs of the handoff calls; they belong to the turn's items."""
 
 
 async def hand_over(scope: RunScope, agent: Agent, runs: list[HandoffRun]) -> HandedOver:
-    """Call the first handoff; the others are answered with a note.
+    """Call the first handoff; the others get a note as output.
 
     Raises:
-        UserError: the handoff does not lead to an agent.
+        UserError: the handoff does not return an agent.
     """
     first = runs[0]
     items: list[RunItem] = [
@@ -69,12 +69,12 @@ async def hand_over(scope: RunScope, agent: Agent, runs: list[HandoffRun]) -> Ha
 async def filter_history(
     scope: RunScope, run: HandoffRun, earlier: list[RunItem], turn: list[RunItem]
 ) -> list[RunItem]:
-    """Change what the next agent is given, as filters and settings want it.
+    """Change the next agent's input as filters and settings require.
 
     Returns the turn's items as the session keeps them.
 
     Raises:
-        UserError: a filter does not return what it has to.
+        UserError: a filter is not callable, or returns the wrong type.
     """
     config, state = scope.config, scope.state
     input_filter = run.handoff.input_filter or config.handoff_input_filter

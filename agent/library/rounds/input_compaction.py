@@ -1,7 +1,7 @@
-"""Makes room in a model's window by the program's own compaction; see `agent.memory`.
+"""Makes room in a model's window with the program's compaction; see `agent.memory`.
 
-What a run made stays whole for results and sessions; the model is given the shorter history.
-Models of the caller have no window that is known here: for those nothing is done.
+Results and sessions keep all items of a run; only the model gets the shorter history. Nothing is
+done for models of the caller, whose window is unknown.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 def model_input(scope: RunScope) -> list[InputItem]:
-    """Return what the model is given of a run: all of it, or what a compaction made of it."""
+    """Return a run's items as the model's input, with the compacted part replaced."""
     state = scope.state
     items = [*input_list(state.original_input), *items_as_input(state.generated_items)]
     if state.compaction is None:
@@ -47,18 +47,14 @@ class InputCompaction:
     """The compactions of one run."""
 
     def __init__(self, scope: RunScope, on_compaction: Callable[[], None]) -> None:
-        """`on_compaction` is called behind each: hooks add then what a summary cannot know."""
+        """`on_compaction` is called after each, so that hooks can add context again."""
         self._scope = scope
         self._on_compaction = on_compaction
         self._fitting: _Fitting | None = None
         self._last_measure: tuple[RawItem, int] = (None, 0)
 
     async def before_call(self, model: SeamModel, request: ModelRequest) -> bool:
-        """Compact where a request would nearly fill the window; return whether that was done.
-
-        Raises:
-            ConfigError: the endpoint cannot be asked for its window.
-        """
+        """Compact if a request would nearly fill the window; return whether that was done."""
         if self._fitting is None or self._fitting.model is not model:
             self._fitting = await _fitting(self._scope, model, request)
         self._fitting.request = request
@@ -67,17 +63,17 @@ class InputCompaction:
         return await self._compact(self._fitting, tokens, is_refused=False)
 
     async def after_refusal(self) -> bool:
-        """Compact after the endpoint found a request too long; return whether that was done."""
+        """Compact after the endpoint rejected a request as too long; return whether it was done."""
         return self._fitting is not None and await self._compact(self._fitting, 0, is_refused=True)
 
     def record_response(self, response: ModelResponse) -> None:
-        """Take the endpoint's count of what the history is now."""
+        """Store the endpoint's token count of the current history."""
         usage = response.usage
         tokens = usage.input_tokens + usage.output_tokens if usage.requests == 1 else 0
         self._last_measure = (self._scope.state.current_agent, tokens)
 
     async def _compact(self, fitting: _Fitting, history_tokens: int, *, is_refused: bool) -> bool:
-        # Reserved each time: whether it runs may depend on what the endpoint says of itself.
+        # Reserved each time, as whether it runs may depend on the endpoint's reports.
         step = self._scope.steps.reserve("compaction")
         if not is_refused and not fitting.is_nearly_full(history_tokens):
             return False
@@ -101,7 +97,7 @@ class InputCompaction:
 
 
 class _Fitting:
-    """What limits a history to the window of one model."""
+    """Fits a history into the window of one model."""
 
     def __init__(
         self, scope: RunScope, model: SeamModel, request: ModelRequest, budget: ContextBudget
@@ -138,7 +134,7 @@ class _Fitting:
     async def shorter(
         self, messages: tuple[Message, ...], history_tokens: int, *, is_refused: bool
     ) -> list[InputItem] | None:
-        """Return a shorter history; None where there is none."""
+        """Return a shorter history; None if compaction does not help."""
         signal = AbortController().signal
         if is_refused:
             step = await self._manager.after_overflow(messages, signal)
@@ -154,12 +150,12 @@ class _Fitting:
         return [item for message in step.messages for item in input_items(message)]
 
     def take_usage(self) -> RunUsage:
-        """Return what summaries used since the last time."""
+        """Return the usage of summaries since the last call of this method."""
         usage, self._usage = self._usage, RunUsage()
         return usage
 
     async def _record(self, messages: tuple[Message, ...], event: Compacted) -> None:
-        """Have a session of the program begin with the summary from now on."""
+        """Log a compaction, and record it in a session of the program."""
         _LOG.info("compacted from %d to %d tokens", event.tokens_before, event.tokens_after)
         if isinstance(self._session, TranscriptSession):
             await self._session.record_compaction(messages, event)

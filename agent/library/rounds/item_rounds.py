@@ -1,7 +1,7 @@
-"""The rounds of a run over items: what the steps of the program's loop do for the Runner.
+"""The rounds of a run: implements the steps of the program's loop for the Runner.
 
-The Runner's counting of turns, its guardrails, handoffs, approvals and errors are the edge of
-`agent.loop.turn_machine`, which decides what follows from an answer.
+`agent.loop.turn_machine` decides what follows from an answer; this module adds the Runner's
+count of turns, its guardrails, handoffs, approvals and errors.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ _SAME_TURN: Final = {
     "pause_turn",
     "reactive_compact_retry",
 }
-"""Transitions to another part of one answer; all others begin a turn as the Runner counts them."""
+"""Transitions that continue one answer; all others start a turn in the Runner's count."""
 
 
 class ItemRounds:
-    """What the steps of one run do. A run ends with None: its state says how."""
+    """The steps of one run. None ends the run, whose state says how."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class ItemRounds:
         is_stopping: Callable[[], bool],
         after_turn: Callable[[], RawItem] | None,
     ) -> None:
-        """`is_stopping` says before each turn whether to end; `after_turn` is awaited."""
+        """`is_stopping` is called before each turn; `after_turn` is awaited after each."""
         self._scope = scope
         self._state = scope.state
         self._events = events
@@ -84,12 +84,12 @@ class ItemRounds:
         self._compaction = InputCompaction(scope, events.before_request)
         self._tools = TurnTools([], [])
         self._items: list[RunItem] = []
-        """Those of the last answer."""
+        """Items of the last answer."""
         self._text_before = ""
-        """What parts of the answer that the output limit cut have said."""
+        """Text of the answer's earlier parts, which the output limit cut."""
 
     async def begin(self) -> LoopState | None:
-        """Take up a turn whose calls waited for approval, or read the session."""
+        """Resume a turn whose calls waited for approval, or read the session."""
         state, scope = self._state, self._scope
         if state.is_interrupted:
             return await self._resume()
@@ -98,7 +98,7 @@ class ItemRounds:
         return LoopState()
 
     async def prepare_round(self, state: LoopState) -> LoopState | None:
-        """Count the turn; end where there may be no more."""
+        """Count the turn; end if the limit is reached or a stop is requested."""
         if _continues_turn(state):
             return state
         run = self._state
@@ -113,7 +113,7 @@ class ItemRounds:
         return state
 
     async def carry_out(self, state: LoopState, step: Step) -> LoopState | None:
-        """Await a step; in the first turn the guardrails on the input stand beside it."""
+        """Await a step; in the first turn, run the input guardrails alongside."""
         run = self._state
         if run.current_turn == 1 and not run.input_guardrail_results:
             next_state = await self._run_guarded(lambda: self._run_traced(state, step))
@@ -124,7 +124,7 @@ class ItemRounds:
         return next_state
 
     async def ask(self, state: LoopState) -> ReadResponse | Failed:
-        """Return the next answer; its items are part of the run then."""
+        """Get the model's next answer, and add its items to the run."""
         run, scope = self._state, self._scope
         agent = run.current_agent
         scope.context.turn_input = list(model_input(scope))
@@ -148,7 +148,7 @@ class ItemRounds:
         return answer
 
     async def run_calls(self, state: LoopState, answer: ReadResponse) -> LoopState | None:
-        """Run tools and handoffs; stop where one of them has to be approved."""
+        """Run tools and handoffs; stop if a call needs approval."""
         run, scope = self._state, self._scope
         agent = run.current_agent
         outputs_by_call = self._outputs_by_call()
@@ -178,7 +178,7 @@ class ItemRounds:
         return await self._after_tools(state, agent, answer.tool_runs)
 
     async def finish(self, state: LoopState, answer: ReadResponse) -> LoopState | None:
-        """End with the message, unless it is not what was asked for or a hook continues."""
+        """End with the message as output, unless it is invalid or a hook continues the run."""
         scope, agent = self._scope, self._state.current_agent
         if answer.stop_reason == "max_tokens":
             _LOG.warning("the answer of %s hit the output limit again", agent.name)
@@ -191,7 +191,7 @@ class ItemRounds:
             await self._endings.by_handler(agent, "model_refusal", error)
             return None
         except ModelBehaviorError as error:
-            # A model of the caller is the caller's to hold to a form.
+            # Only the program's models are corrected; a caller's model is up to the caller.
             is_ours = isinstance(scope.find_model(agent), SeamModel)
             if is_ours and state.corrections < MAX_CORRECTIONS:
                 self._events.admit(agent, [correction(str(error))])
@@ -202,7 +202,7 @@ class ItemRounds:
         return await self._endings.end(state, agent, output)
 
     async def fail(self, _state: LoopState, why: Failed | TooLong) -> None:
-        """Raise what the model raised."""
+        """Raise the model's error."""
         if why.error is not None:
             raise why.error
         assert isinstance(why, TooLong), "a failure has its error"
@@ -210,18 +210,18 @@ class ItemRounds:
         raise ModelError("prompt_too_long", text)
 
     async def make_room(self) -> bool:
-        """Compact, once."""
+        """Compact the history; return whether that was done."""
         return await self._compaction.after_refusal()
 
     async def remark(self, text: str) -> None:
-        """Have the model continue its answer where it was cut."""
+        """Ask the model to continue its answer where it was cut."""
         self._text_before += last_text(self._items) or ""
         self._events.admit(self._state.current_agent, [text])
 
     # -- pieces -----------------------------------------------------------------------------
 
     async def _resume(self) -> LoopState | None:
-        """Run the calls that waited; what has run does not run again."""
+        """Run the calls that waited for approval; finished calls do not run again."""
         run, scope = self._state, self._scope
         agent = run.current_agent
         self._spans.enter(agent)
@@ -247,7 +247,7 @@ class ItemRounds:
     async def _run_guarded(
         self, step: Callable[[], Awaitable[LoopState | None]]
     ) -> LoopState | None:
-        """Await a step with the guardrails on the input before and beside it."""
+        """Await a step, with the input guardrails before and alongside it."""
         run, scope = self._state, self._scope
         agent, run_input = run.current_agent, run.original_input
         guardrails = [*agent.input_guardrails, *(scope.config.input_guardrails or [])]
@@ -295,7 +295,7 @@ class ItemRounds:
     async def _after_tools(
         self, state: LoopState, agent: Agent, runs: list[ToolRun]
     ) -> LoopState | None:
-        """End with what tools returned, those that ran before an interruption included."""
+        """End with the tools' outputs, including those from before an interruption, or continue."""
         outputs = self._outputs_by_call()
         results = [
             FunctionToolResult(run.tool, outputs[run.call_id].output, outputs[run.call_id])
@@ -309,7 +309,7 @@ class ItemRounds:
         return state.advance("next_turn")
 
     def _outputs_by_call(self) -> dict[str | None, ToolCallOutputItem]:
-        """Return the outputs of the turn's calls, by call."""
+        """Return the outputs of the turn's calls, by call id."""
         turn: list[RunItem] = self._state.generated_items[self._state.turn_start :]
         return {each.call_id: each for each in turn if isinstance(each, ToolCallOutputItem)}
 

@@ -1,4 +1,4 @@
-"""One call of a model: its input with all filters applied, and its answer."""
+"""One call of a model: filters its input and returns its response."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 @dataclasses.dataclass(frozen=True)
 class TurnTools:
-    """What an agent may use in a turn."""
+    """The tools and handoffs of an agent in a turn."""
 
     tools: list[RawItem]
     handoffs: list[Handoff]
@@ -66,13 +66,13 @@ async def turn_tools(scope: RunScope, agent: Agent) -> TurnTools:
 async def call_model(
     scope: RunScope, agent: Agent, tools: TurnTools, compaction: InputCompaction
 ) -> ModelResponse:
-    """Return the answer of the agent's model; its usage is added to the run's.
+    """Call the agent's model and return its response; its usage is added to the run's.
 
     Raises:
-        ModelBehaviorError: the model gave no answer.
-        ModelError: the endpoint failed for good.
-        ModelTimeoutError: it took too long.
-        UserError: the caller's filter does not return what it has to.
+        ModelBehaviorError: the model's stream has no final response.
+        ModelError: the request failed and cannot be recovered.
+        ModelTimeoutError: it took longer than `ModelSettings.timeout`.
+        UserError: the caller's filter returns the wrong type.
     """
     instructions, prompt = await asyncio.gather(
         agent.get_system_prompt(scope.context), agent.get_prompt(scope.context)
@@ -128,9 +128,9 @@ async def _filter_input(scope: RunScope, agent: Agent, data: ModelInputData) -> 
 
 
 def without_doubles(items: list[InputItem]) -> list[InputItem]:
-    """Return items with one of each identity, the latest.
+    """Return items without duplicates by id: the latest of each is kept.
 
-    It takes the place of the first one, but an output that of the last: its call stays before it.
+    It is at the position of the first one, except for outputs, which must follow their calls.
     """
     by_key: dict[object, InputItem] = {}
     for index, item in enumerate(items):
@@ -173,7 +173,7 @@ async def _answer(scope: RunScope, model: Model, agent: Agent, request: _Request
         except ModelError as error:
             if classify(error).kind is not FailureKind.CONTEXT_OVERFLOW:
                 raise
-            # Recorded like an answer: a run that is taken up makes room at the same place.
+            # Recorded like a response, so that a resumed run compacts at the same point.
             return {"too_long": [error.kind, str(error), error.status]}
 
     answer = await step.run(work)
@@ -210,7 +210,7 @@ def _tracing(scope: RunScope) -> ModelTracing:
 
 
 async def _stream(scope: RunScope, model: Model, call: dict[str, RawItem]) -> ModelResponse:
-    """Pass the events on, and return the answer that the last one carries."""
+    """Pass on the events, and return the response in the last one."""
     final: RawItem = None
     items: list[RawItem] = []
     async for event in model.stream_response(**call):

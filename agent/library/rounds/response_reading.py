@@ -1,4 +1,4 @@
-"""What a model's answer asks for: items, calls of tools, handoffs."""
+"""Reads a model's response: items, tool calls, handoffs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ToolRun:
 
 @dataclass(frozen=True)
 class HandoffRun:
-    """A call that hands over."""
+    """A call of a handoff."""
 
     call: RawItem
     handoff: Handoff
@@ -62,34 +62,34 @@ class HandoffRun:
 
 @dataclass
 class ReadResponse:
-    """One answer, read."""
+    """The parts of one response."""
 
     items: list[RunItem] = field(default_factory=list)
     tool_runs: list[ToolRun] = field(default_factory=list)
     handoff_runs: list[HandoffRun] = field(default_factory=list)
     unknown_calls: list[RawItem] = field(default_factory=list)
-    """Calls of tools that there are not."""
+    """Calls of unknown tools."""
     used_tools: bool = False
     stop_reason: str | None = None
 
     @property
     def has_calls(self) -> bool:
-        """Whether calls are to be run: those that the provider runs itself are not."""
+        """Whether there are calls to run, other than those that the provider runs itself."""
         return bool(self.tool_runs or self.handoff_runs or self.unknown_calls)
 
     @property
     def has_content(self) -> bool:
-        """Whether anything of it stays in the history."""
+        """Whether the response adds items to the history."""
         return bool(self.items)
 
 
 def read_response(
     agent: Agent, response: ModelResponse, tools: TurnTools, *, may_be_unknown: bool
 ) -> ReadResponse:
-    """Return what an answer asks for.
+    """Return the items and calls of a response.
 
     Raises:
-        ModelBehaviorError: it calls a tool that there is not, and `may_be_unknown` is not set.
+        ModelBehaviorError: it calls an unknown tool, and `may_be_unknown` is not set.
     """
     result = ReadResponse(stop_reason=response.stop_reason)
     for output in response.output:
@@ -128,6 +128,6 @@ def _call(
 
 
 def find_tool(name: str, tools: TurnTools) -> FunctionTool | None:
-    """Return the function tool of a name; the last one where several have it."""
+    """Return the function tool of a name; the last one if there are several."""
     matches = [each for each in tools.tools if isinstance(each, FunctionTool) and each.name == name]
     return matches[-1] if matches else None

@@ -1,4 +1,4 @@
-"""How a run ends: with an output that a model or a tool gave, or one of the caller's handlers."""
+"""Ends a run: with an output of a model, of a tool, or of one of the caller's handlers."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from agent.loop.loop_state import LoopState
 
 
 class RunEndings:
-    """The ends of one run."""
+    """Ends one run."""
 
     def __init__(self, scope: RunScope, events: RunHookEvents, spans: AgentSpans) -> None:
-        """`events` fire Stop; `spans` take what went wrong."""
+        """`events` fires Stop; `spans` records errors."""
         self._scope = scope
         self._state = scope.state
         self._events = events
         self._spans = spans
 
     async def end(self, state: LoopState, agent: Agent, output: RawItem) -> LoopState | None:
-        """End with an output, unless a Stop hook has the run continue."""
+        """End with an output, unless a Stop hook continues the run."""
         scope = self._scope
         if await self._events.continues(agent, output, active=state.stop_hook_blocks > 0):
             await save_turn(scope)
@@ -40,10 +40,10 @@ class RunEndings:
         return None
 
     async def end_at_limit(self) -> None:
-        """End after the last turn that there may be.
+        """End at the limit of turns.
 
         Raises:
-            MaxTurnsExceeded: no handler gives an output.
+            MaxTurnsExceeded: no handler returns an output.
         """
         limit = self._state.max_turns
         error = MaxTurnsExceeded(f"Max turns ({limit}) exceeded")
@@ -51,10 +51,10 @@ class RunEndings:
         await self.by_handler(self._state.current_agent, "max_turns", error)
 
     async def by_handler(self, agent: Agent, kind: str, error: AgentsException) -> None:
-        """End with the output that the caller's handler gives for an error.
+        """End with the output of the caller's handler for an error.
 
         Raises:
-            AgentsException: the error, where there is no handler or it gives nothing.
+            AgentsException: the error itself, if no handler returns an output.
         """
         result = await handle_error(self._scope, kind, error)
         if result is None:
@@ -73,7 +73,7 @@ class RunEndings:
             await agent.hooks.on_end(scope.hook_context(), agent, output)
 
     async def _store(self, agent: Agent, output: RawItem, message: list[RunItem]) -> None:
-        """Ask the guardrails and end; `message` stands for one that no model wrote."""
+        """Run the guardrails and store the output; `message` represents one that no model wrote."""
         scope = self._scope
         try:
             await run_output_guardrails(scope, agent, output)
@@ -88,7 +88,7 @@ class RunEndings:
         scope.announce_items(message)
 
     async def _save_with(self, message: list[RunItem]) -> None:
-        """Add a message and store it; one that cannot be stored is not part of the run."""
+        """Add a message and store it; remove it again if it cannot be stored."""
         state = self._state
         state.add_items(message)
         try:

@@ -1,4 +1,4 @@
-"""The hook events around a run: its session, its prompt, the calls of a turn, its end.
+"""Fires the hook events of a run: session, prompt, tool batches and end.
 
 Events of single calls are fired by `agent.library.program.standard_gate`.
 """
@@ -29,22 +29,22 @@ _outer: contextvars.ContextVar[str | None] = contextvars.ContextVar("outer_sessi
 
 
 class RunHookEvents:
-    """Fires the events of one run. `open` comes first and `close` last.
+    """Fires the events of one run. Call `open` first and `close` last.
 
-    A run inside of another one's tool is a sub-agent of that: it has no session and no prompt.
+    A run inside another run's tool is a sub-agent, without session and prompt events.
     """
 
     def __init__(self, scope: RunScope) -> None:
-        """Nothing is read or fired yet."""
+        """Read and fire nothing yet."""
         self._scope = scope
         self._token: contextvars.Token[str | None] | None = None
         self._is_inner = _outer.get() is not None
 
     async def open(self) -> None:
-        """Give the run its gate.
+        """Set the run's gate.
 
         Raises:
-            ConfigError: settings that must apply cannot be used.
+            ConfigError: required settings are invalid.
         """
         scope = self._scope
         session = scope.session
@@ -55,10 +55,10 @@ class RunHookEvents:
         scope.gate = (await scope.find_gate()).begin(session_id, path, agent=agent)
 
     async def begin(self) -> None:
-        """Fire what begins a run; what hooks add stands before the prompt.
+        """Fire the events at the start of a run; context from hooks goes before the prompt.
 
         Raises:
-            StoppedByHook: a hook does not want the prompt sent.
+            StoppedByHook: a hook blocks the prompt.
         """
         scope, hooks = self._scope, self._gate.dispatch
         has_begun = scope.state.current_turn > 0
@@ -94,15 +94,15 @@ class RunHookEvents:
         return [context] if context else []
 
     def before_request(self) -> None:
-        """Add what hooks in the background brought for the model."""
+        """Add context from background hooks for the model."""
         self.admit(self._scope.state.current_agent, self._gate.dispatch.late_context())
         self._log_notices()
 
     async def after_calls(self, agent: Agent) -> list[RunItem]:
-        """Fire PostToolBatch; return what its hooks add behind the outputs.
+        """Fire PostToolBatch; return the context that its hooks add after the outputs.
 
         Raises:
-            StoppedByHook: it, or a hook of one of the calls, ends the run.
+            StoppedByHook: one of its hooks, or of the calls' hooks, ends the run.
         """
         outcomes = self._gate.take_outcomes()
         if not outcomes:
@@ -120,9 +120,9 @@ class RunHookEvents:
         return [AdmittedInputItem(agent, _input(batch.additional_context))]
 
     async def continues(self, agent: Agent, output: RawItem, *, active: bool) -> bool:
-        """Fire Stop; return whether a hook wants the run to continue, with what it says.
+        """Fire Stop; return whether a hook continues the run, after adding its feedback.
 
-        `active` says whether one had the run continue before.
+        `active` is whether a hook continued the run before.
         """
         hooks = self._gate.dispatch
         text = output if isinstance(output, str) else json.dumps(as_json(output))
@@ -141,7 +141,7 @@ class RunHookEvents:
         await self._gate.dispatch.stop_failure(error.kind, str(error))
 
     async def close(self) -> None:
-        """Fire SessionEnd, and end what hooks left in the background."""
+        """Fire SessionEnd, and end background hooks."""
         gate = self._scope.gate
         try:
             if gate is not None:
@@ -160,12 +160,12 @@ class RunHookEvents:
         return self._scope.gate
 
     def admit(self, agent: Agent, texts: list[str]) -> None:
-        """Add input in the middle of the run."""
+        """Add input during the run."""
         items = [AdmittedInputItem(agent, _input(text)) for text in texts]
         self._scope.state.add_items(items)
 
     def _log_notices(self) -> None:
-        """Write what hooks have to show into the log: a run has no screen."""
+        """Log the notices of hooks, as a run has no screen."""
         for event in self._gate.dispatch.notices():
             if isinstance(event, Notice):
                 level = logging.WARNING if event.level == "warning" else logging.INFO
@@ -177,7 +177,7 @@ def _input(text: str) -> InputItem:
 
 
 def _prompt(run_input: str | list[InputItem]) -> str:
-    """Return the text of the last message of the user; empty where there is none."""
+    """Return the text of the user's last message; empty if there is none."""
     for item in reversed(input_list(run_input)):
         if item_type(item) == "message" and item.get("role") == "user":
             content = item.get("content")

@@ -1,4 +1,4 @@
-"""Reading a session before a run, and writing to it as the run goes along."""
+"""Reads a session before a run, and writes to it during the run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agent.library.state.run_scope import RunScope
 
 
 async def input_with_session(scope: RunScope) -> None:
-    """Put what the session has before the run's input, and store that input.
+    """Put the session's items before the run's input, and store that input.
 
     Raises:
         UserError: the caller's function does not return a list.
@@ -48,7 +48,7 @@ def _drop_unpaired(items: list[InputItem]) -> list[InputItem]:
 def _find_added(
     items: list[InputItem], history: list[InputItem], history_ids: set[int]
 ) -> list[InputItem]:
-    """Return what of a merged list was not in the history, each item of it as often as it is."""
+    """Return the items of a merged list that were not in the history, with repetitions."""
     removable = [each for each in history if not any(each is item for item in items)]
     new_items: list[InputItem] = []
     for item in items:
@@ -64,7 +64,7 @@ def _find_added(
 
 
 async def save_turn(scope: RunScope) -> None:
-    """Store what the run has made since the last time."""
+    """Store the run's items since the last save."""
     state = scope.state
     items = state.session_items[state.saved_count :]
     if scope.session is not None:

@@ -1,4 +1,4 @@
-"""Running the calls of one turn: approvals, guardrails, the gate, hooks, and the tool itself."""
+"""Runs the calls of one turn: approvals, guardrails, the gate, hooks, and the tool itself."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ NOT_APPROVED = "Tool execution was not approved."
 
 @dataclass
 class ToolRunsOutcome:
-    """What the calls of a turn brought."""
+    """The results of a turn's calls."""
 
     results: list[FunctionToolResult] = field(default_factory=list)
     interruptions: list[ToolApprovalItem] = field(default_factory=list)
 
     @property
     def items(self) -> list[RunItem]:
-        """The outputs, in the order of the calls."""
+        """The output items, in the order of the calls."""
         return [each.run_item for each in self.results if each.run_item is not None]
 
 
 async def run_tools(scope: RunScope, agent: Agent, runs: list[ToolRun]) -> ToolRunsOutcome:
-    """Run the calls side by side; one that fails for good cancels the others.
+    """Run the calls concurrently; one that raises cancels the others.
 
-    What guardrails found is added to the run's only when no call fails.
+    Guardrail results are added to the run's only if no call raises.
     """
     calls = [_CallRun(scope, agent, run) for run in runs]
     outcome = await _run_all(scope, calls)
@@ -74,7 +74,7 @@ async def _run_all(scope: RunScope, calls: list[_CallRun]) -> ToolRunsOutcome:
     config = scope.config.tool_execution
     limit = config.max_function_tool_concurrency if config is not None else None
     if scope.steps.is_recorded and any(call.has_agent for call in calls):
-        limit = 1  # The steps of two agents at once would have no order.
+        limit = 1  # The steps of concurrent agents would have no fixed order.
     places = asyncio.Semaphore(limit) if limit is not None else contextlib.nullcontext()
 
     async def run_call(call: _CallRun) -> FunctionToolResult | ToolApprovalItem:
@@ -111,7 +111,7 @@ class _CallRun:
         self._agent = agent
         self._tool = run.tool
         self._call = run.call
-        # An agent behind a tool has steps of its own.
+        # An agent that runs as a tool reserves its own steps.
         is_step = run.tool.agent_instance is None
         self._step = scope.steps.reserve(f"tool {run.call_id}") if is_step else None
         self.input_results: list[ToolInputGuardrailResult] = []
@@ -127,11 +127,11 @@ class _CallRun:
 
     @property
     def has_agent(self) -> bool:
-        """Whether an agent is behind the tool."""
+        """Whether the tool runs an agent."""
         return self._tool.agent_instance is not None
 
     async def run(self) -> FunctionToolResult | ToolApprovalItem:
-        """Return the result, or what has to be approved first."""
+        """Run the call; return the result, or the approval that it needs."""
         config = self._scope.config
         with function_span(self._tool.name, disabled=config.tracing_disabled) as span:
             if config.trace_include_sensitive_data:
@@ -159,7 +159,7 @@ class _CallRun:
         return await self._run_gated(span)
 
     async def _approval(self) -> ToolApprovalItem | str | None:
-        """Return what has to be approved, the text of a rejection, or None to continue."""
+        """Return the approval that is needed, the text of a rejection, or None to continue."""
         needs = self._tool.needs_approval
         if callable(needs):
             try:
@@ -189,7 +189,7 @@ class _CallRun:
         )
 
     async def _run_gated(self, span: TraceSpan) -> FunctionToolResult | ToolApprovalItem:
-        """Run the call as the program runs its own; an ask is an approval like any other."""
+        """Run the call through the gate; a permission ask becomes an approval."""
         call_arguments = self._call_arguments()
         ran: list[RawItem] = []
         errors: list[Exception] = []
@@ -276,17 +276,17 @@ class _CallRun:
         return await (work() if self._step is None else self._step.run(work))
 
     def _as_hooks_left_it(self, outcome: CallOutcome, output: RawItem = "") -> RawItem:
-        """Return the output, or a text where hooks changed it or the call did not run."""
+        """Return the output, or a text if hooks changed it or the call did not run."""
         text, failure = str(outcome.response), self._context.failure
         own_text = sanitize(str(output) if failure is None else failure)
         if failure is not None and text.startswith(own_text):
-            # Hooks are given the error, the model what the caller made of it.
+            # Hooks get the error, the model gets the text that the caller's function made of it.
             text, own_text = f"{output}{text.removeprefix(own_text)}", str(output)
         notes = outcome.additional_context
         return "\n\n".join([text, *notes]) if notes or text != own_text else output
 
     def _call_arguments(self) -> dict[str, RawItem]:
-        """Return the arguments for rules and hooks; none where the model wrote no JSON object."""
+        """Return the arguments for rules and hooks; empty if they are not a JSON object."""
         try:
             return parse_arguments(self._tool.name, self._context.tool_arguments)
         except ModelBehaviorError:
@@ -302,12 +302,12 @@ class _CallRun:
 
 
 async def rejection_text(scope: RunScope, context: CallContext) -> str:
-    """Return what the model is given for a call that was rejected."""
+    """Return the model's text for a rejected call."""
     return await format_error(scope, "approval_rejected", context, NOT_APPROVED)
 
 
 async def format_error(scope: RunScope, kind: RawItem, context: CallContext, default: str) -> str:
-    """Return a text as the run's `tool_error_formatter` wants it."""
+    """Return the text of the run's `tool_error_formatter`, or `default` if it gives none."""
     formatter = scope.config.tool_error_formatter
     if formatter is None:
         return default
@@ -327,7 +327,7 @@ async def format_error(scope: RunScope, kind: RawItem, context: CallContext, def
 
 
 async def unknown_call_output(scope: RunScope, agent: Agent, call: RawItem) -> RunItem:
-    """Return the output of a call of a tool that there is not."""
+    """Return the output for a call of an unknown tool. Raises UserError if the call has no id."""
     call_id = read(call, "call_id")
     if not call_id:
         raise UserError("A call of an unknown tool has no id.")

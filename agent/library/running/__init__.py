@@ -1,1 +1,1 @@
-"""Running agents: `Runner`, and what begins a run."""
+"""Runs agents: `Runner`, and the setup of a run."""

@@ -1,4 +1,4 @@
-"""Agents run as tools: one call of the tool is one run, with approvals of its own."""
+"""Agents that run as tools: one call of the tool is one run, with its own approvals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class AgentToolRuns:
         run: Callable[..., Awaitable[RunResult]],
         run_streamed: Callable[..., RunResultStreaming],
     ) -> None:
-        """Take `Runner.run` and `Runner.run_streamed`."""
+        """`run` and `run_streamed` are those of `Runner`."""
         self._run = run
         self._run_streamed = run_streamed
 
@@ -35,7 +35,7 @@ class AgentToolRuns:
         context: CallContext,
         options: dict[str, RawItem],
     ) -> RawItem:
-        """Run an agent for one call of a tool; a state that waited for approvals is taken up."""
+        """Run an agent for one tool call, or resume its state that waited for approvals."""
         old_run = context.nested_states.pop(context.tool_call_id, None)
         run_input: RunInput = input
         if old_run is not None:
@@ -87,7 +87,7 @@ class AgentToolRuns:
 
 
 def _nested_context(context: CallContext) -> CallContext:
-    """Return the context of the inner run: the call that it is for, approvals shared."""
+    """Return the context of the nested run, with its call and shared approvals."""
     return CallContext.from_agent_context(
         context.fork(),
         context.tool_call_id,
@@ -100,7 +100,7 @@ def _nested_context(context: CallContext) -> CallContext:
 
 
 def _tool_output(result: RunResultBase) -> RawItem:
-    """Return the final output; where that is empty, the last text there is."""
+    """Return the final output; if it is empty, the last text or tool output."""
     output = result.final_output
     if output not in (None, "") or result.output_guardrail_results:
         return output

@@ -1,4 +1,4 @@
-"""One run: the program's loop over the run's items, between the hooks of its start and its end."""
+"""One run: the program's loop over the run's items, between its start and end hooks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agent.model.client import ModelError
 
 
 class RunEngine:
-    """One run. Await `run`; the state has what came of it."""
+    """One run. Await `run`; its outcome is in the state."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class RunEngine:
         is_stopping: Callable[[], bool] = lambda: False,
         after_turn: Callable[[], RawItem] | None = None,
     ) -> None:
-        """`is_stopping` says before each turn whether to end; `after_turn` is awaited."""
+        """`is_stopping` is called before each turn; `after_turn` is awaited after each."""
         self._scope = scope
         self._spans = AgentSpans(is_disabled=scope.config.tracing_disabled)
         self._events = RunHookEvents(scope)
@@ -33,11 +33,11 @@ class RunEngine:
         )
 
     async def run(self) -> None:
-        """Run until there is a final output or an approval to wait for.
+        """Run until there is a final output or a call waits for approval.
 
         Raises:
-            AgentsException: what ended the run, with `run_data`.
-            ModelError: the endpoint failed for good.
+            AgentsException: the run failed; `run_data` has the details.
+            ModelError: a request failed and cannot be recovered.
         """
         try:
             await self._events.open()

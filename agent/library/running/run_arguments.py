@@ -1,4 +1,4 @@
-"""What the three ways to run an agent take."""
+"""The arguments of `Runner.run`, `run_sync` and `run_streamed`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class RunArguments(TypedDict, total=False):
     context: RawItem
     """An object for tools, guardrails and hooks; no model sees it."""
     max_turns: int | None
-    """How many answers of the model at most; None for no limit."""
+    """Most turns; None means no limit."""
     hooks: RunHooks | None
     run_config: RunConfig | Mapping[str, RawItem] | None
     error_handlers: RunErrorHandlers | None
-    """Give an output in place of an exception."""
+    """Return an output instead of raising an exception."""
     session: ItemSession | None
     """Where the conversation is stored between runs."""
     previous_response_id: str | None
     auto_previous_response_id: bool
     conversation_id: str | None
-    """These three are passed to models of the caller, and mean nothing to the program's."""
+    """These three are passed to the caller's models; the program's models ignore them."""

@@ -1,4 +1,4 @@
-"""Running agents: `Runner.run`, `run_sync`, `run_streamed`."""
+"""Runs agents: `Runner.run`, `run_sync`, `run_streamed`."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from agent.library.tracing.run_spans import RunTrace, get_current_trace, trace
 
 
 class AgentRunner:
-    """What `Runner` runs agents with; derive from it to run them in another way."""
+    """The implementation behind `Runner`; derive from it to change how agents run."""
 
     async def run(
         self, starting_agent: Agent, input: RunInput, **options: Unpack[RunArguments]
     ) -> RunResult:
-        """Run an agent as `Runner.run` says. Raises as that."""
+        """Run an agent; see `Runner.run`."""
         state, config, models = _begin_run(starting_agent, input, options)
         try:
             with _trace(config):
@@ -51,7 +51,7 @@ class AgentRunner:
     def run_sync(
         self, starting_agent: Agent, input: RunInput, **options: Unpack[RunArguments]
     ) -> RunResult:
-        """Run an agent as `Runner.run_sync` says. Raises as that."""
+        """Run an agent; see `Runner.run_sync`."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -77,7 +77,7 @@ class AgentRunner:
     def run_streamed(
         self, starting_agent: Agent, input: RunInput, **options: Unpack[RunArguments]
     ) -> RunResultStreaming:
-        """Begin a run as `Runner.run_streamed` says."""
+        """Start a run; see `Runner.run_streamed`."""
         state, config, models = _begin_run(starting_agent, input, options)
         result = streaming_result(state)
         current = _trace(config)
@@ -120,10 +120,10 @@ class Runner:
         """Run an agent until it has a final output, or a call waits for approval.
 
         Raises:
-            MaxTurnsExceeded: the turns are used up, and no handler gives an output.
-            ModelBehaviorError: the model did what it should not.
-            InputGuardrailTripwireTriggered: a guardrail stopped the run; so with the output.
-            UserError: the arguments cannot work together.
+            MaxTurnsExceeded: the limit of turns is reached, and no handler returns an output.
+            ModelBehaviorError: the model did something invalid.
+            InputGuardrailTripwireTriggered: a guardrail stopped the run; likewise for outputs.
+            UserError: the arguments are incompatible.
         """
         return await _default_runner[0].run(starting_agent, input, **options)
 
@@ -131,10 +131,10 @@ class Runner:
     def run_sync(
         cls, starting_agent: Agent, input: RunInput, **options: Unpack[RunArguments]
     ) -> RunResult:
-        """As `run`, for code without asyncio. Raises as `run`.
+        """Like `run`, for code without asyncio. Raises as `run`.
 
         Raises:
-            RuntimeError: an event loop runs here already.
+            RuntimeError: an event loop is already running in this thread.
         """
         return _default_runner[0].run_sync(starting_agent, input, **options)
 
@@ -142,9 +142,9 @@ class Runner:
     def run_streamed(
         cls, starting_agent: Agent, input: RunInput, **options: Unpack[RunArguments]
     ) -> RunResultStreaming:
-        """Begin a run and return at once; read `stream_events` of what is returned.
+        """Start a run and return at once; read `stream_events` of the result.
 
-        What `run` raises, reading the events raises.
+        Reading the events raises the exceptions of `run`.
         """
         return _default_runner[0].run_streamed(starting_agent, input, **options)
 
@@ -153,7 +153,7 @@ _default_runner: list[AgentRunner] = [AgentRunner()]
 
 
 def set_default_agent_runner(runner: AgentRunner | None) -> None:
-    """Have `Runner` run agents with another runner; None goes back to the one there is."""
+    """Set the runner behind `Runner`; None restores the default."""
     _default_runner[:] = [runner or AgentRunner()]
 
 
@@ -164,7 +164,7 @@ async def _turn_ended(result: RunResultStreaming, state: RunState) -> None:
 
 
 def _retrieve(task: asyncio.Task[None]) -> None:
-    """Have asyncio not complain of an error that is not read: it stays in the result."""
+    """Keep asyncio from logging an exception that nobody retrieves; it stays in the result."""
     if not task.cancelled():
         task.exception()
 
@@ -172,7 +172,7 @@ def _retrieve(task: asyncio.Task[None]) -> None:
 def _begin_run(
     agent: Agent, input: RunInput, options: RunArguments
 ) -> tuple[RunState, RunConfig, StandardModels]:
-    """Return what a run begins with. Raises UserError and TypeError for arguments."""
+    """Return the initial state of a run. Raises UserError or TypeError for invalid arguments."""
     if unknown := sorted(options.keys() - RunArguments.__annotations__.keys()):
         raise TypeError(f"Unknown arguments of a run: {', '.join(unknown)}")
     server_state = ("previous_response_id", "auto_previous_response_id", "conversation_id")
@@ -210,7 +210,7 @@ def _scope(
 
 
 def _default_loop() -> asyncio.AbstractEventLoop:
-    """Return the thread's loop, made where there is none; it stays open for the next run."""
+    """Return the thread's loop, created if there is none; it stays open for the next run."""
     policy = asyncio.get_event_loop_policy()
     try:
         loop = policy.get_event_loop()
@@ -238,7 +238,7 @@ def _gate(config: RunConfig) -> RawItem:
 
 
 def _trace(config: RunConfig) -> RunTrace | contextlib.AbstractContextManager[RunTrace | None]:
-    """Return the trace of a run; a run inside of one is part of that."""
+    """Return the trace of a run; a run inside a trace becomes part of it."""
     current = get_current_trace()
     if current is not None:
         return contextlib.nullcontext(current)

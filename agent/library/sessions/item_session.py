@@ -1,4 +1,4 @@
-"""What keeps a conversation between runs."""
+"""The interface of sessions, which keep a conversation between runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SessionSettings:
     """How a session is read; None leaves a field to the session."""
 
     limit: int | None = None
-    """How many of the latest items."""
+    """Number of latest items to read."""
 
     def resolve(self, override: SessionSettings | Mapping[str, RawItem] | None) -> SessionSettings:
         """Return these settings with those of `override` that are set."""
@@ -32,7 +32,7 @@ def session_settings(
     """Return settings that may have been given as a dict.
 
     Raises:
-        TypeError: a name that is not a setting.
+        TypeError: the dict has a name that is not a setting.
     """
     if value is None or isinstance(value, SessionSettings):
         return value
@@ -44,7 +44,7 @@ def session_settings(
 
 @runtime_checkable
 class ItemSession(Protocol):
-    """`Session` for callers: a list of items, stored somewhere."""
+    """A stored list of items; exported as `Session`."""
 
     session_id: str
     session_settings: SessionSettings | None
@@ -58,7 +58,7 @@ class ItemSession(Protocol):
         ...
 
     async def pop_item(self) -> InputItem | None:
-        """Remove the latest item and return it; None where there is none."""
+        """Remove the latest item and return it; None if there is none."""
         ...
 
     async def clear_session(self) -> None:
@@ -67,7 +67,7 @@ class ItemSession(Protocol):
 
 
 class SessionABC(abc.ABC):
-    """A base to derive sessions from."""
+    """Base class for sessions."""
 
     session_id: str
     session_settings: SessionSettings | None = None
@@ -82,7 +82,7 @@ class SessionABC(abc.ABC):
 
     @abc.abstractmethod
     async def pop_item(self) -> InputItem | None:
-        """Remove the latest item and return it; None where there is none."""
+        """Remove the latest item and return it; None if there is none."""
 
     @abc.abstractmethod
     async def clear_session(self) -> None:

@@ -1,4 +1,4 @@
-"""A session in an SQLite file, or in memory; the file is exchangeable with the Agents SDK's."""
+"""A session in an SQLite file, or in memory; the file format is that of the Agents SDK."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SQLiteSession(SessionABC):
         messages_table: str = "agent_messages",
         session_settings: SessionSettings | Mapping[str, RawItem] | None = None,
     ) -> None:
-        """Open the database; without a path it lasts as long as this object."""
+        """Open the database; the default one is in memory and ends with this object."""
         self.session_id = session_id
         self.session_settings = _settings(session_settings)
         self.db_path = db_path
@@ -55,7 +55,7 @@ class SQLiteSession(SessionABC):
         self._is_closed = False
 
     async def get_items(self, limit: int | None = None) -> list[InputItem]:
-        """Return the latest items, oldest first; rows that hold no item are left out."""
+        """Return the latest items, oldest first; invalid rows are skipped."""
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit
         return await asyncio.to_thread(self._get, limit)
@@ -73,7 +73,7 @@ class SQLiteSession(SessionABC):
         await asyncio.to_thread(self._clear)
 
     def close(self) -> None:
-        """Close the database; using the session raises afterwards."""
+        """Close the database; later use of the session raises."""
         with self._lock:
             self._is_closed = True
             self._connection.close()

@@ -1,1 +1,1 @@
-"""Where a run stands, what it returns, and how both are stored."""
+"""The state of a run, its result, and how both are stored."""

@@ -1,4 +1,4 @@
-"""How a run is made: model, guardrails, filters, tracing. All of it optional."""
+"""Configuration of a run: model, guardrails, filters, tracing; all optional."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEFAULT_MAX_TURNS = 10
 
 @dataclass
 class ModelInputData:
-    """What a model is about to be given."""
+    """The input of a model call."""
 
     input: list[InputItem]
     instructions: str | None
@@ -30,14 +30,14 @@ class ModelInputData:
 
 @dataclass
 class CallModelData:
-    """What `call_model_input_filter` is given."""
+    """The argument of `call_model_input_filter`."""
 
     model_data: ModelInputData
     agent: RawItem
     context: RawItem
 
     def __class_getitem__(cls, _parameters: object) -> type[CallModelData]:
-        """Take type parameters, which mean nothing here."""
+        """Accept type parameters, which have no effect."""
         return cls
 
 
@@ -52,11 +52,11 @@ class ToolExecutionConfig:
     """How tools run."""
 
     max_function_tool_concurrency: int | None = None
-    """How many calls of one turn run at a time; None for all."""
+    """Most concurrent calls of one turn; None means no limit."""
     pre_approval_tool_input_guardrails: bool = False
 
     def __post_init__(self) -> None:
-        """Check the limit."""
+        """Check the limit. Raises ValueError."""
         limit = self.max_function_tool_concurrency
         if limit is not None and limit < 1:
             raise ValueError("tool_execution.max_function_tool_concurrency must be at least 1")
@@ -74,12 +74,12 @@ def _include_sensitive_data() -> bool:
 
 @dataclass
 class RunConfig:
-    """Settings of one run; they go before those of its agents."""
+    """Settings of one run; they take precedence over those of its agents."""
 
     model: RawItem = None
     """A name or a `Model`, for all agents."""
     model_provider: RawItem = None
-    """Finds models by name; None is this program's own way to its endpoints."""
+    """Finds models by name; None means the program's own models."""
     model_settings: ModelOptions | None = None
     handoff_input_filter: HandoffInputFilter | None = None
     nest_handoff_history: bool = False
@@ -101,10 +101,10 @@ class RunConfig:
     tool_execution: ToolExecutionConfig | None = None
     tool_not_found_behavior: Literal["raise_error", "return_error_to_model"] = "raise_error"
     permissions: RawItem = None
-    """What `program_gate` returns; None is that of the current directory."""
+    """The return value of `program_gate`; None means that of the current directory."""
 
     def __post_init__(self) -> None:
-        """Take settings that were given as dicts."""
+        """Convert settings that were given as dicts."""
         if self.model_settings is not None:
             self.model_settings = model_options(self.model_settings)
         self.session_settings = session_settings(self.session_settings)
@@ -117,7 +117,7 @@ def run_config_of(value: RunConfig | Mapping[str, RawItem] | None) -> RunConfig:
     """Return a configuration that may have been given as a dict.
 
     Raises:
-        UserError: a name that is not a field.
+        UserError: the dict has a name that is not a field.
     """
     if value is None:
         return RunConfig()
@@ -131,7 +131,7 @@ def run_config_of(value: RunConfig | Mapping[str, RawItem] | None) -> RunConfig:
 
 @dataclass
 class RunErrorData:
-    """What a run had done when it failed, for an error handler."""
+    """What a run had produced when it failed, for an error handler."""
 
     input: str | list[InputItem]
     new_items: list[RunItem]
@@ -143,20 +143,20 @@ class RunErrorData:
 
 @dataclass
 class RunErrorHandlerInput:
-    """What an error handler is given."""
+    """The argument of an error handler."""
 
     error: RawItem
     context: RawItem
     run_data: RunErrorData
 
     def __class_getitem__(cls, _parameters: object) -> type[RunErrorHandlerInput]:
-        """Take type parameters, which mean nothing here."""
+        """Accept type parameters, which have no effect."""
         return cls
 
 
 @dataclass
 class RunErrorHandlerResult:
-    """What an error handler returns; the bare final output will do as well."""
+    """The result of an error handler, which may also return just the final output."""
 
     final_output: RawItem
     include_in_history: bool = True
@@ -166,7 +166,7 @@ RunErrorHandler = Callable[[RunErrorHandlerInput], MaybeAwaitable[RawItem]]
 
 
 class RunErrorHandlers(TypedDict, total=False):
-    """Handlers by what went wrong."""
+    """Error handlers by kind of error."""
 
     max_turns: RunErrorHandler
     model_refusal: RunErrorHandler

@@ -1,4 +1,4 @@
-"""Where a run stands; `agent.library.state.run_state` adds how it is stored."""
+"""The progress of a run; `agent.library.state.run_state` adds its JSON form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ StateT = TypeVar("StateT", bound="RunProgress")
 
 
 class RunProgress:
-    """One run, at the end of a turn or in the middle of one that waits for approvals."""
+    """One run, at the end of a turn or within one that waits for approvals."""
 
     def __init__(
         self,
@@ -26,24 +26,24 @@ class RunProgress:
         starting_agent: Agent,
         max_turns: int | None = 10,
     ) -> None:
-        """Begin before the first turn."""
+        """Start before the first turn."""
         self.context = context
         self.original_input = original_input
-        """What the model is given before all items: replaced by filters of handoffs."""
+        """The model's input before all items; filters of handoffs may replace it."""
         self.starting_agent = starting_agent
         self.current_agent = starting_agent
         self.max_turns = max_turns
         self.current_turn = 0
         self.generated_items: list[RunItem] = []
-        """What the model is given of this run."""
+        """Items of this run in the model's input."""
         self.session_items: list[RunItem] = []
-        """All that this run made, for results and sessions."""
+        """All items of this run, for results and sessions."""
         self.compaction: tuple[int, list[InputItem]] | None = None
-        """How many items of input and run were compacted, and what the model is given for them."""
+        """Number of compacted items, of input and run, and their replacement for the model."""
         self.turn_start = 0
-        """Where in the model's items the last turn begins."""
+        """Index in `generated_items` at which the last turn begins."""
         self.saved_count = 0
-        """How many of those the session has."""
+        """Number of `session_items` that are stored in the session."""
         self.model_responses: list[ModelResponse] = []
         self.input_guardrail_results: list[InputGuardrailResult] = []
         self.output_guardrail_results: list[OutputGuardrailResult] = []
@@ -51,7 +51,7 @@ class RunProgress:
         self.tool_output_guardrail_results: list[ToolOutputGuardrailResult] = []
         self.interruptions: list[ToolApprovalItem] = []
         self.is_interrupted = False
-        """The last response still has calls to run."""
+        """Whether the last response still has calls to run."""
         self.used_tools: set[str] = set()
         """Names of agents that have used a tool."""
         self.final_output: RawItem = None
@@ -60,11 +60,11 @@ class RunProgress:
         self.trace_id: str | None = None
 
     def __class_getitem__(cls, _parameters: object) -> type[RunProgress]:
-        """Take type parameters, which mean nothing here."""
+        """Accept type parameters, which have no effect."""
         return cls
 
     def add_items(self, items: Sequence[RunItem]) -> None:
-        """Add items to what the model is given and to what results and sessions hold."""
+        """Add items to both the model's input and the results."""
         self.generated_items.extend(items)
         self.session_items.extend(items)
 
@@ -73,7 +73,7 @@ class RunProgress:
         return list(self.interruptions)
 
     def approve(self, approval_item: ToolApprovalItem, always_approve: bool = False) -> None:
-        """Let a call run when the run continues."""
+        """Allow a call to run when the run continues."""
         self.context.approve_tool(approval_item, always_approve)
 
     def reject(
@@ -83,11 +83,11 @@ class RunProgress:
         *,
         rejection_message: str | None = None,
     ) -> None:
-        """Refuse a call; the model is given `rejection_message` in place of its output."""
+        """Reject a call; the model gets `rejection_message` instead of its output."""
         self.context.reject_tool(approval_item, always_reject, rejection_message)
 
     def copy(self: StateT) -> StateT:
-        """Return a state that can go another way than this one."""
+        """Return an independent copy of this state."""
         other = copy.copy(self)
         for name, value in vars(self).items():
             if isinstance(value, list | set):

@@ -1,4 +1,4 @@
-"""What a run returns: its final output, what it made, and a state to continue from."""
+"""The result of a run: its final output, its items, and a state to continue from."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class AgentToolInvocation:
-    """Which call of a tool a run was for."""
+    """The tool call that a run was started for."""
 
     tool_name: str
     tool_call_id: str
@@ -36,11 +36,11 @@ class RunResultBase(ABC):
     """Fields that both kinds of results have."""
 
     input: str | list[InputItem]
-    """What the last agent was given before its items: filters of handoffs may have changed it."""
+    """The last agent's input before its items; filters of handoffs may have changed it."""
     new_items: list[RunItem]
     raw_responses: list[ModelResponse]
     final_output: RawItem
-    """Text, or a value of the last agent's `output_type`; None while approvals are open."""
+    """Text, or a value of the last agent's `output_type`; None while approvals are pending."""
     input_guardrail_results: list[RawItem]
     output_guardrail_results: list[RawItem]
     tool_input_guardrail_results: list[RawItem]
@@ -56,27 +56,27 @@ class RunResultBase(ABC):
 
     @property
     def last_response_id(self) -> str | None:
-        """The id of the model's last answer."""
+        """The id of the model's last response; None if there is none."""
         return self.raw_responses[-1].response_id if self.raw_responses else None
 
     @property
     def agent_tool_invocation(self) -> AgentToolInvocation | None:
-        """The call that this run was for; None for a run of its own."""
+        """The tool call that this run was started for; None if there was none."""
         context = self.context_wrapper
         if not isinstance(context, CallContext):
             return None
         return AgentToolInvocation(context.tool_name, context.tool_call_id, context.tool_arguments)
 
     def to_state(self) -> RunState:
-        """Return a state to approve calls in and to continue from."""
+        """Return a state in which calls can be approved, and from which a run can continue."""
         assert self._state is not None, "results of runs have a state"
         return self._state.copy()
 
     def final_output_as(self, cls: type[T], raise_if_incorrect_type: bool = False) -> T:
-        """Return the final output for the type checker as a type.
+        """Return the final output, typed as `cls` for the type checker.
 
         Raises:
-            TypeError: it is of another type, and that is to be checked.
+            TypeError: it has another type, and `raise_if_incorrect_type` is set.
         """
         if raise_if_incorrect_type and not isinstance(self.final_output, cls):
             raise TypeError(f"Final output is not of type {cls.__name__}")
@@ -86,9 +86,9 @@ class RunResultBase(ABC):
     def to_input_list(
         self, *, mode: Literal["preserve_all", "normalized"] = "preserve_all"
     ) -> list[InputItem]:
-        """Return the conversation as input for a next run.
+        """Return the conversation as input for the next run.
 
-        `normalized` holds what the model was given, where a handoff's filter changed it.
+        `normalized` returns the model's input, with changes by handoff filters.
         """
         items = self._model_items() if mode == "normalized" else self.new_items
         return [*input_list(self.input), *items_as_input(items)]
@@ -124,13 +124,13 @@ def _strong(reference: Callable[[], RawItem] | None) -> RawItem:
 
 
 def items_as_input(items: list[RunItem]) -> list[InputItem]:
-    """Return items as a model takes them, without calls that wait for approval."""
+    """Return items as input for a model, without pending approvals."""
     return [each.to_input_item() for each in items if not isinstance(each, ToolApprovalItem)]
 
 
 @dataclass
 class RunResult(RunResultBase):
-    """What `Runner.run` returns."""
+    """The result of `Runner.run`."""
 
     _last_agent: RawItem
     max_turns: int | None = 10
@@ -142,12 +142,12 @@ class RunResult(RunResultBase):
         """The agent that ran last.
 
         Raises:
-            AgentsException: it was let go of, and is gone.
+            AgentsException: it was released and no longer exists.
         """
         return self._last_agent if self._last_agent is not None else _strong(self._agent_reference)
 
     def release_agents(self, *, release_new_items: bool = True) -> None:
-        """Let go of the agents, for results that live long."""
+        """Keep only weak references to the agents, for long-lived results."""
         self._agent_reference = _weak(self._last_agent, self._agent_reference)
         self._last_agent = None
         if release_new_items:
@@ -155,7 +155,7 @@ class RunResult(RunResultBase):
                 item.release_agent()
 
     def __str__(self) -> str:
-        """Say in a few lines what came of the run."""
+        """Describe the result in a few lines."""
         return (
             f'RunResult:\n- Last agent: Agent(name="{self.last_agent.name}", ...)\n{self._text()}'
         )
@@ -170,7 +170,7 @@ _END: Final = _End()
 
 @dataclass
 class RunResultStreaming(RunResultBase):
-    """What `Runner.run_streamed` returns at once; complete when its events have ended."""
+    """The result of `Runner.run_streamed`, returned at once; complete when its events end."""
 
     current_agent: RawItem
     current_turn: int
@@ -190,10 +190,10 @@ class RunResultStreaming(RunResultBase):
 
     @property
     def last_agent(self) -> RawItem:
-        """The agent that runs, or ran last.
+        """The agent that is running, or ran last.
 
         Raises:
-            AgentsException: it was let go of, and is gone.
+            AgentsException: it was released and no longer exists.
         """
         return (
             self.current_agent if self.current_agent is not None else _strong(self._agent_reference)
@@ -201,7 +201,7 @@ class RunResultStreaming(RunResultBase):
 
     @property
     def run_loop_exception(self) -> BaseException | None:
-        """What ended the run; None while it runs, and for one that was fine."""
+        """The exception that ended the run; None while it runs, or if it succeeded."""
         task = self.run_loop_task
         if task is None or not task.done() or task.cancelled():
             return None
@@ -209,30 +209,30 @@ class RunResultStreaming(RunResultBase):
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the run ends after its turn."""
+        """Whether the run ends after the current turn."""
         return self._cancel_mode == "after_turn"
 
     def emit(self, event: StreamEvent) -> None:
-        """Put an event into the stream."""
+        """Add an event to the stream."""
         self._event_queue.put_nowait(event)
 
     def end(self) -> None:
-        """Put the end into the stream."""
+        """Mark the run as complete, and end the stream."""
         self.is_complete = True
         if self._is_waiting or self._cancel_mode != "immediate":
             self._event_queue.put_nowait(_END)
 
     def reader_came(self) -> None:
-        """Wait at the end of turns for a reader of the events."""
+        """Register a reader: turns wait at their end until it has read all events."""
         self._active_stream_consumers += 1
 
     def reader_left(self) -> None:
-        """Wait for it no more."""
+        """Unregister a reader."""
         self._active_stream_consumers -= 1
         self._wake.set()
 
     def cancel(self, mode: Literal["immediate", "after_turn"] = "immediate") -> None:
-        """Stop: now, or when the turn with its tools is done. Continue reading the events."""
+        """Stop now, or when the current turn and its tools are done; keep reading the events."""
         self._cancel_mode = mode
         if mode == "after_turn":
             return
@@ -245,7 +245,7 @@ class RunResultStreaming(RunResultBase):
             self._event_queue.put_nowait(_END)
 
     async def events_consumed(self) -> None:
-        """Return once the reader has read all events there are; at once without reader."""
+        """Wait until the reader has read all events so far; return at once without a reader."""
         if self._active_stream_consumers == 0:
             return
         self._wake.clear()
@@ -261,7 +261,7 @@ class RunResultStreaming(RunResultBase):
         """Yield events until the run has ended.
 
         Raises:
-            AgentsException: what ended the run.
+            AgentsException: the run failed.
         """
         reader = _Reader(self)
         is_cancelled = False
@@ -293,7 +293,7 @@ class RunResultStreaming(RunResultBase):
             self.run_loop_task.result()
 
     def release_agents(self, *, release_new_items: bool = True) -> None:
-        """Let go of the agents, for results that live long."""
+        """Keep only weak references to the agents, for long-lived results."""
         self._agent_reference = _weak(self.current_agent, self._agent_reference)
         self.current_agent = None
         if release_new_items:
@@ -310,7 +310,7 @@ class RunResultStreaming(RunResultBase):
             self._event_queue.task_done()
 
     def __str__(self) -> str:
-        """Say in a few lines how far the run is."""
+        """Describe the progress in a few lines."""
         return (
             f'RunResultStreaming:\n- Current agent: Agent(name="{self.last_agent.name}", ...)\n'
             f"- Current turn: {self.current_turn}\n- Max turns: {self.max_turns}\n"
@@ -319,7 +319,7 @@ class RunResultStreaming(RunResultBase):
 
 
 class _Reader:
-    """Someone who reads the events of a run, maybe with another task for each."""
+    """A reader of a run's events, possibly with a different task for each event."""
 
     def __init__(self, result: RunResultStreaming) -> None:
         self._result = result
@@ -328,14 +328,14 @@ class _Reader:
         result.reader_came()
 
     def watch(self) -> None:
-        """Leave when the current task ends badly, which may be between two events."""
+        """Leave if the current task fails, which may be between two events."""
         task = asyncio.current_task()
         if task is not None and task is not self._task:
             self._task = task
             task.add_done_callback(self._handle_end)
 
     def leave(self) -> None:
-        """Have the run wait no more."""
+        """Unregister the reader, so that the run no longer waits for it."""
         if self._is_here:
             self._is_here = False
             self._result.reader_left()

@@ -1,4 +1,4 @@
-"""What the parts of one run share: its state, its settings, its hooks, and where events go."""
+"""The objects that the parts of one run share: state, settings, hooks, event listener."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Emit = Callable[[StreamEvent], None]
 
 @dataclass
 class RunScope:
-    """One run's surroundings."""
+    """The environment of one run."""
 
     state: RunProgress
     config: RunConfig
@@ -32,16 +32,16 @@ class RunScope:
     find_gate: Callable[[], Awaitable[StandardGate]]
     session: ItemSession | None = None
     emit: Emit | None = None
-    """None: events are not read, and models are not streamed."""
+    """None: there is no reader of events, and model calls are not streamed."""
     error_handlers: RunErrorHandlers = field(default_factory=lambda: RunErrorHandlers())
     previous_response_id: str | None = None
     auto_previous_response_id: bool = False
     conversation_id: str | None = None
     steps: RunSteps = field(default_factory=current_steps)
     gate: RunGate | None = None
-    """Rules and hooks of this run; None before it has begun."""
+    """Rules and hooks of this run; None before its start."""
     is_tripped: bool = False
-    """A guardrail on the input has tripped; the run ends as soon as the others are stopped."""
+    """An input guardrail triggered; the run ends once the others are stopped."""
 
     @property
     def context(self) -> RunContextWrapper:
@@ -49,7 +49,7 @@ class RunScope:
         return self.state.context
 
     def announce(self, event: StreamEvent) -> None:
-        """Pass an event to the reader."""
+        """Pass an event to the reader, if there is one."""
         if self.emit is not None:
             self.emit(event)
 
@@ -61,6 +61,6 @@ class RunScope:
                 self.announce(event)
 
     def hook_context(self) -> AgentHookContext:
-        """Return the context as hooks of agents get it."""
+        """Return the context for hooks of agents."""
         values = {each.name: getattr(self.context, each.name) for each in fields(RunContextWrapper)}
         return AgentHookContext(**values)

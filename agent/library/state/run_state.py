@@ -1,4 +1,4 @@
-"""A run that can be stored: what `to_state` returns and `Runner.run` continues from."""
+"""The state of a run that can be stored, from `to_state`; `Runner.run` continues from it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agent.library.state.state_json import (
 
 
 class RunState(RunProgress):
-    """One run, with its form as JSON."""
+    """One run, with its JSON form."""
 
     def to_json(
         self,
@@ -24,7 +24,7 @@ class RunState(RunProgress):
         context_serializer: Callable[[RawItem], Mapping[str, RawItem]] | None = None,
         strict_context: bool = False,
     ) -> dict[str, RawItem]:
-        """Return the state as JSON values. Raises UserError for a context that has none."""
+        """Return the state as JSON values. Raises as `state_to_json`."""
         return state_to_json(self, context_serializer, strict_context=strict_context)
 
     def to_string(
@@ -46,12 +46,12 @@ class RunState(RunProgress):
         context_deserializer: Callable[[Mapping[str, RawItem]], RawItem] | None = None,
         strict_context: bool = False,
     ) -> RunState:
-        """Return the state that `to_json` returned.
+        """Restore a state from the values that `to_json` returned.
 
-        Agents are found by name, from `initial_agent` along handoffs.
+        Agents are found by name, following handoffs from `initial_agent`.
 
         Raises:
-            UserError: it is not such a state, or names an agent that is not there.
+            UserError: the values are not such a state, or name an unknown agent.
         """
         return read_state(cls, initial_agent, state_json, context_override, context_deserializer)
 
@@ -65,7 +65,7 @@ class RunState(RunProgress):
         context_deserializer: Callable[[Mapping[str, RawItem]], RawItem] | None = None,
         strict_context: bool = False,
     ) -> RunState:
-        """Return the state that `to_string` returned. Raises UserError as `from_json`."""
+        """Restore a state from the text that `to_string` returned. Raises as `from_json`."""
         return await cls.from_json(
             initial_agent,
             parse_state(state_string),

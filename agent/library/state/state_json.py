@@ -1,4 +1,4 @@
-"""States of runs as JSON, with a version of our own."""
+"""States of runs as JSON, with our own schema version."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def state_to_json(
     """Return a state as JSON values.
 
     Raises:
-        UserError: the context has no such form and `strict_context` is set.
+        UserError: the context has no JSON form, and `strict_context` is set.
     """
     return {
         "$schemaVersion": VERSION,
@@ -101,7 +101,7 @@ def state_to_string(
 
 
 def parse_state(text: str) -> Mapping[str, RawItem]:
-    """Return what a state's text holds.
+    """Parse the text of a state.
 
     Raises:
         UserError: it is not a JSON object.
@@ -122,10 +122,10 @@ def read_state(
     context_override: RawItem,
     context_deserializer: Callable[[Mapping[str, RawItem]], RawItem] | None,
 ) -> StateT:
-    """Return the state that `state_to_json` returned.
+    """Restore a state from the values that `state_to_json` returned.
 
     Raises:
-        UserError: it is not such a state, or names an agent that is not there.
+        UserError: the values are not such a state, or name an unknown agent.
     """
     version = data.get("$schemaVersion")
     if version != VERSION:
@@ -170,10 +170,10 @@ def read_state(
 
 
 def agents_by_name(initial: Agent) -> dict[str, Agent]:
-    """Return all agents that can be reached from one by handoffs.
+    """Return all agents that are reachable from one by handoffs, by name.
 
     Raises:
-        UserError: two of them have one name.
+        UserError: two of them have the same name.
     """
     by_name: dict[str, Agent] = {}
     waiting = [initial]
@@ -196,7 +196,7 @@ def _find_agent(agents: Mapping[str, Agent], name: str) -> Agent:
 
 
 def _shared_positions(state: RunProgress) -> list[int | None]:
-    """Return which of the model's items are those of the session, by position."""
+    """Return, for each of the model's items, its index in the session's items, or None."""
     positions = {id(each): index for index, each in enumerate(state.session_items)}
     return [positions.get(id(each)) for each in state.generated_items]
 

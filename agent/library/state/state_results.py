@@ -1,4 +1,4 @@
-"""The results of a run, from its state."""
+"""Builds the results of a run from its state."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _fields(state: RunState) -> dict[str, RawItem]:
 
 
 def streaming_result(state: RunState) -> RunResultStreaming:
-    """Return the result of a run that begins."""
+    """Return the result of a run that is about to start."""
     return RunResultStreaming(
         **_fields(state),
         current_agent=state.current_agent,
@@ -39,7 +39,7 @@ def streaming_result(state: RunState) -> RunResultStreaming:
 
 
 def update_result(result: RunResultStreaming, state: RunState) -> None:
-    """Bring a result up to its run's state."""
+    """Update a result from its run's state."""
     for name, value in _fields(state).items():
         setattr(result, name, value)
     result.current_turn = state.current_turn

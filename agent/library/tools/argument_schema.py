@@ -1,4 +1,4 @@
-"""A Python function's arguments as a JSON schema, and a call's JSON as arguments."""
+"""The JSON schema of a Python function's arguments, and conversion of a call's JSON to them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 @dataclass
 class FuncSchema:
-    """How a function is offered to a model."""
+    """A function's description for a model."""
 
     name: str
     description: str | None
@@ -38,7 +38,7 @@ class FuncSchema:
         """Return validated arguments as positional and keyword arguments.
 
         Raises:
-            ModelBehaviorError: an extra keyword has the name of a parameter.
+            ModelBehaviorError: an extra keyword argument has the name of a parameter.
         """
         positional: list[RawItem] = []
         keywords: dict[str, RawItem] = {}
@@ -80,10 +80,10 @@ def function_schema(
     use_docstring_info: bool = True,
     strict_json_schema: bool = True,
 ) -> FuncSchema:
-    """Return how a function is offered, from its signature and docstring.
+    """Return a function's description for a model, from its signature and docstring.
 
     Raises:
-        UserError: the signature has no such schema.
+        UserError: the signature cannot be expressed as such a schema.
     """
     text = inspect.getdoc(func) if use_docstring_info else None
     docstring = read_docstring(text, docstring_style)

@@ -27,34 +27,34 @@ from agent.library.tools.argument_schema import FuncSchema, function_schema
 from agent.library.tools.tool_guards import ToolInputGuardrail, ToolOutputGuardrail
 
 ToolErrorFunction = Callable[[RunContextWrapper, Exception], MaybeAwaitable[str]]
-"""Returns what the model gets in place of a result."""
+"""Returns the text that the model gets instead of a result."""
 
 ToolFunction = Callable[..., RawItem]
-"""A plain or async function; what it returns is given to the model as text."""
+"""A plain or async function; the model gets its return value as text."""
 
 TimeoutBehavior = Literal["error_as_result", "raise_exception"]
 
 
 def default_tool_error_function(ctx: RunContextWrapper, error: Exception) -> str:
-    """Return a text without anything of the error: it may hold what no model should see."""
+    """Return a text without details of the error, which may be confidential."""
     return "An error occurred while running the tool. Please try again."
 
 
 @dataclass
 class FunctionTool:
-    """A tool that runs in this process; `function_tool` makes one of a function."""
+    """A tool that runs in this process; `function_tool` makes one from a function."""
 
     name: str
     description: str
     params_json_schema: dict[str, RawItem]
     on_invoke_tool: Callable[[CallContext, str], Awaitable[RawItem]]
-    """Takes the call's context and the arguments as JSON; returns what `str` can be called on."""
+    """Takes the call's context and the arguments as JSON; the model gets `str` of the result."""
     strict_json_schema: bool = True
     is_enabled: bool | Callable[[RunContextWrapper, RawItem], MaybeAwaitable[bool]] = True
     tool_input_guardrails: list[ToolInputGuardrail] | None = None
     tool_output_guardrails: list[ToolOutputGuardrail] | None = None
     needs_approval: bool | Callable[..., MaybeAwaitable[bool]] = False
-    """Or a function of context, arguments and call id."""
+    """A bool, or a function of context, arguments and call id."""
     timeout_seconds: float | None = None
     timeout_behavior: TimeoutBehavior = "error_as_result"
     timeout_error_function: ToolErrorFunction | None = None
@@ -65,14 +65,14 @@ class FunctionTool:
     failure_error_function: ToolErrorFunction | None = field(
         default=default_tool_error_function, kw_only=True, repr=False
     )
-    """None: what the function raises ends the run."""
+    """None: an exception of the function ends the run."""
     agent_instance: RawItem = field(default=None, kw_only=True, repr=False)
-    """The agent behind the tool, for `Agent.as_tool`."""
+    """The agent that the tool runs, for `Agent.as_tool`."""
     rule_name: str | None = field(default=None, kw_only=True, repr=False)
-    """What rules and hooks call it, where that is not its name."""
+    """Its name in rules and hooks, if that is not `name`."""
 
     def __post_init__(self) -> None:
-        """Bring the schema into its strict form and check the timeout."""
+        """Convert the schema to its strict form, and check the timeout."""
         if self.strict_json_schema:
             self.params_json_schema = ensure_strict_json_schema(
                 copy.deepcopy(self.params_json_schema)
@@ -81,19 +81,19 @@ class FunctionTool:
 
     @property
     def qualified_name(self) -> str:
-        """The name that models use."""
+        """The name by which models call it."""
         return self.name
 
 
 @dataclass
 class FunctionToolResult:
-    """What one call brought."""
+    """The result of one call."""
 
     tool: FunctionTool
     output: RawItem
     run_item: RunItem | None
     interruptions: list[RawItem] = field(default_factory=list)
-    """Approvals that an agent behind the tool waits for."""
+    """Approvals that the tool's agent waits for."""
 
 
 def _check_timeout(tool: FunctionTool) -> None:
@@ -112,10 +112,10 @@ def _check_timeout(tool: FunctionTool) -> None:
 async def invoke_function_tool(
     *, function_tool: FunctionTool, context: CallContext, arguments: str
 ) -> RawItem:
-    """Call a tool within its time limit and return what it returned.
+    """Call a tool within its time limit and return its result.
 
     Raises:
-        ToolTimeoutError: the limit passed, and the tool wants that raised.
+        ToolTimeoutError: the limit passed, and the tool's `timeout_behavior` is to raise.
     """
     call = function_tool.on_invoke_tool(context, arguments)
     if function_tool.timeout_seconds is None:
@@ -132,7 +132,7 @@ async def invoke_function_tool(
 
 
 async def _ends_within(task: asyncio.Future[RawItem], seconds: float) -> bool:
-    """Wait for a task; one that takes longer is cancelled, and has ended then as well."""
+    """Wait for a task, and cancel it after `seconds`; return whether it ended in time."""
     try:
         finished_tasks, _ = await asyncio.wait({task}, timeout=seconds)
     except asyncio.CancelledError:
@@ -145,7 +145,7 @@ async def _ends_within(task: asyncio.Future[RawItem], seconds: float) -> bool:
 
 
 def parse_arguments(tool_name: str, text: str) -> dict[str, RawItem]:
-    """Return a call's arguments; empty text is none.
+    """Return a call's arguments; an empty text means none.
 
     Raises:
         ModelBehaviorError: they are not a JSON object.
@@ -160,16 +160,16 @@ def parse_arguments(tool_name: str, text: str) -> dict[str, RawItem]:
 
 
 class FunctionToolOptions(TypedDict, total=False):
-    """Keyword arguments of `function_tool`; those that are not described are `FunctionTool`'s."""
+    """Keyword arguments of `function_tool`; those without a description are `FunctionTool`'s."""
 
     name_override: str | None
     description_override: str | None
     docstring_style: DocstringStyle | None
     use_docstring_info: bool
     strict_mode: bool
-    """Whether the schema is brought into its strict form."""
+    """Whether the schema is converted to its strict form."""
     timeout: float | None
-    """Seconds; for async functions only."""
+    """Time limit in seconds, for async functions only."""
     failure_error_function: ToolErrorFunction | None
     is_enabled: bool | Callable[[RunContextWrapper, RawItem], MaybeAwaitable[bool]]
     needs_approval: bool | Callable[..., MaybeAwaitable[bool]]
@@ -196,10 +196,10 @@ def function_tool(
 def function_tool(
     func: ToolFunction | None = None, **options: Unpack[FunctionToolOptions]
 ) -> FunctionTool | Callable[[ToolFunction], FunctionTool]:
-    """Make a tool of a function; a decorator with or without parentheses.
+    """Make a tool from a function; a decorator, with or without parentheses.
 
     The schema comes from the signature, descriptions from the docstring. A first parameter
-    annotated as `RunContextWrapper` or `ToolContext` is given the context. A function that is not
+    annotated as `RunContextWrapper` or `ToolContext` receives the context. A function that is not
     async runs in a thread.
     """
     strict = options.pop("strict_mode", True)
@@ -236,7 +236,7 @@ def function_tool(
 
 
 class _Invocation:
-    """Calls the function behind a tool."""
+    """Calls the function of a tool."""
 
     def __init__(
         self,
@@ -252,11 +252,11 @@ class _Invocation:
         )
 
     async def run(self, context: CallContext, arguments: str) -> RawItem:
-        """Call the function; what it raises becomes a text, unless no function formats it."""
+        """Call the function; its exception becomes a text if there is a failure function."""
         try:
             return await self._call(context, arguments)
         except Exception as error:
-            # Code of the caller may raise anything: the model is given a text of it.
+            # Code of the caller may raise anything; the model gets it as text.
             if self._on_failure is None:
                 raise
             return await tool_failure_text(self._on_failure, context, error)
@@ -282,9 +282,9 @@ class _Invocation:
 async def tool_failure_text(
     on_failure: ToolErrorFunction, context: RunContextWrapper, error: Exception
 ) -> str:
-    """Return what the model gets for a tool that raised.
+    """Return the model's text for a tool that raised.
 
-    A run's `tool_error_formatter` is asked where the tool has no formatter of its own.
+    The run's `tool_error_formatter` is used if the tool has no failure function of its own.
     """
     if isinstance(context, CallContext):
         context.failure = f"{type(error).__name__}: {error}"
@@ -312,7 +312,7 @@ async def tool_failure_text(
 
 @dataclass(frozen=True)
 class ToolErrorFormatterArgs(Generic[TContext]):
-    """What `RunConfig.tool_error_formatter` is given."""
+    """The argument of `RunConfig.tool_error_formatter`."""
 
     kind: Literal["approval_rejected", "tool_not_found", "tool_exception"]
     tool_type: str

@@ -1,4 +1,4 @@
-"""Guardrails around one tool's calls: allow, put a message in the result's place, or raise."""
+"""Guardrails of one tool's calls: allow, replace the result by a message, or raise."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ class GuardBehavior(TypedDict, total=False):
 
 @dataclass
 class ToolGuardrailFunctionOutput:
-    """What a guardrail decides."""
+    """The decision of a guardrail."""
 
     output_info: RawItem
     behavior: GuardBehavior = field(default_factory=lambda: GuardBehavior(type="allow"))
 
     @classmethod
     def allow(cls, output_info: RawItem = None) -> ToolGuardrailFunctionOutput:
-        """Continue."""
+        """Allow the call or its result."""
         return cls(output_info)
 
     @classmethod
     def reject_content(
         cls, message: str, output_info: RawItem = None
     ) -> ToolGuardrailFunctionOutput:
-        """Give the model a message in place of the result."""
+        """Give the model a message instead of the result."""
         return cls(output_info, GuardBehavior(type="reject_content", message=message))
 
     @classmethod
@@ -46,7 +46,7 @@ class ToolGuardrailFunctionOutput:
 
 @dataclass
 class ToolInputGuardrailData:
-    """What a guardrail on the input is given."""
+    """The argument of a guardrail on the input."""
 
     context: CallContext
     agent: RawItem
@@ -54,7 +54,7 @@ class ToolInputGuardrailData:
 
 @dataclass
 class ToolOutputGuardrailData(ToolInputGuardrailData):
-    """What a guardrail on the output is given."""
+    """The argument of a guardrail on the output."""
 
     output: RawItem
 
@@ -69,14 +69,14 @@ class _ToolGuardrail(Generic[DataT]):
     name: str | None = None
 
     def get_name(self) -> str:
-        """Return the name, or that of the function."""
+        """Return the name, or the function's name if there is none."""
         return self.name or self.guardrail_function.__name__
 
     async def run(self, data: DataT) -> ToolGuardrailFunctionOutput:
-        """Ask the function.
+        """Call the function.
 
         Raises:
-            UserError: it is none.
+            UserError: it is not callable.
         """
         if not callable(self.guardrail_function):
             raise UserError(f"Guardrail function must be callable, got {self.guardrail_function}")
@@ -88,12 +88,12 @@ class ToolInputGuardrail(_ToolGuardrail[ToolInputGuardrailData]):
 
 
 class ToolOutputGuardrail(_ToolGuardrail[ToolOutputGuardrailData]):
-    """Runs behind the tool."""
+    """Runs after the tool."""
 
 
 @dataclass
 class ToolInputGuardrailResult:
-    """A guardrail and what it decided."""
+    """A guardrail and its decision."""
 
     guardrail: ToolInputGuardrail
     output: ToolGuardrailFunctionOutput
@@ -101,7 +101,7 @@ class ToolInputGuardrailResult:
 
 @dataclass
 class ToolOutputGuardrailResult:
-    """A guardrail and what it decided."""
+    """A guardrail and its decision."""
 
     guardrail: ToolOutputGuardrail
     output: ToolGuardrailFunctionOutput
@@ -120,7 +120,7 @@ def tool_input_guardrail(
 def tool_input_guardrail(
     func: GuardFunction[ToolInputGuardrailData] | None = None, *, name: str | None = None
 ) -> ToolInputGuardrail | Callable[[GuardFunction[ToolInputGuardrailData]], ToolInputGuardrail]:
-    """Make a guardrail of a function; a decorator with or without parentheses."""
+    """Make a guardrail from a function; a decorator, with or without parentheses."""
     if func is None:
         return lambda function: ToolInputGuardrail(function, name or function.__name__)
     return ToolInputGuardrail(func, name or func.__name__)
@@ -139,7 +139,7 @@ def tool_output_guardrail(
 def tool_output_guardrail(
     func: GuardFunction[ToolOutputGuardrailData] | None = None, *, name: str | None = None
 ) -> ToolOutputGuardrail | Callable[[GuardFunction[ToolOutputGuardrailData]], ToolOutputGuardrail]:
-    """Make a guardrail of a function; a decorator with or without parentheses."""
+    """Make a guardrail from a function; a decorator, with or without parentheses."""
     if func is None:
         return lambda function: ToolOutputGuardrail(function, name or function.__name__)
     return ToolOutputGuardrail(func, name or func.__name__)

@@ -1,6 +1,6 @@
-"""Traces of runs: a tree of spans, given to processors in this process and to no server.
+"""Traces of runs: trees of spans, passed to processors in this process, never to a server.
 
-`agent.library.tracing.span_bridge` is one that makes spans of the program of them.
+`agent.library.tracing.span_bridge` is a processor that converts them to the program's spans.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ DISABLE_VARIABLE: Final = "OPENAI_AGENTS_DISABLE_TRACING"
 
 
 class SpanError(TypedDict):
-    """What went wrong in a span."""
+    """An error in a span."""
 
     message: str
     data: dict[str, RawItem] | None
@@ -40,15 +40,15 @@ class SpanData:
 
 
 class AgentSpanData(SpanData):
-    """What an agent did, until it handed over or ended."""
+    """The work of an agent, until its handoff or end."""
 
 
 class TurnSpanData(SpanData):
-    """One answer and its calls."""
+    """One response and its calls."""
 
 
 class GenerationSpanData(SpanData):
-    """One call of a model of the program: `model`, `model_config`, `usage`, `input`, `output`."""
+    """One call of a program's model: `model`, `model_config`, `usage`, `input`, `output`."""
 
 
 class FunctionSpanData(SpanData):
@@ -64,7 +64,7 @@ class HandoffSpanData(SpanData):
 
 
 class CustomSpanData(SpanData):
-    """Whatever the caller traces."""
+    """A span of the caller."""
 
 
 _DATA: Final[Mapping[str, type[SpanData]]] = {
@@ -98,16 +98,16 @@ class TracingProcessor(Protocol):
         ...
 
     def shutdown(self) -> None:
-        """The program ends."""
+        """Called at the end of the program."""
         ...
 
     def force_flush(self) -> None:
-        """Pass on what is held back."""
+        """Export buffered data."""
         ...
 
 
 class _Tracing:
-    """Processors, and whether tracing is off."""
+    """The processors, and whether tracing is off."""
 
     def __init__(self) -> None:
         self.processors: list[TracingProcessor] = []
@@ -144,7 +144,7 @@ def set_tracing_disabled(disabled: bool) -> None:
 
 
 def flush_traces() -> None:
-    """Have all processors pass on what they hold back."""
+    """Let all processors export their buffered data."""
     for processor in _TRACING.processors:
         processor.force_flush()
 
@@ -160,7 +160,7 @@ def gen_span_id() -> str:
 
 
 class _Bracket(abc.ABC):
-    """What begins and ends with a `with` block."""
+    """Base of traces and spans, which start and end with a `with` block."""
 
     @abc.abstractmethod
     def start(self, mark_as_current: bool = False) -> None:
@@ -171,7 +171,7 @@ class _Bracket(abc.ABC):
         """End."""
 
     def __enter__(self) -> Self:
-        """Begin it as the current one."""
+        """Start it as the current one."""
         self.start(mark_as_current=True)
         return self
 
@@ -186,7 +186,7 @@ class _Bracket(abc.ABC):
 
 
 class RunTrace(_Bracket):
-    """A whole run or several; `with trace(…)` begins and ends one."""
+    """One or more runs; `with trace(…)` starts and ends a trace."""
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class RunTrace(_Bracket):
         *,
         is_off: bool,
     ) -> None:
-        """Nothing begins here."""
+        """Create a trace that has not started."""
         self.name = workflow_name
         self.trace_id = trace_id
         self.group_id = group_id
@@ -206,7 +206,7 @@ class RunTrace(_Bracket):
         self._tokens: list[contextvars.Token[RunTrace | None]] = []
 
     def start(self, mark_as_current: bool = False) -> None:
-        """Begin the trace."""
+        """Start the trace."""
         if mark_as_current:
             self._tokens.append(_current_trace.set(self))
         if not self.is_off:
@@ -242,7 +242,7 @@ def trace(
     tracing: RawItem = None,
     disabled: bool = False,
 ) -> RunTrace:
-    """Return a trace to begin with `with`; runs inside of it are part of it."""
+    """Return a trace to start with `with`; runs inside the block are part of it."""
     return RunTrace(
         workflow_name,
         trace_id or gen_trace_id(),
@@ -253,10 +253,10 @@ def trace(
 
 
 class TraceSpan(_Bracket):
-    """One step of a run; `with agent_span(…)` begins and ends one."""
+    """One step of a run; `with agent_span(…)` starts and ends a span."""
 
     def __init__(self, data: SpanData, trace: RunTrace | None, parent: TraceSpan | None) -> None:
-        """Nothing begins here; without a trace the span is off."""
+        """Create a span that has not started; without a trace it is off."""
         self.span_data = data
         self.span_id = gen_span_id()
         self.trace_id = trace.trace_id if trace is not None else "no-op"
@@ -269,7 +269,7 @@ class TraceSpan(_Bracket):
         self._tokens: list[contextvars.Token[TraceSpan | None]] = []
 
     def start(self, mark_as_current: bool = False) -> None:
-        """Begin the span."""
+        """Start the span."""
         self.started_at = datetime.now(UTC).isoformat()
         if mark_as_current:
             self._tokens.append(_current_span.set(self))
@@ -289,11 +289,11 @@ class TraceSpan(_Bracket):
             _current_span.reset(self._tokens.pop())
 
     def set_error(self, error: SpanError) -> None:
-        """Note what went wrong."""
+        """Store an error."""
         self.error = error
 
     def export(self) -> dict[str, RawItem] | None:
-        """Return the span as JSON values; None for one that is off."""
+        """Return the span as JSON values; None if it is off."""
         if self.is_off:
             return None
         return {
@@ -309,17 +309,17 @@ class TraceSpan(_Bracket):
 
 
 def get_current_trace() -> RunTrace | None:
-    """Return the trace that is going on here."""
+    """Return the current trace; None if there is none."""
     return _current_trace.get()
 
 
 def get_current_span() -> TraceSpan | None:
-    """Return the innermost span here."""
+    """Return the current span; None if there is none."""
     return _current_span.get()
 
 
 def run_span(type: str, *, disabled: bool = False, **fields: RawItem) -> TraceSpan:
-    """Return a span below the current one."""
+    """Return a child span of the current one."""
     current = None if disabled else _current_trace.get()
     return TraceSpan(_DATA.get(type, SpanData)(type, fields), current, _current_span.get())
 
@@ -354,5 +354,5 @@ def handoff_span(
 def custom_span(
     name: str, data: dict[str, RawItem] | None = None, *, disabled: bool = False
 ) -> TraceSpan:
-    """Return a span of the caller's own."""
+    """Return a custom span of the caller."""
     return run_span("custom", disabled=disabled, name=name, data=data or {})

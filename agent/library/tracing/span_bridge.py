@@ -1,4 +1,4 @@
-"""Traces of runs as spans of the program: in the file or at the collector that its own go to."""
+"""Converts traces of runs to spans of the program, with the program's exporters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agent.observe.span_file import SpanFile
 from agent.observe.spans import FinishedSpan, Span, SpanKind, Tracer
 
 _KINDS: Final[dict[str, SpanKind]] = {"generation": "llm_request", "function": "tool"}
-"""Program spans by type of span; others are left out, and what is below them moves up."""
+"""Type of span to the kind of the program's span; other spans are replaced by their children."""
 
 
 class SpanBridge:
@@ -23,20 +23,20 @@ class SpanBridge:
         self._tracer.export_to(exporter)
         self._roots: dict[str, Span] = {}
         self._open: dict[str, Span] = {}
-        """By span: itself, or what it is part of where it is left out."""
+        """Span id to its span, or to its parent's if it is omitted."""
 
     def on_trace_start(self, trace: RunTrace) -> None:
-        """Begin a tree."""
+        """Start the root span of a trace."""
         self._roots[trace.trace_id] = self._tracer.start("interaction", trace.name)
 
     def on_trace_end(self, trace: RunTrace) -> None:
-        """End a tree."""
+        """End the root span of a trace."""
         root = self._roots.pop(trace.trace_id, None)
         if root is not None:
             root.end()
 
     def on_span_start(self, span: TraceSpan) -> None:
-        """Begin a span, or remember what it would have been part of."""
+        """Start a span, or remember the parent of one that is omitted."""
         parent = self._open.get(span.parent_id or "") or self._roots.get(span.trace_id)
         kind = _KINDS.get(span.span_data.type)
         if kind is None:
@@ -54,12 +54,12 @@ class SpanBridge:
             open_span.end("error" if span.error else "ok")
 
     def shutdown(self) -> None:
-        """Nothing is held back."""
+        """Do nothing, as nothing is buffered."""
 
     def force_flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing, as nothing is buffered."""
 
 
 def span_file(path: Path) -> SpanBridge:
-    """Return a processor that appends the spans of runs to a file, one JSON object a line."""
+    """Return a processor that appends the spans of runs to a file, one JSON object per line."""
     return SpanBridge(SpanFile(path))
