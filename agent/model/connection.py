@@ -175,9 +175,9 @@ def _keep_alive() -> list[tuple[int, int, int]]:
 async def bound_body(response: httpx2.Response, error_s: float) -> None:
     """Limit the size of a response body, unless it is an event stream.
 
-    An error's status is enough to go on, so its body ends without an error after `error_s` seconds,
-    where the connection breaks, or at `MAX_ERROR_BYTES`. Reading a larger body of a successful
-    response raises ModelError.
+    An error's status suffices, so its body ends without an exception after `error_s` seconds, where
+    the connection breaks, or at `MAX_ERROR_BYTES`. Reading too large a body of any other response
+    raises ModelError.
     """
     import httpx2  # loaded: there is an answer
 

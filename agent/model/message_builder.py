@@ -109,7 +109,7 @@ class MessageBuilder:
         )
 
     def tool_uses(self) -> tuple[ToolUse, ...]:
-        """Return the complete tool calls in order, with the raw input if it is no JSON object."""
+        """Return the complete tool calls in order, with any raw input that is not a JSON object."""
         return tuple(
             ToolUse(use.id, use.name, use.input, self._invalid.get(use.id))
             for use in self.message().tool_uses()

@@ -164,7 +164,7 @@ async def _turn_ended(result: RunResultStreaming, state: RunState) -> None:
 
 
 def _retrieve(task: asyncio.Task[None]) -> None:
-    """Keep asyncio from logging an exception that nobody retrieves; it stays in the result."""
+    """Keep asyncio from logging an exception that is not retrieved; it stays in the result."""
     if not task.cancelled():
         task.exception()
 
