@@ -36,6 +36,6 @@ class Findings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def read_verdict(summary: str) -> Verdict:
-    """Return what a verifier found; what is not clearly confirmed is refuted."""
+    """Return a verifier's verdict; anything that is not clearly confirmed is refuted."""
     is_confirmed = summary.lstrip().lower().startswith("confirmed")
     return "confirmed" if is_confirmed else "refuted"

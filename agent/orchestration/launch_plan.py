@@ -1,4 +1,4 @@
-"""What a workflow would do and may use, for the user to decide about before it starts."""
+"""The plan and limits of a workflow, shown to the user for a decision before it starts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from agent.orchestration.journal.journal_store import JournalStore
 from agent.orchestration.script.script_meta import WorkflowPhase, read_script
 
 EARLIER_RUNS: Final = 20
-"""Runs of a name that count for what it costs, the newest."""
+"""Number of newest runs of a name from which its cost is estimated."""
 
 
 class _Earlier(Struct, frozen=True):
-    """Runs of the same name, and what the session used."""
+    """Statistics of earlier runs of the same name, and the session's usage."""
 
     session_agents: int = 0
     runs: int = 0
@@ -36,7 +36,7 @@ async def launch_plan(
 ) -> WorkflowDisplay:
     """Return the plan of a run that is not recorded yet.
 
-    A journal that cannot be read has no earlier runs. Raises ScriptError.
+    If the journal cannot be read, earlier runs are ignored. Raises ScriptError.
     """
     try:
         earlier = await journal.ask(lambda store: _earlier(store, run))

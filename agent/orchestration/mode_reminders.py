@@ -1,9 +1,9 @@
-"""The reminders that orchestration mode is on, in full or in one line, or that it is off.
+"""The reminders that orchestration mode is on, in full or as one line, or that it is off.
 
-What is due follows from the history alone, so that a compaction, a resume or a rewind that took a
-reminder away needs no care: it is sent again. A reminder follows the user's message of a
-turn, and the system prompt never changes, so that the prompt cache stays valid. The schedule is
-that of the reference page `orchestration-mode`.
+The due reminder is derived from the history alone, so one that a compaction, a resume or a rewind
+removed is simply sent again. A reminder follows the user's message of a turn, and the system
+prompt never changes, so that the prompt cache stays valid. The schedule is that of the reference
+page `orchestration-mode`.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _HEADS: Final = {
         (EXIT, "Orchestration mode is off."),
     )
 }
-"""How each begins in a history: the rest of its words may change with the program."""
+"""The beginnings by which reminders are recognized: the rest may differ between versions."""
 
 
 def due_reminder(history: Sequence[Message], *, is_on: bool) -> str | None:
-    """Return what follows the next message of the user; None for nothing.
+    """Return the reminder that follows the user's next message; None if none is due.
 
     Args:
-        history: What the model knows, without that message.
-        is_on: Whether the mode is on now; what it was between two messages does not matter.
+        history: The model's history, without that message.
+        is_on: Whether the mode is on now; switches between two messages do not matter.
     """
     reminder, turns = None, 0
     for message in reversed(history):
@@ -59,7 +59,7 @@ def due_reminder(history: Sequence[Message], *, is_on: bool) -> str | None:
 
 
 def reminder_message(text: str, *, as_system: bool) -> Message:
-    """Return a reminder for the history: of the system where the model takes that."""
+    """Return a reminder for the history, as a system message if the model accepts those."""
     return Message("system" if as_system else "user", (text_block(note(text)),), origin="reminder")
 
 

@@ -1,4 +1,4 @@
-"""From what is asked for to the record of a run."""
+"""Builds the record of a run from a call of the Workflow tool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from agent.tools.workflow_port import WorkflowCall
 from permissions.base.text.late_pattern import compile_late
 
 _NOT_IN_IDS: Final = compile_late(r"[^A-Za-z0-9_.-]+")
-"""An id is part of commands that users copy."""
+"""Characters that are replaced in ids, as ids are part of commands that users copy."""
 
 
 def script_of(call: WorkflowCall, places: WorkflowPlaces) -> WorkflowScript:
@@ -42,7 +42,7 @@ def limits_of(call: WorkflowCall) -> RunChange:
 
 
 def new_record(call: WorkflowCall, places: WorkflowPlaces, *, session: str, mode: str) -> RunRecord:
-    """Return the record of a new run; its script is empty where no subtask is usable.
+    """Return the record of a new run; its script is empty if no subtask is usable.
 
     Raises ToolError.
     """

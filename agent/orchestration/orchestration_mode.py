@@ -1,4 +1,4 @@
-"""Orchestration mode of a session: whether it is on, and the effort while it is."""
+"""The orchestration mode of a session: whether it is on, and the effort during it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ class EffortSwitch(Protocol):
 
     @property
     def effort(self) -> Effort | None:
-        """What is asked for."""
+        """The current effort."""
         ...
 
     def set_effort(self, effort: Effort | None) -> None:
-        """Ask for another one."""
+        """Change the effort."""
         ...
 
 
 class OrchestrationMode:
-    """Switched by the user; the model learns of it with the next message of theirs."""
+    """Switched by the user; the model is informed with the user's next message."""
 
     def __init__(self, effort: EffortSwitch, *, is_on: bool = False) -> None:
-        """`is_on`: from the start, as settings or an option say."""
+        """`is_on`: whether it is on from the start, by settings or an option."""
         self._effort = effort
         self._previous_effort: Effort | None = None
         self._is_on = False
@@ -35,11 +35,11 @@ class OrchestrationMode:
 
     @property
     def is_on(self) -> bool:
-        """Whether it is on."""
+        """Whether the mode is on."""
         return self._is_on
 
     def switch(self, *, is_on: bool) -> bool:
-        """Switch it; False where it was so already."""
+        """Switch the mode; return False if nothing changed."""
         if is_on == self.is_on:
             return False
         self._is_on = is_on
@@ -47,6 +47,6 @@ class OrchestrationMode:
             self._previous_effort = self._effort.effort
             self._effort.set_effort(EFFORT)
         elif self._effort.effort == EFFORT:
-            # Another effort that was chosen meanwhile stays.
+            # An effort that was chosen in the meantime stays.
             self._effort.set_effort(self._previous_effort)
         return True

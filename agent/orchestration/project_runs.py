@@ -1,4 +1,4 @@
-"""The runs of a project as a user sees them: also those of other processes and of earlier days."""
+"""The runs of a project for display, including those of other processes and earlier ones."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from agent.orchestration.workflows import Workflows
 
 NEWEST: Final = 50
 LOST: Final = "lost"
-"""The state of a run whose owner has ended without saying so."""
+"""The state of a run whose owner ended without recording it."""
 _OPEN: Final = frozenset({WorkflowState.RUNNING, WorkflowState.PAUSED, WorkflowState.QUEUED})
 
 
 class ShownRun(Struct, frozen=True):
-    """A run, how far it is, and whether this process has it."""
+    """A run, its progress, and whether this process owns it."""
 
     record: RunRecord
     figures: RunFigures
@@ -37,20 +37,20 @@ class ShownRun(Struct, frozen=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether a process works on it, or would."""
+        """Whether the run has not ended: it is queued, running or paused."""
         return self.state in _OPEN
 
     @property
     def elapsed_s(self) -> float:
-        """How long it took, or takes."""
+        """Duration of the run so far, in seconds."""
         return max(0.0, (self.record.ended_at or time.time()) - self.record.created_at)
 
 
 class ProjectRuns:
-    """Reads the journal; what is over is read once."""
+    """Reads the journal; ended runs are read once."""
 
     def __init__(self, workflows: Workflows) -> None:
-        """`workflows` are those of this session."""
+        """`workflows` is that of this session."""
         self._workflows = workflows
         self._ended_runs: dict[str, ShownRun] = {}
 
@@ -60,18 +60,18 @@ class ProjectRuns:
         return [await self._show_run(record) for record in records]
 
     async def get(self, run_id: str) -> ShownRun | None:
-        """Return one run as it is now. Raises JournalError."""
+        """Return the current state of one run; None if there is none. Raises JournalError."""
         record = await self._workflows.journal.ask(lambda store: store.runs.get(run_id))
         return await self._show_run(record) if record is not None else None
 
     async def steps(self, run: ShownRun) -> Sequence[StepRecord]:
-        """Return its agents, those of a phase together. Raises JournalError."""
+        """Return a run's steps, grouped by phase. Raises JournalError."""
         steps = await self._steps(run.record, run.own)
         phases = list(dict.fromkeys(step.phase for step in steps))
         return sorted(steps, key=lambda step: phases.index(step.phase))
 
     async def pause_or_go_on(self, run: ShownRun) -> str:
-        """Pause a run that works, continue any other; return what happened. Raises JournalError."""
+        """Pause a running run, or continue any other; return a message. Raises JournalError."""
         name = run.record.id
         if run.state == WorkflowState.COMPLETED:
             return f"{name} is completed: there is nothing to continue"
@@ -89,7 +89,7 @@ class ProjectRuns:
         return f"{name} pauses: agents at work continue" if pauses else f"{name} continues"
 
     async def stop(self, run: ShownRun) -> str:
-        """Stop a run; return what happened. Raises JournalError."""
+        """Stop a run; return a message. Raises JournalError."""
         name = run.record.id
         if not run.is_open:
             return f"{name} is {run.state}: there is nothing to stop"
@@ -129,7 +129,7 @@ class ProjectRuns:
             for step in records
             if step.state is not StepState.RUNNING
         }
-        # What an earlier process paid for, and its transcripts, are in the journal alone.
+        # Costs and transcripts of earlier processes are only in the journal.
         return [
             view.record
             if view.record.state is StepState.RUNNING

@@ -1,4 +1,4 @@
-"""How far a run is and what it used, from its steps: for a row, a list, or a line of progress."""
+"""Progress and usage of a run, computed from its steps, for display."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _ENDED_BADLY: Final = frozenset({StepState.FAILED, StepState.PARTIAL})
 
 
 class RunFigures(Struct, frozen=True, kw_only=True):
-    """What a user wants to know about a run at a glance."""
+    """A run at a glance."""
 
     phase: str = ""
     done_count: int = 0
-    """Agents with a real answer."""
+    """Agents with a complete answer."""
     total: int = 0
     is_total_known: bool = True
-    """False where a script may still start more."""
+    """False if a script may still start more."""
     running: int = 0
     failed_count: int = 0
     refuted_count: int = 0
     tokens: int = 0
     usd: float | None = 0.0
-    """None where an agent has no price."""
+    """None if an agent has no price."""
 
     @property
     def progress(self) -> str:
@@ -40,7 +40,7 @@ class RunFigures(Struct, frozen=True, kw_only=True):
 
 
 def run_figures(run: RunRecord, steps: Sequence[StepRecord], phase: str = "") -> RunFigures:
-    """Return the figures of a run; `phase` is what its script announced last, where known."""
+    """Return the figures of a run; `phase` is the one that its script announced last, if known."""
     failed_count = sum(step.state in _ENDED_BADLY for step in steps)
     total, is_known = len(steps), run.state.is_over
     if run.kind == "subtasks":
@@ -70,7 +70,7 @@ def live_figures(run: WorkflowRun) -> RunFigures:
 
 
 def verdict_of(step: StepRecord) -> Verdict | None:
-    """Return what a verifier found; None for other steps and while there is nothing."""
+    """Return a verifier's verdict; None for other steps, or if it is not done."""
     if step.state is not StepState.DONE or step.phase != VERIFY:
         return None
     return _verdict(step.result)

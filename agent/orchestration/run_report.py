@@ -1,4 +1,4 @@
-"""What the model gets of a run that ended: its result, as data of the lowest trust."""
+"""Reports an ended run to the model: its result, as untrusted data."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from agent.subagents.report_text import neutralize_text
 from permissions.base.text.count_text import count_text
 
 MAX_REPORT: Final = 50_000
-"""Characters of a result that the model gets; all of it is in the journal."""
+"""Most characters of a result for the model; the journal has all of it."""
 
 
 class RunSummary(Struct, frozen=True):
-    """A run of this process, for the result of a run without a screen."""
+    """A run of this process, for the output of the program without a screen."""
 
     line: str
     json: dict[str, object]
 
 
 def summary_of(run: WorkflowRun, end: RunEnd | None) -> RunSummary:
-    """Return what became of a run; `end` None: it still works, and ends with the program."""
+    """Return the summary of a run; `end` None: it is running, and ends with the program."""
     record, views = run.record, run.steps.views.values()
     state = str(end.state) if end is not None else "left"
     reason = end.reason if end is not None else "the program ends before it"
@@ -52,7 +52,7 @@ def how_to_continue(run: str, end: RunEnd | None) -> str:
 
 
 def ended_run_note(run: WorkflowRun, end: RunEnd) -> str:
-    """Return the note on a run that worked in the background."""
+    """Return the note for the model about a background run that ended."""
     record = run.record
     head = f'<workflow-result run="{record.id}" name="{record.name}" state="{end.state}">'
     return note(
@@ -83,9 +83,9 @@ def ended_run_text(run: WorkflowRun, end: RunEnd) -> str:
 
 
 def failed_agents(run: WorkflowRun) -> str:
-    """Return which agents of a script have no answer, and why; empty for none.
+    """Return which agents of a script have no answer, and why; empty if all have one.
 
-    The result of a fan-out names them itself.
+    Empty for a fan-out, too, whose result names them.
     """
     if run.record.kind == "subtasks":
         return ""

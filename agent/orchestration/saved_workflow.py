@@ -1,4 +1,4 @@
-"""Saves a run as a workflow: a file of the project that can be run again by its name."""
+"""Saves a run as a workflow: a file of the project that can be run by its name."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ NAME: Final = compile_late(r"[A-Za-z0-9][\w-]{0,63}")
 
 
 def save_workflow(run: RunRecord, name: str, project: Path) -> Path:
-    """Write the workflow of a run below `.agent/workflows` of the project and return its file.
+    """Write a run's workflow below `.agent/workflows` of the project; return the file.
 
     Raises:
-        AgentError: the name is none, is taken, or the file cannot be written.
+        AgentError: the name is invalid or taken, or the file cannot be written.
     """
     if NAME.fullmatch(name) is None:
         raise AgentError(f"{name!r} cannot be the name of a workflow: letters, digits, - and _.")

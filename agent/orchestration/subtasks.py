@@ -1,4 +1,4 @@
-"""A fan-out over subtasks: what the model may send, and the text that it gets back.
+"""A fan-out over subtasks: the model's input, and the text that it gets back.
 
 Shapes, limits and notes are those of the reference page `orchestration-mode`.
 """
@@ -15,9 +15,9 @@ SUBTASKS: Final = "subtasks"
 """Kind and name of a run over subtasks."""
 MAX_SUBTASKS: Final = 200
 BASH_TIMEOUT_S: Final = 60.0
-"""Of a command of an agent of a fan-out."""
+"""Timeout of a command of a fan-out's agent."""
 RESULT_MAX_CHARS: Final = 8_000
-"""Of a result of a call of such an agent; the whole is in a file."""
+"""Longest result of such an agent's call; the full result is in a file."""
 NOTHING_USABLE: Final = "Workflow error: no usable subtasks were provided."
 SYSTEM: Final = (
     "Several agents work in parallel, each on one subtask; yours is the message below. Look into "
@@ -28,23 +28,23 @@ SYSTEM: Final = (
 
 
 class Subtasks(Struct, frozen=True):
-    """The subtasks that run, and how many were too many."""
+    """The subtasks to run, and the number beyond the limit."""
 
     prompts: tuple[str, ...]
     excess: int = 0
 
 
 class SubtaskResult(Struct, frozen=True):
-    """What became of one subtask."""
+    """The result of one subtask."""
 
     task: str
     result: str
     verdict: str | None = None
-    """Text of the verifier, or why there is none; None where nothing is verified."""
+    """Text of the verifier, or why there is none; None if results are not verified."""
 
 
 def read_subtasks(raw: object) -> Subtasks:
-    """Return the subtasks of a list, of a list written as JSON, or of lines; the first 200."""
+    """Return the first 200 subtasks of a list, of a JSON list as text, or of lines."""
     if isinstance(raw, str):
         try:
             raw = json.loads(raw)
@@ -69,7 +69,7 @@ def verification_prompt(task: str, result: str) -> str:
 
 
 def result_text(results: Sequence[SubtaskResult], excess: int) -> str:
-    """Return the results in the order of the subtasks; what was not run is said first."""
+    """Return the results in the order of the subtasks, after a note about those not run."""
     text = "\n\n".join(
         f"[agent {number}: {one.task}]\n{one.result}"
         + (f"\n\n[verify {number}]\n{one.verdict}" if one.verdict is not None else "")

@@ -12,17 +12,17 @@ from agent.orchestration.script.script_meta import ScriptError, WorkflowScript, 
 
 
 class WorkflowPlaces(Struct, frozen=True):
-    """Where files of workflows are."""
+    """The directories of workflow files."""
 
     home: Path
     agent_home: Path
     project: Path
     cwd: Path
     is_trusted: bool = True
-    """Whether the project is: else its directories do not count."""
+    """Whether the project is trusted; if not, its directories are ignored."""
 
     def directories(self) -> Iterator[Path]:
-        """Yield the directories; the first that has a name wins."""
+        """Yield the directories in order of precedence."""
         if self.is_trusted:
             yield from self._project_directories()
         yield self.agent_home / "workflows"
@@ -53,7 +53,7 @@ def workflow_file(path: Path) -> WorkflowScript:
 
 
 def saved_workflows(directories: Iterable[Path]) -> dict[str, Path]:
-    """Return the files by name; the first directory that has a name wins."""
+    """Return the files by name; earlier directories take precedence."""
     paths: dict[str, Path] = {}
     for directory in directories:
         for path in sorted(directory.glob("*.js")):
@@ -62,7 +62,7 @@ def saved_workflows(directories: Iterable[Path]) -> dict[str, Path]:
 
 
 def find_workflow(name: str, places: WorkflowPlaces) -> Path:
-    """Return the file of a name. Raises ScriptError, which names what there is."""
+    """Return the file of a name. Raises ScriptError, which lists the known names."""
     paths = saved_workflows(places.directories())
     if name not in paths:
         names = ", ".join(sorted(paths)) or "none"

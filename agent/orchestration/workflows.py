@@ -1,4 +1,4 @@
-"""The workflows of one session: starts runs, resumes them, delivers what they return.
+"""The workflows of one session: starts runs, resumes them, delivers their results.
 
 Next: `agent.orchestration.run.workflow_run` (one run).
 """
@@ -36,7 +36,7 @@ from agent.tools.workflow_port import WorkflowCall, WorkflowStart
 from permissions.base.process.spawn import Confine
 
 if TYPE_CHECKING:
-    # The engine is loaded with the first workflow.
+    # Imported at run time with the first workflow.
     from agent.orchestration.run.step_runner import StepRunner
     from agent.orchestration.run.workflow_run import RunEnd, WorkflowRun
     from agent.orchestration.run_report import RunSummary
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 
 CLOSE_S: Final = 6.0
 HASH_DIGITS: Final = 20
-"""Of a script's hash in a rule: too many to find another script that has the same ones."""
+"""Digits of a script's hash in a rule, enough to rule out collisions."""
 WAIT_S: Final = 600.0
 
 
 class WorkflowSurround(Struct, frozen=True):
-    """What runs need of the session."""
+    """What runs need from the session."""
 
     session: str
     places: Callable[[], WorkflowPlaces]
@@ -61,11 +61,11 @@ class WorkflowSurround(Struct, frozen=True):
     orchestrates: Callable[[], bool] = lambda: False
     """Whether orchestration mode is on."""
     ask: Callable[[str], Awaitable[bool]] | None = None
-    """Asks the user at a limit; None where there is no user to ask."""
+    """Asks the user at a limit; None if there is no user."""
     notify: Callable[[str], None] = lambda _: None
     """Shows a line to the user."""
     wait_s: float = WAIT_S
-    """How long a run without a screen waits for a workflow after its last turn."""
+    """How long, in seconds, a program without a screen waits for a workflow after its last turn."""
 
 
 class Workflows:
@@ -75,17 +75,17 @@ class Workflows:
         """Nothing is opened or started yet."""
         self.journal = journal
         self.run_agent = surround.run_agent
-        """Runs an agent; workers do where there is a queue."""
+        """Runs an agent; if there is a queue, its workers do."""
         self.on_report: Callable[[], None] = lambda: None
-        """Called when a run in the background has ended."""
+        """Called when a background run has ended."""
         self.on_change: Callable[[], None] = lambda: None
-        """Called when something about the runs changed that a list of them shows."""
+        """Called when the display of the runs needs an update."""
         self._surround = surround
         self._runs: dict[str, WorkflowRun] = {}
         self._tasks: dict[str, asyncio.Task[RunEnd]] = {}
         self._reports: list[BackgroundReport] = []
         self._decided_calls: dict[str, tuple[WorkflowCall, WorkflowCall]] = {}
-        """By the id of a tool call: what it asks for, as it came and with the script's text."""
+        """By tool call id: the original call, and the call with the script's text."""
         self._caps = surround.caps
         self._is_awaited = False
         self._end_event = asyncio.Event()
@@ -102,7 +102,7 @@ class Workflows:
         return bool(self._reports)
 
     def take_reports(self) -> list[BackgroundReport]:
-        """Return what runs in the background returned since the last call."""
+        """Return the results of background runs since the last call."""
         reports, self._reports = self._reports, []
         return reports
 
@@ -122,7 +122,7 @@ class Workflows:
         return self._surround.orchestrates()
 
     async def plan(self, call: WorkflowCall, tool_use_id: str) -> WorkflowDisplay:
-        """Return what a call would do, for the user. Raises ToolError."""
+        """Return the plan of a call, to be shown to the user. Raises ToolError."""
         from agent.orchestration.new_run import new_record  # see above
 
         call = self._with_script(call, tool_use_id)
@@ -180,19 +180,19 @@ class Workflows:
         """Continue a run of the project in the background; finished steps are not repeated.
 
         Raises:
-            JournalError: there is no such run, or another process has it.
+            JournalError: there is no such run, or another process owns it.
         """
         run = self._run(await self._apply_limits(await self._take(run_id), limits))
         _ = self._begin(run, reports=True)
         return run
 
     async def to_the_end(self, run_id: str) -> RunEnd | None:
-        """Wait for a run of this process; None where there is none."""
+        """Wait for the end of a run of this process; None if there is no such run."""
         task = self._tasks.get(run_id)
         return await asyncio.shield(task) if task is not None else None
 
     def summaries(self) -> list[RunSummary]:
-        """Return the runs of this process, those that ended first."""
+        """Return the runs of this process, ended ones first."""
         from agent.orchestration.run_report import summary_of  # see above
 
         return [
@@ -201,7 +201,7 @@ class Workflows:
         ]
 
     async def next_report(self) -> bool:
-        """Wait for the result of a run in the background; False where none comes in time."""
+        """Wait for the result of a background run; return False if none arrives in time."""
         self._is_awaited = True
         try:
             async with asyncio.timeout(self._surround.wait_s):
@@ -215,13 +215,13 @@ class Workflows:
         return was_awaited and bool(self._reports)
 
     def give_up(self) -> bool:
-        """End the wait for a result; returns whether there was one."""
+        """End a wait for a result; return whether there was one."""
         was_awaited, self._is_awaited = self._is_awaited, False
         self._end_event.set()
         return was_awaited
 
     async def aclose(self) -> None:
-        """Stop every run: results so far are recorded, and each can be resumed."""
+        """Stop every run; results so far are recorded, and each run can be resumed."""
         for run in self.running:
             run.control.stop("the program was closed")
         if self._tasks:
@@ -234,7 +234,7 @@ class Workflows:
     # -- pieces -----------------------------------------------------------------------------
 
     def _with_script(self, call: WorkflowCall, tool_use_id: str) -> WorkflowCall:
-        """Return a call with the text of its script, once that was read."""
+        """Return a call with the text of its script, if it was read before."""
         original, judged_call = self._decided_calls.get(tool_use_id, (call, call))
         return judged_call if original == call else call
 
@@ -252,7 +252,7 @@ class Workflows:
                 "Give subtasks for a run of subtasks, and a script for a run of a script.",
             )
         if call.subtasks is None:
-            # An edited script reuses every call that did not change.
+            # An edited script reuses the results of all unchanged calls.
             script = script_of(call, self._surround.places())
             record = replace(record, name=script.meta.name, script=script.text)
             if call.args is not None:
@@ -276,7 +276,7 @@ class Workflows:
         )
 
     async def _at_limit(self, steps: StepRunner, limit: CapReached) -> bool:
-        """Ask whether as much again may be used, and raise the limit."""
+        """Ask whether to raise the limit by the same amount again; return whether it was raised."""
         assert self._surround.ask is not None
         name = steps.run.name
         if not await self._surround.ask(

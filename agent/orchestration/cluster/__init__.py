@@ -1,1 +1,1 @@
-"""Agents of a run on several machines: a queue in the Postgres that has the journal."""
+"""Agents of a run on several machines: a queue in the Postgres database of the journal."""

@@ -1,7 +1,7 @@
 """The queue of agents in Postgres, from procrastinate (extra `agent-tui[cluster]`).
 
-There is one queue for each commit: a worker with the repository at another one takes none of its
-agents. The queue only brings an agent to a worker; how it ended is in the journal alone.
+There is one queue for each commit, so that a worker takes only agents for the commit that it has
+checked out. The queue only passes an agent to a worker; its result is recorded in the journal.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 TASK: Final = "agent_tui.agent"
 INSTALL: Final = "pip install 'agent-tui[cluster]'"
 TRIES: Final = 20
-"""Of a worker that cannot read the journal, with `RETRY_S` between two."""
+"""Attempts of a worker that cannot read the journal, with `RETRY_S` in between."""
 RETRY_S: Final = 5
 COMMIT_DIGITS: Final = 20
-"""Of a commit in a queue's name: Postgres takes no longer one for its notifications."""
+"""Digits of a commit in a queue's name, because Postgres limits the names of notifications."""
 CONNECT_S: Final = 10.0
 
 
@@ -35,20 +35,20 @@ class QueueError(AgentError):
 
 
 class QueuedAgent(Struct, frozen=True):
-    """An agent on its way to a worker."""
+    """An agent in the queue."""
 
     order: AgentOrder
-    """With its place in the journal, whose owner put it into the queue."""
+    """Includes its place in the journal, whose owner queued it."""
 
 
 Work = Callable[[QueuedAgent], Awaitable[None]]
 
 
 class AgentQueue:
-    """The agents of runs at one commit; made by `open_queue`."""
+    """The queued agents for one commit; created by `open_queue`."""
 
     def __init__(self, app: App, commit: str) -> None:
-        """The connection is open."""
+        """`app` is connected."""
         from procrastinate.exceptions import ConnectorException  # see `open_queue`
 
         self._app = app
@@ -56,7 +56,7 @@ class AgentQueue:
         self._error = ConnectorException
 
     async def put(self, agent: QueuedAgent) -> int:
-        """Add an agent; returns the number of its job. Raises QueueError."""
+        """Add an agent and return the number of its job. Raises QueueError."""
         job = self._app.configure_task(TASK, queue=self._name)
         try:
             number: int = await job.defer_async(agent=msgspec.json.encode(agent).decode())
@@ -65,19 +65,19 @@ class AgentQueue:
         return number
 
     async def withdraw(self, job: int) -> None:
-        """Take an agent back; one that works is ended."""
+        """Remove an agent from the queue; a running one is aborted. Never raises."""
         with suppress(self._error):
             await self._app.job_manager.cancel_job_by_id_async(job, abort=True, delete_job=True)
 
     async def is_waiting(self, job: int) -> bool:
-        """Whether no worker has taken an agent yet; True where that is not known."""
+        """Return whether no worker has taken an agent yet; True if that is unknown."""
         with suppress(self._error):
             jobs = await self._app.job_manager.list_jobs_async(id=job)
             return any(each.status == "todo" for each in jobs)
         return True
 
     async def work(self, work: Work, at_once: int) -> None:
-        """Take agents until this is cancelled; those at work are cancelled then."""
+        """Run agents until this is cancelled, which also cancels running agents."""
         from procrastinate import RetryStrategy
 
         async def one(agent: str) -> None:
@@ -96,9 +96,9 @@ class AgentQueue:
 
 @asynccontextmanager
 async def open_queue(url: str, commit: str) -> AsyncIterator[AgentQueue]:
-    """Connect, and make the queue's tables where there are none. Raises QueueError."""
+    """Connect, and create the queue's tables if there are none. Raises QueueError."""
     try:
-        import procrastinate  # an extra, for runs on several machines alone
+        import procrastinate  # an extra, only for runs on several machines
         from procrastinate.exceptions import ConnectorException
     except ImportError as error:
         raise QueueError(f"A queue of agents needs an extra: {INSTALL}") from error
@@ -121,6 +121,6 @@ async def _make_tables(app: App, error_type: type[Exception]) -> None:
     try:
         await app.schema_manager.apply_schema_async()
     except error_type:
-        # Another process may have made them at the same time.
+        # Another process may have created them at the same time.
         if not await app.check_connection_async():
             raise

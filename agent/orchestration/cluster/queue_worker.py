@@ -1,4 +1,4 @@
-"""The worker's half of a run on several machines: takes agents, records what they answer."""
+"""The worker's part of a run on several machines: runs agents, records their answers."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ RENEW_S: Final = 5.0
 
 
 class QueueWorker:
-    """Runs agents of the queue, each for the run that put it there."""
+    """Runs agents of the queue, each for the run that queued it."""
 
     def __init__(self, journal: Journal, run_agent: RunAgent, show: Callable[[str], None]) -> None:
-        """`show` takes a line about each agent."""
+        """`show` is called with a line about each agent."""
         self._journal = journal
         self._run_agent = run_agent
         self._show = show
 
     async def work(self, agent: QueuedAgent) -> None:
-        """Run an agent that its run still waits for; record its end, also where it is cancelled.
+        """Run an agent that its run still waits for; record its end, even if it is cancelled.
 
         Raises:
-            JournalError: the step could not be taken.
+            JournalError: the step could not be acquired.
         """
         order = agent.order
         place = order.place
@@ -66,7 +66,7 @@ class QueueWorker:
         self._show(f"{answer.state:8}{name}")
 
     async def _answer(self, order: AgentOrder, abort: AbortSignal) -> AgentAnswer:
-        """Run the agent, again where the endpoint has no capacity."""
+        """Run the agent; retry while the endpoint has no capacity."""
         for _ in range(MAX_ATTEMPTS - 1):
             answer = await self._run_agent(order, abort)
             if answer.retry_after_s is None or abort.aborted:
@@ -83,4 +83,4 @@ class QueueWorker:
             try:
                 await self._hold(place, place.owner)
             except JournalError:
-                continue  # the lease may last until the next time
+                continue  # the lease may last until the next renewal

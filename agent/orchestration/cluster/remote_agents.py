@@ -1,4 +1,4 @@
-"""The owner's half of a run on several machines: puts agents into the queue, waits for results."""
+"""The owner's part of a run on several machines: queues agents, waits for results."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
 
 LOOK_S: Final = 0.5
 LOOKS_ALONE: Final = 20
-"""After so many looks at an agent that no worker took, the user gets a line."""
+"""Number of polls after which the user is notified that no worker takes an agent."""
 LOOKS_UNHELD: Final = 4
-"""So many looks after a worker took an agent and holds no step for it, that worker has died."""
+"""Number of polls after which a worker that took an agent but holds no step counts as dead."""
 RETRY_S: Final = 5.0
 
 
 class RemoteAgents:
-    """Has agents run by workers; `run` is a `RunAgent`."""
+    """Lets workers run agents; `run` is a `RunAgent`."""
 
     def __init__(self, queue: AgentQueue, journal: Journal, notify: Callable[[str], None]) -> None:
         """`notify` shows a line to the user."""
@@ -32,7 +32,7 @@ class RemoteAgents:
         self._has_warned = False
 
     async def run(self, order: AgentOrder, abort: AbortSignal) -> AgentAnswer:
-        """Have an agent run to its end; where its worker dies, by another one."""
+        """Have a worker run an agent to its end; if the worker dies, another one does."""
         try:
             return await self._run(order, abort)
         except QueueError as error:
@@ -58,7 +58,7 @@ class RemoteAgents:
                 looks_unheld += 1
             is_lost = looks_unheld >= LOOKS_UNHELD
             if is_lost or (step is not None and await self._take_back(step, place)):
-                # The journal lets one of two workers have it, so that a job too many does no harm.
+                # The journal gives the step to one worker only, so a surplus job does no harm.
                 job = await self._queue.put(QueuedAgent(order))
                 looks_unheld = 0
             await abort.sleep(LOOK_S)
@@ -71,10 +71,10 @@ class RemoteAgents:
                 lambda store: store.steps.get(place.run, place.key, place.occurrence)
             )
         except JournalError:
-            return None  # the next look may succeed
+            return None  # the next poll may succeed
 
     async def _take_back(self, step: StepRecord, place: StepPlace) -> bool:
-        """Take a step from a worker that has died."""
+        """Take a step back from a worker that has died; return whether that succeeded."""
         if step.owner == place.owner:
             return False
         current_place = StepPlace(step.run, step.key, step.occurrence, step.owner)

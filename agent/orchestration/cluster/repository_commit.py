@@ -1,4 +1,4 @@
-"""The commit of a repository, by which an owner and its workers know that they see the same."""
+"""The commit of a repository, by which an owner and its workers agree on its content."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from permissions.base.process.reading_programs import ReadingPrograms
 
 
 async def repository_commit(root: Path) -> str:
-    """Return the commit of a repository without changes to tracked files. Raises QueueError."""
+    """Return the commit of a repository. Raises QueueError if tracked files were changed."""
     programs = ReadingPrograms(os.environ, root, lambda program: program)
     commit = await run_git(root, programs, "rev-parse", "--verify", "HEAD")
     status = ("status", "--porcelain", "--untracked-files=no")

@@ -1,1 +1,1 @@
-"""What finished steps of workflows answered, stored so that no finished work is done twice."""
+"""Stores the answers of finished workflow steps, so that no finished work is repeated."""

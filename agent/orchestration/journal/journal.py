@@ -1,8 +1,8 @@
-"""The journal of one process: it never discards a computed result, and never blocks the loop.
+"""The journal of one process: it never discards a computed result, and never blocks the event loop.
 
-A store that fails does not end a run: what was to be recorded stays in memory, is written again
-with the renewals of the leases, and the user gets a notice (reference page `orchestration-mode`:
-the journal is best effort, a computed result is never discarded).
+A failing store does not end a run: records stay in memory, are written again when leases are
+renewed, and the user gets a notice (reference page `orchestration-mode`: the journal is best
+effort, a computed result is never discarded).
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 LEASE_S: Final = 15.0
 RENEW_S: Final = 0.5
-"""Also how soon a wish of another process is seen."""
+"""Interval in which leases are renewed, and wishes of other processes are read."""
 AGAIN_S: Final = 5.0
-"""Between two tries of a store that fails: each may take as long as a lock is waited for."""
+"""Interval between attempts with a failing store, as each may wait for a lock."""
 Result = TypeVar("Result")
 
 
 class Journal:
-    """The store, in a thread of its own, with what could not be written yet."""
+    """The store, in its own thread, with the records that could not be written yet."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Journal:
         *,
         lease_s: float = LEASE_S,
     ) -> None:
-        """Nothing is opened before the first use.
+        """The store is opened at the first use.
 
         Args:
             open_store: May raise `JournalError`.
@@ -69,7 +69,7 @@ class Journal:
         self._unwritten_runs: dict[str, RunRecord] = {}
         self._unwritten_states: dict[str, Callable[[JournalStore], None]] = {}
         self._usage_by_run: dict[str, WorkflowUsage] = {}
-        """By run, in this process: limits hold also while the store fails."""
+        """Usage by run in this process, so that limits apply while the store fails, too."""
         self._failure: JournalError | None = None
         self._again_at = 0.0
         self._is_trying = False
@@ -78,7 +78,7 @@ class Journal:
     async def ask(self, question: Callable[[JournalStore], Result]) -> Result:
         """Call the store in its thread.
 
-        Raises `JournalError`, at once while a store that failed is not tried again.
+        Raises `JournalError`; immediately, until a failed store is due for another attempt.
         """
         loop = asyncio.get_running_loop()
         if (failure := self._failure) is not None:
@@ -103,10 +103,10 @@ class Journal:
                 self._is_trying = False
 
     async def claim(self, step: StepRecord, run: RunRecord, caps: Caps) -> Claim:
-        """Take a step.
+        """Claim a step.
 
-        Where the store fails, it is the caller's, unless its result is known here or the run has
-        used here what it may.
+        If the store fails, the claim succeeds, unless this process knows the step's result or the
+        run has reached a limit here.
         """
         unwritten_step = self._unwritten.get((step.run, step.key, step.occurrence))
         if unwritten_step is not None and unwritten_step.state is StepState.DONE:
@@ -123,7 +123,7 @@ class Journal:
         return claim
 
     async def finish(self, step: StepRecord) -> None:
-        """Record an ended step, now or later."""
+        """Record an ended step; if the store fails, later."""
         self._count(step.run, tokens=step.tokens, cost_usd=step.cost_usd or 0.0)
         try:
             await self.ask(partial(_finish, step=step))
@@ -132,9 +132,9 @@ class Journal:
             self._report(error)
 
     async def renew(self, run: str, owner: str) -> Wish:
-        """Extend the leases of a run and write what is unwritten; return what others want.
+        """Extend the leases of a run and write pending records; return the wish of other processes.
 
-        Raises `RunTakenError` where the run has another owner by now.
+        Raises `RunTakenError` if the run has another owner by now.
         """
         try:
             await self._write_again_runs()
@@ -159,8 +159,8 @@ class Journal:
     ) -> None:
         """Record the state of a run, after the results of its steps.
 
-        Without effect where the run has another owner by now.
-        `releases`: it ended here, and another process may take it from now on.
+        No effect if the run has another owner by now.
+        `releases`: the run ended here, and another process may take it from now on.
         """
 
         def change(store: JournalStore) -> None:
@@ -176,7 +176,7 @@ class Journal:
             self._report(error)
 
     async def usage(self, *, run: str = "", session: str = "") -> WorkflowUsage:
-        """Return what was used; nothing where the store fails."""
+        """Return the usage of a run or a session; zero if the store fails."""
         try:
             return await self.ask(lambda store: store.steps.usage(run=run, session=session))
         except JournalError as error:
@@ -184,7 +184,7 @@ class Journal:
             return WorkflowUsage()
 
     async def add(self, run: RunRecord) -> None:
-        """Record a new run, which this process owns, now or later."""
+        """Record a new run, which this process owns; if the store fails, later."""
         self._unwritten_runs[run.id] = run
         try:
             await self._write_again_runs()
@@ -192,8 +192,8 @@ class Journal:
             self._report(error)
 
     async def aclose(self) -> None:
-        """Write what is unwritten and close the store."""
-        self._again_at = 0.0  # the last chance
+        """Write pending records and close the store."""
+        self._again_at = 0.0  # one last attempt
         try:
             await self._write_again_runs()
             await self._write_again()

@@ -1,4 +1,4 @@
-"""Why the journal did not do what was asked."""
+"""Errors of the journal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ class JournalError(Exception):
 
 
 class RunTakenError(JournalError):
-    """Another process that is alive owns the run."""
+    """Another live process owns the run."""
 
 
 class UnknownRunError(JournalError):

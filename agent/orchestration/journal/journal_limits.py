@@ -1,6 +1,6 @@
-"""Limits of a run and of its session: agents, tokens, dollars, as the journal counts them.
+"""Limits of a run and of its session: agents, tokens and dollars, counted by the journal.
 
-What is counted is recorded with the steps, so that a restart resets nothing.
+The counts are derived from recorded steps, so that a restart resets nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from agent.orchestration.journal.journal_records import (
 )
 
 SOFT: Final = 0.8
-"""Share of a limit from which users get a notice that it is near."""
+"""Share of a limit at which users get a notice."""
 
 
 class _Limit(Struct, frozen=True):
@@ -28,10 +28,10 @@ class _Limit(Struct, frozen=True):
     used_amount: float
     cap: float
     each: float
-    """What an agent uses in the mean."""
+    """Mean usage of an agent."""
 
     def project_use(self, agents: int) -> float:
-        """Return what will probably be used once so many more agents have ended."""
+        """Return the expected usage once `agents` more agents have ended."""
         return self.used_amount + self.each * agents
 
 
@@ -42,10 +42,10 @@ def limit_reached(
     session_usage: WorkflowUsage | None,
     caps: Caps,
 ) -> CapReached | Busy | None:
-    """Return why no further agent may start now; None where one may.
+    """Return why no further agent may start now; None if one may.
 
-    An agent costs what agents cost so far in the mean: while the cost of those at work is not
-    known yet, the next one waits.
+    The expected cost of an agent is the mean so far: if those at work could exceed a limit, the
+    next one waits until their cost is known.
     """
     limits = list(_limits(run, working, run_usage, session_usage, caps))
     for limit in limits:
@@ -59,7 +59,7 @@ def limit_reached(
 def near_limits(
     run: RunRecord, run_usage: WorkflowUsage, session_usage: WorkflowUsage | None, caps: Caps
 ) -> tuple[CapReached, ...]:
-    """Return the limits of which most is used."""
+    """Return the limits whose usage has reached the share `SOFT`."""
     return tuple(
         CapReached(limit.of, limit.used_amount, limit.cap, limit.unit)
         for limit in _limits(run, 0, run_usage, session_usage, caps)

@@ -1,4 +1,4 @@
-"""What the journal stores: runs, their steps, and what happened when one was claimed."""
+"""The records of the journal: runs, their steps, and the results of a claim."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class WorkflowState(StrEnum):
-    """State of a run; its lease says whether its owner is still alive."""
+    """State of a run; its lease shows whether its owner is alive."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -20,7 +20,7 @@ class WorkflowState(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing of the run happens any more unless it is resumed."""
+        """Whether the run has ended, unless it is resumed."""
         return self in (WorkflowState.COMPLETED, WorkflowState.FAILED, WorkflowState.STOPPED)
 
 
@@ -30,12 +30,12 @@ class StepState(StrEnum):
     RUNNING = "running"
     DONE = "done"
     PARTIAL = "partial"
-    """It ended at a limit: its text is shown, and the step runs again on a resume."""
+    """It ended at a limit: its text is shown, and the step runs again when the run is resumed."""
     FAILED = "failed"
 
 
 class Wish(StrEnum):
-    """What another process wants of a run's owner."""
+    """What another process asks of a run's owner."""
 
     NONE = ""
     PAUSE = "pause"
@@ -54,7 +54,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     """The script's text, or the subtasks as a JSON list."""
     script_hash: str = ""
     path: str = ""
-    """The script's file; empty where there is none."""
+    """The script's file; empty if there is none."""
     args: str = "null"
     """JSON."""
     session: str = ""
@@ -67,20 +67,20 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     wish: Wish = Wish.NONE
     owner: str = ""
     lease_until: float = 0.0
-    """Unix time until which its owner certainly lives."""
+    """Unix time until which its owner counts as alive."""
     max_agents: int = 1000
     max_tokens: int | None = None
     budget_usd: float | None = None
     created_at: float = 0.0
     ended_at: float | None = None
     result: str = ""
-    """JSON of what a script returned, or the text of a fan-out."""
+    """JSON of a script's return value, or the text of a fan-out."""
     agents: int = 0
     """Agents started so far, over all attempts and processes."""
 
 
 class StepRecord(Struct, frozen=True, kw_only=True):
-    """One agent call of a run: `key` and `occurrence` name it."""
+    """One agent call of a run, identified by `key` and `occurrence`."""
 
     run: str
     key: str
@@ -95,16 +95,16 @@ class StepRecord(Struct, frozen=True, kw_only=True):
     started_at: float = 0.0
     ended_at: float | None = None
     result: str = ""
-    """JSON of the answer; the text so far where it is `PARTIAL`, the reason where `FAILED`."""
+    """JSON of the answer; the text so far if `PARTIAL`, the reason if `FAILED`."""
     tokens: int = 0
-    """Of all attempts, like the cost."""
+    """Tokens of all attempts, like the cost."""
     cost_usd: float | None = None
     transcript: str = ""
-    """Where the agent's transcript lies; empty where there is none."""
+    """Path of the agent's transcript; empty if there is none."""
 
 
 class StepPlace(Struct, frozen=True):
-    """A step of the journal, and the process that has it."""
+    """A step of the journal, and the process that owns it."""
 
     run: str
     key: str
@@ -113,17 +113,17 @@ class StepPlace(Struct, frozen=True):
 
 
 class WorkflowUsage(Struct, frozen=True):
-    """What agents of a run or a session used."""
+    """Usage of the agents of a run or a session."""
 
     agents: int = 0
     tokens: int = 0
     cost_usd: float = 0.0
     is_cost_known: bool = True
-    """False where a finished step has no price."""
+    """False if a finished step has no price."""
 
 
 class Reused(Struct, frozen=True):
-    """The step is done: its result, and when it was recorded."""
+    """The step is done: its result, and its Unix time of completion."""
 
     result: str
     ended_at: float
@@ -134,15 +134,15 @@ class Claimed(Struct, frozen=True):
 
     attempt: int
     near_caps: tuple[CapReached, ...] = ()
-    """Limits of which most is used."""
+    """Limits that are nearly reached."""
 
 
 class Busy(Struct, frozen=True):
-    """Another process runs it, or as many agents run as may: ask again."""
+    """Another process runs it, or too many agents run: ask again later."""
 
 
 class CapReached(Struct, frozen=True):
-    """A limit: as an answer to a claim, no further agent may start."""
+    """A limit and its usage; as the result of a claim, no further agent may start."""
 
     of: Literal["run", "session"]
     used_amount: float
@@ -151,7 +151,7 @@ class CapReached(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """What is used of what, for users."""
+        """The usage and the limit, for users."""
         if self.unit == "dollars":
             return f"${self.used_amount:.2f} of ${self.cap:.2f} of this {self.of} are used"
         return f"{self.used_amount:,.0f} of {self.cap:,.0f} {self.unit} of this {self.of} are used"
@@ -161,7 +161,7 @@ Claim: TypeAlias = Reused | Claimed | Busy | CapReached
 
 
 class Caps(Struct, frozen=True):
-    """How many agents may run at once, and what all runs of a session may use."""
+    """Most concurrent agents, and limits for all runs of a session."""
 
     concurrent: int = 10
     session_agents: int = 400
@@ -170,7 +170,7 @@ class Caps(Struct, frozen=True):
 
 
 class RunChange(Struct, frozen=True):
-    """New limits of a run, or its edited script; None leaves one as it is."""
+    """New limits of a run, or its edited script; None leaves a value unchanged."""
 
     agents: int | None = None
     tokens: int | None = None

@@ -1,6 +1,6 @@
 """Runs and steps in a database.
 
-Calls block: `agent.orchestration.journal.journal` makes them in a thread of its own.
+Calls block: `agent.orchestration.journal.journal` makes them in its own thread.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from agent.orchestration.journal.sql_tables import SqlRuns, SqlSteps
 
 
 class JournalStore:
-    """Runs and steps. Every method of theirs raises `JournalError` where the database fails."""
+    """Runs and steps. All their methods raise `JournalError` if the database fails."""
 
     def __init__(self, connection: SqlConnection) -> None:
-        """Take over a connection and make the tables. Raises `JournalError`."""
+        """Take over a connection and create the tables. Raises `JournalError`."""
         self._connection = connection
         try:
             make_tables(connection)
@@ -27,5 +27,5 @@ class JournalStore:
         self.steps: Final = SqlSteps(connection)
 
     def close(self) -> None:
-        """Close the connection. Raises nothing."""
+        """Close the connection. Never raises."""
         self._connection.close()

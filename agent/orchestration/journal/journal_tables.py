@@ -1,4 +1,4 @@
-"""The tables of the journal, made and extended on opening.
+"""The tables of the journal, created and extended when it is opened.
 
 A newer program may have added columns: they stay, since every statement names its columns.
 """
@@ -62,7 +62,7 @@ _INDEXES: Final = (
 
 
 def make_tables(connection: SqlConnection) -> None:
-    """Make what is missing. Raises `JournalError`."""
+    """Create missing tables and columns. Raises `JournalError`."""
     missing = [
         statement
         for table, (columns, constraint) in _TABLES.items()

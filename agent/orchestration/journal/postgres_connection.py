@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import psycopg
 
 LOCK: Final = 0x61_67_74_75
-"""Key of the advisory lock that one writer at a time has, as with SQLite."""
+"""Key of the advisory lock that allows one writer at a time, as with SQLite."""
 CONNECT_S: Final = 10
 INSTALL: Final = "pip install 'agent-tui[postgres]'"
 
@@ -25,7 +25,7 @@ class PostgresConnection:
         """Connect.
 
         Raises:
-            JournalError: there is no driver, or no connection.
+            JournalError: the driver is not installed, or the connection fails.
         """
         try:
             import psycopg  # an extra
@@ -40,7 +40,7 @@ class PostgresConnection:
         """Open a transaction that excludes every other writer. Raises `JournalError`."""
         durability = "on" if is_durable else "off"
         if self._database.closed:
-            # The server was restarted, or the network was away.
+            # The server was restarted, or the network was interrupted.
             self._database = self._connect()
         try:
             with self._database.transaction():
@@ -77,7 +77,7 @@ class PostgresConnection:
             raise JournalError(f"no connection to the journal: {error}") from error
 
     def _execute(self, statement: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
-        # Statements are ours alone: nothing of a user or a model is part of their text.
+        # Statements are constants: they contain no text of users or models.
         ours = statement.replace("?", "%s").encode()
         cursor = self._database.execute(ours, tuple(values) or None)
         return cursor.fetchall() if cursor.description is not None else []

@@ -1,4 +1,4 @@
-"""Who owns a run or a step: a process of a machine, which can be known to have ended."""
+"""Owners of runs and steps: processes, identified by machine and process id."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import uuid
 
 
 def new_owner() -> str:
-    """Return a name by which this process owns a run."""
+    """Return a new name that identifies this process as an owner."""
     return f"{_machine()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
 
 def is_gone(owner: str) -> bool:
-    """Whether an owner is known to have ended: a process of this machine that is not there.
+    """Return whether an owner is known to have ended, as a process of this machine.
 
-    False for those of other machines, whose lease alone decides.
+    False for owners on other machines, for which only the lease decides.
     """
     machine, _, rest = owner.rpartition(":")[0].rpartition(":")
     if machine != _machine() or not rest.isdecimal():
@@ -30,7 +30,7 @@ def is_gone(owner: str) -> bool:
 
 
 def _machine() -> str:
-    """Return the machine, and on Linux the namespace in which process ids count."""
+    """Return the machine's name, and on Linux its namespace of process ids."""
     namespace = ""
     with contextlib.suppress(OSError):
         namespace = os.readlink("/proc/self/ns/pid").strip("pid:[]")

@@ -57,12 +57,12 @@ class SqlRuns:
             transaction.execute(f"INSERT INTO workflow_run ({_RUN}) VALUES ({marks})", values)
 
     def get(self, run: str) -> RunRecord | None:
-        """Return one run; None where there is none."""
+        """Return one run; None if there is none."""
         with self._connection.transaction() as transaction:
             return _run(transaction, run)
 
     def newest(self, limit: int, name: str = "") -> Sequence[RunRecord]:
-        """Return runs, the newest first; of one name, where there is one."""
+        """Return runs, the newest first; only those of a name if `name` is not empty."""
         with self._connection.transaction() as transaction:
             rows = transaction.execute(
                 f"SELECT {_RUN} FROM workflow_run WHERE ? = '' OR name = ? "
@@ -72,7 +72,7 @@ class SqlRuns:
         return [_as_run(row) for row in rows]
 
     def take(self, run: str, owner: str, lease_s: float) -> RunRecord:
-        """Make a process the owner. Raises `RunTakenError` while another one is alive."""
+        """Make a process the owner. Raises `RunTakenError` while another owner is alive."""
         with self._connection.transaction() as transaction:
             current = _run(transaction, run)
             if current is None:
@@ -90,9 +90,9 @@ class SqlRuns:
         return owned_run
 
     def renew(self, run: str, owner: str, lease_s: float) -> Wish:
-        """Extend the leases of a run and its steps; return what others want, once.
+        """Extend the leases of a run and its steps; return and clear the wish of others.
 
-        Raises `RunTakenError` where the run has another owner by now.
+        Raises `RunTakenError` if the run has another owner by now.
         """
         with self._connection.transaction() as transaction:
             lease_until = transaction.now + lease_s
@@ -120,7 +120,7 @@ class SqlRuns:
         result: str = "",
         releases: bool = False,
     ) -> None:
-        """Record a state; without effect where the run has another owner by now."""
+        """Record a state; no effect if the run has another owner by now."""
         with self._connection.transaction(is_durable=True) as transaction:
             ended_at = transaction.now if state.is_over else None
             transaction.execute(
@@ -140,12 +140,12 @@ class SqlRuns:
                 )
 
     def wish(self, run: str, wish: Wish) -> None:
-        """Leave a wish for the owner."""
+        """Store a wish for the owner."""
         with self._connection.transaction() as transaction:
             transaction.execute("UPDATE workflow_run SET wish = ? WHERE id = ?", (wish, run))
 
     def change(self, run: str, change: RunChange) -> None:
-        """Raise or lower limits of a run, or replace the script of one that no process works on."""
+        """Change limits of a run, or replace its script while no process runs it."""
         with self._connection.transaction() as transaction:
             transaction.execute(
                 "UPDATE workflow_run SET max_agents = COALESCE(?, max_agents), "
@@ -163,7 +163,7 @@ class SqlSteps:
         self._connection = connection
 
     def claim(self, step: StepRecord, lease_s: float, caps: Caps) -> Claim:
-        """Take a step for `step.owner`, or return why not; one transaction."""
+        """Claim a step for `step.owner`, or return why not, in one transaction."""
         with self._connection.transaction() as transaction:
             current = _step(transaction, step.run, step.key, step.occurrence)
             if current is not None and current.state is StepState.DONE:
@@ -212,14 +212,14 @@ class SqlSteps:
         return Claimed(attempt, near_limits(run, usage, in_session, caps))
 
     def get(self, run: str, key: str, occurrence: int) -> StepRecord | None:
-        """Return one step; None where there is none."""
+        """Return one step; None if there is none."""
         with self._connection.transaction() as transaction:
             return _step(transaction, run, key, occurrence)
 
     def hold(self, place: StepPlace, owner: str, lease_s: float, *, if_dead: bool = False) -> bool:
-        """Give a running step that a process has to `owner`, or extend the lease of the same.
+        """Transfer a running step of `place.owner` to `owner`, or extend its lease.
 
-        With `if_dead`, only from one that has ended. Returns whether `owner` has it now.
+        With `if_dead`, only if the old owner has ended. Return whether `owner` has it now.
         """
         key = (place.run, place.key, place.occurrence)
         with self._connection.transaction() as transaction:
@@ -237,7 +237,7 @@ class SqlSteps:
                 (owner, transaction.now + lease_s, *key),
             )
             if if_dead:
-                # Another agent starts for it, which limits count.
+                # Another agent starts for it, which counts toward limits.
                 transaction.execute(
                     f"UPDATE workflow_step SET attempts = attempts + 1 WHERE {_PLACE}", key
                 )
@@ -251,14 +251,14 @@ class SqlSteps:
             transaction.execute("DELETE FROM workflow_run WHERE id = ?", (run,))
 
     def finish(self, step: StepRecord) -> bool:
-        """Record an ended step; False where another result is recorded already."""
+        """Record an ended step; False if another result is already recorded."""
         with self._connection.transaction(is_durable=True) as transaction:
             current = _step(transaction, step.run, step.key, step.occurrence)
             if current is not None and current.state is StepState.DONE:
                 return False
             is_lost = current is not None and current.owner != step.owner
             if is_lost and step.state is not StepState.DONE:
-                # Another process runs it now; only a real answer is worth more than its attempt.
+                # Another process runs it now; only a complete answer takes precedence.
                 return False
             started_at = current.started_at if current is not None else transaction.now
             if current is not None and current.state is StepState.RUNNING:
@@ -284,13 +284,13 @@ class SqlSteps:
         return [_as_step(row) for row in rows]
 
     def usage(self, *, run: str = "", session: str = "") -> WorkflowUsage:
-        """Return what was used by a run, or by all runs of a session."""
+        """Return the usage of a run, or of all runs of a session."""
         column, value = ("id", run) if run else ("session", session)
         with self._connection.transaction() as transaction:
             return _usage(transaction, column, value)
 
     def find_done(self, key: str, occurrence: int, session: str) -> StepRecord | None:
-        """Return a finished step of another run of the session, the newest first."""
+        """Return the newest finished step with this key in the session's runs, or None."""
         columns = ", ".join(f"s.{name}" for name in STEP_COLUMNS)
         with self._connection.transaction() as transaction:
             rows = transaction.execute(
@@ -303,7 +303,7 @@ class SqlSteps:
 
 
 def _is_elsewhere(step: StepRecord, owner: str, now: float) -> bool:
-    """Return whether another process that is alive runs the step."""
+    """Return whether another live process runs the step."""
     is_running = step.state is StepState.RUNNING and step.owner != owner
     return is_running and step.lease_until > now and not is_gone(step.owner)
 
@@ -336,7 +336,7 @@ def _usage(transaction: Transaction, column: str, value: str) -> WorkflowUsage:
 
 
 def _with_earlier(step: StepRecord, earlier: StepRecord) -> StepRecord:
-    """Return an attempt's end with what earlier attempts of the step used."""
+    """Return an ended attempt with the usage of earlier attempts added."""
     costs = [cost for cost in (step.cost_usd, earlier.cost_usd) if cost is not None]
     return msgspec.structs.replace(
         step, tokens=step.tokens + earlier.tokens, cost_usd=sum(costs) if costs else None
@@ -375,7 +375,7 @@ def _convert_row(values: dict[str, Value], kind: type[_Record]) -> _Record:
 
 def _plain(value: object) -> Value:
     if isinstance(value, str):
-        # What no database takes must not cost a result: agents, scripts and endpoints write it.
+        # Characters that databases reject must not lose a result of an agent, script or endpoint.
         return str(without_surrogates(str(value))).replace("\0", "\ufffd")
     assert value is None or isinstance(value, (int, float))
     return value

@@ -1,4 +1,4 @@
-"""The journal in a SQLite file of the project, for all processes of one machine."""
+"""The journal in an SQLite file of the project, for all processes of one machine."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     import sqlite3
 
 BUSY_S: Final = 10.0
-"""How long a statement waits for another process's transaction, which takes some milliseconds."""
+"""How long a statement waits for another process's transaction, which takes milliseconds."""
 
 
 class SqliteConnection:
-    """A file in WAL mode; only its owner may read it."""
+    """A file in WAL mode that only its owner may read."""
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
-        """Open or make the file.
+        """Open or create the file.
 
         Raises:
             JournalError: it cannot be opened, or is not a journal.
@@ -34,7 +34,7 @@ class SqliteConnection:
         self._clock = clock
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # Made with its mode, before SQLite would make it readable to others.
+            # Created with its mode, as SQLite would make it readable to others.
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
             self._database: sqlite3.Connection = sqlite3.connect(
                 path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
@@ -52,8 +52,8 @@ class SqliteConnection:
     def transaction(self, *, is_durable: bool = False) -> Iterator[Transaction]:
         """Open a transaction that excludes every other writer. Raises `JournalError`."""
         try:
-            # In WAL mode a commit survives the end of the process either way; only a power cut
-            # tells the two apart.
+            # In WAL mode a commit survives the end of the process either way; the modes differ
+            # only in a power failure.
             self._database.execute(f"PRAGMA synchronous = {'FULL' if is_durable else 'NORMAL'}")
             self._database.execute("BEGIN IMMEDIATE")
         except self._error as error:

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from typing import Final
 
 KEYED_OPTIONS: Final = ("agentType", "effort", "findings", "isolation", "model", "schema")
-"""Options that are part of the key; a label or a phase changes no answer."""
+"""Options that are part of the key; labels and phases do not affect the answer."""
 
 
 def step_key(prompt: str, options: Mapping[str, object] | None = None) -> str:
-    """Return 64 hexadecimal digits: of the prompt alone where no option matters."""
+    """Return 64 hexadecimal digits; the hash of the prompt alone if no such option is set."""
     key_options = {
         name: value
         for name in KEYED_OPTIONS
@@ -30,10 +30,10 @@ def step_key(prompt: str, options: Mapping[str, object] | None = None) -> str:
 
 
 def script_hash(text: str) -> str:
-    """Return the hash by which "don't ask again" knows a script."""
+    """Return the hash by which "don't ask again" identifies a script."""
     return _digest(text)
 
 
 def _digest(text: str) -> str:
-    # A lone surrogate, which JSON can spell, must not make a prompt unusable.
+    # A lone surrogate, which JSON allows, must not make a prompt unusable.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,1 +1,1 @@
-"""One run of a workflow: its agents, its limits, its end."""
+"""One run of a workflow: its agents, limits and end."""

@@ -1,4 +1,4 @@
-"""What a run asks of an agent, and what it gets: the seam to the agents of a session."""
+"""The interface between a run and the agents of a session: orders and answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent.orchestration.journal.journal_records import StepPlace, StepState
 MAX_TURNS = 15
 """Model calls of one agent (reference page `orchestration-mode`, MAX_SUBAGENT_TURNS)."""
 MISFORMED: Final = "InvalidAnswer: "
-"""Begins the reason of an agent that gave no answer that follows the schema."""
+"""Prefix of the reason if an agent's answer never matched the schema."""
 
 
 class AgentOrder(Struct, frozen=True, kw_only=True):
@@ -32,13 +32,13 @@ class AgentOrder(Struct, frozen=True, kw_only=True):
     effort: str | None = None
     agent_type: str = ""
     isolation: str = ""
-    """`worktree`: in a checkout of its own."""
+    """`worktree`: run in its own checkout."""
     attempt: int = 1
     place: StepPlace | None = None
-    """Set where its step is claimed."""
+    """Set once its step is claimed."""
 
     def key_options(self) -> dict[str, object]:
-        """Return the options that the key of the step depends on."""
+        """Return the options that are part of the step's key."""
         return {
             "schema": self.schema,
             "findings": self.reports_findings,
@@ -50,25 +50,25 @@ class AgentOrder(Struct, frozen=True, kw_only=True):
 
 
 class AgentAnswer(Struct, frozen=True, kw_only=True):
-    """How an agent ended."""
+    """The outcome of an agent."""
 
     state: StepState
-    """`DONE` for a real answer, `PARTIAL` at a limit, `FAILED` otherwise."""
+    """`DONE` with a complete answer, `PARTIAL` at a limit, `FAILED` otherwise."""
     value: object = None
-    """JSON: the text, or what the schema asks for; the text so far where it is partial."""
+    """JSON value: the text, or a value of the schema; the text so far if it is partial."""
     reason: str = ""
     """Why it is partial or failed, with the kind of the error."""
     tokens: int = 0
     cost_usd: float | None = None
     transcript: str = ""
     retry_after_s: float | None = None
-    """Set where the endpoint had no capacity: when to try again."""
+    """Set if the endpoint had no capacity: seconds until a retry."""
 
     @property
     def is_misformed(self) -> bool:
-        """Whether it failed because no answer followed the schema."""
+        """Whether it failed because no answer matched the schema."""
         return self.state is StepState.FAILED and self.reason.startswith(MISFORMED)
 
 
 RunAgent: TypeAlias = Callable[[AgentOrder, AbortSignal], Awaitable[AgentAnswer]]
-"""Runs an agent to its end. Raises nothing but cancellation."""
+"""Runs an agent to its end. Raises only CancelledError."""

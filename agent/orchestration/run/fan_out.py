@@ -1,4 +1,4 @@
-"""A fan-out: every subtask an agent, every result a second agent that tries to refute it."""
+"""A fan-out: an agent for every subtask, and a second one that tries to refute its result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INVESTIGATE, VERIFY = "investigate", "verify"
 
 
 class FanOutOptions(Struct, frozen=True):
-    """What the arguments of such a run say."""
+    """The options of a fan-out, stored as its arguments."""
 
     dropped: int = 0
     """Subtasks beyond the limit."""
@@ -32,7 +32,7 @@ class FanOutOptions(Struct, frozen=True):
 
 
 def fan_out_options(args: str) -> FanOutOptions:
-    """Read them of a record; the usual ones where it has none."""
+    """Parse the arguments of a record; return the defaults if they are invalid."""
     try:
         return msgspec.json.decode(args, type=FanOutOptions)
     except msgspec.DecodeError:
@@ -42,7 +42,7 @@ def fan_out_options(args: str) -> FanOutOptions:
 async def run_fan_out(steps: StepRunner, subtasks: Subtasks, *, verifies: bool) -> str:
     """Run the subtasks and return the text for the model.
 
-    Each verifier starts as soon as its result is there. Raises `RunStopped`.
+    Each verifier starts as soon as the result is available. Raises `RunStopped`.
     """
     runs = [
         asyncio.ensure_future(_one(steps, number, task, verifies=verifies))
@@ -58,9 +58,9 @@ async def run_fan_out(steps: StepRunner, subtasks: Subtasks, *, verifies: bool) 
 
 
 async def verify(steps: StepRunner, task: str, result: str, label: str) -> Mapping[str, object]:
-    """Return the verdict on a result: `verdict`, and `text` with what decided it.
+    """Return the verdict on a result: `verdict`, and `text` with the reasons.
 
-    A verifier that could not check is `unverified`, never counted as refuted. Raises `RunStopped`.
+    If the verifier fails, the verdict is `unverified`, never refuted. Raises `RunStopped`.
     """
     order = AgentOrder(
         prompt=verification_prompt(task, result), label=label, phase=VERIFY, reports_findings=True
@@ -72,7 +72,7 @@ async def verify(steps: StepRunner, task: str, result: str, label: str) -> Mappi
 
 
 def answer_text(answer: AgentAnswer) -> str:
-    """Return an answer as the model reads it: text as it is, findings as indented JSON."""
+    """Return an answer as text for the model; findings become indented JSON."""
     if answer.state is StepState.FAILED:
         return f"(subagent failed: {answer.reason})"
     text = answer.value if isinstance(answer.value, str) else json.dumps(answer.value, indent=2)

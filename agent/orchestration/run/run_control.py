@@ -1,4 +1,4 @@
-"""Whether a run may continue: running, paused for a reason, or stopping."""
+"""Controls whether a run may continue: running, paused, or stopping."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Callable
 
 
 class RunStopped(Exception):
-    """The run ends: a user stopped it, or this process does."""
+    """The run ends, because a user stopped it or this process ends."""
 
 
 class RunLeft(RunStopped):
-    """The run ends here, paused at a limit that cannot be raised now."""
+    """The run ends in this process, paused at a limit that cannot be raised now."""
 
 
 class RunControl:
-    """What the agents of a run wait for before they start."""
+    """The state of a run that its agents check before they start."""
 
     def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
-        """The run is not paused; `on_change` is called when that changes."""
+        """`on_change` is called on each pause, resume or stop; initially the run is running."""
         self.reason = ""
         """Why it is paused or stopping; empty while it runs."""
         self._is_stopping = False
@@ -33,7 +33,7 @@ class RunControl:
         return not self._goes_on.is_set() and not self._is_stopping
 
     def pause(self, reason: str) -> None:
-        """Start no further agent; those that work continue."""
+        """Start no further agent; running ones continue."""
         if not self._is_stopping and self._goes_on.is_set():
             self.reason = reason
             self._goes_on.clear()
@@ -47,7 +47,7 @@ class RunControl:
             self._on_change()
 
     def stop(self, reason: str) -> None:
-        """Start no further agent; what waits gets `RunStopped`."""
+        """Start no further agent; waiting ones get `RunStopped`."""
         if not self._is_stopping:
             self.reason, self._is_stopping = reason, True
             self._stopping.set()
@@ -60,7 +60,7 @@ class RunControl:
         self.stop_here()
 
     def stop_here(self) -> None:
-        """Raise `RunStopped` where the run stops."""
+        """Raise `RunStopped` if the run is stopping."""
         if self._is_stopping:
             raise RunStopped(self.reason)
 

@@ -1,4 +1,4 @@
-"""What a script's calls do: agents, verifiers, and workflows one level deep."""
+"""Executes a script's calls: agents, verifiers, and workflows one level deep."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from agent.orchestration.script.script_engine import CallRejected, Json, ScriptC
 from permissions.base.text.sanitize import sanitize
 
 SHOWN_CHARS: Final = 200
-"""Of a label or a phase, which are shown in a line and recorded with each agent."""
+"""Longest label or phase; these are shown in one line and recorded with each agent."""
 RunNested = Callable[[str, Json], Awaitable[Json]]
-"""Runs the workflow of a name with its arguments; raises `CallRejected`."""
+"""Runs a workflow by name with arguments; raises `CallRejected`."""
 
 
 class ScriptCalls:
@@ -29,7 +29,7 @@ class ScriptCalls:
         self._run_nested = run_nested
 
     async def answer(self, call: ScriptCall) -> Json:
-        """Return the answer. Raises `CallRejected` and `RunStopped`."""
+        """Return the answer to a call. Raises `CallRejected` and `RunStopped`."""
         payload = call.payload
         match call.kind:
             case "agent":
@@ -81,7 +81,7 @@ def _order(payload: Mapping[str, Json]) -> AgentOrder:
 def _schema(schema: Json) -> Mapping[str, Json]:
     if not isinstance(schema, Mapping):
         raise CallRejected("the schema of agent() must be an object")
-    from agent.loop.answer_schema import AnswerSchema  # for scripts with a schema alone
+    from agent.loop.answer_schema import AnswerSchema  # only for scripts with a schema
 
     try:
         return AnswerSchema(json.dumps(schema)).schema

@@ -1,4 +1,4 @@
-"""How many agents of a run work at once: halved when the endpoint is overloaded, then regained."""
+"""Limits concurrent agents of a run: halved when the endpoint is overloaded, then regained."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 REGAIN: Final = 0.1
-"""Share of a place that each answer gives back after an overload."""
+"""Share of a slot that each answer adds back after an overload."""
 
 
 class Slots:
-    """Places for agents; taken in the order in which they were asked for."""
+    """Slots for agents, granted in the order of requests."""
 
     def __init__(self, most: int) -> None:
-        """`most` places at once; at least one."""
+        """`most` is the number of slots, at least one."""
         self._most = max(1, most)
         self._limit = float(self._most)
         self._taken_count = 0
@@ -23,12 +23,12 @@ class Slots:
 
     @property
     def limit(self) -> int:
-        """Places there are now."""
+        """Current number of slots."""
         return int(self._limit)
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
-        """Wait for a place and hold it."""
+        """Wait for a slot and hold it in the context."""
         async with self._change:
             await self._change.wait_for(lambda: self._taken_count < self.limit)
             self._taken_count += 1
@@ -41,5 +41,5 @@ class Slots:
                 self._change.notify_all()
 
     def halve(self) -> None:
-        """Halve the places; agents that work already continue."""
+        """Halve the slots; running agents continue."""
         self._limit = max(1.0, self._limit / 2)

@@ -1,4 +1,4 @@
-"""Runs the agent calls of one run: each through the journal, within limits, in free places."""
+"""Runs the agent calls of one run, using the journal, limits and slots."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from agent.orchestration.run.run_control import RunControl, RunLeft, RunStopped
 from agent.orchestration.run.slots import Slots
 
 POLL_S: Final = 0.1
-"""Between two looks at a step that another process runs."""
+"""Interval, in seconds, for polling a step that another process runs."""
 MAX_ATTEMPTS: Final = 8
-"""Of one agent, while the endpoint has no capacity."""
+"""Attempts of one agent while the endpoint has no capacity."""
 MAX_WAIT_S: Final = 300.0
 GRACE_S: Final = 5.0
-"""What agents have to come to the end of a message after a stop."""
+"""Seconds for agents to finish their message after a stop."""
 
 
 AtLimit: TypeAlias = Callable[["StepRunner", CapReached], Awaitable[bool]]
-"""Asks what becomes of a run at its limit; returns whether the limit was raised."""
+"""Asks the user about a run at its limit; returns whether the limit was raised."""
 
 
 class StepView(Struct, frozen=True):
-    """A step as the screen shows it."""
+    """A step as shown on the screen."""
 
     record: StepRecord
     is_reused: bool = False
@@ -68,13 +68,13 @@ class StepRunner:
         """Nothing starts yet; `on_change` is called whenever `views` changes.
 
         Args:
-            at_limit: Puts a limit before the user; None: there is no user, the run is left paused.
-            on_near: Takes each limit once, when most of it is used.
+            at_limit: Asks the user about a limit; None: there is no user, the run is left paused.
+            on_near: Called once for each limit, when it is nearly reached.
         """
         self.run = run
         self.caps = caps
         self.views: dict[tuple[str, int], StepView] = {}
-        """By key and occurrence, in the order in which they were called."""
+        """Views by key and occurrence, in the order of the calls."""
         self._journal = journal
         self._run_agent = run_agent
         self._control = control
@@ -89,7 +89,7 @@ class StepRunner:
         self._on_change = on_change
 
     async def call(self, order: AgentOrder) -> AgentAnswer:
-        """Return the answer of an agent, from the journal where it is known.
+        """Return the answer of an agent, from the journal if it is recorded there.
 
         Raises:
             RunStopped: the run ends, and its agents have ended.
@@ -129,7 +129,7 @@ class StepRunner:
         return answer
 
     async def _run_once(self, step: StepRecord, order: AgentOrder) -> AgentAnswer:
-        """Claim a step until that is decided, and run its agent."""
+        """Claim a step, waiting if necessary, and run its agent."""
         while True:
             await self._control.may_start()
             match await self._journal.claim(step, self.run, self.caps):
@@ -146,7 +146,7 @@ class StepRunner:
                     return await self._work(step, replace(order, attempt=attempt, place=place))
 
     async def _pause(self, limit: CapReached) -> None:
-        """Pause and ask; where there is no user, leave the run once those at work are done."""
+        """Pause and ask; without a user, leave the run once running agents have ended."""
         if self._at_limit is None:
             await self._until_idle()
             raise RunLeft(limit.text)
@@ -155,7 +155,7 @@ class StepRunner:
             self._asking = asyncio.ensure_future(self._ask(limit, self._at_limit))
 
     async def _until_idle(self) -> None:
-        """Wait for the agents that work: the end of the run would cancel them."""
+        """Wait for running agents, as the end of the run would cancel them."""
         while self._working:
             self._idle.clear()
             await self._idle.wait()
@@ -203,7 +203,7 @@ class StepRunner:
         finally:
             stopping.cancel()
         ended_record = ended_step(running, answer)
-        # Recorded before it is used: nothing that was paid for is lost.
+        # Recorded before it is used, so that nothing that was paid for is lost.
         await asyncio.shield(self._journal.finish(ended_record))
         self._show(StepView(ended_record))
         if answer.state is not StepState.DONE:
@@ -213,7 +213,7 @@ class StepRunner:
     async def _record_abandoned(
         self, step: StepRecord, working: asyncio.Future[AgentAnswer]
     ) -> None:
-        """Record what an agent used that a script started and did not wait for."""
+        """Record the usage of an agent that a script started and did not await."""
         await asyncio.wait({working}, timeout=GRACE_S)
         working.cancel()
         (answer,) = await asyncio.gather(working, return_exceptions=True)
@@ -223,7 +223,7 @@ class StepRunner:
             self._show(StepView(ended_record))
 
     async def _of_earlier_run(self, step: StepRecord) -> AgentAnswer | None:
-        """Return what the same subtask answered earlier in this conversation."""
+        """Return the answer of the same subtask from an earlier run of this session; else None."""
         session = self.run.session
         if not session:
             return None
@@ -247,7 +247,7 @@ class StepRunner:
         return AgentAnswer(state=StepState.DONE, value=json.loads(result))
 
     async def aclose(self) -> None:
-        """End a question that is still open."""
+        """Cancel a pending question about a limit."""
         if self._asking is not None:
             self._asking.cancel()
             await asyncio.gather(self._asking, return_exceptions=True)

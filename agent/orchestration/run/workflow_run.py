@@ -1,4 +1,4 @@
-"""One run in this process: from its record to its result, obeying what other processes want."""
+"""One run in this process, from its record to its result; handles wishes of other processes."""
 
 from __future__ import annotations
 
@@ -38,30 +38,30 @@ from permissions.base.process.spawn import Confine
 
 LOG_LINES = 200
 NESTED_AT_ONCE = 4
-"""Workflows of one script that run at the same time, each in a process of its own."""
+"""Nested workflows of one script that run concurrently, each in its own process."""
 
 
 class RunEnd(Struct, frozen=True):
-    """How a run ended."""
+    """The end of a run."""
 
     state: WorkflowState
     result: str = ""
-    """The text of a fan-out, or JSON of what a script returned."""
+    """The text of a fan-out, or JSON of a script's return value."""
     reason: str = ""
 
 
 class RunParts(Struct, frozen=True):
-    """What a run needs of its process."""
+    """What a run needs from its process."""
 
     journal: Journal
     run_agent: RunAgent
     confine: Confine
     """Confines the process of a script."""
     find_script: Callable[[str], WorkflowScript]
-    """Returns the workflow of a name; raises `ScriptError`."""
+    """Returns a workflow by name; raises `ScriptError`."""
     caps: Caps = Caps()
     at_limit: AtLimit | None = None
-    """Asks at a limit; None where there is no user to ask."""
+    """Asks the user at a limit; None if there is no user."""
     notify: Callable[[str], None] = lambda _: None
     """Shows a line to the user."""
 
@@ -76,7 +76,7 @@ class WorkflowRun:
         *,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        """The journal has the record already."""
+        """The journal already contains `record`."""
         self.record = record
         self.control = RunControl(on_change)
         self.steps = StepRunner(
@@ -93,7 +93,7 @@ class WorkflowRun:
         self.log_lines: list[str] = []
         """The latest lines that the script logged."""
         self.on_log: Callable[[str], None] = lambda _: None
-        """Takes each of them."""
+        """Called with each line that the script logs."""
         self.phase = ""
         self._parts = parts
         self._on_change = on_change
@@ -101,7 +101,7 @@ class WorkflowRun:
         self._nested_places = asyncio.Semaphore(NESTED_AT_ONCE)
 
     async def to_the_end(self) -> RunEnd:
-        """Run, record how it ended, and return that. Raises nothing but cancellation."""
+        """Run, record how it ended, and return that. Raises only CancelledError."""
         self._earlier_usage = await self._parts.journal.usage(run=self.record.id)
         renewing = asyncio.ensure_future(self._renew())
         try:
@@ -167,14 +167,14 @@ class WorkflowRun:
         self._parts.notify(text)
 
     def spent(self) -> Spent:
-        """Return what all processes used before this one took the run, and this one since."""
+        """Return the usage of earlier processes plus that of this one."""
         records = [view.record for view in self.steps.views.values() if not view.is_reused]
         cost = sum(record.cost_usd or 0.0 for record in records)
         tokens = sum(record.tokens for record in records)
         return Spent(self._earlier_usage.cost_usd + cost, self._earlier_usage.tokens + tokens)
 
     async def _renew(self) -> None:
-        """Hold the lease, and obey wishes of other processes."""
+        """Renew the lease, and handle wishes of other processes."""
         reason = ""
         while True:
             try:

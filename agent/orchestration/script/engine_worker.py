@@ -1,11 +1,11 @@
 """The process of one workflow script: runs it in QuickJS, and imports nothing of this program.
 
-Started with `python -I`, an empty environment and an empty directory. Standard input brings JSON
-lines: first the start, then answers to calls. Standard output takes the calls (`{"calls": […]}`)
+Started with `python -I`, an empty environment and an empty directory. Standard input receives JSON
+lines: first the start, then answers to calls. Standard output gets the calls (`{"calls": […]}`)
 and the end (`{"value": …}` or `{"error": …}`).
 
-The engine takes no callbacks while a time limit is set: what the script calls collects in an
-outbox, which is emptied after each round of jobs, and answers are handed in.
+The engine allows no callbacks while a time limit is set: the script's calls are collected in an
+outbox, which is read after each round of jobs, and answers are passed in.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from collections.abc import Callable
 from typing import Any
 
 BACKSTOP_S = 5
-"""After this much more processor time than the script has, the system ends the process."""
+"""Additional processor seconds after which the operating system kills the process."""
 STACK_BYTES = 512 * 1024
 _LANDLOCK_CREATE, _LANDLOCK_RESTRICT = 444, 446
 _SET_NO_NEW_PRIVILEGES = 38
 _FILE_ACCESS = (1 << 13) - 1
-"""All that the first version of Landlock knows: executing, reading, writing, making, removing."""
+"""All file accesses of the first Landlock version: execute, read, write, create, remove."""
 
 
 class ScriptEnded(Exception):
@@ -34,7 +34,7 @@ class ScriptEnded(Exception):
 
 
 def main() -> None:
-    """Run the script that standard input brings."""
+    """Run the script that standard input provides."""
     import quickjs  # type: ignore[import-untyped]  # while files can still be read
 
     start = json.loads(sys.stdin.buffer.readline())
@@ -59,7 +59,7 @@ def main() -> None:
 def _pump(context: Any, control: Callable[..., Any], start: dict[str, Any]) -> None:
     while True:
         while context.execute_pending_job():
-            # Each job has a limit; a script that always starts another one has this.
+            # Each job has a limit; this one is for scripts that keep starting new jobs.
             if time.process_time() > start["cpu_s"]:
                 raise ScriptEnded("the script exceeded its limit of processor time")
         calls = control("take")
@@ -81,7 +81,7 @@ def _pump(context: Any, control: Callable[..., Any], start: dict[str, Any]) -> N
 
 
 def _readable(error: str) -> str:
-    """Return the first line of an error, and the line of the script that a wrong syntax is in."""
+    """Return the first line of an error, with the script's line number for a syntax error."""
     first, *trace = error.encode("utf-8", "replace").decode().strip().splitlines() or ["it failed"]
     if "interrupted" in first:
         return "the script exceeded its limit of processor time"
@@ -104,7 +104,7 @@ def _restrict(cpu_s: float) -> None:
 
 
 def _give_up_files() -> None:
-    """Deny every file to this process, where the kernel has Landlock."""
+    """Deny this process access to all files, if the kernel supports Landlock."""
     libc = ctypes.CDLL(None, use_errno=True)
     access = ctypes.c_uint64(_FILE_ACCESS)
     ruleset = libc.syscall(_LANDLOCK_CREATE, ctypes.byref(access), ctypes.sizeof(access), 0)

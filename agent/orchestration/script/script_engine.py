@@ -1,4 +1,4 @@
-"""Runs a workflow script in a process of its own, and answers what it calls."""
+"""Runs a workflow script in its own process, and answers its calls."""
 
 from __future__ import annotations
 
@@ -30,33 +30,33 @@ MAX_CALLS: Final = 100_000
 MEMORY_BYTES: Final = 64 * 1024 * 1024
 CPU_S: Final = 5.0
 MESSAGE_BYTES: Final = 4_000_000
-"""Of the calls that a script makes at once, as JSON."""
+"""Largest batch of a script's calls, as JSON."""
 SENT_BYTES: Final = 100_000_000
-"""Of all its calls, which stay in memory while the run lasts."""
+"""Largest total of its calls, which stay in memory during the run."""
 LINE_CHARS: Final = 2_000
-"""Of a line that it logs, or of the title of a phase."""
+"""Longest line that it logs, or title of a phase."""
 
 Json: TypeAlias = object
 Log: TypeAlias = Callable[[str, str], None]
-"""Takes `log` or `phase`, and a text."""
+"""Called with `log` or `phase`, and a text."""
 
 
 class ScriptCall(Struct, frozen=True):
-    """What a script asks for; `kind` is `agent`, `verify` or `workflow`."""
+    """A call of a script; `kind` is `agent`, `verify` or `workflow`."""
 
     kind: str
     payload: Mapping[str, Json]
 
 
 class Spent(Struct, frozen=True):
-    """What the run used so far, as the script may see it."""
+    """Usage of the run so far, for the script."""
 
     usd: float = 0.0
     tokens: int = 0
 
 
 class Allowed(Struct, frozen=True):
-    """What the run may use; None: no limit."""
+    """Limits of the run; None: no limit."""
 
     usd: float | None = None
     tokens: int | None = None
@@ -81,17 +81,17 @@ class ScriptPorts(Struct, frozen=True):
 
 @cache
 def has_engine() -> bool:
-    """Return whether scripts can run here; without, a fan-out of subtasks still can."""
+    """Return whether scripts can run here; fan-outs of subtasks always can."""
     return find_spec("quickjs") is not None
 
 
 async def run_script(script: WorkflowScript, args: Json, ports: ScriptPorts) -> Json:
-    """Run a script and return what it returns.
+    """Run a script and return its value.
 
     Raises:
-        ScriptError: it failed, used too much, or cannot run here.
+        ScriptError: it failed, exceeded a limit, or cannot run here.
     """
-    # Only sessions that run a script need it.
+    # Imported late, as few sessions run a script.
     from agent.mcp.transport.message_channel import ChannelClosed
     from agent.mcp.transport.stdio_channel import StdioChannel
 
@@ -191,13 +191,13 @@ class _ScriptRun:
             return
         from agent.mcp.transport.message_channel import ChannelClosed  # loaded by now
 
-        # Asked for also where another call failed first: asyncio writes of an unseen error.
+        # Retrieved even if another call failed first, as asyncio logs unretrieved exceptions.
         error = task.exception()
         if error is not None and not self._failure.done() and not isinstance(error, ChannelClosed):
             self._failure.set_exception(error)
 
     async def aclose(self) -> None:
-        """End the process and the calls that are no longer awaited."""
+        """End the process, and cancel the remaining calls."""
         for task in self._calls:
             task.cancel()
         await asyncio.gather(*self._calls, return_exceptions=True)

@@ -1,6 +1,7 @@
 """The head of a workflow script: `export const meta = {…}`, read as a literal.
 
-Nothing is evaluated: names, sums and calls in it are errors, as in other programs with this format.
+Nothing is evaluated: identifiers, expressions and calls in it are errors, as in other programs
+with this format.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _HEAD: Final = compile_late(r"export\s+const\s+meta\s*=\s*")
 _NAME: Final = compile_late(r"[A-Za-z_$][\w$]*")
 _NUMBER: Final = compile_late(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _NOT_NAMED: Final = compile_late(r"[^\w .:/+,'!?#-]+")
-"""What may not be in a name, which stands in rules, commands and messages to the model."""
+"""Characters not allowed in a name, which appears in rules, commands and messages to the model."""
 _WORDS: Final = {"true": True, "false": False, "null": None}
 _ESCAPES: Final = {
     "n": "\n",
@@ -38,7 +39,7 @@ _ESCAPES: Final = {
 
 
 class ScriptError(Exception):
-    """A script is wrong or failed; the text says what and, where known, in which line."""
+    """A script is invalid or failed; the text has the reason and, if known, the line."""
 
 
 class WorkflowPhase(Struct, frozen=True):
@@ -50,7 +51,7 @@ class WorkflowPhase(Struct, frozen=True):
 
 
 class ScriptMeta(Struct, frozen=True):
-    """What a script says of itself."""
+    """The metadata of a script."""
 
     name: str
     description: str
@@ -59,17 +60,17 @@ class ScriptMeta(Struct, frozen=True):
 
 
 class WorkflowScript(Struct, frozen=True):
-    """A script: its head, and the text that runs."""
+    """A script: its metadata, and the text to run."""
 
     meta: ScriptMeta
     text: str
-    """As written."""
+    """The whole source."""
     body: str
-    """Without the head, lines where they were."""
+    """The source without the head, with line numbers preserved."""
 
 
 def read_script(text: str) -> WorkflowScript:
-    """Read a script.
+    """Parse a script.
 
     Raises:
         ScriptError: its first statement is not a literal `meta` with a name and a description.
@@ -120,7 +121,7 @@ def _text(values: Mapping[str, object], field: str) -> str:
 
 
 class _LiteralReader:
-    """Reads one JavaScript literal: objects, lists, texts, numbers, true, false and null."""
+    """Parses one JavaScript literal: objects, arrays, strings, numbers, true, false and null."""
 
     def __init__(self, text: str, position: int) -> None:
         self.position = position
@@ -128,7 +129,7 @@ class _LiteralReader:
         self._depth = 0
 
     def value(self) -> Any:
-        """Read the value at the position. Raises ScriptError."""
+        """Parse the value at the position. Raises ScriptError."""
         self._skip_space()
         next_character = self._text[self.position : self.position + 1]
         match next_character:
