@@ -1,6 +1,6 @@
-"""A worker's permission requests travel to its leader, and the answers back.
+"""Forwards a worker's permission requests to its leader, and the answers back.
 
-Implements the line of `permissions.resolve.mailbox`. The other end: `agent.teams.permission_desk`.
+Implements `permissions.resolve.mailbox`. The other end: `agent.teams.permission_desk`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from permissions.resolve.mailbox import Mailbox
 
 GRACE_S: Final = 300.0
-"""How long a worker waits for a leader that is gone."""
+"""How long, in seconds, a worker waits for a leader that is gone."""
 
 
 class ForwardedRequest(Struct, frozen=True, kw_only=True):
-    """A request as the leader gets it."""
+    """A request in the form sent to the leader."""
 
     request_id: str
     tool: str
@@ -39,10 +39,10 @@ class ForwardedRequest(Struct, frozen=True, kw_only=True):
     tool_use_id: str
     cwd: str
     reasons: tuple[str, ...]
-    """Why the worker's own rules ask."""
+    """Why the worker's rules ask."""
 
     def to_request(self, agent_id: str) -> PermissionRequest:
-        """Return the request of a worker as the leader decides it."""
+        """Return the permission request for the leader to decide."""
         return PermissionRequest(
             tool=self.tool,
             tool_input=self.tool_input,
@@ -54,12 +54,12 @@ class ForwardedRequest(Struct, frozen=True, kw_only=True):
 
 
 def read_request(data: Mapping[str, object]) -> ForwardedRequest:
-    """Return a request. Raises msgspec.ValidationError."""
+    """Parse a request. Raises msgspec.ValidationError."""
     return msgspec.convert(data, ForwardedRequest)
 
 
 def decision_json(decision: Decision) -> dict[str, object]:
-    """Return what a worker needs of its leader's answer."""
+    """Return the JSON form of a decision for a worker."""
     return {
         "behavior": str(decision.behavior),
         "source": str(decision.source),
@@ -73,7 +73,7 @@ def decision_json(decision: Decision) -> dict[str, object]:
 
 
 def read_decision(data: Mapping[str, object]) -> Decision:
-    """Return an answer. Raises ValueError for what is none: nothing is allowed by it."""
+    """Parse a decision. Raises ValueError if it is invalid, so that it allows nothing."""
     new_input, feedback = data.get("updated_input"), data.get("feedback")
     return Decision(
         behavior=Behavior(str(data.get("behavior"))),
@@ -88,29 +88,29 @@ def read_decision(data: Mapping[str, object]) -> Decision:
 
 
 class LeaderLine:
-    """One worker's line to its leader."""
+    """A worker's channel for permission requests to its leader."""
 
     def __init__(
         self, post: Post, leader_id: str, cwd: Callable[[], Path], *, grace_s: float = GRACE_S
     ) -> None:
-        """`grace_s` is how long the leader may be gone before its answer is a no."""
+        """`grace_s` is how long, in seconds, a worker waits for a leader that is gone."""
         self._post = post
         self._leader_id = leader_id
         self._cwd = cwd
         self._grace_s = grace_s
         self._open: dict[str, asyncio.Future[Decision]] = {}
         self._requests: dict[str, tuple[str, ForwardedRequest]] = {}
-        """What was sent and why it asks, by request."""
+        """By request id: the text of the ask, and the request as sent."""
         self._background = BackgroundTasks()
 
     def register(self, request_id: str) -> None:
-        """Store the answer that comes from now on. Raises ValueError for an id in use."""
+        """Accept the answer to a request from now on. Raises ValueError for an id in use."""
         if request_id in self._open:
             raise ValueError(f"request {request_id} is open already")
         self._open[request_id] = asyncio.get_running_loop().create_future()
 
     async def send(self, request: PermissionRequest, pending: Decision) -> None:
-        """Put the request before the leader. Raises OSError and TeamError."""
+        """Send the request to the leader. Raises OSError and TeamError."""
         forwarded_request = ForwardedRequest(
             request_id=request.request_id,
             tool=request.tool,
@@ -133,7 +133,7 @@ class LeaderLine:
         )
 
     async def answer(self, request_id: str) -> Decision | None:
-        """Return the leader's answer, or None when the leader has been gone for too long."""
+        """Wait for the leader's answer; None if the leader has been gone for `grace_s`."""
         future, gone_s, step_s = self._open[request_id], 0.0, min(POLL_S, self._grace_s or POLL_S)
         leader = holder(self._post.place.leader_lease)
         while True:
@@ -146,18 +146,18 @@ class LeaderLine:
                 if gone_s >= self._grace_s:
                     return None
             elif current_leader != leader:
-                # Another process leads: one that has the question already drops this copy.
+                # Another process leads now; it drops this copy if it has the question already.
                 leader, gone_s = current_leader, 0.0
                 await self._put(request_id)
 
     def unregister(self, request_id: str) -> None:
-        """Forget the request; where it has no answer, the leader need not show it any longer."""
+        """Forget the request; if it is unanswered, withdraw it from the leader."""
         self._requests.pop(request_id, None)
         if not self._open.pop(request_id).done():
             self._background.start(self._withdraw(request_id))
 
     def take_answer(self, message: TeamMessage) -> None:
-        """Take in what arrived as an answer; only the leader's counts, and only once."""
+        """Handle an answer; only the leader's first one is used."""
         future = self._open.get(str(message.data.get("request_id")))
         if message.sender != self._leader_id or future is None or future.done():
             return
@@ -168,11 +168,11 @@ class LeaderLine:
             future.set_exception(error)
 
     async def aclose(self) -> None:
-        """Return once everything is withdrawn that was to be."""
+        """Wait for pending withdrawals."""
         await self._background.aclose()
 
     async def _withdraw(self, request_id: str) -> None:
-        with contextlib.suppress(OSError, TeamError):  # else the leader's answer is not read
+        with contextlib.suppress(OSError, TeamError):  # if it fails, the leader's answer is ignored
             await self._post.send(
                 self._leader_id, "permission_withdrawn", data={"request_id": request_id}
             )

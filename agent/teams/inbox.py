@@ -1,4 +1,4 @@
-"""What a member has received for its model, until a request takes it: the loop's port of mail."""
+"""Received messages for a member's model, until a request takes them; the loop's mail port."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Inbox:
     """Messages in the order of their arrival."""
 
     def __init__(self, messages: Iterable[TeamMessage] = ()) -> None:
-        """Start with what an earlier process received and did not get to."""
+        """Start with `messages`, which an earlier process received and did not deliver."""
         self._waiting = list(messages)
         self._more: list[Message] = []
         self.change = asyncio.Event()
@@ -22,25 +22,25 @@ class Inbox:
         self._listener: Callable[[], None] = lambda: None
 
     def add(self, message: TeamMessage) -> None:
-        """Put in a message."""
+        """Add a message."""
         self._waiting.append(message)
         self._announce()
 
     def add_note(self, message: Message) -> None:
-        """Put in what comes from this program itself."""
+        """Add a message of the program itself."""
         self._more.append(message)
         self.change.set()
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Call this with each message that arrives."""
+        """Set the function that is called when a message arrives."""
         self._listener = listener
 
     def waits(self) -> bool:
-        """Return whether there is anything."""
+        """Return whether messages are waiting."""
         return bool(self._waiting or self._more)
 
     def take(self) -> list[Message]:
-        """Return what comes next and take it out."""
+        """Remove and return the next messages."""
         count = first_that_fit(self._waiting)
         messages, self._waiting = self._waiting[:count], self._waiting[count:]
         notes, self._more = self._more, []

@@ -1,7 +1,7 @@
-"""The leader of a team: delegates, gathers what workers report, answers for all of them.
+"""The leader of a team: delegates to workers, collects their reports, writes the answer.
 
 It is a conversation whose tools only coordinate. Its turn lasts until the workers have reported;
-then the answer is written by the call of `agent.teams.synthesis`. Next: `agent.teams.staff`.
+then the call of `agent.teams.synthesis` writes the answer. Next: `agent.teams.staff`.
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ _LOST: Final = "It ended unexpectedly each time it was started."
 
 
 class LeaderMail(Inbox):
-    """What the leader's model gets, and when its turn may end."""
+    """The leader's inbox, which also decides when its turn ends."""
 
     def __init__(self, leader: TeamLeader) -> None:
-        """Belongs to one leader."""
+        """`leader` is the owner of the inbox."""
         super().__init__()
         self._leader = leader
 
     async def more(self, abort: AbortSignal) -> bool:
-        """Return whether there is more for the model, once the workers have reported."""
+        """Wait for mail or the workers' reports; return whether there is more for the model."""
         return await self._leader.wait_for_more(abort)
 
 
 class TeamLeader:
-    """The leader's part of one conversation."""
+    """The leader's side of a conversation."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class TeamLeader:
         has_queued: Callable[[], bool],
         notify: Callable[[str, str], None],
     ) -> None:
-        """`has_queued` returns whether the user has sent something meanwhile."""
+        """`has_queued` returns whether the user has submitted something in the meantime."""
         self.mail = LeaderMail(self)
         self._post = post
         self._history = history
@@ -86,25 +86,25 @@ class TeamLeader:
         self._results: list[WorkerResult] = []
         self._is_synthesizing = False
         self._settling = 0
-        """Reports that have arrived, and whose consequences are still to come."""
+        """Number of reports that have arrived and are still being processed."""
         self._background = BackgroundTasks()
         self.staff: Staff
         self.desk: PermissionDesk
         self.progress: MemberProgress
         self._spending: Spending
         self._checking: set[str] = set()
-        """Workers whose limits are looked at, which may wait for the user."""
+        """Workers whose limits are being checked, which may wait for the user."""
         self.tasks = TaskList(post.place.tasks)
 
     def attach(
         self, staff: Staff, desk: PermissionDesk, progress: MemberProgress, spending: Spending
     ) -> None:
-        """Take the parts that report to the leader."""
+        """Set the components that report to the leader."""
         self.staff, self.desk = staff, desk
         self.progress, self._spending = progress, spending
 
     async def begin(self) -> None:
-        """Take over what an earlier leader left, and take what arrives. Raises TeamError."""
+        """Resume an earlier leader's work, and start receiving mail. Raises TeamError."""
         history = self._history
         last: dict[str, TeamMessage] = {}
         for message in history.mail:
@@ -130,7 +130,7 @@ class TeamLeader:
     def request(
         self, build: Callable[[tuple[Message, ...]], ModelRequest]
     ) -> Callable[[tuple[Message, ...]], ModelRequest]:
-        """Return what builds the leader's requests; after the note of the synthesis, that one."""
+        """Return a request builder, which after the synthesis note builds that request instead."""
 
         def request(messages: tuple[Message, ...]) -> ModelRequest:
             usual = build(messages)
@@ -169,7 +169,7 @@ class TeamLeader:
             raise
 
     async def stop_worker(self, name: str, reason: str) -> str:
-        """Stop a worker; return what became of it. Raises TeamError and OSError."""
+        """Stop a worker; return a message about it. Raises TeamError and OSError."""
         entry = self.staff.find(name)
         was_alive = await self.staff.terminate(name, reason)
         self.desk.withdraw_all(entry.agent_id)
@@ -178,13 +178,13 @@ class TeamLeader:
         return f"{entry.agent_id} was stopped." if was_alive else f"{entry.agent_id} has ended."
 
     def rows(self) -> Sequence[RunningAgent]:
-        """Return the workers with what they do and have used."""
+        """Return the workers with their activity and usage."""
         return self.progress.rows()
 
     async def check(self, worker: RunningAgent) -> None:
-        """Ask the user where a limit is reached; without a yes the worker ends, as one that failed.
+        """Check a worker's limits; if the user does not raise a reached one, it ends as failed.
 
-        It works on while the question is open.
+        The worker continues while the question is open.
         """
         if worker.id in self._checking:
             return
@@ -203,11 +203,11 @@ class TeamLeader:
         await self._end(entry, "limit", f"{reason} It was stopped there.")
 
     async def tell(self, name: str, text: str) -> str:
-        """Send a worker a message; return what became of it. Raises TeamError and OSError."""
+        """Send a message to a worker; return the outcome. Raises TeamError and OSError."""
         return await self.staff.send_text(name, text)
 
     async def dismiss(self, name: str) -> str:
-        """Stop a worker for the user; one at work failed. Raises TeamError and OSError."""
+        """Stop a worker for the user; if it was working, it failed. Raises TeamError and OSError."""
         entry = self.staff.find(name)
         if entry.status == "working":
             return await self._end(entry, "stopped", "The user stopped it before it reported.")
@@ -224,11 +224,11 @@ class TeamLeader:
         return text
 
     def follow(self, listener: Callable[[], None]) -> None:
-        """Call this when a worker did something."""
+        """Set the function that is called when a worker did something."""
         self.progress.on_change = listener
 
     def lines(self) -> list[str]:
-        """Return the members, who waits for permission, and the tasks, for users."""
+        """Return lines for users: members, pending permission requests and tasks."""
         waiting = self.desk.waiting
         lines = [f"Team {self._post.place.name}, led by this session."]
         for entry, row in zip(self.staff.members, self.rows(), strict=True):
@@ -244,11 +244,11 @@ class TeamLeader:
         return lines
 
     def mark_failed(self, entry: MemberEntry) -> None:
-        """Take a worker that cannot be started any more for one that failed."""
+        """Mark a worker that cannot be started again as failed."""
         self._fail(entry, "lost", _LOST)
 
     def _fail(self, entry: MemberEntry, outcome: str, text: str) -> None:
-        """Report in a worker's place how it ended."""
+        """Report the end of a worker on its behalf."""
         self._take(
             TeamMessage(
                 id=derived_id(outcome, entry.session_id, entry.last_report, str(entry.starts)),
@@ -262,7 +262,7 @@ class TeamLeader:
         )
 
     async def aclose(self) -> None:
-        """End the team's work here; the next leader continues what is unfinished."""
+        """End the team's work in this process; the next leader continues it."""
         await self.progress.aclose()
         await self.desk.aclose()
         await self.staff.aclose()
@@ -295,7 +295,7 @@ class TeamLeader:
             self.mail.add(replace(message, text=f"{prefix}{message.text}"))
 
     async def _settle(self, message: TeamMessage, result: WorkerResult) -> None:
-        """Note how a worker ended; after a failure, do what was decided for it."""
+        """Record how a worker ended; after a failure, apply its `on_failure`."""
         entry = await self.staff.record_report(
             message.sender, message.id, has_failed=result.is_failure
         )
@@ -307,7 +307,7 @@ class TeamLeader:
             await self._after_failure(entry, message)
 
     async def _after_failure(self, entry: MemberEntry, message: TeamMessage) -> None:
-        """Do what was decided when the worker was started."""
+        """Apply the `on_failure` that was chosen when the worker was started."""
         self._release(entry)
         if entry.on_failure == "stop_all":
             for other in self.staff.working:
@@ -318,7 +318,7 @@ class TeamLeader:
                 await self.staff.retry(entry, text)
 
     def _release(self, entry: MemberEntry) -> None:
-        """Give a worker's tasks back to all."""
+        """Release a worker's tasks for others."""
         try:
             self.tasks.release(entry.agent_id)
         except TeamError as error:
@@ -333,7 +333,7 @@ class TeamLeader:
             outcome=str(message.data.get("outcome") or COMPLETED),
             text=message.text,
         )
-        # What a worker says last is its result.
+        # A worker's last report is its result.
         self._results = [one for one in self._results if one.worker != result.worker]
         self._results.append(result)
         return result

@@ -1,6 +1,6 @@
-"""Who is alive: a member holds the lock of a file for as long as it lives.
+"""Tracks which members are alive: each holds a file lock while it lives.
 
-The lock ends with its process, however that ends; there are no heartbeats and no clocks.
+The system releases the lock when the process ends; there are no heartbeats or clocks.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ _PAUSE_S: Final = 0.01
 
 
 class LeaseTaken(TeamError):
-    """Another process, or another member of this one, is that member."""
+    """Another process, or this one, already runs that member."""
 
 
 class Lease:
     """Held until `release`, or until the process ends."""
 
     def __init__(self, descriptor: int) -> None:
-        """Use `take`."""
+        """Call `take` instead."""
         self._descriptor: int | None = descriptor
 
     @classmethod
     def take(cls, path: Path, who: str) -> Self:
-        """Take the lease at `path`.
+        """Acquire the lease at `path`.
 
         Raises:
-            LeaseTaken: `who` lives already.
-            OSError: the disk does not let it be taken.
+            LeaseTaken: `who` is already running.
+            OSError: the file cannot be created or locked.
         """
         make_private_dir(path.parent)
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -46,33 +46,33 @@ class Lease:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except OSError as error:
-                # A process that looks whether it is held holds it for an instant.
+                # A process that checks whether it is held locks it for an instant.
                 if attempt + 1 < _ATTEMPTS:
                     time.sleep(_PAUSE_S)
                     continue
                 pid = _holder(descriptor)
                 os.close(descriptor)
                 raise LeaseTaken(f"{who} is already running, in process {pid or '?'}.") from error
-        with contextlib.suppress(OSError):  # the number is a courtesy, the lock is what counts
+        with contextlib.suppress(OSError):  # the process id is informative; only the lock counts
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         return cls(descriptor)
 
     def release(self) -> None:
-        """End it; safe to call twice."""
+        """Release the lease; safe to call twice."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 def is_held(path: Path) -> bool:
-    """Return whether somebody holds the lease at `path`."""
+    """Return whether a process holds the lease at `path`."""
     return holder(path) is not None
 
 
 def holder(path: Path) -> int | None:
-    """Return the process that holds the lease at `path`, 0 where it has no number; None for
-    none."""
+    """Return the id of the process that holds the lease at `path`, 0 if unknown; None if it is
+    free."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:

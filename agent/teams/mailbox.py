@@ -1,8 +1,8 @@
 """A mailbox: a directory with one file for each message.
 
-A message is written beside and renamed into place, so that it is there whole or not at all. It is
-consumed under a lock, once: recorded in the receiver's transcript first, deleted after. A kill in
-between leaves a file whose id the transcript has; it is deleted then, and not delivered again.
+A message is written to a temporary file and renamed, so that it is complete or absent. It is
+consumed once, under a lock: first recorded in the receiver's transcript, then deleted. If the
+process is killed in between, the transcript has the id, and the file is deleted without delivery.
 Source: the pattern "Mailbox Communication".
 """
 
@@ -23,27 +23,27 @@ from permissions.base.files.private_file import make_private_dir, sync_dir
 from permissions.base.text.failure_text import error_reason
 
 MAX_BATCH: Final = 50
-"""Messages of one delivery; the rest waits for the next."""
+"""Most messages of one delivery; the rest waits for the next."""
 
 READER_LOCK: Final = "reader.lock"
 """The name of the lock that each delivery opens; to close it counts as a change of the file."""
 
 Record = Callable[[TeamMessage], Awaitable[bool]]
-"""Puts a message on the disk as received; False where the disk does not take it."""
+"""Records a message as received; returns False if it cannot be written."""
 
 
 class Received(Struct, frozen=True):
-    """What one delivery brought."""
+    """The result of one delivery."""
 
     messages: tuple[TeamMessage, ...] = ()
     problems: tuple[str, ...] = ()
-    """For users, each reported once."""
+    """Problems to show to users, each reported once."""
     is_stuck: bool = False
-    """Whether the disk did not take the record of a message, which therefore stays where it is."""
+    """Whether the record of a message could not be written, so that it stays in the mailbox."""
 
 
 class MailDirectory:
-    """One member's mailbox, for those that send to it and for the one that reads it."""
+    """The mailbox of one member, for its senders and its reader."""
 
     def __init__(self, member_dir: Path) -> None:
         """`member_dir` is the member's directory."""
@@ -53,16 +53,16 @@ class MailDirectory:
         self._lock = member_dir / "inbox" / READER_LOCK
 
     def make(self) -> None:
-        """Make the directories, for this user alone. Raises OSError."""
+        """Create the directories, for this user only. Raises OSError."""
         for directory in (self._new, self._tmp):
             make_private_dir(directory)
 
     def put(self, message: TeamMessage) -> None:
-        """Deliver a message: when this returns, it is on the disk.
+        """Deliver a message; it is on disk when this returns.
 
         Raises:
             TeamError: there is no such mailbox, or the message is too large.
-            OSError: the disk does not take it; nothing was sent.
+            OSError: it cannot be written; nothing was sent.
         """
         data = message.encode()
         if not self._new.is_dir():
@@ -84,11 +84,11 @@ class MailDirectory:
         sync_dir(self._new)
 
     def has_mail(self) -> bool:
-        """Return whether anything waits."""
+        """Return whether messages are waiting."""
         return bool(self._names())
 
     async def receive(self, seen_ids: set[str], record: Record) -> Received:
-        """Take what waits, urgent kinds first, the senders in turn; `seen_ids` grows with it."""
+        """Consume waiting messages, urgent kinds first, the senders in turn; update `seen_ids`."""
         messages: list[TeamMessage] = []
         problems: list[str] = []
         with self._reading() as is_reader:
@@ -130,12 +130,12 @@ class MailDirectory:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[bool]:
-        """Hold the reader's lock; False where another reader has it or it cannot be taken."""
+        """Hold the reader's lock; yield False if another reader has it or it cannot be acquired."""
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             descriptor = os.open(self._lock, flags, 0o600)
         except OSError:
-            # A read-only disk: nothing could be deleted, so nothing is consumed.
+            # On a read-only disk nothing can be deleted, so nothing is consumed.
             yield False
             return
         try:
@@ -149,13 +149,13 @@ class MailDirectory:
 
 
 def _file_name(message: TeamMessage) -> str:
-    """Return a name that sorts by urgency, then by time, and names sender and id."""
+    """Return a name that sorts by urgency, then time, and contains sender and id."""
     rank = 0 if message.kind in URGENT else 1
     return f"{rank}-{message.sent_ns:020d}-{message.sender}-{message.id}.msg"
 
 
 def _fair(names: list[str]) -> list[str]:
-    """Return urgent ones first, then one of each sender in turn, each sender's in order."""
+    """Return urgent messages first, then one of each sender in turn, each sender's in order."""
     urgent = [name for name in names if name.startswith("0-")]
     senders: defaultdict[str, deque[str]] = defaultdict(deque)
     for name in names[len(urgent) :]:

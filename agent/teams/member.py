@@ -1,7 +1,7 @@
-"""A worker of a team: takes its task from its mailbox, works on it, reports, and waits for more.
+"""A worker of a team: takes its task from its mailbox, works on it, reports, waits for more.
 
-It is a conversation of its own, with its own transcript, wherever it runs. Who resumes it is the
-same member again. The other side: `agent.teams.leader`.
+It is a separate conversation with its own transcript, wherever it runs. A process that resumes it
+is the same member. The other side: `agent.teams.leader`.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 Show = Callable[[AgentEvent], None]
 MAX_REPORT: Final = 50_000
-"""Characters of a report."""
+"""Most characters of a report."""
 MAX_KEPT: Final = 3
-"""How often in a row a TeammateIdle hook may have a worker continue."""
+"""How often in a row a TeammateIdle hook may make a worker continue."""
 MEMBER_PROMPT: Final = """You are {agent_id}, a worker of a team, and you work for its leader \
 {leader_id}, not for a user: no one can answer questions. Do the task you are given with the \
 tools you have. What you may not do by yourself is decided by the leader's user; wait for it.
@@ -58,7 +58,7 @@ _AGAIN: Final = (
 
 
 class MemberMail(Inbox):
-    """What a worker's model gets; its turn ends when nothing is there."""
+    """A worker's inbox; its turn ends when the inbox is empty."""
 
     async def more(self, abort: AbortSignal) -> bool:
         """Return whether something arrived during the turn."""
@@ -66,7 +66,7 @@ class MemberMail(Inbox):
 
 
 class _Turn(Struct):
-    """What one turn of the worker came to."""
+    """The outcome of one turn of the worker."""
 
     answer: AnswerText
     denials: list[str]
@@ -74,7 +74,7 @@ class _Turn(Struct):
 
 
 class TeamMember:
-    """A worker's part of its conversation."""
+    """The worker's side of its conversation."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class TeamMember:
         recorder: SessionRecorder,
         hooks: HookDispatch,
     ) -> None:
-        """`history` is that of the session so far."""
+        """`history` is the team history of the session so far."""
         self.mail = MemberMail(history.undelivered_messages)
         self.line = line
         self._config = config
@@ -100,7 +100,7 @@ class TeamMember:
         self._started_ns = time.time_ns()
 
     async def begin(self, warn: Callable[[str], None]) -> None:
-        """Record what this session is, and take what arrives from now on."""
+        """Record the session's membership, and start receiving mail."""
         self._warn = warn
         config, history = self._config, self._history
         if history.membership is None:
@@ -110,13 +110,13 @@ class TeamMember:
         if history.open_turn is not None or history.last_reason in _ENDED_FROM_OUTSIDE:
             self.mail.add_note(user_message(_AGAIN, origin="continuation"))
         elif history.last_turn is not None:
-            # The leader may not have it; if it does, it recognizes it.
+            # The leader may not have the report; it recognizes duplicates.
             await self._report(history.last_turn, history.last_text, history.last_reason, [])
         self._post.watch.listen(self._look_for_leader)
         self._post.start({message.id for message in history.mail}, self._take, warn)
 
     async def run(self, conversation: Conversation, show: Show) -> None:
-        """Work until the leader says stop, or is gone for too long."""
+        """Work until the leader stops the worker, or has been gone for too long."""
         self._interrupt = conversation.controls.interrupt
         while not self._is_stopped:
             if self.mail.waits():
@@ -125,13 +125,13 @@ class TeamMember:
                 return
 
     async def aclose(self) -> None:
-        """Take nothing more."""
+        """Stop receiving mail."""
         self._post.watch.forget(self._look_for_leader)
         await self.line.aclose()
         await self._post.aclose()
 
     async def _work(self, conversation: Conversation, show: Show) -> None:
-        """Work on what arrived, until there is nothing more to do, and report."""
+        """Run turns until there is no more mail, and report."""
         for attempt in range(MAX_KEPT + 1):
             turn = await self._turn(conversation, show)
             terminal = turn.terminal
@@ -161,7 +161,7 @@ class TeamMember:
         return turn
 
     async def _report(self, turn_id: str, text: str, outcome: str, denials: list[str]) -> None:
-        """Tell the leader how a turn ended, under an id that is the turn's."""
+        """Report the end of a turn to the leader, with an id derived from the turn's."""
         if outcome == "max_turns":
             text = f"Worker exceeded max turns.\n{text}"
         if denials:
@@ -187,7 +187,7 @@ class TeamMember:
                 return
 
     async def _fire_idle(self) -> str | None:
-        """Fire TeammateIdle; return what the worker continues with, None where it may rest."""
+        """Fire TeammateIdle; return the prompt to continue with, None if the worker may rest."""
         outcome = await self._hooks.firing.fire(
             TeammateIdle(teammate_name=self._config.name, team_name=self._config.team)
         )
@@ -196,7 +196,7 @@ class TeamMember:
         return outcome.reason or outcome.additional_context or "Continue: a hook asks for it."
 
     def _look_for_leader(self) -> None:
-        """Report that the leader is gone, or back: a pane shows nothing else of it."""
+        """Show when the leader is gone or back, which a pane would not show otherwise."""
         has_leader, leader_id = is_held(self._post.place.leader_lease), self._config.leader_id
         if has_leader == self._has_leader:
             return
@@ -210,7 +210,7 @@ class TeamMember:
             )
 
     async def _wait(self) -> bool:
-        """Wait for mail; False where there is no leader any more."""
+        """Wait for mail; return False if the leader has been gone for too long."""
         gone_s = 0.0
         while not (self.mail.waits() or self._is_stopped):
             self.mail.change.clear()
@@ -229,7 +229,7 @@ class TeamMember:
             case "permission_answer":
                 self.line.take_answer(message)
             case "stop" if message.sender == self._config.leader_id:
-                # One from before this start was for the process before this one.
+                # An older one was meant for the previous process of this member.
                 if message.sent_ns >= self._started_ns:
                     self._is_stopped = True
                     self._interrupt()

@@ -1,7 +1,7 @@
-"""What the workers of a team do, as their transcripts say, wherever they run.
+"""The progress of a team's workers, read from their transcripts.
 
-A worker has its own transcript in every executor, so that is what is followed: for the rows of the
-screen, for those who read the leader's events, and for what the team has used.
+Workers have a transcript in every executor. It provides the rows on the screen, the events for the
+leader's listeners, and the team's usage.
 """
 
 from __future__ import annotations
@@ -38,34 +38,34 @@ _STATES: Final[dict[MemberStatus, AgentState]] = {
 
 
 class ProgressPorts(Struct, frozen=True, kw_only=True):
-    """Who is followed, and what receives the news."""
+    """Whose transcripts are read, and the receivers of changes."""
 
     members: Callable[[], Sequence[MemberEntry]]
     waiting: Callable[[], Sequence[str]]
-    """Returns the ids of those that wait for an answer about permission."""
+    """Returns the ids of workers that wait for a permission answer."""
     emit: Callable[[AgentEvent], Awaitable[None]]
-    """Takes the messages of workers, as events under their ids."""
+    """Called with the messages of workers, as events with their agent ids."""
     add: Callable[[RunningAgent, Usage], Awaitable[None]]
-    """Adds what a worker used since the last call to the totals of the session."""
+    """Adds a worker's usage since the last call to the totals of the session."""
     record_usage: Callable[[str, Usage], Awaitable[None]]
-    """Notes for the next leader what of a worker, by its name, the totals have."""
+    """Records for the next leader how much of a worker's usage, by name, is in the totals."""
     check: Callable[[RunningAgent], Awaitable[None]]
-    """Called when a worker has used more."""
+    """Called when a worker's usage has grown."""
 
 
 class _Worker(Struct):
     row: RunningAgent
     counted_usage: Usage
-    """What of `usage` is in the totals of a leader."""
+    """The part of `usage` that is in the totals of a leader."""
     offset: int = 0
     usage: Usage = field(default_factory=Usage)
 
 
 class MemberProgress:
-    """Follows the workers of one team."""
+    """Follows the transcripts of one team's workers."""
 
     def __init__(self, place: TeamPlace, watch: MailWatch, ports: ProgressPorts) -> None:
-        """Nothing is read before `begin`."""
+        """Read nothing before `begin`."""
         self._place = place
         self._watch = watch
         self._ports = ports
@@ -76,10 +76,9 @@ class MemberProgress:
         """Called when a worker did something."""
 
     async def begin(self) -> None:
-        """Read what the workers have done, then follow them.
+        """Read the transcripts so far, then follow them.
 
-        What is past is not sent as events; what they used while there was no leader is added to the
-        totals.
+        Past messages are not sent as events; usage without a leader is added to the totals.
         """
         for entry in self._ports.members():
             worker = self._of(entry)
@@ -90,7 +89,7 @@ class MemberProgress:
         self._task = asyncio.ensure_future(self._follow())
 
     def rows(self) -> tuple[RunningAgent, ...]:
-        """Return the workers as they are now, in the order of their starts."""
+        """Return the current state of the workers, in the order of their starts."""
         waiting = set(self._ports.waiting())
         rows = [self._of(entry).row for entry in self._ports.members()]
         for entry, row in zip(self._ports.members(), rows, strict=True):
@@ -103,7 +102,7 @@ class MemberProgress:
         return tuple(rows)
 
     async def aclose(self) -> None:
-        """Follow no longer; safe to call twice."""
+        """Stop following; safe to call twice."""
         task, self._task = self._task, None
         if task is not None:
             self._watch.forget(self._change.set)
@@ -130,14 +129,14 @@ class MemberProgress:
             self.on_change()
 
     async def _count(self, entry: MemberEntry) -> bool:
-        """Add to the totals what a worker used; return whether it used anything more."""
+        """Add a worker's new usage to the totals; return whether there was any."""
         worker = self._of(entry)
         more = _difference(worker.usage, worker.counted_usage)
         if more == Usage():
             return False
         worker.counted_usage = worker.usage
         await self._ports.add(worker.row, more)
-        # A disk that takes no files costs the next leader this, and nothing now.
+        # A failed write only affects the next leader's totals.
         with contextlib.suppress(TeamError):
             await self._ports.record_usage(entry.name, worker.counted_usage)
         return True
@@ -163,7 +162,7 @@ class MemberProgress:
 
 
 def _new_records(worker: _Worker) -> list[object]:
-    """Return what a transcript has more than at the last call; whole lines only."""
+    """Return the records that were added since the last call, complete lines only."""
     path = _transcript(worker.row)
     if path is None:
         return []
@@ -184,13 +183,13 @@ def _new_records(worker: _Worker) -> list[object]:
             try:
                 records.append(from_json(line.data))
             except (UnreadableRecord, msgspec.ValidationError):
-                continue  # a resume of the worker reports it
+                continue  # reported when the worker is resumed
     worker.offset += len(whole)
     return records
 
 
 def _transcript(row: RunningAgent) -> Path | None:
-    """Return a worker's file, once it is there: its directory is named for the project."""
+    """Return a worker's transcript if it exists; its directory is named for the project."""
     if not row.transcript.exists():
         sessions, name = row.transcript.parent, row.transcript.name
         path = next(iter(sessions.glob(f"*/{name}")), None)
@@ -221,14 +220,14 @@ def _see(worker: _Worker, record: object) -> None:
 
 
 def _call(name: object, arguments: object) -> str:
-    """Return a call in one line: its tool, and the first thing that it is given."""
+    """Return a call in one line: its tool, and its first text argument."""
     values = arguments.values() if isinstance(arguments, dict) else ()
     first = next((value for value in values if isinstance(value, str)), "")
     return f"{name} {first.strip().partition(chr(10))[0][:200]}".strip()
 
 
 def _event(row: RunningAgent, message: Message) -> MessageCommitted:
-    # An agent's turn is named for the call that it works for.
+    # An agent's turn has the id of the call that started it.
     return MessageCommitted(row.task.tool_use_id, message, agent_id=row.id)
 
 

@@ -1,8 +1,8 @@
-"""The leader's end of its workers' permission requests: decided by its rules, hooks, classifier and
-user, one request after the other for each worker, each answered once.
+"""Decides workers' permission requests in the leader, by its rules, hooks, classifier and user: one
+request at a time for each worker, each answered once.
 
-An answer is in the leader's transcript before it is sent; what a leader that was killed did not
-answer is asked again under the same id. The other end: `agent.teams.forwarding`.
+An answer is recorded in the leader's transcript before it is sent; requests that a killed leader
+did not answer are asked again with the same id. The other end: `agent.teams.forwarding`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from permissions.gate import PermissionGate
 from permissions.resolve.race import RaceAborted
 
 MAX_REPEATED: Final = 20
-"""Answers that a worker gets again; it has fewer calls under way."""
+"""Answers that are sent to a worker again; it has fewer calls in progress."""
 
 
 class PermissionDesk:
@@ -40,49 +40,49 @@ class PermissionDesk:
         notify: Callable[[str, str], None],
         answers: Mapping[str, MailAnswerRecord],
     ) -> None:
-        """`gate` returns the leader's gate with the limits of a worker, given by its id; `answers`
-        are those that an earlier process of this session recorded."""
+        """`gate` takes a worker's id and returns the leader's gate with that worker's limits;
+        `answers` were recorded by earlier processes of this session."""
         self._post = post
         self._gate = gate
         self._recorder = recorder
         self._notify = notify
         self._answers = dict(answers)
         self._open: dict[str, tuple[str, AbortController, asyncio.Task[None]]] = {}
-        """By request: who asks, what ends it, and who works on it."""
+        """By request id: the sender, the abort controller, and the task that decides."""
         self._one_by_one = asyncio.Lock()
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """The workers that wait for an answer."""
+        """The ids of workers that wait for an answer."""
         return tuple(sender for sender, _, _ in self._open.values())
 
     def take(self, message: TeamMessage) -> None:
-        """Begin to answer a request."""
+        """Start to answer a request."""
         controller = AbortController()
         task = asyncio.ensure_future(self._answer(message, controller))
         self._open[message.id] = (message.sender, controller, task)
         task.add_done_callback(lambda _: self._open.pop(message.id, None))
 
     async def repeat(self, worker: str) -> None:
-        """Send a worker once more what was answered last: a kill may have come in between."""
+        """Send a worker the latest answers again, as a kill may have prevented their delivery."""
         answers = [one for one in self._answers.values() if one.to == worker]
         for answer in answers[-MAX_REPEATED:]:
             await self._send(answer)
 
     def withdraw(self, message: TeamMessage) -> None:
-        """Take back a request that its worker needs no longer."""
+        """Withdraw a request that its worker no longer needs."""
         open_request = self._open.get(str(message.data.get("request_id")))
         if open_request is not None and open_request[0] == message.sender:
             open_request[1].abort("withdrawn")
 
     def withdraw_all(self, sender: str) -> None:
-        """Take back what a worker asked: it is gone, and does not wait for the answer."""
+        """Withdraw all requests of a worker that is gone."""
         for who, controller, _ in tuple(self._open.values()):
             if who == sender:
                 controller.abort("the worker is gone")
 
     async def aclose(self) -> None:
-        """End; what is open stays unanswered, for the next leader."""
+        """Stop; open requests stay unanswered, for the next leader."""
         tasks = [task for _, _, task in self._open.values()]
         for task in tasks:
             task.cancel()
@@ -96,7 +96,7 @@ class PermissionDesk:
             self._notify(f"{message.sender} asks for something unreadable: {error}", "warning")
             return
         try:
-            # Dialogs come one after the other, as for the calls of one agent.
+            # One dialog at a time, as for the calls of one agent.
             async with self._one_by_one:
                 decision = await self._decide(request, message.sender, controller)
         except RaceAborted:

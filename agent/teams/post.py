@@ -1,4 +1,4 @@
-"""Sending, and noticing that something arrived, for one member of a team in one process.
+"""Sends and receives mail for one member of a team in one process.
 
 Next: `agent.teams.mailbox`.
 """
@@ -22,14 +22,14 @@ from agent.teams.team_message import MessageKind, TeamMessage
 from permissions.base.files.file_watch import file_changes
 
 POLL_S: Final = 1.0
-"""How late a message may be noticed where the system reports no changes of files."""
+"""Polling interval, in seconds, for systems that report no file changes."""
 
 
 class MailWatch:
-    """Calls listeners when something may have arrived; one serves all members of a process."""
+    """Calls listeners when mail may have arrived; shared by all members of a process."""
 
     def __init__(self, place: TeamPlace) -> None:
-        """Watch the mailboxes of a team, from `start` on."""
+        """Watch the mailboxes of a team, once `start` is called."""
         self._place = place
         self._change = asyncio.Event()
         self._stop = asyncio.Event()
@@ -37,20 +37,20 @@ class MailWatch:
         self._tasks: list[asyncio.Task[None]] = []
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Call this from now on, at least once a second."""
+        """Add a listener, which is called at least once per second."""
         self._listeners.append(listener)
 
     def forget(self, listener: Callable[[], None]) -> None:
-        """Call this no longer; safe to call twice."""
+        """Remove a listener; safe to call twice."""
         if listener in self._listeners:
             self._listeners.remove(listener)
 
     def poke(self) -> None:
-        """Report that something was sent, without waiting for the system to."""
+        """Trigger a check at once, after sending a message."""
         self._change.set()
 
     def start(self) -> None:
-        """Begin; a second call changes nothing."""
+        """Start watching; a second call has no effect."""
         if not self._tasks:
             self._tasks = [
                 asyncio.ensure_future(self._follow()),
@@ -66,7 +66,7 @@ class MailWatch:
             await asyncio.wait(self._tasks)
 
     async def _follow(self) -> None:
-        with contextlib.suppress(OSError):  # the listeners are called each second all the same
+        with contextlib.suppress(OSError):  # listeners are called once per second in any case
             async for _ in file_changes(
                 self._place.members,
                 # Each delivery opens it: every notice would lead to the next delivery.
@@ -88,7 +88,7 @@ class MailWatch:
 
 
 class Post:
-    """Sends a member's messages and takes what arrives for it."""
+    """Sends and receives the messages of a member."""
 
     def __init__(
         self, place: TeamPlace, own_id: str, watch: MailWatch, recorder: SessionRecorder
@@ -114,14 +114,14 @@ class Post:
         data: Mapping[str, object] | None = None,
         message_id: str | None = None,
     ) -> None:
-        """Deliver a message to a member; when this returns, it is on the disk.
+        """Deliver a message to a member; it is on disk when this returns.
 
-        `message_id`: one that is the same each time this message is sent, so that a second copy is
+        `message_id`: an id that is the same whenever this message is sent, so that duplicates are
         recognized.
 
         Raises:
             TeamError: there is no such member, or the message is too large.
-            OSError: the disk does not take it; nothing was sent.
+            OSError: it cannot be written; nothing was sent.
         """
         async with self._sending:
             self._last_ns = max(time.time_ns(), self._last_ns + 1)
@@ -140,7 +140,7 @@ class Post:
     def start(
         self, seen_ids: set[str], handle: Callable[[TeamMessage], None], warn: Callable[[str], None]
     ) -> None:
-        """Take what arrives from now on; `seen_ids` are those that the transcript has."""
+        """Start receiving mail; `seen_ids` are the ids in the transcript."""
         self._directory.make()
         self.watch.listen(self._arrival.set)
         self.watch.start()
@@ -148,7 +148,7 @@ class Post:
         self._task = asyncio.ensure_future(self._take(seen_ids, handle, warn))
 
     async def aclose(self) -> None:
-        """Take nothing more; what is not taken stays in the mailbox. Safe to call twice."""
+        """Stop receiving; the rest stays in the mailbox. Safe to call twice."""
         task, self._task = self._task, None
         if task is not None:
             self.watch.forget(self._arrival.set)

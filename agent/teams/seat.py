@@ -1,4 +1,4 @@
-"""A conversation's place in a team, as the assembly builds it in."""
+"""A conversation's role in a team, with the parts that the assembly uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agent.tools.base import AnyTool
 from agent.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
-    # Every start asks for its place in a team; most have none.
+    # Every start imports this module, but few are part of a team.
     from agent.teams.executors.choose_executor import Executors
     from agent.teams.executors.executor import SpawnConfig
     from agent.teams.leader import TeamLeader
@@ -27,26 +27,26 @@ BuildRequests = Callable[[tuple[Message, ...]], ModelRequest]
 
 
 class MemberStart(Struct, frozen=True):
-    """What a worker's conversation is assembled with."""
+    """The parameters for assembling a worker's conversation."""
 
     config: SpawnConfig
     watch: MailWatch
     client: ModelRouter | None = None
-    """The leader's, for a worker of its process; None makes one."""
+    """The leader's client, for a worker in its process; None creates one."""
 
 
 class LeaderSeat(Struct, frozen=True):
-    """The leader's place."""
+    """The leader's role."""
 
     leader: TeamLeader
     watch: MailWatch
     executors: Executors
     lease: Lease
     tools: Callable[[ToolRegistry, ToolRegistry], tuple[AnyTool, ...]]
-    """Takes the tools that there would be without a team, and the registry of those that workers
-    may be given, to fill."""
+    """Takes the usual tools of a conversation, and the registry of tools for workers, which it
+    fills."""
     for_workers: ToolRegistry
-    """What workers may be given; tools of servers are added while these are connected."""
+    """Tools that workers may use; tools of MCP servers are added while these are connected."""
 
     @property
     def coordinator(self) -> str | None:
@@ -57,24 +57,24 @@ class LeaderSeat(Struct, frozen=True):
 
     @property
     def tail(self) -> str:
-        """What ends the system prompt."""
+        """The end of the system prompt."""
         return ""
 
     @property
     def mail(self) -> MailPort:
-        """What arrives for the model."""
+        """The mail for the model."""
         return self.leader.mail
 
     def registry(self, usual: ToolRegistry) -> ToolRegistry:
-        """Return the leader's tools: it coordinates, and does nothing itself."""
+        """Return the leader's tools, which only coordinate."""
         return ToolRegistry(self.tools(usual, self.for_workers))
 
     def request(self, build: BuildRequests) -> BuildRequests:
-        """Return what builds the requests."""
+        """Return the builder of requests."""
         return self.leader.request(build)
 
     async def aclose(self) -> None:
-        """End with the conversation."""
+        """Close the parts of this role at the end of the conversation."""
         await self.leader.aclose()
         await self.executors.aclose()
         await self.watch.aclose()
@@ -82,7 +82,7 @@ class LeaderSeat(Struct, frozen=True):
 
 
 class WorkerSeat(Struct, frozen=True):
-    """A worker's place."""
+    """A worker's role."""
 
     member: TeamMember
     config: SpawnConfig
@@ -90,19 +90,19 @@ class WorkerSeat(Struct, frozen=True):
 
     @property
     def coordinator(self) -> str | None:
-        """A worker is none."""
+        """None, as a worker is not a coordinator."""
         return None
 
     @property
     def tail(self) -> str:
-        """What ends the system prompt."""
+        """The end of the system prompt."""
         from agent.teams.member import MEMBER_PROMPT  # loaded with the member
 
         return MEMBER_PROMPT.format(agent_id=self.config.agent_id, leader_id=self.config.leader_id)
 
     @property
     def mail(self) -> MailPort:
-        """What arrives for the model."""
+        """The mail for the model."""
         return self.member.mail
 
     def registry(self, usual: ToolRegistry) -> ToolRegistry:
@@ -113,17 +113,17 @@ class WorkerSeat(Struct, frozen=True):
         return tools
 
     def may_have(self, name: str) -> bool:
-        """Whether a tool of a server is one of its subtask."""
+        """Return whether the worker's subtask may use a tool of an MCP server."""
         from agent.subagents.agent_tools import is_among  # loaded with the agents
 
         return is_among(self.config.options.tools or (), name)
 
     def request(self, build: BuildRequests) -> BuildRequests:
-        """Return what builds the requests."""
+        """Return the builder of requests."""
         return build
 
     async def aclose(self) -> None:
-        """End with the conversation."""
+        """Close the parts of this role at the end of the conversation."""
         await self.member.aclose()
 
 

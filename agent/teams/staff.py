@@ -1,7 +1,7 @@
-"""The workers of a team, for its leader: started, restarted, adopted, stopped.
+"""Manages the workers of a team for its leader: starts, restarts, adopts and stops them.
 
-What a worker is and does is in the team file before it is started, and its task in its mailbox: a
-kill at any moment leaves enough to continue, and nothing to do twice.
+A worker's entry is in the team file, and its task in its mailbox, before it is started: after a
+kill at any moment, work can continue, and nothing is repeated.
 """
 
 from __future__ import annotations
@@ -33,42 +33,42 @@ from agent.teams.team_message import TeamError, agent_id, checked_name, derived_
 from permissions.base.text.failure_text import error_reason
 
 MAX_STARTS: Final = 5
-"""How often a worker is started for one piece of work, before it counts as failed."""
+"""How often a worker is started for one task before it counts as failed."""
 MAX_WORKERS: Final = 10
 MAX_PROCESSES: Final = 4
 COLORS: Final = ("green", "blue", "magenta", "cyan", "yellow", "red")
 STOP_S: Final = 10.0
-"""How long a worker may take to stop by itself."""
+"""How long, in seconds, a worker may take to stop by itself."""
 
 
 class NewMember(Struct, frozen=True, kw_only=True):
-    """A worker to be started."""
+    """Parameters of a new worker."""
 
     name: str
     prompt: str
     tools: tuple[str, ...]
     agent_type: str | None = None
     color: str | None = None
-    """The one of its kind; None takes the next."""
+    """The color of its agent type; None selects the next one."""
     tool_use_id: str = ""
-    """The call that starts it."""
+    """Id of the tool call that starts it."""
     task_id: str | None = None
     on_failure: OnFailure = "continue"
 
 
 class StaffPorts(Struct, frozen=True, kw_only=True):
-    """What the workers of a team are started with."""
+    """What starting the workers of a team requires."""
 
     executors: Callable[[ExecutorName | None], TeammateExecutor]
-    """Returns the executor of that name, or the one that the settings choose; where the named one
-    is not here any more, too."""
+    """Returns the executor of that name; for None, or if it is not available, the one by
+    settings."""
     options: Callable[[MemberEntry], RunOptions]
-    """Returns what a worker's program is started with."""
+    """Returns the options of a worker's program."""
     cwd: Path
-    """Where workers begin."""
+    """Working directory of workers."""
     grace_s: float
     fail_member: Callable[[MemberEntry], None]
-    """Receives a worker that was started too often."""
+    """Called with a worker that was started too often."""
     notify: Callable[[str, str], None]
     max_starts: int = MAX_STARTS
 
@@ -77,7 +77,7 @@ class Staff:
     """The workers of one team. Only the process that holds the leader's lease has one."""
 
     def __init__(self, post: Post, team: TeamFile, ports: StaffPorts) -> None:
-        """`team` is what the team file has."""
+        """`team` is the content of the team file."""
         self._post = post
         self._place = post.place
         self._team = team
@@ -89,12 +89,12 @@ class Staff:
 
     @property
     def members(self) -> tuple[MemberEntry, ...]:
-        """All workers that there ever were, in the order of their start."""
+        """All workers so far, including ended ones, in the order of their start."""
         return self._team.members
 
     @property
     def working(self) -> tuple[MemberEntry, ...]:
-        """Those whose report is still to come."""
+        """The workers whose report is pending."""
         return tuple(one for one in self.members if one.status == "working")
 
     def find(self, name: str) -> MemberEntry:
@@ -106,7 +106,7 @@ class Staff:
         return member
 
     def is_active(self, name: str) -> bool:
-        """Return whether a worker lives: it, or its process, holds its lease."""
+        """Return whether a worker is alive: it, or its process, holds its lease."""
         return is_held(self._place.lease(name))
 
     async def spawn(self, new: NewMember) -> MemberEntry:
@@ -149,11 +149,11 @@ class Staff:
             return entry
 
     async def send_text(self, name: str, text: str) -> str:
-        """Send a worker a message; return what becomes of it. Raises TeamError and OSError."""
+        """Send a message to a worker; return the outcome. Raises TeamError and OSError."""
         entry = self.find(name)
         if entry.status == "stopped":
             raise TeamError(f"{entry.agent_id} was stopped; start another one.")
-        # At work before it can report.
+        # Marked as working before it can report.
         await self._store(replace(entry, status="working", starts=1))
         try:
             await self._post.send(entry.agent_id, "text", text=text)
@@ -175,7 +175,7 @@ class Staff:
         return was_alive
 
     async def adopt(self) -> None:
-        """Take over what an earlier leader left: the living continue, the lost are restarted."""
+        """Adopt the workers of an earlier leader: live ones continue, lost ones are restarted."""
         for name in [one.name for one in self.members]:
             entry = self.find(name)  # a report may have arrived since the last one was started
             if self.is_active(name):
@@ -189,7 +189,7 @@ class Staff:
     async def record_report(
         self, agent: str, report_id: str, *, has_failed: bool
     ) -> MemberEntry | None:
-        """Note how a worker ended its work; return its entry, None where that is known."""
+        """Record how a worker ended its work; return its entry, None if already recorded."""
         entry = self._team.member(agent)
         if entry is None or entry.last_report == report_id:
             return None
@@ -200,17 +200,16 @@ class Staff:
         return entry
 
     async def record_usage(self, name: str, usage: Usage) -> None:
-        """Note what of a worker's use is in the totals of the session. Raises TeamError."""
+        """Record how much of a worker's usage is in the session's totals. Raises TeamError."""
         await self._write(replace(self.find(name), counted=usage))
 
     async def retry(self, entry: MemberEntry, text: str) -> None:
-        """Have a worker that failed try once more. Raises TeamError and OSError."""
+        """Let a failed worker try again. Raises TeamError and OSError."""
         await self._store(replace(entry, is_retried=True))
         await self.send_text(entry.name, text)
 
     def on_death(self, agent: str) -> None:
-        """Start a worker that has ended again, if it was at work; a second report of what it did
-        is recognized."""
+        """Restart a worker that has ended, if it was at work; duplicate reports are recognized."""
         if self._is_closing:
             return
         task = asyncio.ensure_future(self._after_death(agent))
@@ -218,7 +217,7 @@ class Staff:
         task.add_done_callback(self._tasks.discard)
 
     async def aclose(self) -> None:
-        """Start nothing more, and stop those that live: the next leader continues their work."""
+        """Stop live workers and start no more; the next leader continues their work."""
         self._is_closing = True
         for task in tuple(self._tasks):
             task.cancel()
@@ -232,7 +231,7 @@ class Staff:
             await self._end(entry, "The leader has ended.")
 
     async def _end(self, entry: MemberEntry, reason: str) -> None:
-        """Ask a worker to end, and end it where it cannot be asked or does not."""
+        """Ask a worker to end; terminate it if it cannot be asked or does not end."""
         try:
             await self._post.send(entry.agent_id, "stop", text=reason)
         except (TeamError, OSError):
@@ -263,7 +262,7 @@ class Staff:
             self._ports.fail_member(entry)
 
     async def _start(self, entry: MemberEntry, executor: TeammateExecutor) -> None:
-        # The same id each time: a worker that has it takes no second copy.
+        # The same id each time, so that the worker ignores duplicates.
         await self._post.send(
             entry.agent_id,
             "task",
@@ -292,19 +291,19 @@ class Staff:
             ) from error
 
     async def _note(self, entry: MemberEntry) -> None:
-        """Store what has happened: it has also where the disk does not take it."""
+        """Store something that has happened; a failed write is only reported."""
         try:
             await self._write(entry)
         except TeamError as error:
             self._ports.notify(str(error), "warning")
 
     async def _store(self, entry: MemberEntry) -> None:
-        """Store what is about to happen. Raises TeamError: it must not happen then."""
+        """Store something that is about to happen. If TeamError is raised, it must not happen."""
         previous = self._team.member(entry.name)
         try:
             await self._write(entry)
         except TeamError:
-            # A worker that was not started, or was not asked, is not waited for.
+            # Restore the entry, so that the leader does not wait for this worker.
             if self._team.member(entry.name) is entry:
                 without = self._team.without(entry.name)
                 self._team = without if previous is None else self._team.with_member(previous)
@@ -312,7 +311,7 @@ class Staff:
 
     async def _write(self, entry: MemberEntry) -> None:
         self._team = self._team.with_member(entry)
-        # One write at a time, each of what is known by then: the last one must not be overtaken.
+        # One write at a time, each with the latest state, so that no older state is written last.
         async with self._writing:
             await asyncio.to_thread(write_team, self._place, self._team)
 

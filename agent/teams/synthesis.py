@@ -1,7 +1,7 @@
-"""The answer of a team: one model call of its own over the task and the workers' results.
+"""The answer of a team: a separate model call with the task and the workers' results.
 
-The leader's conversation is not part of that call, and it has no tools. What comes back is the
-leader's answer; no worker's words are passed on as they are.
+That call contains neither the leader's conversation nor tools. Its result is the leader's answer;
+workers' texts are never passed on verbatim.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _NOTE: Final = "All subtasks have ended. The answer is written from the task and
 
 
 class WorkerResult(Struct, frozen=True):
-    """What one worker returned."""
+    """The result of one worker."""
 
     id: str
-    """Of the message that brought it."""
+    """Id of the message that contained it."""
     worker: str
     subtask: str
     outcome: str
@@ -52,7 +52,7 @@ def synthesis_note() -> Message:
 
 
 def synthesis_request(usual: ModelRequest, results: Sequence[WorkerResult]) -> ModelRequest:
-    """Return the request of the synthesis; `usual` is what the leader would send."""
+    """Return the request of the synthesis; `usual` is the leader's normal request."""
     task = "\n\n".join(_task_of(usual.messages)) or _UNKNOWN
     parts = [f"<task>\n{task}\n</task>", *map(_result_text, results)]
     return replace(
@@ -60,13 +60,13 @@ def synthesis_request(usual: ModelRequest, results: Sequence[WorkerResult]) -> M
         system=(text_block(_SYSTEM),),
         tools=(),
         messages=(user_message("\n\n".join(parts)),),
-        # Its thinking would be bound to a beginning that no later request has.
+        # Its thinking would be bound to a prefix that later requests do not have.
         thinking=False,
     )
 
 
 def _task_of(messages: Sequence[Message]) -> list[str]:
-    """Return what the user asked for since the last synthesis."""
+    """Return the user's prompts since the last synthesis."""
     prompts: list[str] = []
     for message in messages[:-1]:
         if message.origin == "synthesis":

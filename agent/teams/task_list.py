@@ -1,6 +1,6 @@
-"""The tasks of a team: who does what, and what has to be done first.
+"""The tasks of a team, with owners and dependencies.
 
-All members read and change the list; each change is made under a lock, and the file replaced whole.
+All members read and change the list; each change is made under a lock and replaces the file.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ Tasks = tuple[TeamTask, ...]
 
 
 class TaskList:
-    """The list at one path."""
+    """The task list in one file."""
 
     def __init__(self, path: Path) -> None:
-        """There need not be a file yet."""
+        """The file need not exist yet."""
         self._path = path
 
     def all(self) -> Tasks:
-        """Return the tasks but deleted ones, in the order of their making. Raises TeamError."""
+        """Return all tasks except deleted ones, in the order of creation. Raises TeamError."""
         return tuple(task for task in self._read() if task.status != "deleted")
 
     def get(self, task_id: str) -> TeamTask:
-        """Return one task. Raises TeamError for one that is not there."""
+        """Return one task. Raises TeamError if it does not exist."""
         return _find(self.all(), task_id)
 
     def create(self, subject: str, description: str, blocked_by: tuple[str, ...]) -> TeamTask:
@@ -72,14 +72,14 @@ class TaskList:
         return self._change(change)
 
     def remove(self, task_id: str) -> None:
-        """Take back a task. Raises TeamError."""
+        """Mark a task as deleted. Raises TeamError."""
         self._change(lambda tasks: _replace(tasks, _find(tasks, task_id), status="deleted"))
 
     def claim(self, task_id: str, owner: str) -> TeamTask:
-        """Make a task the owner's and return it.
+        """Assign a task to the owner and return it.
 
         Raises:
-            TeamError: it is another member's, is done, or waits for other tasks.
+            TeamError: another member owns it, it is done, or it waits for other tasks.
         """
 
         def change(tasks: Tasks) -> tuple[Tasks, TeamTask]:
@@ -95,7 +95,7 @@ class TaskList:
         return self._change(change)
 
     def complete(self, task_id: str, owner: str | None) -> TeamTask:
-        """Mark a task as done and return it. Raises TeamError where it is another member's."""
+        """Mark a task as completed and return it. Raises TeamError if another member owns it."""
 
         def change(tasks: Tasks) -> tuple[Tasks, TeamTask]:
             task = _find(tasks, task_id)
@@ -108,7 +108,7 @@ class TaskList:
         return self._change(change)
 
     def release(self, owner: str) -> None:
-        """Give the open tasks of a member back to all. Raises TeamError."""
+        """Release a member's open tasks, so that others can claim them. Raises TeamError."""
 
         def change(tasks: Tasks) -> tuple[Tasks, None]:
             return tuple(

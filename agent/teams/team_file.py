@@ -1,6 +1,6 @@
-"""The team on the disk: who leads it, who its members are, what each works on.
+"""The team file: the leader, the members, and what each works on.
 
-The leader alone writes the file, whole and in one step; workers read who their leader is.
+Only the leader writes the file, atomically; workers read who their leader is.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ class MemberEntry(Struct, frozen=True, kw_only=True):
     session_id: str
     executor: ExecutorName
     subtask: str
-    """What it was given to do."""
+    """The worker's subtask."""
     color: str
     tools: tuple[str, ...] = ()
     agent_type: str | None = None
-    """The kind of agent that it is; None is the general one."""
+    """Name of its agent definition; None means the general one."""
     tool_use_id: str = ""
-    """The call that started it."""
+    """Id of the tool call that started it."""
     task_id: str | None = None
     on_failure: OnFailure = "continue"
     status: MemberStatus = "working"
     last_report: str = ""
-    """Id of the message with which it ended its work last."""
+    """Id of its last report."""
     is_retried: bool = False
     """Whether it was asked to try again after a failure."""
     starts: int = 1
-    """How often it was started for what it is at."""
+    """How often it was started for its current task."""
     counted: Usage = field(default_factory=Usage)
-    """What of its use is in the totals of those who led the team."""
+    """The part of its usage that is in the totals of the team's leaders."""
 
 
 class TeamFile(Struct, frozen=True, kw_only=True):
@@ -61,12 +61,12 @@ class TeamFile(Struct, frozen=True, kw_only=True):
     version: int = VERSION
 
     def member(self, name: str) -> MemberEntry | None:
-        """Return a worker by its name or id; None where there is none."""
+        """Return a worker by its name or id; None if there is none."""
         matches = (one for one in self.members if name in {one.name, one.agent_id})
         return next(matches, None)
 
     def with_member(self, entry: MemberEntry) -> TeamFile:
-        """Return the team with this entry, in the place of one of the same name."""
+        """Return the team with this entry, which replaces one of the same name."""
         names = [one.name for one in self.members]
         if entry.name not in names:
             return replace(self, members=(*self.members, entry))
@@ -86,7 +86,7 @@ class TeamPlace(Struct, frozen=True):
 
     @classmethod
     def of(cls, agent_home: Path, name: str) -> TeamPlace:
-        """Return the place of the team of this name. Raises TeamError for no name."""
+        """Return the place of the team of this name. Raises TeamError for an invalid name."""
         return cls(agent_home / "teams" / checked_name(name, "team"), name)
 
     @property
@@ -96,7 +96,7 @@ class TeamPlace(Struct, frozen=True):
 
     @property
     def members(self) -> Path:
-        """Holds a directory for each member."""
+        """Directory that contains a directory for each member."""
         return self.directory / "agents"
 
     @property
@@ -105,24 +105,24 @@ class TeamPlace(Struct, frozen=True):
         return self.directory / "tasks.json"
 
     def member_dir(self, name: str) -> Path:
-        """Return a member's directory; takes the name or the id."""
+        """Return a member's directory, by its name or id."""
         return self.members / checked_name(name.partition("@")[0], "team member")
 
     def lease(self, name: str) -> Path:
-        """Return the lock that a member holds while it lives."""
+        """Return the file that a member locks while it lives."""
         return self.member_dir(name) / "lease"
 
     @property
     def leader_lease(self) -> Path:
-        """The leader's."""
+        """The leader's lease file."""
         return self.lease(LEADER)
 
 
 def read_team(place: TeamPlace) -> TeamFile | None:
-    """Return the team, or None where there is none yet.
+    """Return the team, or None if there is none yet.
 
     Raises:
-        TeamError: the file cannot be read, or holds something else.
+        TeamError: the file cannot be read, or is not a team file of this version.
     """
     advice = "Move it away to start the team again; its messages and transcripts stay."
     try:
@@ -139,7 +139,7 @@ def read_team(place: TeamPlace) -> TeamFile | None:
 
 
 def write_team(place: TeamPlace, team: TeamFile) -> None:
-    """Replace the team file. Raises TeamError where the disk does not take it."""
+    """Replace the team file. Raises TeamError if it cannot be written."""
     try:
         write_private(place.file, msgspec.json.format(msgspec.json.encode(team), indent=2))
     except OSError as error:
@@ -150,7 +150,7 @@ def write_team(place: TeamPlace, team: TeamFile) -> None:
 
 
 def open_team(place: TeamPlace, leader_session: str) -> TeamFile:
-    """Return the team, made where there is none, with this session as its leader.
+    """Return the team, created if there is none, with this session as its leader.
 
     Raises:
         TeamError: see `read_team` and `write_team`.
@@ -171,10 +171,10 @@ def open_team(place: TeamPlace, leader_session: str) -> TeamFile:
 
 
 def check_lead(agent_home: Path, name: str) -> None:
-    """Return where a session can begin to lead a team of this name.
+    """Check that a session can start to lead a team of this name.
 
     Raises:
-        TeamError: the name is none, its file cannot be used, or another process leads it.
+        TeamError: the name is invalid, its file is unusable, or another process leads the team.
     """
     place = TeamPlace.of(agent_home, name)
     read_team(place)

@@ -1,4 +1,4 @@
-"""What a transcript says of its session's part in a team, read whole: also before a compaction."""
+"""The team events in a session's transcript, including those before a compaction."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from agent.teams.team_message import TeamMessage
 
 
 class TeamHistory(Struct):
-    """What happened so far in one team."""
+    """The history of one team so far."""
 
     team: str
     membership: TeamMembershipRecord | None = None
     mail: list[TeamMessage] = field(default_factory=list)
     """Everything received, oldest first."""
     delivered_ids: set[str] = field(default_factory=set)
-    """Ids of the messages that the model was given."""
+    """Ids of the messages that were delivered to the model."""
     answers: dict[str, MailAnswerRecord] = field(default_factory=dict)
-    """Answered permission requests, by their id."""
+    """Answers to permission requests, by request id."""
     synthesized_ids: set[str] = field(default_factory=set)
-    """Ids of the reports that a finished answer was made of."""
+    """Ids of the reports that are part of a finished synthesis."""
     open_turn: str | None = None
-    """The turn that began and did not end."""
+    """Id of the turn that has not ended, if there is one."""
     last_turn: str | None = None
-    """The last one that ended."""
+    """Id of the last turn that ended."""
     last_reason: str = ""
-    """How it ended."""
+    """How that turn ended."""
     last_text: str = ""
-    """The last words of the model."""
+    """The last text of the model."""
 
     @property
     def undelivered_messages(self) -> list[TeamMessage]:
-        """Messages for the model that it was not given: the program was killed in between."""
+        """Messages that the model did not receive because the program was killed."""
         kinds = {"task", "text", "report"}
         return [m for m in self.mail if m.kind in kinds and m.id not in self.delivered_ids]
 
     @property
     def open_requests(self) -> list[TeamMessage]:
-        """Permission requests that were received, and neither answered nor taken back."""
+        """Permission requests that were neither answered nor withdrawn."""
         withdrawn_ids = {
             str(m.data.get("request_id")) for m in self.mail if m.kind == "permission_withdrawn"
         }
@@ -55,7 +55,7 @@ class TeamHistory(Struct):
         return [m for m in self.mail if m.kind == "permission_request" and m.id not in closed_ids]
 
     def see(self, record: object) -> None:
-        """Take in the next record."""
+        """Process the next record."""
         match record:
             case TeamMembershipRecord():
                 self.membership = record
@@ -86,7 +86,7 @@ class TeamHistory(Struct):
 
 
 def read_team_history(path: Path, team: str) -> TeamHistory:
-    """Read a transcript; a session may have led other teams before. Raises SessionError."""
+    """Read a transcript's history of `team`; earlier teams are ignored. Raises SessionError."""
     history = TeamHistory(team)
     try:
         for line in read_forwards(path):
@@ -94,7 +94,7 @@ def read_team_history(path: Path, team: str) -> TeamHistory:
                 try:
                     history.see(from_json(line.data))
                 except (UnreadableRecord, msgspec.ValidationError):
-                    continue  # a resume reports it
+                    continue  # reported when the session is resumed
     except OSError as error:
         raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
     return history

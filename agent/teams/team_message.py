@@ -1,6 +1,6 @@
-"""What members of a team send each other, and their names: `name@team`.
+"""The messages of a team, and the ids of its members: `name@team`.
 
-Next: `agent.teams.mailbox` (how a message travels).
+Next: `agent.teams.mailbox` (delivery of messages).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from permissions.base.text.late_pattern import compile_late
 
 LEADER: Final = "leader"
 MAX_BYTES: Final = 256 * 1024
-"""Of one message; what is larger goes into a file that the message names."""
+"""Largest message; larger content goes into a file that the message names."""
 _NAME: Final = compile_late(r"[a-z0-9][a-z0-9-]{0,39}")
 
 MessageKind = Literal[
@@ -31,15 +31,15 @@ MessageKind = Literal[
 URGENT: Final = frozenset(
     {"permission_request", "permission_answer", "permission_withdrawn", "stop"}
 )
-"""Kinds that overtake the others."""
+"""Kinds that are delivered before the others."""
 
 
 class TeamError(AgentError):
-    """A team cannot do what was asked; the text is for users and models."""
+    """A team operation failed; the text is for users and models."""
 
 
 class BadMessage(ValueError):
-    """A file of a mailbox holds no message."""
+    """A file in a mailbox is not a valid message."""
 
 
 class TeamMessage(Struct, frozen=True, kw_only=True):
@@ -47,16 +47,16 @@ class TeamMessage(Struct, frozen=True, kw_only=True):
 
     id: str
     sender: str
-    """As `name@team`."""
+    """Id of the sender, `name@team`."""
     to: str
     kind: MessageKind
     sent_ns: int
-    """Grows with each message of one sender."""
+    """Nanoseconds; increases with each message of one sender."""
     text: str = ""
     data: dict[str, Any] = field(default_factory=dict)
 
     def encode(self) -> bytes:
-        """Return it as JSON. Raises TeamError for one that is too large."""
+        """Return the message as JSON. Raises TeamError if it is too large."""
         data = msgspec.json.encode(self)
         if len(data) > MAX_BYTES:
             raise TeamError(
@@ -67,7 +67,7 @@ class TeamMessage(Struct, frozen=True, kw_only=True):
 
 
 def decode(data: bytes) -> TeamMessage:
-    """Return the message. Raises BadMessage."""
+    """Parse a message. Raises BadMessage."""
     try:
         return msgspec.json.decode(data, type=TeamMessage)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -75,7 +75,7 @@ def decode(data: bytes) -> TeamMessage:
 
 
 def checked_name(name: str, what: str) -> str:
-    """Return a name that is fit for a directory and an id. Raises TeamError."""
+    """Return a name if it is valid in directories and ids. Raises TeamError otherwise."""
     if _NAME.fullmatch(name) is None:
         raise TeamError(
             f"{name!r} cannot be the name of a {what}: use lower-case letters, digits and hyphens, "
@@ -90,5 +90,5 @@ def agent_id(name: str, team: str) -> str:
 
 
 def derived_id(*parts: str) -> str:
-    """Return an id that is the same each time: what is sent again is recognized by it."""
+    """Return an id derived from `parts`, by which duplicates are recognized."""
     return uuid.uuid5(uuid.NAMESPACE_OID, "\0".join(parts)).hex

@@ -1,4 +1,4 @@
-"""The tools of a team: a leader's, which only coordinate, and those that workers have as well."""
+"""The tools of a team: the leader's, which only coordinate, and those of workers."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class TaskUpdateInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def leader_tools(leader: TeamLeader, tasks: TaskTools, kinds: WorkerKinds) -> tuple[AnyTool, ...]:
-    """Return the leader's tools; `kinds` is what workers may be given."""
+    """Return the leader's tools; `kinds` determines the tools of workers."""
 
     async def spawn(call: SpawnInput, context: ToolContext) -> ToolOutcome:
         try:
@@ -165,7 +165,7 @@ def leader_tools(leader: TeamLeader, tasks: TaskTools, kinds: WorkerKinds) -> tu
 
 
 def member_tools(post: Post, leader_id: str, tasks: TaskTools) -> tuple[AnyTool, ...]:
-    """Return what a worker has beside the tools of its subtask."""
+    """Return a worker's tools in addition to those of its subtask."""
 
     async def send(call: SendInput, _context: ToolContext) -> ToolOutcome:
         team = leader_id.partition("@")[2]
@@ -252,7 +252,7 @@ class TaskTools:
             tasks = self._tasks.all()
         except TeamError as error:
             raise ToolError(str(error)) from error
-        # Any member wrote them.
+        # Untrusted text: any member may have written it.
         return ToolOutcome(
             neutralize_text("\n".join(map(task_line, tasks))) or "The list is empty."
         )
@@ -279,7 +279,7 @@ class TaskTools:
     async def _refusal(
         self, task: TeamTask, event: type[TaskCreated] | type[TaskCompleted]
     ) -> str | None:
-        """Fire an event; return why a hook refuses, None where none does."""
+        """Fire an event; return why a hook refuses, None if none does."""
         payload = event(
             task_id=task.id,
             task_subject=task.subject,

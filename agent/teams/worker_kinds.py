@@ -1,4 +1,4 @@
-"""What a worker may be given: tools by name, or a kind of agent with those of its definition."""
+"""What a worker may use: tools by name, or an agent definition with its tools."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from agent.teams.team_message import TeamError
 from agent.tools.registry import ToolRegistry
 
 AskAboutServers = Callable[[AgentDefinition], Awaitable[Sequence[str]]]
-"""Asks the user about the servers that a kind configures; returns why some are not started, a
-sentence each."""
+"""Asks the user about the MCP servers of a definition; returns a sentence for each that is not
+started."""
 _LISTED: Final = 30
 
 
 class WorkerKinds:
-    """The tools and the kinds that a leader can choose from."""
+    """The tools and agent definitions that a leader can choose from."""
 
     def __init__(
         self, catalog: AgentCatalog, registry: ToolRegistry, ask_about_servers: AskAboutServers
     ) -> None:
-        """`registry` has the tools that workers may be given at all."""
+        """`registry` contains all tools that workers may use."""
         self._catalog = catalog
         self._registry = registry
         self.ask_about_servers = ask_about_servers
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """The names of the tools."""
+        """The names of all tools for workers."""
         return tuple(tool.name for tool in self._registry.all())
 
     def listing(self) -> str:
-        """Return the kinds for the model, in one line."""
+        """Return the agent definitions for the model, in one line."""
         return "; ".join(
             f"`{one.name}` ({' '.join(one.description.split())[:100]})"
             for one in self._catalog.all()[:_LISTED]
         )
 
     def find(self, name: str) -> AgentDefinition:
-        """Return a kind. Raises TeamError, which names those there are, and where agents of this
-        kind cannot be workers."""
+        """Return a definition. Raises TeamError if it is unknown, naming the known ones, or cannot
+        be used for workers."""
         try:
             kind = self._catalog.get(name)
         except AgentError as error:
@@ -58,10 +58,10 @@ class WorkerKinds:
     def tools_for(
         self, kind: AgentDefinition | None, requested_names: Sequence[str]
     ) -> tuple[str, ...]:
-        """Return the tools of one worker: those wanted, as far as its kind has them.
+        """Return the tools of one worker: the requested ones, else those of its definition.
 
         Raises:
-            TeamError: one that is wanted is not there, or there would be none or all.
+            TeamError: a requested tool is not available, or none are requested or defined.
         """
         names = self.tools
         if kind is not None:
@@ -69,7 +69,7 @@ class WorkerKinds:
                 kind_tools = tools_of(kind, self._registry, may_start_agents=False, leads=True)
             except AgentError as error:
                 raise TeamError(str(error)) from error
-            # Those of its own servers are known once these run.
+            # Tools of its own MCP servers are known only once these run.
             names = (*(tool.name for tool in kind_tools.registry.all()), *tools_of_servers(kind))
         if unknown := [name for name in requested_names if not _is_there(name, names)]:
             who = "Workers have" if kind is None else f"The agent {kind.name} has"
@@ -82,7 +82,7 @@ class WorkerKinds:
 
 
 def _is_there(entry: str, names: Sequence[str]) -> bool:
-    """Whether an entry names one of these; `mcp__server` is every tool of a server."""
+    """Return whether an entry matches a name; `mcp__server` matches every tool of a server."""
     if not entry.startswith("mcp__"):
         return entry in names
     return any(is_among((entry,), name) or is_among((name,), entry) for name in names)

@@ -1,1 +1,1 @@
-"""Where the workers of a team run: in this process, in one of their own, in a pane."""
+"""Where the workers of a team run: in this process, in their own process, or in a pane."""

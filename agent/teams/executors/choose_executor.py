@@ -1,4 +1,4 @@
-"""Which executor a worker gets: what the settings say, as far as it is here."""
+"""Selects a worker's executor: the one in the settings, if it is available."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent.teams.executors.panes import PaneExecutor
 from agent.teams.team_file import ExecutorName, TeamPlace
 
 PANE_MODES = frozenset({"panes", "tmux", "iterm2"})
-"""The last two are names that other agents' settings have."""
+"""The last two are names from other agents' settings."""
 
 
 class Executors:
@@ -35,7 +35,7 @@ class Executors:
         self._panes = {one.name: PaneExecutor(place, env, one, watch) for one in TERMINALS}
 
     def choose(self, name: ExecutorName | None) -> TeammateExecutor:
-        """Return the executor of that name, if it is here; None and what is not choose anew."""
+        """Return the executor of that name if it is available, else the one by settings."""
         terminal = terminal_here(self._env)
         match name:
             case "in-process":
@@ -50,6 +50,6 @@ class Executors:
                 return self._in_process
 
     async def aclose(self) -> None:
-        """End what cannot be without this process."""
+        """End the workers in this process, and stop watching the others."""
         await self._in_process.aclose()
         await self._watch.aclose()

@@ -1,4 +1,4 @@
-"""Where workers run: one protocol, three ways. The leader does not know which one it is.
+"""Where workers run: one protocol with three implementations, transparent to the leader.
 
 Next: `agent.teams.executors.in_process`, `agent.teams.executors.own_process`,
 `agent.teams.executors.panes`.
@@ -20,11 +20,11 @@ from permissions.base.files.private_file import write_private
 from permissions.base.text.failure_text import error_reason
 
 START_FILE = "start.json"
-"""In a member's directory: what its process is started with."""
+"""File in a member's directory with its start configuration."""
 
 
 class SpawnConfig(Struct, frozen=True, kw_only=True):
-    """What a worker is started with; its task comes through its mailbox."""
+    """The start configuration of a worker; its task arrives in its mailbox."""
 
     agent_id: str
     team: str
@@ -34,9 +34,9 @@ class SpawnConfig(Struct, frozen=True, kw_only=True):
     cwd: Path
     options: RunOptions
     grace_s: float
-    """How long it waits for a leader that is gone."""
+    """How long, in seconds, it waits for a leader that is gone."""
     env: dict[str, str] = {}
-    """Set for a process that does not inherit the leader's."""
+    """Environment of a process that does not inherit the leader's."""
 
     @property
     def name(self) -> str:
@@ -45,46 +45,46 @@ class SpawnConfig(Struct, frozen=True, kw_only=True):
 
     @property
     def place(self) -> TeamPlace:
-        """Where the team's files are."""
+        """The directory of the team's files."""
         return TeamPlace(self.team_dir, self.team)
 
 
 class SpawnResult(Struct, frozen=True):
-    """A worker that was started."""
+    """A worker that has been started."""
 
     agent_id: str
     executor: ExecutorName
     pane: str = ""
-    """What the terminal calls its pane."""
+    """The terminal's id of its pane."""
 
 
 class TeammateExecutor(Protocol):
-    """Starts workers and ends them. What is sent to them goes through their mailbox."""
+    """Starts and ends workers. Messages to them go through their mailboxes."""
 
     @property
     def name(self) -> ExecutorName:
-        """Which one it is."""
+        """The name of this executor."""
         ...
 
     async def spawn(self, config: SpawnConfig) -> SpawnResult:
-        """Start a worker. Raises TeamError where that is not possible."""
+        """Start a worker. Raises TeamError if that is not possible."""
         ...
 
     def adopt(self, agent_id: str) -> None:
-        """Watch a worker that an earlier leader started, and that is alive."""
+        """Watch a live worker that an earlier leader started."""
         ...
 
     async def terminate(self, agent_id: str) -> bool:
-        """End a worker that did not end by itself; return whether there was one."""
+        """End a worker that did not end itself; return whether it was running."""
         ...
 
 
 OnDeath = Callable[[str], None]
-"""Receives the id of a worker whose process or task has ended, however it ended."""
+"""Called with the id of a worker whose process or task has ended for any reason."""
 
 
 def write_start(place: TeamPlace, config: SpawnConfig, *, env: Mapping[str, str]) -> Path:
-    """Write what a process is started with (0600) and return the file. Raises TeamError."""
+    """Write a start configuration (mode 0600) and return its file. Raises TeamError."""
     path = place.member_dir(config.agent_id) / START_FILE
     whole = msgspec.structs.replace(config, env=dict(env))
     try:
@@ -95,10 +95,10 @@ def write_start(place: TeamPlace, config: SpawnConfig, *, env: Mapping[str, str]
 
 
 def read_start(path: Path) -> SpawnConfig:
-    """Return what a process is started with. Raises TeamError."""
+    """Return the start configuration in a file. Raises TeamError."""
 
     def as_path(kind: type[Any], value: object) -> object:
-        # Definitions of `--agents` are whatever JSON they are.
+        # Definitions of `--agents` are arbitrary JSON.
         return value if kind is object else kind(value)
 
     try:

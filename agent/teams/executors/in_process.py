@@ -1,4 +1,4 @@
-"""Workers as tasks of the leader's process: they share its connections and nothing else."""
+"""Workers as tasks in the leader's process: they share only its connections."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class InProcessExecutor:
-    """Runs each worker in a task; an exception ends that worker alone."""
+    """Runs each worker in a task; an exception ends only that worker."""
 
     def __init__(
         self, run_member: Callable[[SpawnConfig], Awaitable[None]], on_death: OnDeath
@@ -29,7 +29,7 @@ class InProcessExecutor:
 
     @property
     def name(self) -> ExecutorName:
-        """Which executor it is."""
+        """The name of this executor."""
         return "in-process"
 
     async def spawn(self, config: SpawnConfig) -> SpawnResult:
@@ -38,10 +38,10 @@ class InProcessExecutor:
         return SpawnResult(config.agent_id, self.name)
 
     def adopt(self, agent_id: str) -> None:
-        """There is nothing to adopt: these workers end with their leader."""
+        """Do nothing: these workers end with their leader, so none can be adopted."""
 
     async def terminate(self, agent_id: str) -> bool:
-        """Cancel a worker's task."""
+        """Cancel a worker's task; return whether it was running."""
         task = self._tasks.get(agent_id)
         if task is None or task.done():
             return False
@@ -50,7 +50,7 @@ class InProcessExecutor:
         return True
 
     async def aclose(self) -> None:
-        """Cancel all of them; their transcripts are complete to the last message."""
+        """Cancel all tasks; transcripts are complete up to the last message."""
         tasks = {task for task in self._tasks.values() if not task.done()}
         for task in tasks:
             task.cancel()

@@ -1,4 +1,4 @@
-"""Workers as processes of their own, without a terminal: they outlive a leader that is killed."""
+"""Workers as separate processes without a terminal: they outlive a leader that is killed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LOG_FILE: Final = "output.log"
 END_S: Final = 5.0
-"""Between asking a worker to end and ending it."""
+"""Seconds between asking a worker's process to end and killing it."""
 
 
 class _Child(Protocol):
@@ -35,7 +35,7 @@ class _Child(Protocol):
 
 
 class DeathWatch:
-    """Follows the processes of workers; reports each end once."""
+    """Watches the processes of workers; reports each end once."""
 
     def __init__(self, place: TeamPlace, on_death: OnDeath) -> None:
         """`on_death` is called in the event loop."""
@@ -45,18 +45,18 @@ class DeathWatch:
         self._children: dict[str, _Child] = {}
 
     def follow(self, agent_id: str, child: _Child | None = None) -> None:
-        """Watch a worker that was started, or found alive."""
+        """Watch a worker that was started, or found running."""
         if child is not None:
             self._children[agent_id] = child
         self._tasks[agent_id] = asyncio.ensure_future(self._watch(agent_id))
 
     async def end(self, agent_id: str) -> bool:
-        """End a worker's process; return whether there was one."""
+        """End a worker's process; return whether it was running."""
         watching = self._tasks.get(agent_id)
         pid = holder(self._place.lease(agent_id))
         child = self._children.get(agent_id)
         if pid is None and child is not None and child.poll() is None:
-            pid = child.pid  # it has not come as far as its lease
+            pid = child.pid  # it does not hold its lease yet
         if not pid:
             return False
         for number in (signal.SIGTERM, signal.SIGKILL):
@@ -70,7 +70,7 @@ class DeathWatch:
         return True
 
     async def aclose(self) -> None:
-        """Wait for the processes that are ending, then watch no longer."""
+        """Wait for the processes that are ending, at most `END_S`, then stop watching."""
         tasks = set(self._tasks.values())
         if tasks:
             await asyncio.wait(tasks, timeout=END_S)
@@ -93,17 +93,17 @@ class DeathWatch:
 
 
 class ProcessExecutor:
-    """Runs each worker as `agent-tui worker`, in a session of its own."""
+    """Runs each worker as `agent-tui worker`, in its own process session."""
 
     def __init__(self, place: TeamPlace, env: Mapping[str, str], watch: DeathWatch) -> None:
-        """`env` is the environment that the program was started with."""
+        """`env` is the environment of the program's start."""
         self._place = place
         self._env = env
         self._watch = watch
 
     @property
     def name(self) -> ExecutorName:
-        """Which executor it is."""
+        """The name of this executor."""
         return "process"
 
     async def spawn(self, config: SpawnConfig) -> SpawnResult:
@@ -125,11 +125,11 @@ class ProcessExecutor:
         return SpawnResult(config.agent_id, self.name)
 
     def adopt(self, agent_id: str) -> None:
-        """Watch a worker that is alive."""
+        """Watch a live worker."""
         self._watch.follow(agent_id)
 
     async def terminate(self, agent_id: str) -> bool:
-        """End a worker's process."""
+        """End a worker's process; return whether it was running."""
         return await self._watch.end(agent_id)
 
 

@@ -1,7 +1,7 @@
-"""How each terminal opens a pane beside the one that this program is in.
+"""The terminals, and how each opens a pane beside the program's.
 
-A pane gets the worker's color: as its border where the terminal has one for each pane (tmux), and
-in every terminal as the bar that the worker writes at the top of what it shows.
+A pane has the worker's color: as its border, if the terminal supports that (tmux), and always as
+the bar that the worker shows at the top.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from agent.teams.team_file import ExecutorName
 
 Argv = tuple[str, ...]
 Split = Callable[[SpawnConfig, Sequence[str], Mapping[str, str], str], Argv]
-"""Takes a worker, its command, the environment, and the last worker's pane, empty for none: below
-it is room, while each pane beside the leader would halve the leader's."""
+"""Takes a worker, its command, the environment, and the last worker's pane or "". New panes open
+below that one, as each pane beside the leader would halve the leader's."""
 _COLOR: Final = "@agent_color"
 
 
@@ -27,7 +27,7 @@ class PaneTerminal(Struct, frozen=True):
 
     name: ExecutorName
     is_here: Callable[[Mapping[str, str]], bool]
-    """Whether this program runs inside it, by its environment."""
+    """Whether this program runs inside the terminal, by its environment."""
     split: Split
     """Returns the command that opens a pane, runs a command in it and prints the pane's id."""
     mark: Callable[[str, SpawnConfig], tuple[Argv, ...]] = lambda _pane, _config: ()
@@ -38,7 +38,7 @@ def _tmux_split(
     config: SpawnConfig, command: Sequence[str], env: Mapping[str, str], above: str
 ) -> Argv:
     target = ("-t", env["TMUX_PANE"]) if env.get("TMUX_PANE") else ()
-    # It expands formats in it, and `#(command)` is one.
+    # tmux expands formats in it, among them `#(command)`.
     cwd = str(config.cwd).replace("#", "##")
     return (
         "tmux", "split-window", *target, "-d", "-h", "-c", cwd,
@@ -47,7 +47,7 @@ def _tmux_split(
 
 
 def _tmux_mark(pane: str, config: SpawnConfig) -> tuple[Argv, ...]:
-    # A window has one style for all borders, which each pane fills in with an option of its own.
+    # A window has one style for all borders, which reads a user option of each pane.
     style = f"fg=#{{?{_COLOR},#{{{_COLOR}}},default}}"
     window = ("tmux", "set-option", "-w", "-t", pane)
     return (
@@ -62,7 +62,7 @@ def _tmux_mark(pane: str, config: SpawnConfig) -> tuple[Argv, ...]:
 
 
 def _is_kitty(env: Mapping[str, str]) -> bool:
-    # Without a socket it can be controlled only through the terminal, whose input is the screen's.
+    # Without a socket, kitty is controlled through the terminal, whose input the screen reads.
     return bool(env.get("KITTY_WINDOW_ID") and env.get("KITTY_LISTEN_ON"))
 
 
@@ -76,7 +76,7 @@ def _kitty_split(
 
 
 def _kitty_mark(pane: str, config: SpawnConfig) -> tuple[Argv, ...]:
-    # The first window is as wide as all others are together.
+    # The first window is as wide as all others together.
     return (("kitty", "@", "goto-layout", f"--match=window_id:{pane}", "tall"),)
 
 
@@ -110,14 +110,14 @@ TERMINALS: Final = (
     PaneTerminal("iterm2", lambda env: env.get("TERM_PROGRAM") == "iTerm.app", _iterm2_split),
     PaneTerminal("tmux", lambda env: bool(env.get("TMUX")), _tmux_split, _tmux_mark),
 )
-"""The terminals themselves, then the multiplexer."""
+"""Terminals in order of precedence, the multiplexer last."""
 
 
 def terminal_here(env: Mapping[str, str]) -> PaneTerminal | None:
-    """Return what can show panes here; None where nothing can.
+    """Return the terminal that can show panes here; None if there is none.
 
-    Inside tmux its panes are the only ones that are seen: the terminal's own variables are then
-    those of where tmux was started.
+    Inside tmux only its panes are visible: variables of a terminal are then those of the terminal
+    in which tmux was started.
     """
     order = TERMINALS[-1:] if env.get("TMUX") else TERMINALS
     return next((one for one in order if one.is_here(env)), None)

@@ -1,4 +1,4 @@
-"""When a process ends that need not be a child: by its descriptor, else by asking."""
+"""Waits for the end of any process: by a process descriptor, else by polling."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Final
 from agent.teams.lease import holder
 
 ASK_S: Final = 0.2
-"""How often is asked, where the system has no descriptors of processes or a lease is awaited."""
+"""Polling interval, in seconds, without process descriptors or while waiting for a lease."""
 START_S: Final = 30.0
-"""How long a process may take until it has its lease."""
+"""How long, in seconds, a process may take to acquire its lease."""
 
 
 async def lease_holder(lease: Path) -> int:
-    """Return the process that takes the lease; 0 where none does for too long."""
+    """Wait for a process to acquire the lease and return its id; 0 after `START_S`."""
     waited_s = 0.0
     while (pid := holder(lease)) is None:
         if waited_s >= START_S:
@@ -28,12 +28,12 @@ async def lease_holder(lease: Path) -> int:
 
 
 async def process_end(pid: int, is_alive: Callable[[], bool]) -> None:
-    """Return once a process has ended; `is_alive` is asked where that is not reported."""
+    """Wait for the end of a process; `is_alive` is polled if the system cannot report it."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
         return
-    except (AttributeError, OSError):  # another system, or another user's
+    except (AttributeError, OSError):  # another system, or another user's process
         while is_alive():  # noqa: ASYNC110 - nothing reports it
             await asyncio.sleep(ASK_S)
         return
