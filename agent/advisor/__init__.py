@@ -1,1 +1,1 @@
-"""A second, stronger model that the working one asks for guidance where a decision is hard."""
+"""A second, stronger model that the working model consults about hard decisions."""

@@ -38,7 +38,7 @@ SERVED_NOTE: Final = f"""The tool `advisor` asks a stronger model, which reads t
 conversation but has no tools itself.
 
 {_GUIDANCE}"""
-"""Before a prompt: the endpoint's own tool has no description of ours."""
+"""Note sent before a prompt, as the endpoint's own tool has no description from us."""
 
 
 class AdvisorInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -46,7 +46,7 @@ class AdvisorInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 def advisor_tool(consultation: Consultation) -> Tool[AdvisorInput]:
-    """Return the tool."""
+    """Return the Advisor tool."""
 
     async def run(_input: AdvisorInput, context: ToolContext) -> ToolOutcome:
         advice = await consultation.ask(context.turn_id, context.abort)
@@ -82,10 +82,10 @@ def _identifier(_input: AdvisorInput, _root: Path) -> str:
 
 
 class AdvisorSwitch:
-    """Which model advises, from the next request on.
+    """Selects the advising model, from the next request on.
 
-    The tool follows those of the start, so that their cached prefix stays; once there, it stays
-    too, and says when no model advises any more. It is the endpoint's own where that has one.
+    The tool is placed after the initial ones, whose cached prefix stays valid. Once offered, it
+    stays, and reports when the advisor is off. If the endpoint has its own tool, that is used.
     """
 
     def __init__(
@@ -94,17 +94,17 @@ class AdvisorSwitch:
         registry: ToolRegistry,
         is_served: Callable[[str], bool],
     ) -> None:
-        """`is_served` says of an advisor whether the endpoint itself asks it, for the model in
-        use."""
+        """`is_served` returns whether the endpoint itself can consult an advisor for the current
+        model."""
         self._consultation = consultation
         self._registry = registry
         self._is_served = is_served
         self._has_offered = False
-        """Whether a request had our own tool: the model may have called it, so it stays."""
+        """Whether a request offered our own tool; it then stays, as the model may have called it."""
         self._is_explained = False
 
     def definitions(self) -> tuple[dict[str, object], ...]:
-        """Return the tool as the next request has it; none before an advisor was ever chosen."""
+        """Return the tool's definition for the next request; empty before an advisor was chosen."""
         model, tool = self._consultation.model, self._registry.get(NAME)
         if self._uses_endpoint(model):
             remaining = self._consultation.served_left()
@@ -119,7 +119,7 @@ class AdvisorSwitch:
         return (tool.to_wire(),)
 
     def notes(self, is_opening: bool) -> Sequence[str]:
-        """Return what the model has to know of the endpoint's tool, once in a conversation."""
+        """Return the note about the endpoint's tool, once in a conversation."""
         self._is_explained &= not is_opening
         if self._is_explained or not self._uses_endpoint(self._consultation.model):
             return ()
@@ -131,11 +131,11 @@ class AdvisorSwitch:
 
     @property
     def model(self) -> str | None:
-        """The advisor; None for none."""
+        """The advisor; None if it is off."""
         return self._consultation.model
 
     def choose(self, model: str | None) -> None:
-        """Have another model advise, or none."""
+        """Select the advising model; None turns the advisor off."""
         self._consultation.model = model
         if model is None:
             return

@@ -1,7 +1,7 @@
 """One consultation: the advisor reads the conversation and answers in a few sentences.
 
-It has no tools and speaks to no user; what it says goes to the model that asked. A failure never
-ends the turn: it is a result that says so. Source: the pattern "advisor-strategy".
+It has no tools and does not address the user; its answer goes to the model that asked. A failure
+never ends the turn, but becomes an error result. Source: the pattern "advisor-strategy".
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from permissions.base.text.sanitize import sanitize
 
 DEFAULT_MAX_USES: Final = 3
 MAX_TOKENS: Final = 8_000
-"""Of one consultation, thinking included; what it says is a tenth of that."""
+"""Output limit of one consultation, including thinking; the advice itself is about a tenth."""
 PROMPT_SHARE: Final = 0.5
-"""Of the advisor's window that the transcript may fill."""
+"""Share of the advisor's window that the transcript may fill."""
 CHARS_PER_TOKEN: Final = 3
 
 SYSTEM: Final = (
@@ -37,18 +37,18 @@ SYSTEM: Final = (
 
 
 class AdvisorAnswer(Struct, frozen=True):
-    """What a consultation brought."""
+    """The result of a consultation."""
 
     text: str
     model: str
     usage: Usage = Usage()
     cost_usd: float | None = None
-    """None where the price is unknown."""
+    """None if the price is unknown."""
     is_error: bool = False
 
     @property
     def facts(self) -> str:
-        """Return who said it and what it cost, for users."""
+        """Return the model, tokens and cost, for users."""
         if self.cost_usd is not None:
             cost = f"${self.cost_usd:.4f}"
         else:
@@ -58,34 +58,34 @@ class AdvisorAnswer(Struct, frozen=True):
 
 
 class AdvisorPorts(Struct, frozen=True):
-    """What a consultation needs of the conversation."""
+    """What a consultation needs from the conversation."""
 
     client: ModelClient
     messages: Callable[[], tuple[Message, ...]]
     system: Callable[[], Sequence[Block]]
     """The working model's instructions."""
     account: Callable[[Usage, str], float | None]
-    """Adds what was used to the model's costs; returns the cost, None where it is unknown."""
+    """Adds usage to the costs of a model; returns the cost in US dollars, None if unknown."""
 
 
 class AdvisorChoice(Protocol):
-    """Which model advises; `/advisor` changes it."""
+    """The choice of the advising model; `/advisor` changes it."""
 
     @property
     def model(self) -> str | None:
-        """The advisor; None for none."""
+        """The advisor; None if it is off."""
         ...
 
     def choose(self, model: str | None) -> None:
-        """Have another model advise, or none."""
+        """Select the advising model; None turns the advisor off."""
         ...
 
 
 class Consultation:
-    """Asks the advisor, so often in a prompt."""
+    """Consults the advisor, with a limit per prompt."""
 
     def __init__(self, ports: AdvisorPorts, max_uses: int) -> None:
-        """`max_uses` is for each prompt of the user."""
+        """`max_uses` is the limit of consultations for each prompt of the user."""
         self._ports = ports
         self.max_uses = max_uses
         self.model: str | None = None
@@ -95,7 +95,7 @@ class Consultation:
     def served_left(self) -> int:
         """Return how often the endpoint may still consult the advisor in this prompt.
 
-        The endpoint counts by request, we by prompt; a consultation that is pending must stay
+        The endpoint counts per request, we count per prompt; a pending consultation must stay
         possible.
         """
         call_count = result_count = 0
@@ -109,7 +109,7 @@ class Consultation:
         return max(self.max_uses - call_count, 1 if call_count > result_count else 0)
 
     async def ask(self, turn_id: str, abort: AbortSignal) -> AdvisorAnswer:
-        """Return the advice, or why there is none.
+        """Return the advice, or an error answer with the reason why there is none.
 
         Raises:
             Aborted: the signal fired first.

@@ -1,4 +1,4 @@
-"""A conversation as one text, for a model that only reads it."""
+"""Formats a conversation as one text, for a model that only reads it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from agent.messages import Block, Message
 
 SYSTEM_CHARS: Final = 6_000
 RESULT_CHARS: Final = 4_000
-"""Of one result or call: the advisor needs what it says, not all of it."""
+"""Most characters of one result or call, as the advisor needs only its essence."""
 _CUT: Final = " … (cut) … "
 
 
 def quoted_transcript(system: Sequence[Block], messages: Sequence[Message], max_chars: int) -> str:
-    """Return instructions and messages; what is left out is from the middle, and said."""
+    """Return instructions and messages; if too long, the middle is cut, with a note."""
     instructions = _short("\n".join(str(block.get("text", "")) for block in system), SYSTEM_CHARS)
     entries = [entry for message in messages for entry in _entries(message)]
     whole = "\n\n".join(entries)
@@ -50,7 +50,7 @@ def _text(content: object) -> str:
 
 
 def _short(text: str, limit: int) -> str:
-    """Return a text's beginning and, mostly, its end: that is where the work stands."""
+    """Return a text's beginning and end, mostly the end, which has the latest state."""
     if len(text) <= limit:
         return text
     head = limit // 4
