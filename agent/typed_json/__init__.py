@@ -1,1 +1,1 @@
-"""JSON from users and models, read into records by the types of their fields."""
+"""Converts JSON from users and models to records, by the types of their fields."""

@@ -1,8 +1,8 @@
-"""JSON into a record by the types of its fields, leniently.
+"""Converts JSON to a record leniently, by the types of its fields.
 
-What does not fit is left out and reported with its path: an item of a list, an entry of an object,
-a field; an object that lacks a field it needs is left out as a whole. Keys that the record does not
-have are not looked at. Next: `agent.settings.schema`.
+Invalid values are skipped and reported with their path: an item of a list, an entry of an object,
+or a field. An object that lacks a required field is skipped as a whole. Unknown keys are ignored,
+unless the record forbids them. Next: `agent.settings.schema`.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from msgspec.structs import FieldInfo
 from permissions.base.text.late_pattern import compile_late
 
 Place: TypeAlias = tuple[str | int, ...]
-"""Where a value is: keys, and places in lists."""
+"""The path of a value: keys, and indexes in lists."""
 Problem: TypeAlias = tuple[Place, str]
-"""What was left out, and what is expected there."""
+"""The path of a skipped value, and what is expected there."""
 RecordT = TypeVar("RecordT", bound=Struct)
 
 _LEFT_OUT: Final = object()
@@ -55,10 +55,10 @@ _LIMITS: Final[Mapping[str, tuple[str, Callable[[Any, Any], bool]]]] = {
 def read_record(
     kind: type[RecordT], raw: Mapping[str, object], *, is_lax: bool = False
 ) -> tuple[RecordT | None, tuple[Problem, ...]]:
-    """Return the record of what can be used, and what was left out; None where a field is missing.
+    """Return the record, None if a required field is missing, and the skipped values.
 
-    A ValueError of the record itself (`__post_init__`) is a problem of the whole. `is_lax` takes
-    numbers and yes or no in text as well, as models write them.
+    A ValueError of the record's `__post_init__` skips the whole record. `is_lax` also accepts
+    numbers and booleans written as text, as models do.
     """
     reader = _Reader(is_lax=is_lax)
     record = reader.record(kind, raw, ())
@@ -66,7 +66,7 @@ def read_record(
 
 
 def as_values(record: Struct) -> dict[str, object]:
-    """Return a record's fields that are set, as JSON has them."""
+    """Return a record's fields that are not None, as JSON values."""
     pairs = ((name, getattr(record, name)) for name in record.__struct_fields__)
     return {name: _plain(value) for name, value in pairs if value is not None}
 
@@ -85,7 +85,7 @@ def _plain(value: object) -> object:
 
 @functools.cache
 def fields_of(kind: type[Struct]) -> tuple[FieldInfo, ...]:
-    """Return the fields of a record in order, their types resolved."""
+    """Return the fields of a record in order, with resolved types."""
     return msgspec.structs.fields(kind)
 
 
@@ -123,7 +123,7 @@ class _Reader:
             self._leave_out((*path, key), "no such field")
 
     def value(self, kind: Any, raw: object, path: Place) -> object:
-        """Return what is there as this type has it."""
+        """Return the value converted to this type, or `_LEFT_OUT`."""
         origin = get_origin(kind)
         if origin is Annotated:
             inner, *notes = get_args(kind)
@@ -164,7 +164,7 @@ class _Reader:
         return self._leave_out(path, f"expected {names}")
 
     def _first_of(self, kinds: Sequence[object], raw: object, path: Place) -> object:
-        """Return the value by the first type that takes all of it."""
+        """Return the value converted to the first type that accepts all of it."""
         if raw is None and types.NoneType in kinds:
             return None
         kinds = [kind for kind in kinds if kind is not types.NoneType]
@@ -209,7 +209,7 @@ class _Reader:
 
 
 def _coerce(kind: type, raw: object) -> object:
-    """Return the number, or the yes or no, that is written as something else."""
+    """Return a number or boolean that is written as another type; else `raw`."""
     if kind is bool and isinstance(raw, str):
         return _BOOLEANS.get(raw.lower(), raw)
     if kind in (int, float) and isinstance(raw, str) and _NUMBER.fullmatch(raw.strip()):

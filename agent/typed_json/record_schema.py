@@ -1,4 +1,4 @@
-"""The JSON schema of a record, for models and editors: what `read_record` takes."""
+"""The JSON schema of a record, for models and editors: the input of `read_record`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OF_LENGTH: Final = {"string": "Length", "array": "Items"}
 
 
 def record_schema(kind: type[Struct]) -> dict[str, Any]:
-    """Return the schema of a record, records inside it in place: without `$ref` and titles."""
+    """Return the schema of a record, with nested records inlined: no `$ref`, no titles."""
     properties: dict[str, Any] = {}
     for field in fields_of(kind):
         part = _schema(field.type)
@@ -74,7 +74,7 @@ def _schema(kind: Any) -> dict[str, Any]:
 
 
 def _add_note(schema: dict[str, Any], note: Meta) -> None:
-    """Add a description, and limits where the values are that they are for."""
+    """Add a description to the schema, and limits to the branch that they apply to."""
     if note.description is not None:
         schema["description"] = note.description
     for part in schema.get("anyOf", (schema,)):
@@ -91,7 +91,7 @@ def _add_note(schema: dict[str, Any], note: Meta) -> None:
 
 
 def _sort_keywords(schema: dict[str, Any]) -> dict[str, Any]:
-    """Order the keywords, so that requests have the same bytes wherever a limit is written."""
+    """Return the schema with sorted keywords, so that requests have stable bytes."""
     if "anyOf" in schema:
         schema["anyOf"] = [_sort_keywords(branch) for branch in schema["anyOf"]]
     return {key: schema[key] for key in sorted(schema)} if "properties" not in schema else schema
