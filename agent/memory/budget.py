@@ -1,4 +1,4 @@
-"""When to compact: thresholds of the window, and the breaker that ends hopeless attempts."""
+"""When to compact: thresholds of the window, and a breaker that stops futile attempts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from msgspec.structs import replace
 RESPONSE_HEADROOM: Final = 15_000
 """Room reserved for the answer, unless the model's own limit is smaller."""
 ANSWER_SHARE: Final = 0.25
-"""Most of a window that is left to the answer."""
+"""Largest share of a window that is reserved for the answer."""
 TRIGGER: Final = 0.85
 CRITICAL: Final = 0.95
 TARGET: Final = 0.5
-"""Where compaction aims at: a history that would be full again at once was not worth the cost."""
+"""The share that compaction aims at, so that the window is not full again at once."""
 MAX_FAILURES: Final = 3
 
 
@@ -24,9 +24,9 @@ class Pressure(StrEnum):
 
     NONE = "none"
     COMPACT = "compact"
-    """Enough room is left to ask the model for a summary."""
+    """There is still enough room to ask the model for a summary."""
     CRITICAL = "critical"
-    """No room for that any more: only what needs no model helps."""
+    """There is no room for a summary: only steps without a model help."""
 
 
 class ContextBudget(Struct, frozen=True):
@@ -35,21 +35,21 @@ class ContextBudget(Struct, frozen=True):
     window: int
     max_output: int
     wanted_tokens: int | None = None
-    """Of the window, what the user wants used; None for all of it."""
+    """Part of the window that the user wants used; None means all of it."""
 
     @property
     def effective(self) -> int:
-        """What the history may fill, with room for the answer."""
+        """Largest history that leaves room for the answer."""
         return self._without_headroom(self.window)
 
     @property
     def trigger(self) -> int:
-        """From here on compaction starts."""
+        """Size of a history at which compaction starts."""
         return int(self._used_window * TRIGGER)
 
     @property
     def target(self) -> int:
-        """What is left after a good compaction, at most."""
+        """Largest history after a good compaction."""
         return int(self._used_window * TARGET)
 
     @property
@@ -68,7 +68,7 @@ class ContextBudget(Struct, frozen=True):
 
 
 def too_small(prefix_tokens: int, budget: ContextBudget) -> str | None:
-    """Return that a window has no room for system prompt and tools, and what to do, for users."""
+    """Return a message for users if system prompt and tools do not fit the window; else None."""
     if prefix_tokens < budget.trigger:
         return None
     return (
@@ -79,15 +79,15 @@ def too_small(prefix_tokens: int, budget: ContextBudget) -> str | None:
 
 
 class CompactionState(Struct, frozen=True):
-    """What earlier attempts in this session came to."""
+    """The results of earlier attempts in this session."""
 
     consecutive_failures: int = 0
     reactive_used: bool = False
-    """The one compaction after a refused prompt was spent; survives everything in a session."""
+    """The only compaction after a rejected prompt was used; never reset within a session."""
 
     @property
     def is_open(self) -> bool:
-        """Whether the breaker ended automatic attempts."""
+        """Whether the breaker has stopped automatic attempts."""
         return self.consecutive_failures >= MAX_FAILURES
 
     def after_success(self) -> CompactionState:
@@ -95,9 +95,9 @@ class CompactionState(Struct, frozen=True):
         return replace(self, consecutive_failures=0)
 
     def after_failure(self) -> CompactionState:
-        """Return the state after a failure, or a compaction that brought nothing."""
+        """Return the state after a failure, or after a compaction without effect."""
         return replace(self, consecutive_failures=self.consecutive_failures + 1)
 
     def reactive(self) -> CompactionState:
-        """Return the state with the reactive attempt spent."""
+        """Return the state with the reactive attempt used."""
         return replace(self, reactive_used=True)

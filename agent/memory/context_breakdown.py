@@ -1,4 +1,4 @@
-"""What fills the window, part by part: the figures behind `/context`."""
+"""The use of the window by part: the figures of `/context`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ContextBreakdown(Struct, frozen=True):
     used_tokens: int
     slices: tuple[Slice, ...]
     is_measured: bool
-    """The total is the endpoint's count; the parts are scaled to it."""
+    """Whether the total is the endpoint's count, to which the parts are scaled."""
 
 
 def context_breakdown(
@@ -35,7 +35,7 @@ def context_breakdown(
     window: int,
     measured_tokens: int = 0,
 ) -> ContextBreakdown:
-    """Return what the next request would hold, by part."""
+    """Return the size of the next request, by part."""
     parts: dict[str, int] = {
         "System prompt": sum(block_tokens(block) for block in system),
         "Tools": prefix_tokens((), tools),

@@ -1,8 +1,8 @@
-"""Decides when a history is compacted, and does it; implements the loop's `ContextPort`.
+"""Decides when a history is compacted, and compacts it; implements the loop's `ContextPort`.
 
-Order of means: nothing; images, old results and the oldest calls; notes on the session; a summary
-by the model; at the very edge of the window, or when the model fails, a digest made without it.
-What the model has not answered yet is never changed.
+The steps, in order: none; images, old results and the oldest calls; stored notes on the session; a
+summary by the model; at the very end of the window, or if the model fails, a digest without it.
+Messages that the model has not answered yet are never changed.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from agent.model.text_tokens import text_tokens
 from hooks.answers.outcome import EventOutcome
 
 MIN_GAIN: Final = 0.9
-"""A result larger than this share of what was there is not progress."""
+"""A result larger than this share of the old size is not progress."""
 
 ROUND_SHARE: Final = 0.6
-"""Of the room for messages, what the results of one round may take: they stay until the model has
-answered, and the request that does so has to fit."""
+"""Share of the room for messages that the results of one round may take: they stay until the model
+has answered, and the next request has to fit."""
 
 SUMMARY_TOKENS: Final = 4_000
-"""Of the window, what a request for a summary leaves for the summary."""
+"""Tokens of the window that a request for a summary leaves for the summary."""
 
 SAID_BEFORE: Final = (
     "The model's window has no room for the prompt beside the system prompt and the tools, as "
@@ -59,7 +59,7 @@ class CompactionHooks(Protocol):
     """The hook events around a compaction."""
 
     async def pre_compact(self, trigger: str, instructions: str) -> EventOutcome | None:
-        """Fire PreCompact; None when no handler matches."""
+        """Fire PreCompact; None if no handler matches."""
         ...
 
     async def post_compact(self, trigger: str, summary: str) -> None:
@@ -68,10 +68,10 @@ class CompactionHooks(Protocol):
 
 
 class ContextManagerPorts(Struct, frozen=True):
-    """What compaction needs to know and to ask."""
+    """What compaction needs from the conversation."""
 
     budget: Callable[[], ContextBudget]
-    """Of the model in use now."""
+    """Budget of the model in use."""
     prefix_tokens: Callable[[], int]
     """Estimate of system prompt and tools."""
     turn_id: Callable[[], str]
@@ -88,7 +88,7 @@ class ContextManager:
     """Compaction of one conversation."""
 
     def __init__(self, ports: ContextManagerPorts, *, agent_id: str | None = None) -> None:
-        """Nothing was tried yet in this session."""
+        """Start without earlier attempts."""
         self._ports = ports
         self._agent_id = agent_id
         self._has_warned = False
@@ -115,7 +115,7 @@ class ContextManager:
     async def before_request(
         self, messages: tuple[Message, ...], context_tokens: int, abort: AbortSignal
     ) -> ContextStep | None:
-        """Compact when the window is nearly full; None when nothing needs doing."""
+        """Compact if the window is nearly full; None if that is not needed."""
         if not self._ports.is_automatic() or self._is_too_small():
             return None
         prefix = self._ports.prefix_tokens()
@@ -126,7 +126,7 @@ class ContextManager:
             return None
         if not self.state.is_open:
             return await self._compact(messages, tokens, "auto", "", abort, pressure)
-        if pressure is Pressure.CRITICAL:  # an outline asks no model
+        if pressure is Pressure.CRITICAL:  # an outline needs no model
             step = await self._compact(messages, tokens, "auto", "", abort, pressure)
             if step is not None and step.event is not None:
                 return step
@@ -135,7 +135,7 @@ class ContextManager:
     async def after_overflow(
         self, messages: tuple[Message, ...], abort: AbortSignal
     ) -> ContextStep | None:
-        """Compact because the endpoint refused the prompt as too long: once in a session."""
+        """Compact because the endpoint rejected the prompt as too long: once in a session."""
         has_room = self._ports.prefix_tokens() < self._ports.budget().window
         if self.state.reactive_used or not has_room:
             return None
@@ -143,13 +143,13 @@ class ContextManager:
         tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
         step = await self._compact(messages, tokens, "reactive", "", abort, Pressure.CRITICAL)
         has_failed = step is not None and step.event is None
-        # Where prompt and tools fill the window, that is what has to be said, and nothing else.
+        # If prompt and tools fill the window, only that is reported.
         return None if has_failed and self._is_too_small() else step
 
     async def compact(
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
     ) -> ContextStep | None:
-        """Compact on the user's request; None when there is nothing to gain."""
+        """Compact on the user's request; None if there is nothing to gain."""
         if len(messages) < 3:
             return None
         tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
@@ -158,7 +158,7 @@ class ContextManager:
     async def compact_range(
         self, messages: tuple[Message, ...], part: HistoryPart, abort: AbortSignal
     ) -> ContextStep | None:
-        """Replace what came before a prompt, or since, by a summary; None for nothing to gain."""
+        """Replace what came before or since a prompt by a summary; None if nothing is gained."""
         start = part_start(messages, part)
         if start is None:
             text = "That message is behind a summary already."
@@ -194,13 +194,16 @@ class ContextManager:
         abort: AbortSignal,
         pressure: Pressure,
     ) -> ContextStep | None:
-        from agent.memory.pipeline import protected_from, shrink  # with a full window
+        from agent.memory.pipeline import (
+            protected_from,
+            shrink,
+        )  # only with a full window
 
         veto = await self._veto_reason(trigger, focus)
         if veto is not None:
             return ContextStep(messages, notices=(veto,))
         room = self._room(messages, tokens, trigger)
-        # Large histories are walked in a thread, so that the screen still answers keys.
+        # Large histories are processed in a thread, so that the screen stays responsive.
         start = await asyncio.to_thread(protected_from, messages, room)
         has_past = _may_gain(messages, start, trigger)
         if trigger != "manual":
@@ -211,8 +214,8 @@ class ContextManager:
                     messages, shrunk.messages, tokens, trigger, summary, (), means="shortening"
                 )
         if not has_past:
-            # What fills the window is unread, where a summary would answer for the model; or the
-            # history is short. Nothing was paid for.
+            # The window is filled by unread messages, which a summary must not answer; or the
+            # history is short. No request was made.
             return None
         try:
             ready = await self._written_before(messages, start, trigger, focus, abort, pressure)
@@ -241,10 +244,10 @@ class ContextManager:
         abort: AbortSignal,
         pressure: Pressure,
     ) -> tuple[tuple[Message, ...], str] | None:
-        """Return a history with a summary that is there already or that the endpoint writes, and
-        that summary; None where the model has to be asked. Raises Aborted."""
+        """Return a history with a stored summary or one by the endpoint, and that summary; None if
+        the model has to be asked. Raises Aborted."""
         if trigger == "auto" and (notes := self._ports.notes_on(messages, start)) is not None:
-            # Written while the conversation went on: this summary costs nothing now.
+            # Written during the conversation: this summary costs nothing now.
             return replace_past(messages, start, notes), notes
         if pressure is Pressure.CRITICAL:
             return None
@@ -254,36 +257,36 @@ class ContextManager:
     async def _with_signed_summary(
         self, messages: tuple[Message, ...], start: int, focus: str, abort: AbortSignal
     ) -> tuple[Message, ...] | None:
-        """Return a history that begins with the endpoint's own summary; None where it has none.
+        """Return a history that begins with the endpoint's own summary; None if it writes none.
 
-        What follows the summary stays as it was, thinking included. Raises Aborted.
+        The messages after the summary are unchanged, thinking included. Raises Aborted.
         """
         port = self._ports.endpoint_summary
         if port is None or not port.is_available():
             return None
         while start and is_preface(messages[start - 1]):
-            start -= 1  # notes in front of a prompt are one turn with it
+            start -= 1  # notes before a prompt belong to its turn
         if not start or messages[start - 1].role != "assistant":
-            return None  # a summary of what has not been answered yet would answer for it
+            return None  # a summary must not cover an unanswered message
         try:
             return (await port.compact(messages[:start], focus, abort), *messages[start:])
         except ModelError:
             return None
 
     def _room(self, messages: Sequence[Message], tokens: int, trigger: Trigger) -> int:
-        """Return what the messages may take afterwards, in our own estimate's tokens."""
+        """Return the target size of the messages, in tokens by our estimate."""
         budget = self._ports.budget()
         prefix = self._ports.prefix_tokens()
         target = budget.target
         if trigger == "reactive" and tokens < budget.window:
-            # The endpoint counts more than we do: what we take for a token is larger than one.
+            # The endpoint counts more tokens than we do, so the target is scaled down.
             target = target * tokens // budget.window
         elif trigger == "auto":
             target = int(target / self._ratio)
         unread = total_tokens(messages[unread_start(messages) :])
         room = max(1, target - prefix)
         room = max(room, unread + room // 2)
-        # A compaction requested in a short conversation is to replace most of it.
+        # A compaction requested in a short conversation should replace most of it.
         return min(room, max(1, total_tokens(messages) // 2)) if trigger == "manual" else room
 
     async def _summary(
@@ -293,16 +296,16 @@ class ContextManager:
         abort: AbortSignal,
         pressure: Pressure,
     ) -> tuple[str, tuple[str, ...]]:
-        """Return a summary with notices: the model's, or at the edge of the window a digest.
+        """Return a summary and notices: the model's, or a digest if the window is full.
 
         Raises:
-            ModelError: the model could not, and there is room enough to continue without.
+            ModelError: the model failed, and there is enough room to continue without a summary.
             Aborted: the user interrupted.
         """
         ask = instruction(focus)
         if pressure is not Pressure.CRITICAL:
             return await self._ports.summary.summarize(messages, ask, abort), ()
-        # The whole history does not fit into a request any more; its bones may.
+        # The whole history no longer fits into a request, but a trimmed one may.
         everything = len(messages)
         bones = trim_results(strip_media(messages, end=everything), end=everything)
         size = await asyncio.to_thread(total_tokens, bones)
@@ -390,7 +393,7 @@ def _digest_text(messages: Sequence[Message]) -> str:
 
 
 def _may_gain(messages: Sequence[Message], start: int, trigger: Trigger) -> bool:
-    """Whether the shortest summary of what is before `start` would make a history shorter."""
+    """Return whether even the shortest summary of what precedes `start` would save enough."""
     size = total_tokens(messages)
     least = 0
     if trigger == "manual":

@@ -1,4 +1,4 @@
-"""Where a history may be cut: never inside a tool call and its result, never in what is unread."""
+"""Where a history may be cut: never between a call and its result, never in the unread part."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from agent.messages import Message
 
 
 def unread_start(messages: Sequence[Message]) -> int:
-    """Return where the part begins that the model has not answered yet.
+    """Return the index at which the part begins that the model has not answered yet.
 
-    The calls of the last answer belong to it: their results are not valid without them.
+    The calls of the last answer belong to it, as their results are invalid without them.
     """
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
@@ -21,7 +21,7 @@ def unread_start(messages: Sequence[Message]) -> int:
 
 
 def safe_starts(messages: Sequence[Message]) -> tuple[int, ...]:
-    """Return the indexes where an unchanged tail may begin: whole rounds and whole prompts."""
+    """Return the indexes at which an unchanged tail may begin: those of rounds and of prompts."""
     return tuple(
         index
         for index, message in enumerate(messages)
@@ -30,10 +30,10 @@ def safe_starts(messages: Sequence[Message]) -> tuple[int, ...]:
 
 
 def tail_start(messages: Sequence[Message], max_tokens: int) -> int:
-    """Return where the unchanged tail begins: the longest one of at most `max_tokens`.
+    """Return the index at which the longest tail of at most `max_tokens` begins.
 
-    It holds everything unread, whatever its size, and begins with the user's words where that is
-    possible. `len(messages)` where nothing is unread and the last exchange is too large.
+    The tail contains everything unread, whatever its size, and begins with a user's prompt if
+    possible. `len(messages)` if nothing is unread and the last exchange is too large.
     """
     sizes = [message_tokens(message) for message in messages]
     unread = unread_start(messages)

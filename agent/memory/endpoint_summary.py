@@ -1,6 +1,6 @@
-"""A summary that the endpoint writes and signs: thinking of the messages after it stays valid.
+"""A summary that the endpoint writes and signs, so that thinking in later messages stays valid.
 
-Only where the endpoint declares that it has this (`ModelCapabilities.signed_compaction`). Next:
+Only if the endpoint declares support for it (`ModelCapabilities.signed_compaction`). Next:
 `agent.memory.context_manager`.
 """
 
@@ -32,26 +32,26 @@ messages so far":
 
 
 class EndpointSummaryPort(Protocol):
-    """Has the endpoint replace messages."""
+    """Lets the endpoint replace messages by a summary."""
 
     def is_available(self) -> bool:
-        """Whether the endpoint can, as far as is known."""
+        """Whether the endpoint supports it, as far as is known."""
         ...
 
     async def compact(
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
     ) -> Message:
-        """Return the message that replaces these, to be sent first from now on.
+        """Return the message that replaces these, which is the first of the new history.
 
         Raises:
-            ModelError: the endpoint did not; local means are left.
+            ModelError: the endpoint failed; use local steps instead.
             Aborted: the user interrupted.
         """
         ...
 
 
 class EndpointSummaries:
-    """Asks through the conversation's own client and request builder."""
+    """Requests summaries with the conversation's client and request builder."""
 
     def __init__(
         self,
@@ -64,7 +64,8 @@ class EndpointSummaries:
         account: Callable[[Usage, str], Awaitable[None]],
         emit: Emit,
     ) -> None:
-        """`has_them` returns what the model in use can; the rest is as for local summaries."""
+        """`has_them` returns whether the current model supports it; for the rest see
+        `ModelSummarizer`."""
         self._client = client
         self._request = request
         self._recovery = recovery
@@ -75,8 +76,8 @@ class EndpointSummaries:
         self._was_refused = False
 
     def is_available(self) -> bool:
-        """Whether the endpoint can: never again after it refused, nor while another model helps
-        out."""
+        """Whether the endpoint supports it: never after a refusal, nor during a fallback to another
+        model."""
         helps_out = self._recovery().fallen_back_to is not None
         return self._has_them() and not self._was_refused and not helps_out
 
@@ -93,7 +94,7 @@ class EndpointSummaries:
         )
         turn = ModelTurn(
             self._client,
-            # Another model may not write summaries, nor have one back that it did not write.
+            # Another model may not support summaries, or reject one that it did not write.
             replace(self._recovery(), fallback_models=()),
             replace(self._request(messages), compaction=ask),
             TurnEvents(only_recovery(self._emit), self._turn_id()),

@@ -1,4 +1,4 @@
-"""Sizes in tokens without a tokenizer: measured where the endpoint counts, estimated where not."""
+"""Sizes in tokens without a tokenizer: measured by the endpoint if it counts, else estimated."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from agent.model.text_tokens import text_tokens
 IMAGE_TOKENS: Final = 1_600
 DOCUMENT_TOKENS_PER_BYTE: Final = 0.01
 MESSAGE_TOKENS: Final = 4
-"""Overhead of a message's frame."""
+"""Overhead of a message, in tokens."""
 
 
 def block_tokens(block: Block) -> int:
-    """Return an estimate for a content block."""
+    """Return an estimate for a content block, in tokens."""
     match block.get("type"):
         case "text":
             return text_tokens(str(block.get("text", "")))
@@ -44,26 +44,26 @@ def _document_tokens(block: Block) -> int:
 
 
 def message_tokens(message: Message) -> int:
-    """Return an estimate for one message."""
+    """Return an estimate for one message, in tokens."""
     return MESSAGE_TOKENS + sum(map(block_tokens, message.content))
 
 
 def total_tokens(messages: Iterable[Message]) -> int:
-    """Return an estimate for messages."""
+    """Return an estimate for all messages, in tokens."""
     return sum(message_tokens(message) for message in messages)
 
 
 def prefix_tokens(system: Sequence[Block], tools: Sequence[Mapping[str, object]]) -> int:
-    """Return an estimate for what precedes every message."""
+    """Return an estimate for system prompt and tools, in tokens."""
     schemas = sum(text_tokens(json.dumps(tool, default=str)) for tool in tools)
     return sum(block_tokens(block) for block in system) + schemas
 
 
 def next_request_tokens(messages: Sequence[Message], measured_tokens: int, prefix: int) -> int:
-    """Return what the next request will hold.
+    """Return the size of the next request, in tokens.
 
-    `measured_tokens` is the endpoint's count up to and including the last answer (0: never
-    measured); only what came after that answer is estimated then.
+    `measured_tokens` is the endpoint's count up to and including the last answer, and only
+    later messages are estimated; 0 means not measured.
     """
     if measured_tokens <= 0:
         return prefix + total_tokens(messages)

@@ -1,4 +1,4 @@
-"""What the agent that looks for facts is asked to do."""
+"""The instructions of the agent that extracts facts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Facts there are, each whole in its line:
 def ask_for(
     store: FactStore, notes: Path, index: str, *, count: int, turns: int, today: date
 ) -> Message:
-    """Return the message that asks; `count` messages are new, `index` lists the facts there are."""
+    """Return the instruction message; `count` messages are new, `index` lists the known facts."""
     text = _ASK.format(
         count=count,
         turns=turns,

@@ -1,9 +1,9 @@
-"""After a prompt, beside the conversation: a forked agent stores what is worth keeping.
+"""Runs a forked agent after a prompt, in the background, that stores facts worth keeping.
 
-It is the program's loop behind the conversation's own prefix, so that the cache serves it, with
-few answers and tools that reach the files of the memory only. What was looked at is remembered by
-the last message's uid, which moves on after success only, so that nothing is lost to a failure.
-Only after a turn that is worth it (`agent.memory.worth_looking`), and only where the user agreed.
+It is the program's loop with the conversation's own prefix, which the cache serves, with a limit of
+rounds and with tools that reach only memory files. The uid of the last processed message is stored
+only after success, so that a failure loses nothing. It runs only after a suitable turn
+(`agent.memory.worth_looking`), and only if the user agreed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from permissions.mode import Mode
 from permissions.request import PermissionRequest
 
 MAX_TURNS: Final = 5
-"""Answers of one look, however many calls they hold."""
+"""Most rounds of one extraction."""
 MAX_OUTPUT_TOKENS: Final = 4_000
 NOTES: Final = "notes.md"
 _LOG: Final = logging.getLogger(__name__)
@@ -46,54 +46,51 @@ _WRITES: Final = frozenset({"Edit", "Write", "MultiEdit"})
 
 
 class ExtractorPorts(Struct, frozen=True, kw_only=True):
-    """What it works with."""
+    """What the extractor needs."""
 
     loop: Callable[[], LoopPorts]
-    """Those of the conversation: its requests build the same prefix."""
+    """The conversation's ports, whose requests have the same prefix."""
     recovery: Callable[[], Recovery]
     store: FactStore
     state: Path
-    """A file of the session: how far it came. The notes are beside it."""
+    """File of the session with the extractor's progress; the notes are stored beside it."""
     is_on: Callable[[], bool | None]
-    """Whether facts are stored; None where the user has not decided."""
+    """Whether facts are stored; None if the user has not decided."""
     ask: Callable[[], Awaitable[bool]] | None = None
-    """Have the user decide; None where there is no user to ask."""
+    """Asks the user to decide; None if there is no user to ask."""
     today: Callable[[], date] = date.today
 
 
 class FactExtractor:
-    """One conversation's; never more than one look at a time."""
+    """Extracts facts of one conversation, one run at a time."""
 
     def __init__(self, ports: ExtractorPorts) -> None:
-        """Continue where an earlier run of the session ended."""
+        """Continue where an earlier process of the session ended."""
         self._ports = ports
         self._task: asyncio.Task[None] | None = None
         self._answer: bool | None = None
-        """What the user answered in this session."""
+        """The user's answer in this session."""
         self._notes = ports.state.with_name(NOTES)
         self._cursor, self._notes_uid = _read_state(ports.state)
 
     def after_prompt(self, messages: tuple[Message, ...]) -> None:
-        """Begin, unless it is off, or still at work: then the next time brings these too."""
+        """Start a run unless it is off or running; the next run includes these messages, too."""
         if self._may_look() and (self._task is None or self._task.done()):
             self._task = asyncio.ensure_future(self._run_guarded(messages))
 
     async def wait(self) -> None:
-        """Return once what was begun is done."""
+        """Wait for the current run."""
         if self._task is not None:
             await asyncio.wait({self._task})
 
     async def aclose(self) -> None:
-        """Give up what is under way: the next session looks at it again."""
+        """Cancel the current run; the next session processes its messages again."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
 
     def notes_on(self, messages: Sequence[Message], end: int) -> str | None:
-        """Return notes that cover the messages before `end`; None where there are none.
-
-        They may know of more than these, never of less.
-        """
+        """Return notes that cover at least the messages before `end`; None if there are none."""
         indexes = [
             index for index, message in enumerate(messages) if message.uid == self._notes_uid
         ]
@@ -116,7 +113,7 @@ class FactExtractor:
         try:
             await self._extract(messages)
         except Exception:  # noqa: BLE001 - isolation boundary: the next prompt brings another try
-            # Not shown to the user: the debug log has it.
+            # Only in the debug log, not shown to the user.
             _LOG.info("no facts were stored", exc_info=True)
 
     async def _extract(self, messages: tuple[Message, ...]) -> None:
@@ -138,8 +135,8 @@ class FactExtractor:
         )
 
     async def _look(self, messages: tuple[Message, ...], count: int) -> bool | None:
-        """Run the agent; return whether it wrote notes, None for a failure."""
-        from agent.memory.memory_tools import MemoryFiles, memory_tools  # first used here
+        """Run the agent; return whether it wrote notes, None on failure."""
+        from agent.memory.memory_tools import MemoryFiles, memory_tools  # imported at its first use
 
         store, today = self._ports.store, self._ports.today()
         files = MemoryFiles(store, self._notes, today)
@@ -167,16 +164,16 @@ class FactExtractor:
             context=None,
             after_calls=None,
         )
-        # The loop counts answers with calls and asks once more behind the last of them.
+        # The loop counts answers with calls, and sends one more request after the last.
         loop = AgentLoop(ports, TurnEvents(discard, "memory", "memory"), max_turns=MAX_TURNS - 1)
         end = await loop.run(messages, [ask], AbortController())
         if files.has_changed:
             await asyncio.to_thread(store.write_index)
-        # At the limit it has looked at everything: once more would end there again.
+        # At the limit, a repetition would end at the limit again.
         return files.has_notes if end.reason in {"completed", "max_turns"} else None
 
     def _wrote_itself(self, new: Sequence[Message]) -> bool:
-        """Whether the model changed fact files by its own tools: never both in one turn."""
+        """Return whether the model itself changed fact files in this turn, which excludes a run."""
         directories = (self._ports.store.directory, self._ports.store.everywhere)
         return any(
             use.name in _WRITES
@@ -190,7 +187,7 @@ class FactExtractor:
 
 
 class _MemoryAllowed:
-    """Allows what no rule denies: these tools reach nothing but the memory."""
+    """Allows calls that no rule denies, as these tools reach only the memory."""
 
     asks_users = False
 
@@ -217,7 +214,7 @@ async def _nothing_queued() -> list[Message]:
 
 
 def _messages_since(messages: tuple[Message, ...], cursor: str | None) -> tuple[Message, ...]:
-    """Return what came after a message; all where it is gone, which a compaction may do."""
+    """Return the messages after a uid; all if it is gone, as after a compaction."""
     uids = [message.uid for message in messages]
     return messages[uids.index(cursor) + 1 :] if cursor in uids else messages
 

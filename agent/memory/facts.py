@@ -1,9 +1,9 @@
-"""Facts that outlive a session: one small file each, of four kinds, and an index of them.
+"""Facts that persist between sessions: one small file each, of four kinds, and an index.
 
-The index, `MEMORY.md`, may be edited as well: a line changed, added or removed there changes, adds
-or removes a fact. Only what has no other home: what code, history or another system has is looked
-up there. Source: memory-and-context, "Long-Term Memory". Next: `agent.memory.extractor` (where
-facts come from).
+Users may edit the index, `MEMORY.md`: a line changed, added or removed there changes, adds or
+removes a fact. Facts are only what is recorded nowhere else: code, history and other systems are
+looked up directly. Source: memory-and-context, "Long-Term Memory". Next: `agent.memory.extractor`
+(where facts come from).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from permissions.base.text.sanitize import sanitize
 
 FactType = Literal["user", "feedback", "project", "reference"]
 """`user`: who the user is; `feedback`: what they corrected or confirmed; `project`: decisions and
-deadlines; `reference`: where to look outside of the project."""
+deadlines; `reference`: where to look outside the project."""
 
 MAX_TEXT: Final = 600
 MAX_FACTS: Final = 500
@@ -34,7 +34,7 @@ MAX_INDEX_LINES: Final = 200
 MAX_INDEX_BYTES: Final = 25_000
 INDEX: Final = "MEMORY.md"
 _INDEX_BASE: Final = ".MEMORY.md"
-"""The index as the program wrote it last, beside the one that users edit."""
+"""The index as last written by the program, to detect edits of users."""
 NAME: Final = compile_late(r"[a-z0-9][a-z0-9-]{0,59}")
 _LINE: Final = compile_late(
     r"-\s*\[(user|feedback|project|reference)\]\s*([a-z0-9][a-z0-9-]{0,59}):\s*(\S.*)"
@@ -44,7 +44,7 @@ _TYPES: Final[tuple[FactType, ...]] = get_args(FactType)
 
 
 class Fact(Struct, frozen=True):
-    """One thing to remember."""
+    """One fact."""
 
     type: FactType
     name: str
@@ -53,23 +53,24 @@ class Fact(Struct, frozen=True):
 
 
 class FactStore:
-    """The facts about the user, and those of one project. Synchronous: for a thread."""
+    """The facts about the user, and those of one project. Methods block: call them in a thread."""
 
     def __init__(
         self, directory: Path, everywhere: Path, *, redact: Callable[[str], str] = lambda text: text
     ) -> None:
-        """`everywhere` takes facts of type `user`; nothing is made before the first one."""
+        """`everywhere` is the directory for facts of type `user`; directories are created when
+        needed."""
         self.directory = directory
         self.everywhere = everywhere
         self._redact = redact
 
     def all(self) -> tuple[Fact, ...]:
-        """Return all facts, by type and name. Raises nothing."""
+        """Return all facts, sorted by type and name. Never raises."""
         facts = [*_facts(self.everywhere), *_facts(self.directory)]
         return tuple(sorted(facts, key=lambda fact: (_TYPES.index(fact.type), fact.name)))
 
     def save(self, fact: Fact, today: date) -> bool:
-        """Store a fact; False for one that is none, or where there are too many. Raises OSError."""
+        """Store a fact; return False if it is invalid or there are too many. Raises OSError."""
         text = self._redact(" ".join(sanitize(fact.text).split()))[:MAX_TEXT]
         if not NAME.fullmatch(fact.name) or not text or fact.type not in _TYPES:
             return False
@@ -83,7 +84,7 @@ class FactStore:
         return True
 
     def forget(self, name: str) -> bool:
-        """Remove a fact; False where there is none of that name. Raises OSError."""
+        """Remove a fact; return False if there is none of that name. Raises OSError."""
         if not NAME.fullmatch(name):
             return False
         has_fact = False
@@ -95,7 +96,7 @@ class FactStore:
         return has_fact
 
     def write_index(self) -> None:
-        """Bring `MEMORY.md` up to date, for users who read and edit it. Raises OSError."""
+        """Update `MEMORY.md`, which users read and edit. Raises OSError."""
         data = index_of(self.all()).encode()
         write_private(self.directory / INDEX, data, sync=False)
         write_private(self.directory / _INDEX_BASE, data, sync=False)
@@ -105,8 +106,8 @@ class FactStore:
         write_private(path, self._redact(text).encode(), sync=False)
 
     def index(self, today: date | None = None) -> str:
-        """Apply what the user changed in `MEMORY.md`; return the index of the facts. Raises
-        nothing."""
+        """Apply the user's changes of `MEMORY.md`; return the index of the facts. Never
+        raises."""
         with contextlib.suppress(OSError):
             self._take_edits(today or date.today())
         return index_of(self.all())
@@ -134,7 +135,7 @@ class FactStore:
 
 
 def index_of(facts: Sequence[Fact]) -> str:
-    """Return one line per fact; beyond the limits a last line counts the missing ones."""
+    """Return one line per fact; beyond the limits, a last line counts the omitted ones."""
     lines: list[str] = []
     size = 0
     for fact in facts:
@@ -172,7 +173,7 @@ def fact_file(fact: Fact, today: date | None = None) -> str:
 
 
 def read_fact(name: str, text: str) -> Fact | None:
-    """Return the fact in a file's text; None where it is none of the four kinds, or empty."""
+    """Return the fact in a file's text; None if it is not of the four kinds, or is empty."""
     head, body = frontmatter.split(text)
     kind = next((each for each in _TYPES if each == head.get("type")), None)
     fact_text = " ".join(sanitize(body).split())[:MAX_TEXT]
@@ -180,7 +181,7 @@ def read_fact(name: str, text: str) -> Fact | None:
 
 
 def _read_index(index: str) -> dict[str, Fact]:
-    """Return the facts of an index by name; a line that a user just wrote is feedback."""
+    """Return the facts of an index by name; a line that a user added is of type `feedback`."""
     facts: dict[str, Fact] = {}
     for line in index.splitlines():
         text = line.strip()

@@ -1,7 +1,7 @@
-"""The tools of the agent that looks for facts: Read, Edit and Write on the files of the memory.
+"""The tools of the agent that extracts facts: Read, Edit and Write for memory files.
 
-They have the names and parameters of the conversation's own tools, whose definitions its requests
-carry, but reach nothing else: a path is looked up among the facts, never opened as it came.
+They have the names and parameters of the conversation's tools, whose definitions its requests
+contain, but reach nothing else: a path is looked up among the facts, never opened directly.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _FORM: Final = (
 
 
 class MemoryFiles:
-    """What the tools may reach. Synchronous: for a thread."""
+    """The files that the tools may access. Methods block: call them in a thread."""
 
     def __init__(self, store: FactStore, notes: Path, today: date) -> None:
-        """`notes` is the file about the session."""
+        """`notes` is the file with notes on the session."""
         self._store = store
         self._notes = notes
         self._today = today
         self.has_notes = False
         """Whether notes were written."""
         self.has_changed = False
-        """Whether a fact was."""
+        """Whether a fact was written or removed."""
 
     def read(self, name: str) -> str:
-        """Return a file's text; empty where there is none yet. Raises ToolError."""
+        """Return a file's text; empty if there is none yet. Raises ToolError."""
         path = _path(name)
         if path == self._notes:
             try:
@@ -55,10 +55,10 @@ class MemoryFiles:
         return next((fact_file(each) for each in self._store.all() if each.name == fact), "")
 
     def write(self, name: str, content: str) -> str:
-        """Replace a file, or remove a fact by an empty one; return what was done.
+        """Replace a file, or remove a fact if `content` is empty; return a message.
 
         Raises:
-            ToolError: it is not a file of the memory, or the content is not a fact.
+            ToolError: it is not a memory file, or the content is not a fact.
             OSError: it cannot be written.
         """
         path = _path(name)
@@ -79,7 +79,7 @@ class MemoryFiles:
         return f"Wrote {fact}."
 
     def edit(self, name: str, old: str, new: str) -> str:
-        """Replace a piece of a file that occurs once. Raises as `write`."""
+        """Replace a text that occurs once in a file. Raises as `write`."""
         text = self.read(name)
         if not old or text.count(old) != 1:
             raise ToolError(f"old_string has to occur once. The file is:\n{text}")

@@ -1,6 +1,6 @@
-"""A part of the history replaced by a summary: what came before a prompt, or what came since.
+"""Replaces a part of the history by a summary: what came before a prompt, or since.
 
-The other part stays as it is. Next: `agent.memory.context_manager`, which asks for the summary.
+The other part is unchanged. Next: `agent.memory.context_manager`, which asks for the summary.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PREFACE: Final = frozenset({"reminder", "hook", "interruption"})
 
 
 def part_start(messages: Sequence[Message], part: HistoryPart) -> int | None:
-    """Return where the prompt begins, notes in front of it included; None where it is not there."""
+    """Return the index of the prompt, or of the notes before it; None if the prompt is gone."""
     for index, message in enumerate(messages):
         if message.uid == part.message_uid:
             while index and is_preface(messages[index - 1]):
@@ -28,17 +28,17 @@ def part_start(messages: Sequence[Message], part: HistoryPart) -> int | None:
 
 
 def is_preface(message: Message) -> bool:
-    """Whether a message precedes a prompt and is removed with it."""
+    """Return whether a message is a note before a prompt, which is removed with it."""
     return message.role == "user" and message.origin in _PREFACE
 
 
 def asked_about(messages: Sequence[Message], start: int, side: Side) -> tuple[Message, ...]:
-    """Return what the model has to see for the summary."""
+    """Return the messages that the model needs for the summary."""
     return tuple(messages[:start]) if side == "before" else tuple(messages)
 
 
 def focus_on(messages: Sequence[Message], part: HistoryPart) -> str:
-    """Return the instruction that names the part; empty where the model sees no other."""
+    """Return the instruction that names the part; empty if the model sees only that part."""
     if part.side == "before":
         return ""
     text = next((m.text for m in messages if m.uid == part.message_uid), "")
@@ -52,7 +52,7 @@ def focus_on(messages: Sequence[Message], part: HistoryPart) -> str:
 def replace_part(
     messages: Sequence[Message], start: int, side: Side, summary: str
 ) -> tuple[Message, ...]:
-    """Return the history with the part replaced; the user's own words of it stay."""
+    """Return the history with the part replaced; the user's prompts in it are quoted."""
     if side == "before":
         return replace_past(messages, start, summary)
     own_text = own_words(messages[start:])

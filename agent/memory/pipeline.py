@@ -1,4 +1,4 @@
-"""The steps that need no model, in order of cost, until the history is small enough."""
+"""Applies the steps that need no model, in order of cost, until the history is small enough."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from agent.memory.stages.round_dropping import call_line, drop_rounds
 from agent.messages import Block, Message, ToolUse
 
 TAIL_SHARE: Final = 0.4
-"""Share of the target that the untouched end of the history may take."""
+"""Share of the target that the unchanged end of the history may take."""
 DROP_SURPLUS: Final = 4
-"""How much more than needed goes with the oldest rounds: a drop per request would cost the cache
-each time."""
+"""Factor by which more of the oldest rounds is removed than needed, as every removal invalidates
+the cache."""
 MAX_NAMED: Final = 3
-"""Calls that a step names to the user."""
+"""Most calls that a step names to the user."""
 
 Stage = Callable[[Sequence[Message], int, int], tuple[Message, ...]]
-"""Change messages before an index to free some tokens, and return all of them."""
+"""Changes messages before an index to free some tokens, and returns all messages."""
 
 
 class ShrinkResult(Struct, frozen=True):
-    """What the cheap steps came to."""
+    """The result of the steps."""
 
     messages: tuple[Message, ...]
     tokens: int
     """Estimate for the messages alone."""
     steps: tuple[str, ...]
-    """What was done, for users; empty when nothing could be."""
+    """What was done, for users; empty if nothing could be done."""
 
 
 def _media(messages: Sequence[Message], end: int, _tokens: int) -> tuple[Message, ...]:
@@ -57,12 +57,12 @@ STAGES: Final[tuple[tuple[str, Stage], ...]] = (
 
 
 def protected_from(messages: Sequence[Message], target: int) -> int:
-    """Return the index from which the history stays untouched."""
+    """Return the index from which the history stays unchanged."""
     return tail_start(messages, int(target * TAIL_SHARE))
 
 
 def shrink(messages: Sequence[Message], *, target: int) -> ShrinkResult:
-    """Apply steps until the messages are at most `target` tokens, or none is left."""
+    """Apply steps until the messages are at most `target` tokens, or no step is left."""
     current = tuple(messages)
     tokens = total_tokens(current)
     steps: list[str] = []
@@ -78,7 +78,7 @@ def shrink(messages: Sequence[Message], *, target: int) -> ShrinkResult:
 
 
 def _step(name: str, old_messages: Sequence[Message], new_messages: Sequence[Message]) -> str:
-    """Return what a step did, with the calls that it concerns."""
+    """Return a description of a step, with the calls that it affected."""
     calls = {use.id: use for message in old_messages for use in message.tool_uses()}
     now = _results_by_call(new_messages)
     call_ids = [i for i, block in _results_by_call(old_messages).items() if block != now.get(i)]

@@ -1,6 +1,6 @@
-"""A summary asked of the model itself, behind the usual prefix, so that the cache serves it.
+"""Requests a summary from the model itself, with the usual prefix, which the cache serves.
 
-It recovers from failures as any turn does: a user waits for it. Next: `agent.loop.model_turn`.
+It recovers from failures like any turn, because a user waits for it. Next: `agent.loop.model_turn`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from agent.model.client import ModelClient, ModelError, ModelRequest
 from agent.stream import Emit, TurnEvents
 
 LEAST_CHARACTERS: Final = 400
-"""A shorter text in front of a tool call announces the call and summarizes nothing."""
+"""A shorter text before a tool call only announces the call and is not a summary."""
 
 
 def only_recovery(emit: Emit) -> Emit:
-    """Return an `emit` that passes waits and changes of model only: the answer is not shown."""
+    """Return an `emit` that passes only retries and fallbacks, as the answer is not shown."""
 
     async def passing(event: AgentEvent) -> None:
         if isinstance(event, RetryScheduled | ModelFallback):
@@ -38,14 +38,14 @@ class SummaryPort(Protocol):
         """Return the model's answer to `ask` at the end of the history.
 
         Raises:
-            ModelError: the request failed, or the answer holds no text.
+            ModelError: the request failed, or the answer contains no text.
             Aborted: the user interrupted.
         """
         ...
 
 
 class ModelSummarizer:
-    """Asks through the conversation's own client and request builder."""
+    """Requests summaries with the conversation's client and request builder."""
 
     def __init__(
         self,
@@ -57,8 +57,8 @@ class ModelSummarizer:
         account: Callable[[Usage, str], Awaitable[None]],
         emit: Emit,
     ) -> None:
-        """`request` builds as for any turn, `recovery` is asked anew each time; `account` takes
-        what the answer used, `emit` takes waits and changes of model."""
+        """`request` builds a normal request, `recovery` is called for each summary; `account` is
+        called with the usage and the model, `emit` with retries and fallbacks."""
         self._client = client
         self._request = request
         self._recovery = recovery

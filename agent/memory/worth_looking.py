@@ -1,8 +1,8 @@
-"""Is a turn worth looking through for facts? A local test of the new messages, without a request.
+"""Decides, without a request, whether new messages are worth an extraction of facts.
 
-It is when the user corrected, preferred or decided something: in a prompt, in the comment of a
-declined call, or by answering a question. A wrong yes costs a short request, a wrong no loses
-nothing for good: the next turn that is worth it brings these messages too.
+They are if the user corrected, preferred or decided something: in a prompt, in the comment on a
+declined call, or by answering a question. A false positive costs a short request; a false negative
+only delays, as the next extraction includes these messages.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _MARKS: Final = compile_late(
     re.IGNORECASE,
 )
 _FOREIGN_SCRIPT: Final = compile_late(r"[^\W\d_\x00-\u024f]")
-"""A letter of a script that the words above are not written in."""
+"""A letter of a script other than that of the words above."""
 
 
 def is_worth_looking(new: Sequence[Message]) -> bool:
-    """Whether the messages since the last look may hold a fact for later sessions."""
+    """Return whether the messages since the last extraction may contain a fact."""
     question_ids = {use.id for message in new for use in message.tool_uses() if use.name == ASKING}
     for message in new:
         if message.origin == "person" and _is_marked(message.text):
@@ -49,7 +49,7 @@ def _is_marked(text: str) -> bool:
 
 
 def _is_answer(block: Block, question_ids: set[str]) -> bool:
-    """Whether a result is the user's answer to a question, or their comment on a call."""
+    """Return whether a result is the user's answer to a question, or comment on a call."""
     if block.get("tool_use_id") in question_ids:
         return not block.get("is_error")
     content = block.get("content")

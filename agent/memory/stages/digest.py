@@ -1,4 +1,4 @@
-"""A summary that costs nothing: the user's words, the files touched, how it ended."""
+"""A summary without a model: the user's prompts, the files touched, and the latest state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OWN_WORDS_CHARACTERS: Final = 12_000
 ONE_PROMPT_CHARACTERS: Final = 4_000
 WORDS_HEAD: Final = "The user's messages so far, word for word:\n"
 _ANY_HEAD: Final = compile_late(r"The (?:user|person)'s messages so far, word for word:\n")
-"""Sessions of earlier versions say `person`."""
+"""Sessions of earlier versions have `person` here."""
 WORDS_END: Final = "\n\nFiles may have changed since:"
 MAX_PATHS: Final = 60
 MAX_COMMANDS: Final = 20
@@ -25,10 +25,10 @@ _CHANGING: Final = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 
 
 def own_words(messages: Iterable[Message]) -> str:
-    """Return the user's prompts word for word, oldest first; over the limit the middle is cut.
+    """Return the user's prompts verbatim, oldest first; beyond the limit the middle is cut.
 
-    The first prompt and the latest ones stay: they hold the task and where it stands. Words that
-    an earlier summary carried are carried on.
+    The first prompt and the latest ones, with the task and its state, stay. Prompts quoted in
+    an earlier summary are included.
     """
     prompts = _prompts(messages)
     if not prompts:
@@ -47,7 +47,7 @@ def own_words(messages: Iterable[Message]) -> str:
 
 
 def _earlier_words(summary: str) -> list[str | None]:
-    """Return the prompts that a summary message carries."""
+    """Return the prompts that a summary message quotes."""
     head = _ANY_HEAD.search(summary)
     if head is None:
         return []
@@ -66,7 +66,7 @@ def _earlier_words(summary: str) -> list[str | None]:
 
 
 def _prompts(messages: Iterable[Message]) -> list[str | None]:
-    """Return the user's prompts; None for one that an earlier compaction left out."""
+    """Return the user's prompts; None for those that an earlier compaction omitted."""
     prompts: list[str | None] = []
     for message in messages:
         if message.origin == "summary":
@@ -77,7 +77,7 @@ def _prompts(messages: Iterable[Message]) -> list[str | None]:
 
 
 def digest(messages: Sequence[Message]) -> str:
-    """Return the summary of a history that needs no model."""
+    """Return a summary of a history, made without a model."""
     work = _Work()
     for message in messages:
         for use in message.tool_uses():
@@ -95,7 +95,7 @@ def digest(messages: Sequence[Message]) -> str:
 
 
 class _Work(Struct):
-    """What the calls of a history did, in order and without duplicates."""
+    """The effects of a history's calls, in order and without duplicates."""
 
     read_files: dict[str, None] = field(default_factory=dict)
     changed_files: dict[str, None] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class _Work(Struct):
     todos: str = ""
 
     def add(self, use: ToolUse) -> None:
-        """Take in the next call."""
+        """Add the next call."""
         path = use.input.get("file_path") or use.input.get("notebook_path")
         if isinstance(path, str):
             (self.changed_files if use.name in _CHANGING else self.read_files)[path] = None

@@ -1,4 +1,4 @@
-"""Old images and documents replaced by a word: the cheapest room there is."""
+"""Replaces old images and documents by a placeholder: the cheapest step."""
 
 from __future__ import annotations
 

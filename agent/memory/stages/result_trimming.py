@@ -1,4 +1,4 @@
-"""Old tool results cut down to their beginning and end; the call stays, and can be repeated."""
+"""Cuts old tool results to their beginning and end; the call stays, and can be repeated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agent.messages import Block, Message, ToolUse, text_block
 HEAD_CHARS: Final = 600
 TAIL_CHARS: Final = 400
 LONG_CHARACTERS: Final = 2_000
-"""Shorter results stay as they are."""
+"""Shorter results are unchanged."""
 
 
 def trim_results(messages: Sequence[Message], *, end: int) -> tuple[Message, ...]:

@@ -1,4 +1,4 @@
-"""The oldest tool calls removed with their results; what anybody said stays."""
+"""Removes the oldest tool calls with their results; all other text stays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent.memory.estimate import message_tokens
 from agent.messages import Message, ToolUse, user_message
 
 MAX_LISTED: Final = 60
-"""Removed calls that the note names, the latest ones."""
+"""Most removed calls that the note names; the latest ones."""
 MAX_ARGUMENT_CHARS: Final = 120
 _HEAD: Final = (
     "<system-note>\nEarlier tool calls and their results were removed to save room. Repeat a call "
@@ -24,8 +24,8 @@ _END: Final = "\n</system-note>"
 def drop_rounds(messages: Sequence[Message], *, end: int, tokens: int) -> tuple[Message, ...]:
     """Return the messages without the oldest rounds before an index, until `tokens` are free.
 
-    Only calls and their results go, always together, and a note names them. The user's messages
-    stay, and the text of answers.
+    Only calls and their results are removed, always together, and a note names them. The
+    user's messages and the text of answers stay.
     """
     remaining: list[Message] = []
     dropped_calls: list[ToolUse] = []
@@ -75,7 +75,7 @@ def _note(lines: Sequence[str]) -> Message:
 
 
 def _without_calls(message: Message) -> tuple[Message, ...]:
-    """Return the answer without its calls; empty where it held nothing else."""
+    """Return the answer without its calls; empty if it had nothing else."""
     content = tuple(block for block in message.content if block.get("type") == "text")
     return (replace(message, content=content),) if content else ()
 

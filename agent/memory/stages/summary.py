@@ -1,4 +1,4 @@
-"""The past replaced by a summary, the latest exchanges unchanged."""
+"""Replaces the past by a summary, with the latest exchanges unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ write now, and nothing else of it will be remembered. Call no tools. {CONTENTS}
 
 
 def instruction(focus: str = "") -> Message:
-    """Return the message that asks for a summary; `focus` is what the user wants it to cover."""
+    """Return the message that requests a summary; `focus` is what the user wants it to cover."""
     line = f"The user asks to keep in particular: {focus.strip()}\n" if focus.strip() else ""
     return user_message(INSTRUCTION.format(focus=line), origin="reminder")
 
@@ -33,8 +33,8 @@ def instruction(focus: str = "") -> Message:
 def replace_past(messages: Sequence[Message], start: int, summary: str) -> tuple[Message, ...]:
     """Return a history of one summary message and the messages from `start` on.
 
-    The user's own words of the replaced part follow the summary word for word; thinking of the
-    remaining part is dropped, since what it was bound to is gone.
+    The user's prompts of the replaced part follow the summary verbatim; thinking in the
+    remaining part is dropped, because the prefix that it was bound to is gone.
     """
     own_text = own_words(messages[:start])
     words = f"\n\n{WORDS_HEAD}{own_text}" if own_text else ""

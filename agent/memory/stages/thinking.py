@@ -1,4 +1,4 @@
-"""Where a history was changed: later thinking is bound to what was there."""
+"""Finds where a history was changed, after which thinking is no longer valid."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agent.messages import Message
 
 
 def changed_from(old_messages: Sequence[Message], new_messages: Sequence[Message]) -> int | None:
-    """Return the index of the first message that differs; None when nothing does."""
+    """Return the index of the first message that differs; None if none does."""
     for index, (old, new) in enumerate(zip(old_messages, new_messages, strict=False)):
         if old is not new and old != new:
             return index
