@@ -100,7 +100,7 @@ class AdvisorSwitch:
         self._registry = registry
         self._is_served = is_served
         self._has_offered = False
-        """Whether a request offered our own tool; it then stays, as the model may have called it."""
+        """Whether a request offered our own tool; it stays, as the model may have called it."""
         self._is_explained = False
 
     def definitions(self) -> tuple[dict[str, object], ...]:

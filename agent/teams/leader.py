@@ -207,7 +207,7 @@ class TeamLeader:
         return await self.staff.send_text(name, text)
 
     async def dismiss(self, name: str) -> str:
-        """Stop a worker for the user; if it was working, it failed. Raises TeamError and OSError."""
+        """Stop a worker for the user; one at work has failed. Raises TeamError and OSError."""
         entry = self.staff.find(name)
         if entry.status == "working":
             return await self._end(entry, "stopped", "The user stopped it before it reported.")
