@@ -33,7 +33,8 @@ INTRODUCER_TIMEOUT_S: Final = 0.5
 
 _PASTE_START: Final = "\x1b[200~"
 _PASTE_END: Final = "\x1b[201~"
-_STRING_STARTS: Final = "]P_^X"
+_STRING_BODIES: Final = {"]": "0123456789lL", "P": "0123456789>!", "_": "G"}
+"""What answers begin with, by introducer. Anything else was typed after Alt and this key."""
 _PASTE_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PARSER_LIMIT: Final = 32
 """Textual's parser gives up on longer sequences and types them out."""
@@ -167,7 +168,7 @@ class ByteFilter:
             return len(text)
         if kind == "[":
             return self._read_control_sequence(text, position, items)
-        if kind in _STRING_STARTS:
+        if kind in _STRING_BODIES:
             return self._read_string(text, position, items)
         if kind == "O":
             return self._read_single_shift(text, position, items)
@@ -224,6 +225,10 @@ class ByteFilter:
 
     def _read_string(self, text: str, position: int, items: list[InputItem]) -> int:
         start = position + 2
+        kind, first = text[position + 1], text[start : start + 1]
+        if first and first not in _STRING_BODIES[kind]:
+            items.append(_alt_key(kind))
+            return start
         ends = [(text.find("\x1b\\", start), 2), (text.find("\x07", start), 1)]
         terminator = min(((end, size) for end, size in ends if end >= 0), default=None)
         if terminator is not None:
