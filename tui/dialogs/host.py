@@ -287,7 +287,7 @@ class DialogHost(Listens, RowsWidget):
         if limit > 5:
             where = f" {self._scroll + len(visible_rows)}/{len(body)} ↕ " if hidden else ""
             position = _TYPING if self._guard.is_typing else where
-            rows.append(_title_row(view.title, width_cells, position, len(self._queue)))
+            rows.append(_title_row(view.title, width_cells, position + _waiting_text(self._queue)))
         rows.extend([*visible_rows, *pinned_rows])
         return self._with_footer(rows, footer)
 
@@ -321,10 +321,15 @@ class DialogHost(Listens, RowsWidget):
         return self._caret is not None
 
 
-def _title_row(
-    title: Sequence[tuple[str, Ink]], width: int, position: str, dialog_count: int
-) -> Row:
-    right = position + (f" 1 of {dialog_count} " if dialog_count > 1 else "")
+def _waiting_text(queue: Sequence[Dialog]) -> str:
+    """Return how many questions wait; a panel that the user opened is none."""
+    count = sum(manners_of(dialog).is_guarded for dialog in queue)
+    if manners_of(queue[0]).is_guarded:
+        return f" 1 of {count} " if count > 1 else ""
+    return f" {count} question{'s' * (count > 1)} waiting " if count else ""
+
+
+def _title_row(title: Sequence[tuple[str, Ink]], width: int, right: str) -> Row:
     rule = Ink(Role.ACCENT)
     left_runs = clip([("── ", rule), *title, (" ", rule)], max(0, width - len(right) - 2))
     gap = max(0, width - runs_width(left_runs) - len(right) - (2 if right else 0))

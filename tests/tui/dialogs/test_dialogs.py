@@ -24,7 +24,7 @@ from permissions.decision import (
     TraceStep,
 )
 from permissions.request import PermissionRequest
-from tests.tui.app.test_app_keys import played, send, settled, text_of
+from tests.tui.app.test_app_keys import played, send, settled, text_of, until
 from tests.tui.recorded import RecordedConversation, ask, make_app
 from tests.tui.transcript.samples import DIFF
 from tui.app.app import AgentApp
@@ -37,6 +37,7 @@ from tui.dialogs.ports import show
 from tui.dialogs.trust_dialog import TrustDialog, TrustLine, TrustRequest
 from tui.input.actions import Context
 from tui.input.keymap import ChordReader, Match, default_keymap
+from tui.panels.line_entry import LineEntry
 from tui.ports.conversation import ConversationPort, ScreenPorts
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import plain
@@ -412,6 +413,29 @@ async def test_early_keys_go_to_the_prompt_and_answer_nothing() -> None:
         assert decision.behavior is Behavior.ALLOW
         assert app.parts.dialogs.open_count == 0
         assert app.parts.composer.display
+
+
+async def test_the_count_is_of_questions_and_a_panel_names_those_that_wait() -> None:
+    async def both(conversation: RecordedConversation) -> None:
+        assert conversation.ports is not None
+        decide = conversation.ports.contender.decide
+        conversation.answers += await asyncio.gather(decide(BASH, PENDING), decide(BASH, PENDING))
+
+    app = make_app(played([both]))
+    async with app.run_test(size=(80, 30)) as pilot:
+        await settled(pilot)
+        panel = LineEntry("Rename", "A name.")
+        app.parts.dialogs.open(panel)
+        app.parts.submission.submit("go")
+        await until(pilot, lambda: app.parts.dialogs.open_count == 3)
+        assert "2 questions waiting" in text_of(app.parts.dialogs)
+        app.parts.dialogs.close(panel)
+        app.parts.dialogs.open(panel)
+        assert "1 of 2" in text_of(app.parts.dialogs)
+        disarm(app)
+        await pilot.press("1")
+        await settled(pilot)
+        assert "1 of" not in text_of(app.parts.dialogs)
 
 
 async def test_several_requests_queue_with_a_count() -> None:
