@@ -72,16 +72,15 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
 
 async def _new(screen: CommandScreen, directory: Path) -> Path | None:
     """Ask for a name and write the file of a new agent; None where that was not wanted."""
-    name = await screen.show_dialog(
-        LineEntry(
-            "New agent", "Its name: letters, digits and -, such as db-reviewer.", "enter create"
-        )
-    )
-    if name is None:
-        return None
-    if NAME.fullmatch(name) is None:
-        screen.notice(f"{shown_line(name)} cannot be the name of an agent.", "warning")
-        return None
+    question, name = "Its name: letters, digits and -, such as db-reviewer.", ""
+    while NAME.fullmatch(name) is None:
+        entry = LineEntry("New agent", question, "enter create · esc back", name)
+        answer = await screen.show_dialog(entry)
+        if answer is None:
+            return None
+        name = answer
+        fault = f"{shown_line(name)} cannot be its name."
+        question = f"{fault} Use letters, digits and -, such as db-reviewer."
     path = directory / f"{name}.md"
     try:
         make_private_dir(directory)
@@ -98,7 +97,9 @@ async def _new(screen: CommandScreen, directory: Path) -> Path | None:
 async def _try(screen: CommandScreen, kind: AgentDefinition) -> bool:
     """Ask for a task and have the model give it to an agent of this kind."""
     task = await screen.show_dialog(
-        LineEntry(f"Try {kind.name}", "Its task. Only its report is returned.", "enter send")
+        LineEntry(
+            f"Try {kind.name}", "Its task. Only its report is returned.", "enter send · esc back"
+        )
     )
     if task is None:
         return False

@@ -106,6 +106,23 @@ async def test_a_line_is_typed_and_taken_back() -> None:
     assert await entry.wait() == "abx y"
 
 
+async def test_a_line_is_edited_anywhere_with_the_keys_of_the_prompt() -> None:
+    entry = LineEntry("T", "Q")
+    entry.paste("a long line with many words in it")
+    for key in ("ctrl+a", "delete", "ctrl+right", "ctrl+w"):
+        entry.press(key, "", None)
+    view = entry.view(20)
+    assert view.footer[0].row.text == " ❯   line with man…"
+    assert view.footer[0].caret_cells == 4
+    entry.press("ctrl+e", "", None)
+    view = entry.view(20)
+    assert (view.footer[0].row.text, view.footer[0].caret_cells) == (" ❯ y words in it", 16)
+    entry.press("alt+b", "", None)
+    entry.press("X", "X", None)
+    entry.press("enter", "", None)
+    assert await entry.wait() == "line with many words in Xit"
+
+
 async def test_a_background_hook_wakes_an_idle_screen() -> None:
     app = make_app()
     async with app.run_test(size=(80, 30)) as pilot:
