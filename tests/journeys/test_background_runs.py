@@ -92,7 +92,8 @@ async def said(process: Started, text: str) -> str:
 async def test_its_question_waits_and_is_answered_by_who_attaches(
     project: Path, fresh_home: Path, typed: str, is_made: bool, result: str
 ) -> None:
-    turns = (Turn((ToolCall("Bash", {"command": "touch made"}),)), Turn((Text("Done."),), times=0))
+    touch = ToolCall("Bash", {"command": "touch made", "description": "Make the file"})
+    turns = (Turn((touch,)), Turn((Text("Done."),), times=0))
     async with ScriptedServer(Scenario(turns=turns)) as server:
         env = environment(fresh_home, server.base_url)
         _, out, _ = await run("--bg", "make it", cwd=project, env=env)
@@ -102,6 +103,10 @@ async def test_its_question_waits_and_is_answered_by_who_attaches(
         assert "asks: Bash\ntouch made\n" in shown
         _, listed, _ = await run("agents", "list", "--json", cwd=project, env=env)
         assert [row["state"] for row in json.loads(listed)] == ["asks"]
+        assert process.stdin is not None
+        process.stdin.write(b"what is it for?\n")
+        await process.stdin.drain()
+        await said(process, "The question waits: y: allow it once")
         rest, _ = await process.communicate(f"{typed}\n".encode())
         assert process.returncode == 0
         assert f"{run_id} has ended (done)" in rest.decode()
@@ -122,6 +127,7 @@ async def test_a_message_of_who_attaches_comes_with_its_next_results(
         await said(process, "touch begun")
         process.stdin.write(b"Mind the plums.\n")
         await process.stdin.drain()
+        await said(process, "Sent as a message")
         sent = next(fresh_home.glob(".agent/background/*")) / "sent.jsonl"
         while not sent.read_text():  # noqa: ASYNC110 - the file announces nothing
             await asyncio.sleep(0.05)

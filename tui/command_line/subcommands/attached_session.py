@@ -21,6 +21,8 @@ LOOK_S: Final = 0.5
 """How often the transcript is checked for changes."""
 _HELP: Final = "y: allow it once · n: deny it and stop · n TEXT: deny it and say why"
 
+_SENT: Final = "Sent as a message: the session reads it with its next results."
+
 
 class AttachedSession:
     """Follows a session until it ends."""
@@ -78,7 +80,7 @@ class AttachedSession:
         who = f"The agent {question.agent_id}" if question.agent_id else "The session"
         call_text = sanitize(json.dumps(question.tool_input, ensure_ascii=False, indent=2))
         command = question.tool_input.get("command")
-        if isinstance(command, str) and len(question.tool_input) == 1:
+        if isinstance(command, str) and question.tool_input.keys() <= {"command", "description"}:
             call_text = sanitize(command)
         click.echo(
             f"\n{sanitize(who)} asks: {sanitize(question.tool)}\n{call_text}\n"
@@ -111,6 +113,8 @@ class AttachedSession:
         ):
             self._messages.append(text)
             is_delivered = self._input.say(text)
+            if is_delivered:
+                click.echo(_SENT if question is None else f"{_SENT} The question waits: {_HELP}")
         else:
             allows = answer[0] == "y"
             is_delivered = self._input.answer(question, allows=allows, comment=comment.strip())
