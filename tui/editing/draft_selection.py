@@ -10,6 +10,8 @@ from tui.editing.text_buffer import TextBuffer
 
 _DELETING: Final = frozenset({"backspace", "ctrl+h", "delete"})
 _CUTTING: Final = frozenset({"ctrl+w", "ctrl+k", "ctrl+u"})
+_WORD_SIGNS: Final = frozenset("_-./~:@")
+"""Signs inside of words that a double click selects: those of paths, addresses and names."""
 _EDGES: Final[Mapping[str, int]] = {"left": -1, "right": 1}
 
 
@@ -49,6 +51,28 @@ class DraftSelection:
         move()
         self._draft = self._buffer.draft
 
+    def mark_word(self, place: int) -> None:
+        """Mark the word at a place, or a single character between words."""
+        text = self._buffer.text
+        start = end = min(place, max(0, len(text) - 1))
+        kind = click_kind(text[start : start + 1])
+        while start > 0 and click_kind(text[start - 1]) == kind:
+            start -= 1
+        while end < len(text) and click_kind(text[end]) == kind:
+            end += 1
+        self._mark(start, end)
+
+    def mark_line(self, place: int) -> None:
+        """Mark the line at a place."""
+        text = self._buffer.text
+        end = text.find("\n", place)
+        self._mark(text.rfind("\n", 0, place) + 1, len(text) if end < 0 else end)
+
+    def _mark(self, start: int, end: int) -> None:
+        self.drop()
+        self._buffer.move_to(start)
+        self.extend(lambda: self._buffer.move_to(end))
+
     def drop(self) -> None:
         """Mark nothing."""
         self._draft = None
@@ -83,3 +107,8 @@ class DraftSelection:
         self._buffer.put(*part)
         change(self._buffer)
         self._buffer.end_step(old_draft)
+
+
+def click_kind(character: str) -> str:
+    """Return what kind of character this is; a double click selects a run of one kind."""
+    return "word" if character.isalnum() or character in _WORD_SIGNS else character

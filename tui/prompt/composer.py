@@ -19,6 +19,7 @@ from tui.editing.draft_selection import DraftSelection
 from tui.editing.edit_keys import EDIT_KEYS
 from tui.editing.edit_layout import EditLayout, EditRow, cursor_at, place_of
 from tui.editing.text_buffer import TextBuffer
+from tui.input.click_count import ClickCount
 from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
 from tui.input.event_kind import EventKind
@@ -271,6 +272,7 @@ class PromptMarker:
         self._composer = composer
         self._selection = selection
         self._is_dragging = False
+        self._clicks = ClickCount()
 
     def extend(self, move: Callable[[TextBuffer], object]) -> None:
         """Make a move that selects what it passes."""
@@ -301,7 +303,7 @@ class PromptMarker:
         composer = self._composer
         match event.message:
             case events.MouseDown(button=1) as message:
-                composer.buffer.move_to(_mouse_place(composer, message))
+                self._press(_mouse_place(composer, message), self._clicks.press(message))
                 self._is_dragging = True
                 composer.capture_mouse()
             case events.MouseMove(button=0) | events.MouseUp() if self._is_dragging:
@@ -309,6 +311,9 @@ class PromptMarker:
                 self._is_dragging = False
                 composer.release_mouse()
             case events.MouseMove() as message if self._is_dragging:
+                if self._clicks.count > 1 and self._clicks.is_in_cell(message):
+                    # The word or line of a double click stays marked.
+                    return
                 place = _mouse_place(composer, message)
                 self._selection.extend(lambda: composer.buffer.move_to(place))
             case _:
@@ -316,6 +321,15 @@ class PromptMarker:
         composer.vim.settle()
         composer.refresh_text()
         event.claim()
+
+    def _press(self, place: int, count: int) -> None:
+        match count:
+            case 1:
+                self._composer.buffer.move_to(place)
+            case 2:
+                self._selection.mark_word(place)
+            case _:
+                self._selection.mark_line(place)
 
 
 def insert_image(buffer: TextBuffer, mention: str) -> None:

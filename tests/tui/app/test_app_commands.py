@@ -654,6 +654,29 @@ async def test_the_pointer_marks_text_of_the_prompt() -> None:
         assert app.parts.composer.buffer.text == "hXlo"
 
 
+async def test_a_double_click_selects_a_word_and_a_triple_click_a_line() -> None:
+    app = make_app(played([TextDelta(T, "m1", 0, "one two " * 10 + "three")]))
+    async with app.run_test(size=(50, 20)) as pilot:
+        await send(pilot, "go")
+        await pilot.press(*keys("see tests/a.py: now"), "ctrl+j", *keys("or later"))
+        region = app.parts.composer.content_region
+        in_prompt = (region.x + 3 + 6, region.y + 1)
+        row = next(y for y in range(20) if "three" in shown_row(app, y))
+        marked: list[str] = []
+        for x, y in (in_prompt, (4, row)):
+            for _ in range(3):
+                await app.on_event(pointer(events.MouseDown, x, y))
+                await app.on_event(pointer(events.MouseMove, x, y))
+                await app.on_event(pointer(events.MouseUp, x, y))
+                marked += [app.parts.composer.marked_text, app.parts.transcript.marked_text]
+        line = "see tests/a.py: now"
+        assert marked[:6] == ["", "", "tests/a.py:", "", line, ""]
+        whole = ("one two " * 10 + "three").strip()
+        assert marked[7::2] == ["", "two", whole]
+        await pilot.press("X")
+        assert app.parts.composer.buffer.text == "X\nor later"
+
+
 async def test_a_button_let_go_elsewhere_ends_the_marking() -> None:
     app = make_app(played([TextDelta(T, "m1", 0, "one two three")]))
     async with app.run_test(size=(50, 20)) as pilot:

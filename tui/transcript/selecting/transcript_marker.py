@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Protocol
 
 from textual import events
 from textual.geometry import Region, Size
 
+from tui.input.click_count import ClickCount
 from tui.input.event import RoutedEvent
-from tui.transcript.selecting.transcript_selection import Step, TranscriptSelection, word_at
+from tui.screen.width import text_width
+from tui.transcript.selecting.transcript_selection import (
+    Step,
+    TranscriptSelection,
+    line_around,
+    word_at,
+)
 from tui.transcript.viewport import RowPosition, Viewport
-
-_DOUBLE_CLICK_S: Final = 0.4
 
 
 class MarkedWidget(Protocol):
@@ -53,8 +58,7 @@ class TranscriptMarker:
         self._press_position: RowPosition | None = None
         """Where the button went down, as long as a click there would unfold something."""
         self._press_x = 0
-        self._pressed_at = (-1, -1)
-        self._pressed_s = 0.0
+        self._clicks = ClickCount()
 
     def extend(self, step: Step) -> None:
         """Select a cell or a row more, or fewer; scrolls where its end leaves the screen."""
@@ -98,29 +102,31 @@ class TranscriptMarker:
         # A click that ends a selection does nothing else.
         self._press_position = place if self.selection is None else None
         self._press_x = x
-        if place is not None and self._is_second_press(event):
-            self._press_position = None
-            left, right = word_at(widget.viewport.row(place), x)
-            self.selection = TranscriptSelection(place, left, place, right, is_open=True)
-            widget.capture_mouse()
-            widget.update_rows()
-            return
-        self.selection = (
-            TranscriptSelection(place, x, place, x, is_open=True) if place is not None else None
-        )
-        if self.selection is not None:
+        count = self._clicks.press(event)
+        if place is None:
+            self.selection = None
+        else:
+            if count > 1:
+                self._press_position = None
+            self.selection = self._selection_of(place, x, count)
             widget.capture_mouse()
         widget.update_rows()
 
-    def _is_second_press(self, event: events.MouseDown) -> bool:
-        point = (int(event.screen_x), int(event.screen_y))
-        is_second = point == self._pressed_at and event.time - self._pressed_s < _DOUBLE_CLICK_S
-        self._pressed_at, self._pressed_s = point, event.time
-        return is_second
+    def _selection_of(self, place: RowPosition, x: int, count: int) -> TranscriptSelection:
+        """Return the selection that a click begins: a cell, a word, or a line with its wraps."""
+        viewport = self._widget.viewport
+        if count == 1:
+            return TranscriptSelection(place, x, place, x, is_open=True)
+        if count == 2:
+            left, right = word_at(viewport.row(place), x)
+            return TranscriptSelection(place, left, place, right, is_open=True)
+        first, last = line_around(viewport, place)
+        end_x = text_width(viewport.row(last).text)
+        return TranscriptSelection(first, 0, last, end_x, is_open=True)
 
     def _drag(self, event: events.MouseMove) -> None:
-        if (int(event.screen_x), int(event.screen_y)) == self._pressed_at:
-            # The pointer is where it was: a word that a second press marked stays marked.
+        if self._clicks.is_in_cell(event):
+            # The pointer is where it was: the word or line of a double click stays marked.
             return
         widget = self._widget
         x, y = self._local(event)

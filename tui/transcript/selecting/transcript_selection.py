@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from themes.theme import Role
+from tui.editing.draft_selection import click_kind
 from tui.screen.width import clusters, text_width
 from tui.text.styled_rows import Row, Run
 from tui.transcript.viewport import RowPosition, Viewport
@@ -88,7 +89,7 @@ def word_at(line: Row, x: int) -> tuple[int, int]:
     column, start = 0, 0
     kind: str | None = None
     for grapheme, width in clusters(line.text):
-        own = "word" if grapheme.isalnum() or grapheme in _WORD_SIGNS else grapheme
+        own = click_kind(grapheme)
         if own != kind:
             if column > x:
                 break
@@ -97,8 +98,19 @@ def word_at(line: Row, x: int) -> tuple[int, int]:
     return start, column
 
 
-_WORD_SIGNS = frozenset("_-./~:@")
-"""Signs inside of words: those of paths, addresses and names."""
+def line_around(viewport: Viewport, place: RowPosition) -> tuple[RowPosition, RowPosition]:
+    """Return the first and the last row of the line that a row shows a part of."""
+
+    def continues(line: int) -> bool:
+        return viewport.row(RowPosition(place.block, line)).joint is not None
+
+    first = last = place.line
+    while first > 0 and continues(first):
+        first -= 1
+    height = viewport.height_of(place.block)
+    while last + 1 < height and continues(last + 1):
+        last += 1
+    return RowPosition(place.block, first), RowPosition(place.block, last)
 
 
 def marked_row(line: Row, place: RowPosition, mark: TranscriptSelection) -> Row:
