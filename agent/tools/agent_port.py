@@ -1,4 +1,4 @@
-"""What tools need of the agents of a session: start one, send it a message, stop it, list them.
+"""The port through which tools start, message, stop and list the agents of a session.
 
 `agent.subagents.supervisor` implements it.
 """
@@ -14,21 +14,21 @@ from agent.abort import AbortSignal
 
 
 class AnswerForm(Struct, frozen=True):
-    """What an agent hands in at its end, and by which tool."""
+    """The structured result that an agent returns at its end, and the tool it calls for that."""
 
     tool: str
     description: str
     model: type[Struct]
     """Its fields."""
     receipt: str
-    """What the agent gets back."""
+    """The result of that call."""
 
 
 class CallLimits(Struct, frozen=True):
-    """Limits of an agent's calls below the usual ones."""
+    """Limits of an agent's calls that are stricter than the defaults."""
 
     command_s: float
-    """The longest time of a command."""
+    """The longest run time of a command."""
     result_chars: int
     """The longest result that is shown in full; the rest of a longer one is in a file."""
 
@@ -39,34 +39,34 @@ class AgentTask(Struct, frozen=True, kw_only=True):
     description: str
     """The task in a few words, for users."""
     prompt: str
-    """All that the agent receives."""
+    """The only text that the agent receives."""
     subagent_type: str = ""
-    """Empty: the general one."""
+    """Empty for the general agent."""
     model: str | None = None
     effort: str | None = None
     in_background: bool | None = None
-    """None: as the definition has it."""
+    """None uses the value of the definition."""
     name: str | None = None
-    """What it is addressed by; None makes one of its kind."""
+    """The name to address it by; None derives one from its kind."""
     isolation: Literal["worktree"] | None = None
     workflow: str = ""
-    """Id of the workflow's run that it works in; empty outside of one."""
+    """Id of the workflow run that it is part of; empty outside a workflow."""
     tool_use_id: str = ""
-    """The call that it works for."""
+    """Id of the call that starts it."""
     answer: AnswerForm | None = None
-    """What it hands in at its end; None: its last words are its report."""
+    """The structured result it returns; with None its last message is its report."""
     answer_schema: str | None = None
-    """JSON schema of an object, as text, that its last words must follow."""
+    """JSON schema of an object, as text, that its last message must follow."""
     limits: CallLimits | None = None
-    """Of its calls, where they are not the usual ones."""
+    """Limits of its calls; None for the defaults."""
 
 
 class SubagentReport(Struct, frozen=True):
-    """What comes back from a sub-agent: its last words, nothing else of its history."""
+    """The result of a sub-agent: its last message, and nothing else of its history."""
 
     text: str
     outcome: str
-    """A `TerminalReason`, `stalled`, or `background` where it still works."""
+    """A `TerminalReason`, `stalled`, or `background` while it is still running."""
     turns: int
     total_tokens: int
     agent_id: str
@@ -74,15 +74,15 @@ class SubagentReport(Struct, frozen=True):
     model: str = ""
     agent_type: str = ""
     transcript: str = ""
-    """Its file."""
+    """Path of its transcript file."""
     worktree: Mapping[str, object] | None = None
-    """Where its changes are, for one that works in a worktree of its own."""
+    """Its git worktree, which contains its changes; None without one."""
     value: object = None
-    """Its answer, where its task has a schema that the answer follows."""
+    """Its parsed answer, if the task has a schema and the answer follows it."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether the agent did what it was given."""
+        """Whether the agent completed its task."""
         return self.outcome == "completed"
 
 
@@ -92,14 +92,14 @@ class SubagentPort(Protocol):
     async def run(self, task: AgentTask, abort: AbortSignal) -> SubagentReport:
         """Run an agent to its end, or start it in the background.
 
-        Never raises for its failures. Raises ToolError where it cannot be started.
+        The report states failures of the agent. Raises ToolError if it cannot be started.
         """
         ...
 
     async def send(self, to: str, message: str) -> str:
-        """Give an agent a message; one that has finished continues. Returns what became of it.
+        """Send an agent a message; a finished agent continues. Returns a text about the outcome.
 
-        Raises ToolError where there is no such agent, or it takes none.
+        Raises ToolError if there is no such agent, or it accepts no messages.
         """
         ...
 
@@ -112,5 +112,5 @@ class SubagentPort(Protocol):
         ...
 
     async def stop(self, agent_id: str) -> str:
-        """End an agent; returns what became of it. Raises ToolError where it may not."""
+        """End an agent; return a text about it. Raises ToolError if it must not be ended."""
         ...

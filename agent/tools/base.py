@@ -62,13 +62,13 @@ class InputError(ValueError):
     """The input of a call does not fit the schema of its tool."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        """Take each place with what is expected there."""
+        """`problems` pairs the path of each value with what is expected there."""
         super().__init__(problems)
         self.problems = problems
 
     @property
     def places(self) -> Sequence[str]:
-        """The places, as names joined by dots."""
+        """The paths, as names joined by dots."""
         return [".".join(map(str, path)) or "(input)" for path, _ in self.problems]
 
 
@@ -81,11 +81,11 @@ class ToolOutcome(Struct, frozen=True):
     display: Display | None = None
     """For the user; None shows the text."""
     tool_response: Mapping[str, object] | None = None
-    """`tool_response` of hooks, in the shape hooks know for this tool."""
+    """`tool_response` for hooks, in the shape that hooks expect from this tool."""
     refusals: tuple[Refusal, ...] = ()
     """What the sandbox refused and a user may allow."""
     ends_turn: bool = False
-    """Whether the model is not asked again: the user stopped it."""
+    """Whether the turn ends without another request, because the user stopped it."""
 
 
 class ToolContext(Struct, frozen=True):
@@ -96,16 +96,16 @@ class ToolContext(Struct, frozen=True):
     agent_id: str | None
     abort: AbortSignal
     progress: Callable[[str], None]
-    """Append live output for the user; cheap, never blocks, already sanitised or not."""
+    """Append live output for the user; never blocks, and sanitizes the text."""
     services: ToolServices
     """Shared state and ports of the conversation: cwd, file state, shells, the user,
     sub-agents."""
     confinement: Confinement = Confinement.READ_ONLY
-    """What its decision assumed; programs that it starts are held to it."""
+    """The confinement that its decision assumed; it applies to programs that the call starts."""
     write_dirs: tuple[str, ...] = ()
     """Directories outside the working directories that the user opened for this call."""
     target: str = ""
-    """In a run: the file that was decided about, links resolved; empty for other tools."""
+    """During a run, the file that was decided about, links resolved; empty for other tools."""
 
 
 class Tool(Struct, Generic[InputT], frozen=True, kw_only=True):
@@ -194,9 +194,8 @@ def build_tool(
     """Build a tool whose every undeclared flag is the strictest one (pattern "Fail-Closed
     Defaults").
 
-    `input_model` is a record, `dict` for any input (with its own schema), or a pydantic model
-    where a library has one; `ignored_names` are
-    parameters that models know from elsewhere.
+    `input_model` is a record, a pydantic model, or `dict` for any input (then `input_schema` is
+    needed). `ignored_names` are parameters of other products, which are dropped.
 
     Raises:
         ValueError: the name is not one the API accepts.
@@ -255,7 +254,7 @@ def schema_of(model: Any) -> dict[str, Any]:
 
 
 def _without_references(model: Any) -> dict[str, Any]:
-    """Return a pydantic model's schema, every `$ref` resolved in place and titles removed."""
+    """Return a pydantic model's schema with every `$ref` resolved and titles removed."""
     schema = model.model_json_schema()
     definitions = schema.pop("$defs", {})
 

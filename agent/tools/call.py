@@ -46,7 +46,7 @@ class CallHooks(Protocol):
         duration_ms: int,
         abort: AbortSignal,
     ) -> EventOutcome | None:
-        """As above, after a success."""
+        """Like `pre_tool_use`, after a success."""
         ...
 
     async def post_tool_use_failure(
@@ -59,13 +59,13 @@ class CallHooks(Protocol):
         duration_ms: int,
         abort: AbortSignal,
     ) -> EventOutcome | None:
-        """As above, after a run that failed."""
+        """Like `pre_tool_use`, after a run that failed."""
         ...
 
     async def permission_denied(
         self, call: ToolUse, tool_input: Mapping[str, object], reason: str
     ) -> EventOutcome | None:
-        """As above, after a rule, the mode, the scope or the classifier denied a call."""
+        """Like `pre_tool_use`, after a rule, mode, scope or classifier denied a call."""
         ...
 
     def classifier_context(self) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ class CallHooks(Protocol):
 
 
 class CallRecorder(Protocol):
-    """Records a run right before and right after, so that a crash never runs anything twice."""
+    """Records each run before its start and after its end: a crash causes no repetition."""
 
     async def tool_started(
         self, call: ToolUse, tool_input: Mapping[str, object], agent_id: str | None
@@ -110,7 +110,7 @@ class CallPorts(Struct, frozen=True):
     """How many calls that only read run at once."""
     failures: RepeatedFailures = field(default_factory=RepeatedFailures)
     agent_type: str | None = None
-    """What kind of sub-agent these are for; None is the main agent."""
+    """The kind of sub-agent that makes the calls; None for the main agent."""
 
 
 class CallOutcome(Struct, frozen=True):
@@ -124,7 +124,7 @@ class CallOutcome(Struct, frozen=True):
     ends_turn: bool = False
     """The user denied without a comment, or a hook stopped the turn."""
     stop_reason: str = ""
-    """Why, when a hook stopped the turn; empty for the user's no."""
+    """Why a hook stopped the turn; empty if the user did."""
     additional_context: tuple[str, ...] = ()
     """What hooks add for the model, after the results."""
     identifier: str = ""
@@ -138,7 +138,7 @@ class CallOutcome(Struct, frozen=True):
 
 
 class Refused(Exception):
-    """Ends a call before its run, or in place of its result."""
+    """Raised to end a call before its run, or instead of returning its result."""
 
     def __init__(
         self,
@@ -149,9 +149,9 @@ class Refused(Exception):
         ends_turn: bool = False,
         stop_reason: str = "",
     ) -> None:
-        """`text` is for the model, `fact` for users where they are to read something else.
+        """`text` is for the model; a `fact` that is not empty is shown to users instead.
 
-        The other two are those of `CallOutcome`.
+        The other two have the same meaning as in `CallOutcome`.
         """
         self.outcome: Outcome = outcome
         self.text = text
@@ -169,15 +169,15 @@ class Ready(Struct, frozen=True):
     visible_input: Mapping[str, object]
     """What rules, hooks and users see."""
     target: str = ""
-    """Once it is decided: the file that was decided about, links resolved."""
+    """After the decision: the file that was decided about, links resolved."""
     confinement: Confinement = Confinement.READ_ONLY
-    """Once it is decided: what its decision assumed."""
+    """After the decision: the confinement that it assumed."""
     write_dirs: tuple[str, ...] = ()
-    """Once it is decided: directories outside the working directories that it may write to."""
+    """After the decision: directories outside the working directories that it may write to."""
 
 
 class RunningCall(Struct):
-    """A call on its way through its lifecycle."""
+    """The mutable state of a call during its lifecycle."""
 
     use: ToolUse
     ports: CallPorts
@@ -201,18 +201,18 @@ class RunningCall(Struct):
     """Why it did."""
     has_started: bool = False
     is_repeated: bool = False
-    """It was not run since it had failed before, which does not count as a failure."""
+    """It was not run because it had failed before; this does not count as another failure."""
     aborts_siblings: bool = False
     display: Display | None = None
-    """What its result shows; None before, and where that is only text."""
+    """What its result shows; None before the result, and if it is plain text."""
     elapsed_s: float = 0.0
-    """How long it ran, without the time in which somebody was asked; 0 before its result."""
+    """How long it ran, without waiting for permission; 0 before its result."""
 
     @classmethod
     def begin(
         cls, use: ToolUse, ports: CallPorts, events: TurnEvents, abort: AbortSignal
     ) -> RunningCall:
-        """Return the call as the model made it."""
+        """Return the initial state of a call."""
         live = LiveOutput(events, use.id)
         context = ToolContext(
             tool_use_id=use.id,

@@ -13,7 +13,7 @@ async def read_input(call: RunningCall, raw: Mapping[str, object]) -> Ready:
     """Return the call ready to be decided.
 
     Raises:
-        Refused: with `invalid`, for the model to mend.
+        Refused: with the outcome `invalid`, so that the model can correct the input.
     """
     tool = call.ports.registry.get(call.use.name)
     if tool is None:
@@ -53,7 +53,7 @@ def _identify(call: RunningCall, tool: AnyTool, parsed_input: object) -> str:
         line = tool.identifier(parsed_input, call.ports.services.launch_dir)
     except (ValueError, OSError, AttributeError):
         line = tool.name
-    # Nothing is dropped: beside the question, the card must not show another command.
+    # Control characters are revealed, not dropped: the card must show the real command.
     return reveal(line.replace("\n", "⏎"))[:500]
 
 

@@ -1,7 +1,7 @@
-"""May a call run? Rules, hooks and users are asked in turn until the answer is final.
+"""Decide whether a call may run: rules, hooks and the user are asked until a decision is final.
 
-Steps 1 to 3 are the gate's; PreToolUse hooks may rewrite the input, which starts over; what is left
-of an ask is resolved (pattern page "safety-and-permissions").
+The gate takes steps 1 to 3; PreToolUse hooks may rewrite the input, which starts over; a remaining
+ask is resolved (pattern page "safety-and-permissions").
 """
 
 from __future__ import annotations
@@ -40,12 +40,11 @@ RETRY: Final = "\n\nA hook says that you may try this call again."
 
 
 _ANSWERED_BY: Final = USERS | {DecisionSource.HOOK}
-"""Whose denials hooks do not hear of again: they, or the user, said no themselves."""
+"""Sources whose denials fire no PermissionDenied: the user or a hook decided them."""
 
 
 async def permit(call: RunningCall, ready: Ready) -> Ready:
-    """Return the call as it may run, and what it is confined to; its input may be another one than
-    the model's.
+    """Return the permitted call with its confinement; its input may differ from the model's.
 
     Raises:
         Refused: it may not run.
@@ -78,7 +77,7 @@ async def permit(call: RunningCall, ready: Ready) -> Ready:
 
 
 async def deny_by_name(call: RunningCall) -> None:
-    """Deny a call of a tool that is not offered since a rule denies all its calls.
+    """Deny a call of a tool that is not offered because a rule denies all its calls.
 
     Raises:
         Refused: such a rule exists.
@@ -115,10 +114,10 @@ async def _resolve_ask(
         decision = _stands(answer, evaluation)
         if decision.behavior is Behavior.ASK:
             continue
-        # The line about the answer holds the input as it was; this one as it runs.
+        # The log entry about the answer has the old input, this one the input that runs.
         call.ports.gate.log(decision, _request(call, ready))
         if decision.behavior is Behavior.DENY:
-            # The source that changed it allowed it; another one denies what it became.
+            # The source that changed the input allowed it; a rule denies the changed input.
             await _emit_resolved(call, "", decision)
         if rewrites_left:
             return ready, evaluation, decision
@@ -126,14 +125,14 @@ async def _resolve_ask(
 
 
 def _stands(answer: Decision, evaluation: Evaluation) -> Decision:
-    """Return what holds after an answer that changed the input: never softer than the new
-    check."""
+    """Return the decision after an answer that changed the input, which the new check may only
+    tighten."""
     new_decision = evaluation.decision
     if new_decision.behavior is Behavior.ASK and (
         new_decision.is_mode_default_ask or answer.source in USERS
     ):
-        # The user saw the input they wrote; a hook's or classifier's yes covers the mode's
-        # ask.
+        # The user saw the input they wrote; the yes of a hook or classifier covers an ask of the
+        # mode.
         return apply_answer(replace(answer, updated_input=None, confinement=None), evaluation)
     return new_decision
 
@@ -185,7 +184,7 @@ async def _apply_pre_hook(
 async def _report_rewrite(
     call: RunningCall, who: str, old_input: Mapping[str, object], ready: Ready
 ) -> None:
-    """Show the user that something else runs than what the model asked for."""
+    """Tell the user which fields of the model's input a hook changed."""
     fields = [key for key in old_input if old_input[key] != ready.visible_input.get(key)]
     was = "; ".join(f"{key} was {_short(str(old_input[key]))}" for key in fields)
     await call.events.emit(
@@ -245,7 +244,7 @@ async def _ask(
 async def _preview(call: RunningCall, ready: Ready) -> Display | None:
     try:
         return await ready.tool.preview(ready.parsed_input, call.context)
-    except Exception:  # noqa: BLE001 - a preview is a courtesy: the dialog still shows the input itself
+    except Exception:  # noqa: BLE001 - a preview is optional: the dialog still shows the input itself
         _LOG.info("no preview of %s", call.use.name, exc_info=True)
         return None
 
@@ -289,7 +288,7 @@ async def _deny(call: RunningCall, visible_input: Mapping[str, object], decision
 
 
 def _withdraw_question(call: RunningCall, pending: Decision) -> Decision:
-    """Return the end of a question that an abort withdrew: only the abort denied it."""
+    """Return the denial for a question that an abort withdrew before anybody answered."""
     if (sibling := failed_sibling(call.abort)) is not None:
         return replace(pending, behavior=Behavior.DENY, message=f"{sibling}.")
     return replace(

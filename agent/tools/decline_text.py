@@ -1,4 +1,4 @@
-"""The model's results of what the user declined or interrupted; screens know their beginnings."""
+"""Result texts of calls that the user declined or interrupted; the screen parses them."""
 
 from __future__ import annotations
 

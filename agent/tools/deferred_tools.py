@@ -1,4 +1,4 @@
-"""Tools that are sent to the model only once it asked for them: which fit, and which are loaded."""
+"""Tools that are sent to the model only after it asked for them, and a search among them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class DeferredTools:
     """The deferred part of a registry."""
 
     def __init__(self, registry: ToolRegistry) -> None:
-        """Nothing is loaded at first."""
+        """Start with no tool loaded."""
         self._registry = registry
         self._loaded_names: dict[str, None] = {}
 
     @property
     def loaded_names(self) -> tuple[str, ...]:
-        """Names of tools the model has asked for, in the order in which it did."""
+        """Names of the tools that the model asked for, in that order."""
         return tuple(self._loaded_names)
 
     def definitions(self) -> tuple[dict[str, object], ...]:
-        """Return loaded tools as the Messages API takes them, in the order of loading."""
+        """Return the loaded tools as JSON for the Messages API, in the order of loading."""
         tools = (self._registry.get(name) for name in self._loaded_names)
         return tuple(tool.to_wire() for tool in tools if tool is not None)
 
@@ -39,7 +39,7 @@ class DeferredTools:
         )
 
     def search(self, query: str, limit: int) -> tuple[tuple[str, str], ...]:
-        """Return `(name, description)` of deferred tools that fit, best first."""
+        """Return `(name, description)` of deferred tools that match the query, best first."""
         words = set(_WORD.findall(query.lower()))
         entries: list[tuple[int, int, str, str]] = []
         for place, tool in enumerate(self._registry.all()):
@@ -51,7 +51,7 @@ class DeferredTools:
         return tuple((name, text) for _, _, name, text in sorted(entries)[:limit])
 
     def load(self, names: Sequence[str]) -> tuple[Mapping[str, object], ...]:
-        """Make tools available from the next request on; unknown names are left out."""
+        """Load tools for the next request; return their definitions. Skips unknown names."""
         definitions: list[Mapping[str, object]] = []
         for name in names:
             tool = self._registry.get(name)

@@ -1,6 +1,6 @@
 """Run the calls of one assistant turn: partition, then gather (pattern "Partition-Then-Gather").
 
-Neighboring calls that only read run together, at most `max_concurrent`, and so do calls that start
+Adjacent calls that only read run together, at most `max_concurrent`, and so do calls that start
 agents; every other call runs alone. Results have the order of the calls.
 """
 
@@ -28,11 +28,11 @@ class Batch(Struct, frozen=True):
     calls: tuple[ToolUse, ...]
     is_concurrent: bool
     unlimited_ids: frozenset[str] = frozenset()
-    """Calls that limit themselves."""
+    """Calls that `max_concurrent` does not apply to, because they limit themselves."""
 
 
 def partition(calls: Sequence[ToolUse], registry: ToolRegistry) -> tuple[Batch, ...]:
-    """Split calls into batches in their order; whatever cannot be judged runs alone."""
+    """Split calls into batches in their order; a call whose concurrency is unknown runs alone."""
     batches: list[Batch] = []
     for call in calls:
         kind = _class_of(call, registry)
@@ -46,7 +46,7 @@ def partition(calls: Sequence[ToolUse], registry: ToolRegistry) -> tuple[Batch, 
 
 
 def _class_of(call: ToolUse, registry: ToolRegistry) -> Concurrency | None:
-    """Return how a call may run beside others; None where it may not."""
+    """Return how a call may run beside others; None if it must run alone."""
     tool = registry.get(call.name)
     if tool is None or call.invalid_json is not None:
         return None
@@ -67,7 +67,7 @@ class Dispatcher:
         self.outcomes: dict[str, CallOutcome] = {}
 
     async def run(self, calls: Sequence[ToolUse], controller: AbortController) -> None:
-        """Run the calls; stops after a call that ends the turn or an abort."""
+        """Run the calls; stop after an abort or a call that ends the turn."""
         for batch in partition(calls, self._ports.registry):
             if controller.signal.aborted or any(o.ends_turn for o in self.outcomes.values()):
                 return
@@ -99,7 +99,7 @@ class Dispatcher:
     async def _one(
         self, call: ToolUse, siblings: AbortController, room: asyncio.Semaphore | None = None
     ) -> None:
-        """Run a call; one that takes room from its siblings may also stop them."""
+        """Run a call; one that runs under the limit may stop its siblings when it fails."""
         async with room or nullcontext():
             outcome = await run_call(call, self._ports, self._events, siblings.signal)
             self.outcomes[call.id] = outcome

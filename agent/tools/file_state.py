@@ -1,4 +1,4 @@
-"""Which files this agent has read, by content: the base of read-before-edit and of staleness."""
+"""Which files this agent has read, by content, to detect unread or changed files before edits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def digest(data: bytes) -> str:
-    """Return the content hash under which a file's bytes are remembered."""
+    """Return the SHA-256 hash of a file's bytes as hexadecimal text."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -26,7 +26,7 @@ class FileState:
         self._digests: dict[str, str] = {}
 
     def record(self, path: Path, content_digest: str) -> None:
-        """Remember that the agent knows the file with this content."""
+        """Record that the agent has seen the file with this content."""
         self._digests[os.path.realpath(path)] = content_digest
 
     def known_hash(self, path: Path) -> str | None:
@@ -34,11 +34,11 @@ class FileState:
         return self._digests.get(os.path.realpath(path))
 
     def forget(self, path: Path) -> None:
-        """Ask for a fresh read before the next edit."""
+        """Forget a file, so that it must be read again before the next edit."""
         self._digests.pop(os.path.realpath(path), None)
 
     def clear(self) -> None:
-        """Forget everything; used when the conversation no longer holds what was read."""
+        """Forget everything; used when the history no longer contains what was read."""
         self._digests.clear()
 
     def paths(self) -> tuple[Path, ...]:

@@ -18,8 +18,8 @@ from agent.tools.base import AnyTool, ToolContext, ToolOutcome
 from permissions.base.text.late_pattern import compile_late
 
 PREVIEW_CHARS: Final = 2_000
-"""How much of an offloaded result the model still sees from its start, and again from its end, at
-most: two thirds of its room altogether, the rest is what explains it."""
+"""Most characters that the model sees of the start of an offloaded result, and again of its end.
+Together they take at most two thirds of its room; the rest is for the explanation."""
 
 _UNSAFE: Final = compile_late(r"[^A-Za-z0-9_-]+")
 
@@ -27,7 +27,7 @@ _UNSAFE: Final = compile_late(r"[^A-Za-z0-9_-]+")
 async def bound_result(outcome: ToolOutcome, tool: AnyTool, context: ToolContext) -> ToolOutcome:
     """Return the outcome with text over the tool's limit, or the round's, replaced by a preview.
 
-    Images and documents stay as they are. Never raises: where the file cannot be written, the
+    Images and documents are unchanged. Never raises: if the file cannot be written, the
     preview states that the rest is lost.
     """
     if isinstance(outcome.content, str):
@@ -76,7 +76,7 @@ async def _offload(text: str, context: ToolContext, preview_chars: int) -> str:
 
 
 def _cut(text: str, size: int) -> Sequence[str]:
-    """Return the start and the end, at line breaks where one is near."""
+    """Return the start and the end of a text, cut at a line break if one is near."""
     start, end = text[:size], text[len(text) - size :]
     if start.rfind("\n") > size // 2:
         start = start[: start.rfind("\n")]

@@ -1,7 +1,7 @@
-"""One tool call from the model's words to its result, step by step.
+"""One tool call from the model's request to its result, step by step.
 
 Schema validation, semantic validation, permission steps 1 to 3, PreToolUse hooks (a rewrite goes
-back to the start), what is left of the ask, the run, PostToolUse hooks, the bounded result. Every
+back to the start), a remaining ask, the run, PostToolUse hooks, the bounded result. Every
 failure is a `tool_result` with `is_error`, never an exception. Source: the pattern "tool-system".
 Next: `agent.tools.call_input`, `agent.tools.call_permission`, `agent.tools.dispatch`.
 """
@@ -42,7 +42,7 @@ from permissions.base.text.sanitize import reveal, sanitize
 async def run_call(
     use: ToolUse, ports: CallPorts, events: TurnEvents, abort: AbortSignal
 ) -> CallOutcome:
-    """Take one call through its whole lifecycle. Never raises, except for task cancellation."""
+    """Run one call through its whole lifecycle. Raises nothing but task cancellation."""
     call = RunningCall.begin(use, ports, events, abort)
     try:
         outcome = await _lifecycle(call)
@@ -134,7 +134,7 @@ async def _execute(call: RunningCall, ready: Ready) -> ToolOutcome:
 
 @asynccontextmanager
 async def _file_watch(call: RunningCall, ready: Ready) -> AsyncIterator[None]:
-    """Have checkpoints compare the files around a command that may change some."""
+    """Store checkpoints of the files that a command changes, if it may change any."""
     checkpoints = call.ports.services.checkpoints
     if (
         checkpoints is None
@@ -210,7 +210,7 @@ async def _finish(
 async def _after_error(
     call: RunningCall, ready: Ready, outcome: ToolOutcome, elapsed_s: float
 ) -> ToolOutcome:
-    """Fire PostToolUseFailure and return the result with what its hooks add."""
+    """Fire PostToolUseFailure and return the result, with additions by its hooks."""
     text = _as_text(outcome.content)
     failure = Refused("failed", text)
     await _after_failure(call, ready, failure, elapsed_s, hook_text=_for_hooks(outcome, text))
@@ -220,7 +220,7 @@ async def _after_error(
 async def _after_success(
     call: RunningCall, ready: Ready, outcome: ToolOutcome, elapsed_s: float
 ) -> ToolOutcome:
-    """Fire PostToolUse and return the result as its hooks leave it."""
+    """Fire PostToolUse and return the result, as changed by its hooks."""
     tool_response = outcome.tool_response
     if call.user_change and tool_response is not None and "userModified" in tool_response:
         outcome = replace(outcome, tool_response={**tool_response, "userModified": True})
@@ -250,7 +250,7 @@ def _call_outcome(
 
 
 def _for_hooks(outcome: ToolOutcome, text: str) -> str:
-    """Return a failure as hooks read it: for a command, `Exit code N` comes first."""
+    """Return a failure as text for hooks: for a command, `Exit code N` comes first."""
     code = (outcome.tool_response or {}).get("exitCode")
     if code is None:
         return text

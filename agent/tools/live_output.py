@@ -1,6 +1,6 @@
-"""Live output of one call on its way to the listeners, coalesced while they are slow.
+"""Live output of one call for the listeners, coalesced while they are slow.
 
-A command that prints 10 MB a second costs a bounded buffer, not a queue of a million events.
+A command that prints 10 MB per second fills a bounded buffer, not a queue of a million events.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_PENDING_CHARS: Final = 64_000
 
 
 class LiveOutput:
-    """Takes text at any rate and emits it as `ToolProgress`."""
+    """Accepts text at any rate and emits it as `ToolProgress`."""
 
     def __init__(self, events: TurnEvents, tool_use_id: str) -> None:
         """Emit to `events`."""
@@ -44,7 +44,7 @@ class LiveOutput:
             emitting.result()
 
     async def aclose(self) -> None:
-        """Drop what is not emitted yet."""
+        """Drop what has not been emitted."""
         if (emitting := self._emitting) is not None:
             emitting.cancel()
             await asyncio.wait({emitting})

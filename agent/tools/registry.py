@@ -1,4 +1,4 @@
-"""Which tools a conversation has: the built-in ones in fixed order, then those added."""
+"""The tools of a conversation: the built-in ones in a fixed order, then those added."""
 
 from __future__ import annotations
 
@@ -53,21 +53,21 @@ def builtin_tools() -> tuple[AnyTool, ...]:
 
 
 class ToolRegistry:
-    """The tools of one conversation. Their order is fixed: a change would cost the prompt cache."""
+    """The tools of one conversation. Their order is fixed: a change would miss the prompt cache."""
 
     __slots__ = ("_aliases", "_tools")
 
     def __init__(self, tools: Iterable[AnyTool] | None = None) -> None:
-        """Start with the built-in tools, or with these, which then count as built in."""
+        """Start with `tools`, which then count as built in, or with the built-in tools."""
         self._tools: dict[str, AnyTool] = {}
         self._aliases: dict[str, str] = {}
         for tool in builtin_tools() if tools is None else tools:
             self.register(tool)
-            # Only built-in tools answer to other names, or a server could pose as one of ours.
+            # Only built-in tools have aliases; otherwise a server could impersonate one.
             self._aliases.update(dict.fromkeys(tool.aliases, tool.name))
 
     def offer_search(self) -> None:
-        """Add `ToolSearch` where there is something for it to find."""
+        """Add `ToolSearch` if there are deferred tools."""
         if any(t.should_defer and not t.always_load for t in self._tools.values()):
             self.register(tool_search_tool())
 
@@ -82,12 +82,12 @@ class ToolRegistry:
         self._tools[tool.name] = tool
 
     def replace(self, tool: AnyTool) -> None:
-        """Take a tool in the place of the one of the same name; nothing where there is none."""
+        """Replace the tool of the same name; do nothing if there is none."""
         if tool.name in self._tools:
             self._tools[tool.name] = tool
 
     def unregister(self, name: str) -> None:
-        """Take a tool out; an unknown name is not an error."""
+        """Remove a tool; an unknown name is not an error."""
         self._tools.pop(name, None)
 
     def get(self, name: str) -> AnyTool | None:
@@ -107,14 +107,14 @@ class ToolRegistry:
         return copy
 
     def with_tools(self, tools: Iterable[AnyTool]) -> ToolRegistry:
-        """Return a registry that also has these tools, unless it has one of that name."""
+        """Return a registry with these tools added, except those whose names it already has."""
         copy = self.without(())
         for tool in tools:
             copy._tools.setdefault(tool.name, tool)
         return copy
 
     def to_wire(self, loaded_names: Collection[str] = ()) -> tuple[dict[str, object], ...]:
-        """Return the tools as the Messages API takes them, in order.
+        """Return the tools as JSON for the Messages API, in order.
 
         Deferred ones are left out, unless they are in `loaded_names` or always loaded.
         """

@@ -1,9 +1,8 @@
-"""A call that failed the same way twice is not simply run a third time: the user is asked, or the
-model learns why it was not run.
+"""Stop a call that has failed twice from running a third time: ask the user, or tell the model.
 
-Small models repeat a failing call until the turn's limit. What succeeds in between may have changed
-the outcome, so it starts the count anew. Refusals of rules, hooks and users do not count: they are
-decided anew each time.
+Small models repeat a failing call until the turn's limit. A success in between may have changed the
+outcome, so it resets the count. Denials by rules, hooks and users do not count: they are decided
+again each time.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ class RepeatedFailures:
     """The failing calls of one agent since the last one that succeeded."""
 
     def __init__(self) -> None:
-        """Nothing has failed yet."""
+        """Start without failures."""
         self._counts: dict[str, int] = {}
 
     def note(self, use: ToolUse, outcome: str) -> None:
-        """Count how a call ended."""
+        """Count the outcome of a call."""
         if outcome == "ok":
             self._counts.clear()
         elif outcome in _FAILED:
@@ -43,9 +42,9 @@ class RepeatedFailures:
     async def refusal(
         self, use: ToolUse, identifier: str, user: AskUser | None, abort: AbortSignal
     ) -> str | None:
-        """Return why a call is not to be run, for the model; None where it may run.
+        """Return why a call must not run, for the model; None if it may run.
 
-        `identifier` is the call in one line, for the user's question.
+        `identifier` describes the call in one line, for the question to the user.
         """
         count = self._counts.get(_key(use), 0)
         if count < FAILURES_BEFORE_QUESTION:

@@ -1,7 +1,7 @@
 """What the model reads when a hook replaced a tool's output (`updatedToolOutput`).
 
-Hooks write it in the shape in which they received the result, so the text is where the tool's own
-result has it: `stdout` of Bash, `file.content` of Read, `filenames` of Glob, blocks of MCP tools.
+Hooks return it in the shape in which they received the result, so the text is in the same field:
+`stdout` of Bash, `file.content` of Read, `filenames` of Glob, blocks of MCP tools.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from agent.messages import Block
 
 
 def replaced_content(replacement: object) -> str | tuple[Block, ...]:
-    """Return the result's new content; a shape that is not known is shown as JSON."""
+    """Return the result's new content; an unknown shape is shown as JSON."""
     match replacement:
         case str():
             return replacement
@@ -34,7 +34,7 @@ def _lines(parts: Sequence[object]) -> str:
 
 
 def _blocks(raw: Sequence[object]) -> tuple[Block, ...]:
-    """Return text blocks as the endpoint takes them, or nothing if one is of another kind."""
+    """Return text blocks for the endpoint; empty if any block is of another kind."""
     texts = [
         block["text"]
         for block in raw

@@ -1,6 +1,6 @@
 """How much of the model's window the results of one round may fill.
 
-A result is bounded before it enters the history: there the model reads it as it is.
+A result is bounded before it enters the history, because the history is append-only.
 """
 
 from __future__ import annotations

@@ -26,11 +26,11 @@ class WebPageFound(Struct, frozen=True):
 
 
 class WebSearchFound(Struct, frozen=True):
-    """What a search brought."""
+    """The result of a search."""
 
     hits: tuple[WebPageFound, ...]
     answer: str = ""
-    """Words of a model that searched; empty where an index was asked."""
+    """The text of a model that searched; empty if a search service was used."""
 
 
 class SearchPort(Protocol):

@@ -1,8 +1,7 @@
-"""What the tools of one conversation share: where they are, what was read, and ports to the rest.
+"""What the tools of one conversation share: directories, file state, and ports to the rest.
 
-A sub-agent gets its own `ToolServices` with the same ports. Ports are protocols that the
-composition
-root fills in; a port that is None means that the ability is not there (headless: no user to ask).
+A sub-agent gets its own `ToolServices` with the same ports. Ports are protocols that the assembly
+fills in; None means that the feature is not available (headless: no user to ask).
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class QuestionOption(Struct, frozen=True):
     label: str
     description: str = ""
     preview: str = ""
-    """What it would look like, in Markdown: shown while the answer is selected."""
+    """A preview in Markdown, shown while the answer is selected."""
 
 
 class Question(Struct, frozen=True):
@@ -52,18 +51,18 @@ class Question(Struct, frozen=True):
 
 
 class PartialAnswers(dict[str, str]):
-    """What was answered before the user stopped answering: the user may be away."""
+    """The answers that were given before the user stopped answering; the user may be away."""
 
 
 class AskUser(Protocol):
-    """Puts questions or a plan before the user."""
+    """Asks the user questions, or to approve a plan."""
 
     async def ask(
         self, questions: Sequence[Question], abort: AbortSignal
     ) -> Mapping[str, str] | None:
         """Return answers by question text, or None when the user declined.
 
-        `PartialAnswers` where the form was not finished.
+        `PartialAnswers` if the form was not completed.
         """
         ...
 
@@ -72,16 +71,16 @@ class AskUser(Protocol):
         ...
 
     async def decide_host(self, request: HostRequest) -> HostAnswer:
-        """Return whether commands in the sandbox may reach a host; closed when cancelled."""
+        """Return whether commands in the sandbox may reach a host; cancelling closes the dialog."""
         ...
 
     async def decide_refusal(self, request: RefusalRequest) -> RefusalAnswer:
-        """Return what to do after the sandbox refused something; closed when cancelled."""
+        """Return what to do after the sandbox refused something; cancelling closes the dialog."""
         ...
 
 
 class PlanPort(Protocol):
-    """Puts a plan before the user of a program that drives the run."""
+    """Asks for approval of a plan through the program that drives a headless run."""
 
     async def decide_plan(self, plan: str, tool_use_id: str, abort: AbortSignal) -> PlanAnswer:
         """Return what was decided about the plan of this call.
@@ -100,13 +99,13 @@ class PlanAnswer(Struct, frozen=True):
     """The mode to continue in when approved."""
     feedback: str = ""
     plan: str | None = None
-    """The plan as the user changed it; None: as proposed."""
+    """The plan as changed by the user; None if unchanged."""
     ends_turn: bool = False
     """Not approved, and the turn ends."""
 
 
 class RefusalPort(Protocol):
-    """Lets the user widen what the sandbox refused."""
+    """Lets the user allow what the sandbox refused."""
 
     async def offer(
         self,
@@ -115,7 +114,7 @@ class RefusalPort(Protocol):
         refusals: Sequence[Refusal],
         cwd: Path,
     ) -> Confinement | None:
-        """Return what the command runs under once more, or None where it stays as it is."""
+        """Return the confinement to run the command under again; None for no other run."""
         ...
 
 
@@ -128,13 +127,13 @@ class SmallModelPort(Protocol):
 
 
 class SkillText(Struct, frozen=True):
-    """A skill as the model gets it."""
+    """A skill as content for the model."""
 
     blocks: tuple[Block, ...]
     agent: str | None = None
     """The kind of sub-agent that carries it out; None for the caller."""
     model: str | None = None
-    """The sub-agent's model, where it is another one."""
+    """The sub-agent's model, if it is another one."""
 
 
 class SkillPort(Protocol):
@@ -145,7 +144,7 @@ class SkillPort(Protocol):
         ...
 
     async def load(self, name: str, arguments: str, turn_id: str, abort: AbortSignal) -> SkillText:
-        """Return a skill's text and what it mentions. Raises ToolError."""
+        """Return a skill's text and the files it mentions. Raises ToolError."""
         ...
 
     async def read(self, name: str, turn_id: str, abort: AbortSignal) -> SkillText:
@@ -162,7 +161,7 @@ class DeferredToolsPort(Protocol):
         ...
 
     def search(self, query: str, limit: int) -> tuple[tuple[str, str], ...]:
-        """Return `(name, description)` of tools that fit, best first."""
+        """Return `(name, description)` of tools that match the query, best first."""
         ...
 
     def load(self, names: Sequence[str]) -> tuple[Mapping[str, object], ...]:
@@ -174,15 +173,15 @@ class CheckpointPort(Protocol):
     """Stores a copy of a file before it is changed."""
 
     async def before_change(self, path: Path, *, tool_use_id: str) -> None:
-        """Snapshot the file as it is (or its absence). Raises ToolError when that fails."""
+        """Store a copy of the file, or that it does not exist. Raises ToolError if that fails."""
         ...
 
     async def after_change(self, tool_use_id: str) -> None:
-        """Remember what a call made of the file; nothing for one that changed none."""
+        """Record the new content of the file that a call changed, if it changed one."""
         ...
 
     async def before_command(self, tool_use_id: str) -> Sequence[str]:
-        """Note how the project's files are before a command; returns what is not covered."""
+        """Record the project's files before a command; return what is not covered."""
         ...
 
     async def after_command(self, tool_use_id: str) -> None:
@@ -199,7 +198,7 @@ class ModePort(Protocol):
         ...
 
     def enter_plan_mode(self) -> None:
-        """Switch to plan mode (always allowed: it only tightens)."""
+        """Switch to plan mode; always allowed, because it only reduces what is allowed."""
         ...
 
     def leave_plan_mode(self, mode: str) -> None:
@@ -208,7 +207,7 @@ class ModePort(Protocol):
 
 
 class WorkingScope(Protocol):
-    """Read side of the working directories, checked again at the moment of use."""
+    """Read access to the working directories, which are checked again at the moment of use."""
 
     def is_inside(self, path: Path) -> bool:
         """Whether the path, links resolved, lies inside the working directories."""
@@ -218,7 +217,7 @@ class WorkingScope(Protocol):
         """Whether a write there can be allowed at all (scope only; rules were asked before).
 
         Args:
-            also: Directories outside that the user opened for this one call.
+            also: Directories outside them that the user opened for this call.
         """
         ...
 
@@ -228,7 +227,7 @@ class ToolServices(Struct):
 
     launch_dir: Path
     cwd: Path
-    """The shell's current directory: `cd` moves it, the scope stays at `launch_dir`."""
+    """The shell's current directory: `cd` changes it, but not the scope."""
     home: Path
     scratch_dir: Path
     """Private to the session, inside scope, exported to commands as TMPDIR."""
@@ -244,14 +243,14 @@ class ToolServices(Struct):
     mode: ModePort
     session_id: str
     sandbox: Sandbox | None = None
-    """Confines the commands; None where the host confines the whole program."""
+    """Confines the commands; None if the host confines the whole program."""
     may_leave_sandbox: bool = False
-    """Whether the model knows how to ask to run a command outside it."""
+    """Whether the model may ask to run a command outside it."""
     is_trusted: Callable[[], bool] = lambda: False
-    """Whether the user accepted what the project brings, or it brings nothing."""
+    """Whether the user trusts what the project adds, or it adds nothing."""
     user: AskUser | None = None
     plans: PlanPort | None = None
-    """Decides about plans where there is no `user`."""
+    """Decides about plans if there is no `user`."""
     refusals: RefusalPort | None = None
     subagents: SubagentPort | None = None
     small_model: SmallModelPort | None = None
@@ -263,28 +262,28 @@ class ToolServices(Struct):
     todos: tuple[TodoItem, ...] = ()
     blocked_hosts: tuple[str, ...] = ()
     named_hosts: Callable[[], frozenset[str]] = frozenset
-    """Hosts that allow rules for WebFetch name in full; of these it fetches from loopback too."""
+    """Hosts that allow rules for WebFetch name in full; these it also fetches from loopback."""
     background_on_timeout: bool = False
     """Whether a command that times out continues in the background."""
     limits: CallLimits | None = None
-    """Of this agent's calls, where they are not the usual ones."""
+    """Limits of this agent's calls; None for the defaults."""
     room: ResultRoom = field(default_factory=ResultRoom)
-    """For the results of the round under way."""
+    """Shared by the results of the current round."""
     env_files: list[Path] = field(default_factory=list)
     """Shell files that hooks wrote (`CLAUDE_ENV_FILE`), sourced before each command."""
     may_search: Callable[[Path], bool] | None = None
     """Whether a file that Grep or Glob found may be named and quoted; None allows every one.
 
-    The call itself was judged by its directory; this is where a rule on one file inside it counts.
+    The call itself was judged by its directory; this applies rules about single files inside it.
     """
 
     def move_to(self, directory: Path) -> bool:
-        """Make a directory the current one; False, and nothing changes, outside the scope."""
+        """Make a directory the current one; return False, unchanged, if it is outside the scope."""
         if directory != self.cwd and not self.scope.is_inside(directory):
             return False
         self.cwd = directory
         return True
 
     def can_ask(self, tool: str) -> bool:
-        """Whether a tool that puts a question to the user reaches one in this run."""
+        """Whether a tool that asks the user can reach one in this run."""
         return self.user is not None or (tool == "ExitPlanMode" and self.plans is not None)

@@ -19,10 +19,10 @@ class WorkflowCall(Struct, frozen=True, kw_only=True):
     path: str | None = None
     args: object = None
     resumes: str | None = None
-    """Id of a run whose finished steps are used."""
+    """Id of a run whose finished steps are reused."""
     verifies: bool = True
     in_background: bool | None = None
-    """None: subtasks are waited for, scripts are not."""
+    """None: a call with subtasks waits for them, a script runs in the background."""
     max_agents: int | None = None
     max_tokens: int | None = None
     budget_usd: float | None = None
@@ -43,11 +43,11 @@ class WorkflowPort(Protocol):
     """The workflows of a session."""
 
     def identity(self, call: WorkflowCall, tool_use_id: str) -> str:
-        """Return `name@hash`, which permission rules are compared with; reads the script's file.
+        """Return `name@hash`, which permission rules match; reads the script's file.
 
-        The file is read once for a call: what is decided about is what is shown and started.
+        The file is read once per call: what was decided about is what is shown and started.
 
-        Raises ToolError where there is no such workflow, or it cannot be read.
+        Raises ToolError if there is no such workflow, or it cannot be read.
         """
         ...
 

@@ -92,7 +92,7 @@ async def _run(tool_input: AgentInput, context: ToolContext) -> ToolOutcome:
 
 
 async def run_subagent(context: ToolContext, task: AgentTask) -> ToolOutcome:
-    """Run a sub-agent for a call and return its report. Raises ToolError where there are none."""
+    """Run a sub-agent for a call and return its report. Raises ToolError without a port."""
     port = context.services.subagents
     if port is None:
         raise ToolError("Sub-agents cannot be started here.", "Do the work yourself.")
@@ -140,7 +140,7 @@ def _launch_outcome(task: AgentTask, report: SubagentReport) -> ToolOutcome:
 
 
 def agent_tool(kinds: str = "") -> Tool[AgentInput]:
-    """Return the tool; `kinds` lists the agents there are, one on a line."""
+    """Return the tool; `kinds` lists the available agents, one per line."""
     return build_tool(
         name="Agent",
         description=f"{DESCRIPTION}\n\nAgents:\n{kinds}" if kinds else DESCRIPTION,
@@ -148,7 +148,7 @@ def agent_tool(kinds: str = "") -> Tool[AgentInput]:
         ignored_names=IGNORED,
         run=_run,
         concurrency=lambda _: Concurrency.INDEPENDENT,
-        # Each of its own calls is decided on its own.
+        # Permission is decided for each call of the agent.
         requires_permission=False,
         aliases=("Task",),
         identifier=lambda tool_input, _: f"Agent {tool_input.description}",

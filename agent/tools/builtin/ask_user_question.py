@@ -1,4 +1,4 @@
-"""AskUserQuestion: put up to four questions with ready answers before the user."""
+"""AskUserQuestion: ask the user up to four multiple-choice questions."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ async def _validate(tool_input: BashInput, context: ToolContext) -> str | None:
 
 
 async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
-    """Run the command; again where the user allows what the sandbox refused."""
+    """Run the command, and again if the user allows what the sandbox refused."""
     note = ""
     while True:
         outcome = await _run_once(tool_input, context)
@@ -133,7 +133,7 @@ async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
 async def _offer_refused(
     tool_input: BashInput, context: ToolContext, refusals: Sequence[Refusal]
 ) -> Confinement | None:
-    """Return what the command runs under once more, by the user's answer."""
+    """Return the confinement for another run, as the user decides; None for no other run."""
     services = context.services
     if not refusals or services.refusals is None:
         return None
@@ -147,12 +147,12 @@ async def _offer_refused(
     except asyncio.CancelledError:
         if not context.abort.aborted:
             raise
-        # The command did run: what it printed is worth more than the question.
+        # The command did run, so its output is returned although the question was aborted.
         return None
 
 
 async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
-    # With the first command: what reads commands takes long to import.
+    # Imported with the first command, because the command parser takes long to import.
     from agent.tools.shell.masked_reads import masked_reads
     from agent.tools.shell.own_view import own_view
     from agent.tools.shell.protected_checkout import protected_changes
@@ -181,7 +181,7 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
         services.shells.release(shell)
         if not context.abort.aborted:
             raise
-        # Interrupted by the user: what was printed until then is worth more than silence.
+        # Interrupted by the user: the output up to now is still returned.
         why = "interrupted"
     if why == "continues":
         services.shells.to_background(shell)
@@ -223,7 +223,7 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
 def _not_run(
     tool_input: BashInput, stops: tuple[Refusal, ...], services: ToolServices
 ) -> ToolOutcome:
-    """Return the outcome of a command that would have stopped in the middle of a checkout."""
+    """Return the outcome of a command whose checkout the sandbox would have stopped halfway."""
     assert services.sandbox is not None
     services.sandbox.refusal_log.add(tool_input.command, stops)
     note = refused_note(Confinement.PROJECT_FILES, stops)
@@ -265,7 +265,7 @@ async def _start(tool_input: BashInput, context: ToolContext) -> ShellProcess:
 
 
 def _confine(command: str, context: ToolContext) -> ConfineCommand | None:
-    """Return what holds the command to what its decision assumed."""
+    """Return what confines the command as its decision assumed; None without a sandbox."""
     sandbox = context.services.sandbox
     if sandbox is None:
         return None
@@ -281,7 +281,7 @@ def _confine(command: str, context: ToolContext) -> ConfineCommand | None:
 
 async def _wait(shell: ShellProcess, context: ToolContext, timeout_s: float) -> str:
     """Return `ended`, `timeout`, `interrupted`, `background` or `continues` (after the timeout);
-    a shell cut short is stopped."""
+    an interrupted or timed-out shell is stopped."""
     end = asyncio.ensure_future(shell.wait())
     abort = asyncio.ensure_future(context.abort.wait())
     move = asyncio.ensure_future(shell.to_background.wait())
@@ -303,7 +303,7 @@ async def _wait(shell: ShellProcess, context: ToolContext, timeout_s: float) -> 
 
 
 async def _settle(shell: ShellProcess) -> None:
-    """Stop the shell and wait until it is gone, also while being cancelled once more."""
+    """Stop the shell and wait until it has ended, even if cancelled again meanwhile."""
     stopping = asyncio.ensure_future(shell.stop())
     try:
         await asyncio.shield(stopping)
@@ -396,7 +396,7 @@ def _outcome(
     body = output.rstrip("\n")
     parts = [part for part in (body, status, refusal_text, note.strip("\n")) if part]
     tool_response: dict[str, object] = {
-        # Both streams share one pipe, or their order would be lost.
+        # Both streams share one pipe to preserve the order of their output.
         "stdout": output,
         "stderr": "",
         "interrupted": why in ("interrupted", "timeout"),
@@ -424,7 +424,7 @@ def _with_refused(output: str, refusal_text: str) -> str:
 
 def _identifier(tool_input: BashInput, _root: Path) -> str:
     line = " ↵ ".join(tool_input.command.strip().splitlines())
-    # Many blanks would push what comes after them out of the line.
+    # Many blanks would push the rest of the command out of view.
     return f"Bash {_BLANKS.sub(' ⋯ ', line)}"
 
 
@@ -438,12 +438,12 @@ def bash_tool(
     """Return the tool.
 
     Args:
-        may_leave: Whether the model knows how to ask to run outside the sandbox.
-        places: Returns where the shell is and the user's home, both absolute.
+        may_leave: Whether the model may ask to run a command outside the sandbox.
+        places: Returns the shell's directory and the user's home, both absolute.
     """
 
     def is_harmless(it: BashInput) -> bool:
-        from agent.tools.shell.command_effect import only_reads  # with the first command
+        from agent.tools.shell.command_effect import only_reads  # imported with the first command
 
         return not it.run_in_background and only_reads(it.command, *places())
 

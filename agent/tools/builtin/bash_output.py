@@ -1,4 +1,4 @@
-"""BashOutput: what a background command printed since the last look."""
+"""BashOutput: what a background command printed since the last call."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def _validate(tool_input: BashOutputInput, context: ToolContext) -> str | 
     try:
         find_shell(tool_input.bash_id, context.services)
         if tool_input.filter is not None:
-            # Before anything is counted as read.
+            # Reject a malformed expression before any output counts as read.
             await matching_lines(tool_input.filter, "", context.services.reading)
     except ToolError as error:
         return str(error)
@@ -47,7 +47,7 @@ async def _validate(tool_input: BashOutputInput, context: ToolContext) -> str | 
 
 
 def find_shell(shell_id: str, services: ToolServices) -> ShellProcess:
-    """Return a background command by its id. Raises ToolError with the ids there are."""
+    """Return a background command by its id. Raises ToolError, which lists the known ids."""
     shell = services.shells.get(shell_id)
     if shell is None:
         ids = ", ".join(shell.id for shell in services.shells.all()) or "none"

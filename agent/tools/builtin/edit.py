@@ -64,7 +64,7 @@ class _Edited(Struct, frozen=True):
     count: int
     first_line: int
     current: CurrentFile | None
-    """The file as it was; None where there is none yet."""
+    """The file before the change; None if it does not exist yet."""
 
     @property
     def digest_before(self) -> str | None:
@@ -204,7 +204,7 @@ def edit_tool() -> Tool[EditInput]:
         run=_run,
         validate=_validate,
         concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
-        # The content before is known and stored as a checkpoint.
+        # The previous content is known and stored as a checkpoint.
         is_destructive=lambda _: False,
         always_load=True,
         max_result_size_chars=30_000,

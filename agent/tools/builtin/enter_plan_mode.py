@@ -49,7 +49,7 @@ def enter_plan_mode_tool() -> Tool[EnterPlanModeInput]:
         concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
         is_read_only=lambda _: True,
         is_destructive=lambda _: False,
-        # It only tightens what may happen.
+        # It only reduces what is allowed.
         requires_permission=False,
         requires_user_interaction=True,
         max_result_size_chars=10_000,

@@ -54,7 +54,7 @@ class GlobInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def _root(tool_input: GlobInput, services: ToolServices) -> tuple[Path, str]:
-    """Return the directory and the pattern below it; an absolute pattern has its own."""
+    """Return the directory and the pattern below it; an absolute pattern contains its directory."""
     directory = absolute(tool_input.path, services) if tool_input.path else services.cwd
     pattern = tool_input.pattern.removeprefix("./")
     if not pattern.startswith(("/", "~/")):
@@ -122,7 +122,7 @@ async def _find_names(
 ) -> tuple[set[bytes], str, bool]:
     """Return the matching names, a note, and whether all of them are ignored by .gitignore."""
     names, note = await _matching(pattern, directory, programs)
-    # A glob of rg brings back files that .gitignore leaves out.
+    # A glob of rg also matches files that .gitignore excludes.
     if names and not note:
         all_files = await _list_files([], directory, programs)
         names, note = names & _names(all_files), all_files.note
@@ -133,7 +133,7 @@ async def _find_names(
 
 
 def _permitted_files(files: list[Path], services: ToolServices) -> tuple[list[Path], int]:
-    """Return the first files that may be shown, and how many were passed over for them."""
+    """Return the first files that may be shown, and how many rules withheld on the way."""
     chosen: list[Path] = []
     withheld = 0
     for path in files:
@@ -149,11 +149,11 @@ def _permitted_files(files: list[Path], services: ToolServices) -> tuple[list[Pa
 async def _matching(
     pattern: str, directory: Path, programs: ReadingPrograms, *options: str
 ) -> tuple[set[bytes], str]:
-    """Return the names that match, ignored files among them, and the note of the search."""
+    """Return the names that match, including ignored files, and the note of the search."""
     try:
         result = await _list_files([_glob(pattern)], directory, programs, *options)
     except ToolError:
-        # Malformed, such as an open bracket: it stands for itself.
+        # Malformed, such as an open bracket: match it literally.
         literal = _glob(re.sub(r"(\\.)|([*?\[\]{}\\])", _escape_match, pattern, flags=re.DOTALL))
         result = await _list_files([literal], directory, programs, *options)
     return _names(result), result.note
@@ -171,7 +171,7 @@ async def _list_files(
 
 
 def _glob(pattern: str) -> str:
-    """Return a pattern as rg takes it, which reads globs like lines of an ignore file."""
+    """Return a pattern escaped for rg, which reads globs like lines of an ignore file."""
     if pattern[:1] in ("#", "!"):
         pattern = f"\\{pattern}"
     if pattern[-1:].isspace():

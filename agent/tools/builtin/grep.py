@@ -188,14 +188,14 @@ def _options(tool_input: GrepInput) -> list[str]:
 
 
 def split_globs(globs: str | None) -> list[str]:
-    """Return the patterns of a list separated by spaces or commas, those in braces excepted."""
+    """Split a list of patterns at spaces and commas that are not inside braces."""
     if globs is None:
         return []
     return [part for part in re.split(r"[\s,]+(?![^{}]*\})", globs) if part]
 
 
 def _enough(tool_input: GrepInput) -> Callable[[bytes], bool]:
-    """Return what ends the search once one entry more than wanted has been printed."""
+    """Return a predicate that ends the search once one entry more than wanted was printed."""
     limit = _limit(tool_input)
     if tool_input.output_mode == "files_with_matches" or limit is None:
         # Which files are newest is only known at the end.
@@ -255,7 +255,7 @@ def _outcome(
 def _structured_result(
     mode: str, chosen: list[SearchEntry], files: list[Path]
 ) -> dict[str, object]:
-    """Return the result in the shape that hooks know."""
+    """Return the result in the shape that hooks expect."""
     values: dict[str, object] = {
         "mode": mode,
         "filenames": [printable(str(path)) for path in files],
@@ -295,7 +295,7 @@ def grep_tool() -> Tool[GrepInput]:
 
 
 def _notes(tool_input: GrepInput, total: int, chosen: int, result: SearchResult) -> list[str]:
-    """Return what is missing: the entries behind those shown, or what the search left out."""
+    """Return what is missing: the entries after those shown, or what the search left out."""
     following = tool_input.offset + chosen
     if following < total:
         more = "more" if result.note else f"{total - following:,} more"

@@ -1,4 +1,4 @@
-"""ListAgents: which agents of this session work, and how the others ended."""
+"""ListAgents: which agents of this session are running, and how the others ended."""
 
 from __future__ import annotations
 

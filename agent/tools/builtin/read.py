@@ -1,4 +1,4 @@
-"""Read: look at a file — text with line numbers, images, PDF pages, notebooks."""
+"""Read: return a file — text with line numbers, images, PDF pages, notebooks."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
 
 
 def _all_of(file: BinaryIO, limit: int, name: str) -> bytes:
-    """Return the whole content, up to a limit that its stated size does not show. ToolError."""
+    """Return the content. Raises ToolError above `limit` bytes, whatever its reported size."""
     try:
         data = file.read(limit + 1)
     except OSError as error:
@@ -162,7 +162,7 @@ def _outcome_of(
 
 
 def _max_chars(text: str, context: ToolContext) -> int:
-    """Return how many characters of a text like this one are shown, room for notes left."""
+    """Return how many characters of the text may be shown, with room left for notes."""
     return min(MAX_CHARS, context.services.room.characters(text) * 9 // 10)
 
 
@@ -262,7 +262,7 @@ def read_tool() -> Tool[ReadInput]:
         requires_permission=False,
         interrupt_behavior=InterruptBehavior.CANCEL,
         always_load=True,
-        # Bounded by its own limits: a result in a file that must be read would go in circles.
+        # Bounded by its own limits: a result stored in a file would have to be read again.
         max_result_size_chars=4 * MAX_CHARS,
         identifier=_identifier,
         permission_input=with_absolute("file_path"),

@@ -1,4 +1,4 @@
-"""Pictures as the model takes them: recognized by their bytes, refused plainly when too large."""
+"""Images as blocks for the model: recognized by their content, rejected if too large."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def image_type(data: bytes) -> ImageType | None:
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:
-    """Return width and height in pixels, or None where the header lacks them."""
+    """Return width and height in pixels, or None if the header lacks them."""
     try:
         match image_type(data):
             case "image/png":
@@ -49,10 +49,10 @@ def image_size(data: bytes) -> tuple[int, int] | None:
 
 
 def image_outcome(data: bytes, name: str) -> ToolOutcome:
-    """Return it as an image block after a line that names it.
+    """Return the image as a block, after a text block with its name.
 
     Raises:
-        ToolError: it is larger than the endpoint accepts, or cut off before its size.
+        ToolError: it is larger than the endpoint accepts, or damaged.
     """
     media_type = image_type(data)
     assert media_type is not None

@@ -42,13 +42,13 @@ def pdf_outcome(data: bytes, name: str, path: Path, pages: str | None) -> ToolOu
     """Return the text of the chosen pages, by default of the first `MAX_PAGES`.
 
     Raises:
-        ToolError: damaged, protected by a password, too large, or without such pages.
+        ToolError: the file is damaged, password-protected or too large, or lacks a page.
     """
     # pypdf takes 0.2 s to import and most sessions read no PDF.
     from pypdf import PdfReader
     from pypdf.errors import PyPdfError
 
-    # Its warnings about sloppy files would otherwise be printed across the screen.
+    # Its warnings about malformed files would otherwise be printed over the screen.
     logging.getLogger("pypdf").addHandler(logging.NullHandler())
     if len(data) > MAX_PDF_BYTES:
         raise ToolError(f"{name} is too large to read ({len(data):,} bytes).")

@@ -48,7 +48,7 @@ def send_message_tool() -> Tool[SendMessageInput]:
         input_model=SendMessageInput,
         run=_run,
         concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
-        # What the agent then does is decided call by call.
+        # Permission is decided for each call that the agent then makes.
         requires_permission=False,
         identifier=_identifier,
         max_result_size_chars=10_000,

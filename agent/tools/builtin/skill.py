@@ -67,7 +67,7 @@ async def _run(tool_input: SkillInput, context: ToolContext) -> ToolOutcome:
             context,
             AgentTask(
                 description=f"skill {name}",
-                # What it mentions is text as well, but for images, which a prompt cannot hold.
+                # Mentioned files are text blocks, except images, which a prompt cannot contain.
                 prompt="\n\n".join(str(b["text"]) for b in skill.blocks if b.get("type") == "text"),
                 subagent_type=skill.agent,
                 model=skill.model,

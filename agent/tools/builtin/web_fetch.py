@@ -29,7 +29,7 @@ from permissions.base.text.sanitize import sanitize
 MAX_PAGE_CHARS: Final = 100_000
 """How much of a page the small model reads."""
 MAX_RAW_CHARS: Final = 50_000
-"""How much of a page is returned where there is no small model."""
+"""How much of a page is returned without a small model."""
 MAX_ANSWER_TOKENS: Final = 2_000
 
 SYSTEM: Final = """You answer a question about one web page for a coding agent. Answer from the \
@@ -147,8 +147,8 @@ def _outcome(result: str, page: Page, start_s: float, *, is_error: bool) -> Tool
 
 
 def web_fetch_tool(judge: Judge | None = None) -> Tool[WebFetchInput]:
-    """Return the tool; `judge` decides which URLs may be fetched, None: public addresses and
-    the hosts that rules name."""
+    """Return the tool; `judge` decides which URLs may be fetched. None allows public addresses
+    and the hosts that rules name."""
 
     async def run(tool_input: WebFetchInput, context: ToolContext) -> ToolOutcome:
         judge_named = partial(judge_public, named_hosts=context.services.named_hosts())

@@ -43,7 +43,7 @@ are recorded: run again with `resumeFromRunId`, only what is new or changed runs
 
 IGNORED: Final = frozenset({"title", "description"})
 ADDED: Final = frozenset({"workflow", "orchestration"})
-"""What rules and hooks see beside the parameters; what a call says itself does not count."""
+"""Fields added for rules and hooks; values for them in the model's call are dropped."""
 
 
 class WorkflowInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -79,7 +79,7 @@ class WorkflowInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ] = None
 
     def call(self) -> WorkflowCall:
-        """Return what is asked for."""
+        """Return the call in the form that `WorkflowPort` takes."""
         return WorkflowCall(
             subtasks=self.subtasks,
             script=None if self.scriptPath else self.script,

@@ -1,4 +1,4 @@
-"""Write: give a file new content as a whole, in one atomic step."""
+"""Write: replace the whole content of a file in one atomic step."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def _validate(tool_input: WriteInput, context: ToolContext) -> str | None:
 
 
 def refuse_unread(path: Path, current: CurrentFile | None, context: ToolContext) -> None:
-    """Raise ToolError where an existing file may not be changed yet."""
+    """Raise ToolError if an existing file was not read, or has changed since."""
     if current is None:
         return
     name = display_path(path, context.services.launch_dir)
@@ -112,7 +112,7 @@ async def _run(tool_input: WriteInput, context: ToolContext) -> ToolOutcome:
 
 
 def _render(content: str, current: CurrentFile | None) -> tuple[bytes, str, list[str]]:
-    """Return the new bytes, the old text, and what the model should know about the form."""
+    """Return the new bytes, the old text, and notes for the model about the encoding."""
     form, notes = TextFile(""), []
     if current is not None:
         try:

@@ -29,7 +29,7 @@ MAX_EDIT_BYTES: Final = 20 * 1024 * 1024
 
 _DIRECTORY: Final = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOT_COPIED: Final = frozenset({"security.capability"})
-"""Rights that a program was given for what it was; every write takes them away."""
+"""File capabilities were granted to the old content; a write must remove them."""
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK})
 
 
@@ -41,7 +41,7 @@ class CurrentFile(Struct, frozen=True):
     uid: int
     gid: int
     links: int = 1
-    """How many names it has; those that are not written through retain the old content."""
+    """Number of hard links; the other links keep the old content after a replacement."""
 
     @property
     def digest(self) -> str:
@@ -50,7 +50,7 @@ class CurrentFile(Struct, frozen=True):
 
 
 def link_notes(current: CurrentFile | None) -> tuple[str, ...]:
-    """Return a note about a file's other names once it was replaced; mostly empty."""
+    """Return a note about the other hard links of a file that was replaced; usually empty."""
     others = current.links - 1 if current is not None else 0
     if others < 1:
         return ()
@@ -82,14 +82,14 @@ def replace_file(
     expected_digest: str | None,
     may_write: Callable[[Path], bool],
 ) -> None:
-    """Give the file at a canonical path this content.
+    """Replace the content of the file at a canonical path, or create it.
 
     Mode and owner are preserved; missing directories are made. `expected_digest` is the
     content the caller based its change on, None for a file that must not exist yet.
 
     Raises:
-        ToolError: the target is out of bounds, changed meanwhile, or cannot be written. The file is
-            then as it was.
+        ToolError: the target may not be written, has changed meanwhile, or cannot be written. The
+            file is then unchanged.
     """
     if not may_write(target):
         raise ToolError(f"{_name(target)} is outside the working directories. Nothing was written.")
@@ -101,7 +101,7 @@ def replace_file(
 
 
 def remove_file(target: Path) -> None:
-    """Remove the file at a canonical path, through no link.
+    """Remove the file at a canonical path, without following links.
 
     Raises:
         ToolError: it cannot be removed.
@@ -114,10 +114,10 @@ def remove_file(target: Path) -> None:
 
 
 def set_mode(target: Path, mode: int) -> None:
-    """Give the file at a canonical path these rights, through no link.
+    """Set the mode of the file at a canonical path, without following links.
 
     Raises:
-        ToolError: it cannot be opened, or is not the user's.
+        ToolError: it cannot be opened, or belongs to another user.
     """
     try:
         with (
@@ -147,22 +147,22 @@ def _replace_in(directory: int, target: Path, data: bytes, expected_digest: str 
         _put(directory, name, data, current, is_named=False)
     except _NotNameless:
         _put(directory, name, data, current, is_named=True)
-    # The rename itself becomes durable; some file systems have no such call for directories.
+    # Makes the rename durable; some file systems do not support this for directories.
     with contextlib.suppress(OSError):
         os.fsync(directory)
 
 
 class _NotNameless(Exception):
-    """This system, or the directory's file system, takes no file that gets its name later."""
+    """The system or the file system does not support `O_TMPFILE` with a later link."""
 
 
 def _put(
     directory: int, name: bytes, data: bytes, current: CurrentFile | None, *, is_named: bool
 ) -> None:
-    """Write a temporary file, and put it in place once it is whole.
+    """Write a temporary file, and move it into place once it is complete.
 
     Raises:
-        _NotNameless: without a name until then it cannot be. Nothing is left of it.
+        _NotNameless: a file without a name is not supported here. Nothing was created.
         OSError: it cannot be written.
     """
     # Long names are cut so that the temporary one fits the file system's limit.
@@ -177,7 +177,7 @@ def _put(
                 _copy_attributes(descriptor, current, name, directory)
             os.fsync(descriptor)
             if not is_named:
-                # Only now does it get a name, so that a kill until here leaves nothing behind.
+                # It gets its name only now: if the program is killed earlier, nothing is left.
                 _give_name(descriptor, directory, name if current is None else temporary)
         finally:
             os.close(descriptor)
@@ -212,12 +212,12 @@ def _give_name(descriptor: int, directory: int, name: bytes) -> None:
     except FileExistsError:
         raise
     except OSError as error:
-        # No /proc, a file system without links, or rules of the system against them.
+        # No /proc, a file system without links, or a security policy against them.
         raise _NotNameless from error
 
 
 def _create(directory: int, temporary: bytes, name: bytes) -> None:
-    # A link fails where a file appeared meanwhile; a rename would destroy that file.
+    # A link fails if a file was created meanwhile; a rename would overwrite that file.
     try:
         os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
     except OSError as error:
@@ -240,7 +240,7 @@ def _copy_attributes(descriptor: int, current: CurrentFile, name: bytes, directo
 
 
 def _copy_extended_attributes(descriptor: int, name: bytes, directory: int) -> None:
-    """Copy what else belongs to a file: its access list, its labels. What is refused is left."""
+    """Copy access control lists, labels and other attributes, as far as that is permitted."""
     with contextlib.suppress(OSError):
         old = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
         try:
@@ -264,7 +264,7 @@ def _current_in(directory: int, target: Path) -> CurrentFile | None:
 def _read(file: BinaryIO, path: Path) -> CurrentFile:
     with file:
         status = os.fstat(file.fileno())
-        # The size is not the whole truth: a file may grow, and those of /proc report 0.
+        # The reported size may be wrong: a file may grow, and those of /proc report 0.
         data = b"" if status.st_size > MAX_EDIT_BYTES else _bytes(file, path)
         if status.st_size > MAX_EDIT_BYTES or len(data) > MAX_EDIT_BYTES:
             raise ToolError(
@@ -299,7 +299,7 @@ def _open_directory(directory: Path) -> Iterator[int]:
                 step = os.open(part, PASS_FLAGS, dir_fd=current)
             descriptors.append(step)
             current = step
-        # fsync needs a real descriptor; without the right to list the directory we do without it.
+        # fsync needs a readable descriptor; without the right to list the directory it is skipped.
         with contextlib.suppress(PermissionError):
             current = os.open(".", _DIRECTORY | os.O_RDONLY, dir_fd=current)
             descriptors.append(current)

@@ -1,4 +1,4 @@
-"""The input of a file tool when a user wants another result than the model proposed. Pure."""
+"""The input of a file tool after a user edited the proposed content. Pure functions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import unified_diff
 from typing import Final
 
 MAX_NOTE_LINES: Final = 200
-"""Of the difference that the model gets; more are counted."""
+"""Lines of the diff that the model gets; of the others only the number."""
 
 
 def edited_input(
@@ -15,8 +15,8 @@ def edited_input(
 ) -> dict[str, object] | None:
     """Return the input with which the file becomes `new`.
 
-    `old` is the file as it is; both texts have LF line endings. None where nothing would change, or
-    for a tool whose input cannot express it.
+    `old` is the current content; both texts have LF line endings. None if nothing would change, or
+    if the input of the tool cannot express it.
     """
     if old == new:
         return None
@@ -38,14 +38,14 @@ def _edit_input(tool_input: Mapping[str, object], old: str, new: str) -> dict[st
         is_inside = new.startswith(head) and new.endswith(tail)
         if is_inside and len(new) >= len(head) + len(tail):
             return {**tool_input, "new_string": new[len(head) : len(new) - len(tail)]}
-    # The user went beyond the model's piece: the whole file is the piece.
+    # The user changed text outside the model's piece: replace the whole content.
     return {**tool_input, "old_string": old, "new_string": new, "replace_all": False}
 
 
 def change_note(old_input: Mapping[str, object], new_input: Mapping[str, object]) -> str:
-    """Return what the model gets when a user changed its input; empty when nothing changed.
+    """Return a note for the model about a user's changes to its input; empty without changes.
 
-    Texts are shown as a difference, other values as they are now.
+    Texts of several lines are shown as a diff, other values as they are now.
     """
     parts: list[str] = []
     for key in sorted({*old_input, *new_input}):

@@ -1,4 +1,4 @@
-"""What a change of a file looks like to users, as long as it can be looked at."""
+"""How a change of a file is shown to users."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 from agent.display import DiffDisplay, Display, TextDisplay
 
 MAX_DIFF_CHARS: Final = 2_000_000
-"""Old and new text together; a longer diff is not read, and would take seconds to make."""
+"""Old and new text together; nobody reads a longer diff, and it would take seconds to make."""
 
 
 def file_diff(name: str, old: str, new: str, *, is_new: bool) -> Display:
-    """Return the change as a diff, or as its size and start where it is too large for one."""
+    """Return the change as a diff, or as its size and beginning if it is too large for one."""
     if len(old) + len(new) <= MAX_DIFF_CHARS:
         return DiffDisplay(name, old, new, is_new=is_new)
     old_size = "a new file" if is_new else f"{len(old):,} characters before"

@@ -1,4 +1,4 @@
-"""Replace one exact piece of a text: whole-file line endings stay, misses are explained."""
+"""Replace an exact piece of a text; keep its line endings, and explain why a piece is missing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NoSuchText(Exception):
     """The old text is missing or not unique."""
 
     def __init__(self, fact: str, advice: str) -> None:
-        """`fact` is for users and the model; `advice` helps the model to find the right one."""
+        """`fact` is for users and the model; `advice` helps the model to find the right text."""
         super().__init__(f"{fact} {advice}")
         self.fact = fact
         self.advice = advice
@@ -42,10 +42,10 @@ class Change(Struct, frozen=True):
 
 
 def change_text(file: TextFile, old: str, new: str, *, replace_all: bool) -> Change:
-    """Replace `old` by `new`, comparing lines without regard to CR LF or LF.
+    """Replace `old` by `new`; CR LF and LF compare equal.
 
-    Everything outside the replaced pieces stays as it is; a replaced piece takes the endings it
-    had, or those of most lines.
+    Everything outside the replaced pieces is unchanged; a replaced piece keeps the line endings it
+    had, or takes those of most lines.
 
     Raises:
         NoSuchText: there is no such text, or more than one and `replace_all` is false.
@@ -88,7 +88,7 @@ def _occurrences(text: str, target: str) -> list[int]:
 
 
 def _crlf_positions(text: str) -> list[int]:
-    """Return where each CR LF pair ends up once the pairs are single line feeds, ascending."""
+    """Return the position of each CR LF pair after the pairs became single LFs, ascending."""
     positions: list[int] = []
     position = text.find("\r\n")
     while position >= 0:

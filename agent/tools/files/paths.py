@@ -1,4 +1,4 @@
-"""File paths of tool calls: made absolute as the kernel would, and shown as printable names."""
+"""File paths of tool calls: made absolute as the kernel does, and shown as printable names."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ PermissionInput = Callable[[Any, Mapping[str, object], ToolContext], Mapping[str
 
 
 def absolute(path: str, services: ToolServices, directory: Path | None = None) -> Path:
-    """Return the path with `~` and a directory filled in: the shell's current one if none is given.
+    """Return an absolute path: `~` expanded, relative to `directory` or the shell's current one.
 
-    `..` stays: taking it out before links are followed would name another file.
+    `..` is kept: removing it before links are followed would name another file.
     """
     if path == "~" or path.startswith("~/"):
         path = str(services.home) + path[1:]
@@ -28,8 +28,8 @@ def absolute(path: str, services: ToolServices, directory: Path | None = None) -
 def decided_path(path: Path, context: ToolContext) -> Path:
     """Return the file that a call was decided about; before a decision, where the path leads now.
 
-    It is canonical: to open it without following links is to open what was decided. Raises
-    ToolError where links change while they are followed.
+    It is canonical: opened without following links, it is the file that was decided about. Raises
+    ToolError if links change while they are followed.
     """
     try:
         return Path(context.target or os.path.realpath(path))
@@ -38,7 +38,7 @@ def decided_path(path: Path, context: ToolContext) -> Path:
 
 
 def with_absolute(field: str) -> PermissionInput:
-    """Return a `permission_input` that makes one field absolute and leaves the rest as it is."""
+    """Return a `permission_input` that makes the path in one field absolute and keeps the rest."""
 
     def permission_input(
         _input: object, raw: Mapping[str, object], context: ToolContext

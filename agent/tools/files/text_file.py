@@ -10,7 +10,7 @@ from msgspec import Struct
 Encoding = Literal["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "latin-1"]
 LineEnding = Literal["\n", "\r\n"]
 
-# The UTF-32 mark begins with the UTF-16 one, so it is looked for first.
+# The UTF-32 mark begins with the UTF-16 one, so it must be tested first.
 _MARKS: Final[tuple[tuple[bytes, Encoding], ...]] = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -48,11 +48,11 @@ class TextFile(Struct, frozen=True):
 
     @property
     def line_ending(self) -> LineEnding:
-        """The ending most lines have; LF where there is none."""
+        """The ending of most lines; LF if there are no lines."""
         return "\r\n" if self.crlf_count > self.lf_count else "\n"
 
     def notes(self) -> tuple[str, ...]:
-        """Return what a reader should know about the file's form; empty for UTF-8 with LF."""
+        """Return notes about encoding and line endings; empty for UTF-8 with LF."""
         notes = []
         if self.encoding == "latin-1":
             notes.append("not valid UTF-8; read as Latin-1")
@@ -65,10 +65,10 @@ class TextFile(Struct, frozen=True):
         return tuple(notes)
 
     def encode(self, text: str) -> bytes:
-        """Return other text as bytes in this file's form.
+        """Return a text as bytes in this file's encoding.
 
         Raises:
-            UnicodeEncodeError: the encoding cannot hold a character.
+            UnicodeEncodeError: the encoding cannot represent a character.
         """
         return self.mark + text.encode(self.encoding)
 

@@ -15,7 +15,7 @@ MAX_CHARS: Final = 100_000
 
 _CHUNK_BYTES: Final = 1 << 20
 _MAX_HIDDEN_LISTED: Final = 5
-# What a reader does not see although it is there; joiners stay out, emoji and scripts need them.
+# Invisible characters; without joiners, which emoji and some scripts need.
 _HIDDEN: Final = compile_late(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
     "\U000e0000-\U000e007f]"
@@ -32,13 +32,13 @@ class Window(Struct, frozen=True):
     total: int
     """Lines in the whole text."""
     cut_lines: tuple[int, ...]
-    """Numbers of lines that are shown in part."""
+    """Numbers of lines that are shown only in part."""
     hidden: tuple[str, ...]
     """Places of invisible and control characters, such as `line 3: U+202E`."""
 
     @property
     def last(self) -> int:
-        """1-based number of the last line shown; `first - 1` when none is."""
+        """1-based number of the last line shown; `first - 1` if there is none."""
         return self.first + len(self.lines) - 1
 
     def numbered_text(self) -> str:
@@ -88,7 +88,7 @@ def window_of_stream(
     max_chars: int = MAX_CHARS,
     is_aborted: Callable[[], bool],
 ) -> Window:
-    """Return a window of a text too large to load; memory stays bounded whatever its lines are."""
+    """Return a window of a text too large to load; memory use stays bounded."""
     first = offset or 1
     end = first + (limit or DEFAULT_LINES)
     window_lines: list[str] = []
@@ -105,7 +105,7 @@ def window_of_stream(
         parts = chunk.split(b"\n")
         for index, part in enumerate(parts):
             if first <= line_number < end and wanted_chars <= MAX_CHARS:
-                # Four bytes hold any character; what is longer is cut anyway.
+                # A character has at most four bytes; a longer line is cut anyway.
                 partial = (partial + part)[: 4 * (MAX_LINE_CHARS + 1)]
                 if index < len(parts) - 1:
                     line = partial.decode(encoding, "replace").removesuffix("\r")

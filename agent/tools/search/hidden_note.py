@@ -15,7 +15,7 @@ _NAMED: Final = 5
 
 
 async def hidden_note(directory: Path, services: ToolServices) -> str:
-    """Return a note for the result, empty where everything was searched."""
+    """Return a note for the result; empty if everything was searched."""
     sandbox = services.sandbox
     if sandbox is None:
         return ""

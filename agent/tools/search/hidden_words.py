@@ -1,4 +1,4 @@
-"""How a search's result says what the sandbox hid from it."""
+"""The words in a search result about what the sandbox hid from the search."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ _NOTE: Final = compile_late(rf"\[(?:.*; )?({HIDDEN}: .*)\]\Z")
 
 
 def hidden_part(result: str) -> str:
-    """Return the note in a result of Grep or Glob, empty where there is none."""
+    """Return the note in a result of Grep or Glob; empty if there is none."""
     match = _NOTE.search(result)
     return match[1] if match is not None else ""

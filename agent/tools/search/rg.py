@@ -21,7 +21,7 @@ from permissions.base.process.spawn import CannotStart
 
 TIMEOUT_S: Final = 30.0
 MAX_MEMORY_BYTES: Final = 4 * 1024**3
-"""What a search may allocate: an ignore file can be a link to a device that never ends."""
+"""Memory limit of a search: an ignore file can be a link to an endless device."""
 MAX_OUTPUT_BYTES: Final = 20 * 1024 * 1024
 
 VCS_DIRECTORIES: Final = (".git", ".hg", ".svn", ".jj")
@@ -33,7 +33,7 @@ _LIMITS: Final = RunLimits(
 
 @cache
 def find_rg(path: str) -> str | None:
-    """Return the rg program of our own installation, else the first in `path`, else None."""
+    """Return the rg of this installation, else the first in `path`, else None."""
     own = Path(sysconfig.get_path("scripts")) / "rg"
     if os.access(own, os.X_OK):
         return str(own)
@@ -46,11 +46,11 @@ def _search_command(programs: ReadingPrograms, arguments: Sequence[str]) -> list
 
 
 def file_selection(globs: Sequence[str] = (), file_type: str | None = None) -> list[str]:
-    """Return the options that choose files: hidden ones too, never those of version control."""
+    """Return the options that select files: hidden ones too, never those of version control."""
     options = ["--hidden", "--no-require-git"]
     for pattern in globs:
         options.append(f"--glob={pattern}")
-    # The last match wins, so nothing above brings these back.
+    # The last match wins, so no pattern above can include these.
     options += [f"--glob=!**/{directory}/**" for directory in VCS_DIRECTORIES]
     if file_type is not None:
         options.append(f"--type={file_type}")
@@ -62,7 +62,7 @@ class SearchResult(Struct, frozen=True):
 
     data: bytes
     note: str
-    """Empty when the search ran to its end."""
+    """Why it ended early; empty if it was completed."""
 
 
 async def search(
@@ -109,7 +109,7 @@ async def search(
 
 
 def _ending_note(result: ProcessResult) -> str:
-    """Return why a search ended before its end; raise ToolError where it did not search at all."""
+    """Return why a search ended early, or an empty text; raise ToolError if it did not start."""
     if result.timed_out:
         return f"stopped after {TIMEOUT_S:g} s; narrow the search"
     complaint = result.stderr.decode("utf-8", "replace")
@@ -121,7 +121,7 @@ def _ending_note(result: ProcessResult) -> str:
 
 
 async def matching_lines(pattern: str, text: str, programs: ReadingPrograms) -> str:
-    """Return the lines of a text that match; in rg, where no pattern takes exponential time.
+    """Return the matching lines of a text; uses rg, where no pattern takes exponential time.
 
     Raises:
         ToolError: the pattern is malformed, or it took too long.
@@ -143,14 +143,14 @@ async def matching_lines(pattern: str, text: str, programs: ReadingPrograms) -> 
 
 
 def _odd_ignore_file(directory: Path) -> Path | None:
-    """Return an ignore file that would be waited for, such as a pipe; None where all are files.
+    """Return an ignore file that rg would block on, such as a pipe; None if there is none.
 
-    Looks where most are: in the directory and above it. One further down costs the time limit.
+    Looks only in the directory and above it; one further down makes the search time out.
     """
     for parent in (directory, *directory.parents):
         for name in _IGNORE_FILES:
             path = parent / name
-            # Not the methods of Path: they raise where a directory may not be entered.
+            # Methods of Path would raise if a directory may not be entered.
             if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
                 return path
     return None

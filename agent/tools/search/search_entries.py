@@ -1,4 +1,4 @@
-"""What ripgrep printed, as entries: parsed, named for users, and cut to what may be shown."""
+"""Entries from ripgrep's output: parsed, with names for users, limited to permitted files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def file_entries(data: bytes, directory: Path, root: Path) -> list[SearchEntry]:
 
 
 def newest_first(paths: Iterable[Path]) -> list[Path]:
-    """Return paths by the time of their last change; those that are gone come last, by name."""
+    """Sort paths by modification time, newest first; missing files come last, by name."""
     return sorted(paths, key=lambda path: (-_change_time_ns(path), str(path)))
 
 
@@ -81,7 +81,7 @@ def _count(path: Path, name: str, text: str) -> SearchEntry | None:
 def _line(path: Path, name: str, text: str, with_numbers: bool) -> SearchEntry | None:
     match = _NUMBERED.match(text)
     if match is None:
-        # A remark of ripgrep's own, such as that a binary file matches.
+        # A message of ripgrep, such as that a binary file matches.
         return None
     number, separator, body = match.groups()
     where = f"{name}{separator}{number}" if with_numbers else name
@@ -98,7 +98,7 @@ def entry_path(raw: bytes, directory: Path) -> Path:
 def permitted_entries(
     entries: Sequence[SearchEntry], may_search: Callable[[Path], bool] | None
 ) -> tuple[list[SearchEntry], int]:
-    """Return the entries that may be shown, and how many files the others are of."""
+    """Return the entries that may be shown, and the number of files withheld."""
     if may_search is None:
         return list(entries), 0
     verdicts = {path: may_search(path) for path in {entry.path for entry in entries} if path}

@@ -1,7 +1,7 @@
 """Whether a shell command provably only reads, so that it may run beside other calls.
 
-A question of order, not of permission: the answer is asked of the same parse and the same table as
-permissions, and anything that is not in them counts as a change.
+This decides about concurrency, not about permission. It uses the same parser and program table as
+permissions, and anything that they do not know counts as a change.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _MAX_CHARS: Final = 10_000
 def only_reads(command: str, directory: str, home: str) -> bool:
     """Return whether every part is known to change nothing, the current directory included.
 
-    What is read does not matter, so neither does `directory`: with that of the shell, the command
-    is analyzed once for this and for its permission.
+    `directory` does not affect the result: given that of the shell, the cached analysis of the
+    command is shared with permissions.
     """
     if len(command) > _MAX_CHARS:
         return False

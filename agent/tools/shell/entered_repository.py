@@ -1,7 +1,7 @@
 """What git would run in a directory that a command makes the current one.
 
-Hooks and the status line run there as the user, and often ask git. A repository that was made in
-this session may be the model's: what it names would run without any confinement.
+Hooks and the status line run there as the user, and often call git. The model may have made a
+repository in this session: programs that its configuration names would run without confinement.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def entered_program(
     since_ns: int,
     programs: ReadingPrograms,
 ) -> str | None:
-    """Return what git would run there by the word of a repository that changed since a time.
+    """Return what git would run there because of a repository that changed after `since_ns`.
 
-    None for nothing, for a repository that was there before, and for the one around `launch_dir`,
-    which the sandbox protects. Everything in `scratch_dir` is of this session.
+    None if there is nothing, for an older repository, and for the one around `launch_dir`, which
+    the sandbox protects. Everything in `scratch_dir` counts as changed.
     """
     top = _repository_around(os.path.realpath(directory))
     if top is None or is_below(os.path.realpath(launch_dir), top):

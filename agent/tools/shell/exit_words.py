@@ -1,4 +1,4 @@
-"""The end of a command in words."""
+"""Texts about the exit status of a command."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from permissions.base.text.late_pattern import compile_late
 
-# One simple command whose exit status 1 is an answer, not a failure.
+# Simple commands whose exit status 1 is a result, not a failure.
 _ANSWERING: Final = {
     "grep": "no match",
     "egrep": "no match",
@@ -22,7 +22,7 @@ _COMPOUND: Final = compile_late(r"[;&|\n`(){}<>]")
 
 
 def status_text(exit_code: int | None, meaning: str | None) -> str:
-    """Return how a command ended; empty where it succeeded."""
+    """Return how a command ended; empty if it succeeded."""
     if exit_code is None or exit_code == 0:
         return ""
     if exit_code < 0:
@@ -43,7 +43,7 @@ def _signal_name(number: int) -> str:
 
 
 def meaning_of(command: str, exit_code: int | None) -> str | None:
-    """Return what the exit status 1 of a command answers, for those where it is not a failure."""
+    """Return what exit status 1 means for commands where it is not a failure, else None."""
     if exit_code != 1 or _COMPOUND.search(command):
         return None
     return _ANSWERING.get(command.split(maxsplit=1)[0])

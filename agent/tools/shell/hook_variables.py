@@ -1,7 +1,7 @@
-"""Variables that confined hooks set for later commands, for one that nothing confines.
+"""Variables that confined hooks set for later commands, for a command that is not confined.
 
-What such a hook wrote is code of the shell. A confined command reads it as it is; for another one
-it runs by itself, held to reading, and only what it sets counts.
+Such a hook writes shell code. A confined command sources it; for an unconfined one it is run
+separately, confined to reading, and only the variables that it sets are used.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ async def without_foreign_code(
 ) -> tuple[list[Path], dict[str, str]]:
     """Return the files that an unconfined command reads first, and its environment.
 
-    Files of confined hooks are left out; what they set is in the environment. Raises CannotStart
-    where one does not run to its end.
+    Files of confined hooks are left out; the variables they set are in the environment. Raises
+    CannotStart if one of them fails.
     """
     foreign_files = [file for file in files if is_of_others(file)]
     if not foreign_files or not sandbox.confines_hooks:
@@ -42,7 +42,7 @@ async def without_foreign_code(
 async def _hook_variables(
     files: Sequence[Path], env: Mapping[str, str], *, cwd: Path, bash: str, sandbox: Sandbox
 ) -> dict[str, str]:
-    """Return what the files set, but for variables that no project may set. Raises CannotStart."""
+    """Return what the files set, except variables a project may not set. Raises CannotStart."""
     script = "".join(f". {shlex.quote(str(file))} >/dev/null\n" for file in files)
     program = Launch((bash, "--noprofile", "--norc", "-c", f"{script}exec env -0"), env, cwd)
     request = RunRequest(Confinement.READ_ONLY, visible=tuple(map(str, files)))

@@ -1,4 +1,4 @@
-"""What a command names although the sandbox hides it: `ls ~/.ssh` prints nothing and succeeds."""
+"""Paths that a command reads but the sandbox hides: `ls ~/.ssh` prints nothing and succeeds."""
 
 from __future__ import annotations
 

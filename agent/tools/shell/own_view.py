@@ -1,4 +1,4 @@
-"""The note of a command that lists processes or ports: in the sandbox it sees the sandbox's own."""
+"""A note for commands that list processes or ports: they only see those of the sandbox."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Which protected names git would change in the work tree, asked of git before the command runs.
 
-Confined, it could not write them. What the text does not say, such as what a pull fetches or a
-script starts, is looked at inside when git starts (`agent.sandbox.git`).
+The sandbox would stop git from writing them. What the command text does not show, such as what a
+pull fetches or a script starts, is checked inside the sandbox (`agent.sandbox.git`).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _git_calls(command: str, cwd: Path, home: Path) -> Iterator[list[str]]:
             words = [
                 one.joined_text.split(WORD_END) for one in inner.deny_forms if one.head == "git"
             ]
-            # The first has git's own options, too.
+            # The first form includes git's own options.
             yield from (one[1:] for one in words[:1])
 
 
@@ -81,7 +81,7 @@ def _find_changes(words: list[str], cwd: Path, programs: ReadingPrograms) -> lis
 
 
 def _of_place(own: Sequence[str]) -> Iterator[str]:
-    """Yield the options that say where git works; no settings."""
+    """Yield the options that say where git works, but not those that change settings."""
     for position, word in enumerate(own):
         if word in _PLACES:
             yield from own[position : position + 2]

@@ -1,7 +1,7 @@
 """The environment of commands that were allowed because they only read.
 
-Git would run what a repository names for it: its monitor, hooks and transports never run here, and
-its filters only where the user accepted them with the directory.
+Git would run programs that the repository configures: its monitor, hooks and transports never run
+here, and its filters only if the user trusts the directory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the sandbox refused a command, in words for the model and the card."""
+"""What the sandbox refused a command, as text for the model and the card."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _VERBS: Final = {
 
 
 def for_the_user(run: SandboxRun, refusals: Sequence[Refusal]) -> tuple[Refusal, ...]:
-    """Return what a user may allow: under the allow of a rule, a classifier or a hook, and inside
-    the sandbox. What only reads stays what it is."""
+    """Return the refusals that the user may allow: all of a command that was allowed by a rule, a
+    classifier or a hook, or that runs inside the sandbox; none of a command that only reads."""
     is_inside = run.policy.network is Network.SESSION
     if run.policy.confinement is Confinement.PROJECT_FILES or is_inside:
         return tuple(refusals)
@@ -36,7 +36,7 @@ def refused_note(confinement: Confinement, refusals: Sequence[Refusal]) -> str:
 
 
 def refusal_line(refusal: Refusal) -> str:
-    """Return a refusal in words: what was attempted, and what forbids it."""
+    """Return a refusal as text: what was attempted, and what forbids it."""
     target = refusal.target or "something that the output does not name"
     line = f"{_VERBS[refusal.kind]} {target}: {refusal.rule}"
     if refusal.moved_to:

@@ -1,4 +1,4 @@
-"""The marks around what the sandbox refused, which are for the model alone."""
+"""The tags around what the sandbox refused, which only the model should see."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ _TAGS: Final = compile_late(r"^</?sandbox>(?:\n|\Z)", re.MULTILINE)
 
 
 def without_tags(result: str) -> str:
-    """Return a result as users read it."""
+    """Return a result without the tags, for users."""
     return _TAGS.sub("", result)

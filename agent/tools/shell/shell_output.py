@@ -1,4 +1,4 @@
-"""What a command printed, in bounded memory: the start and the end here, all of it in a file."""
+"""What a command printed: its start and end in memory, all of it in a file if it is long."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Final
 from permissions.base.text.sanitize import Sanitizer
 
 MEMORY_CHARS: Final = 30_000
-"""Output up to this size stays in memory only; beyond it, its first and last half do."""
+"""Output up to this size is only in memory; of more, half this size of start and end is kept."""
 MAX_FILE_BYTES: Final = 1 << 30
 """A command that prints more is still read, but the file stops growing."""
 _MAX_PENDING_CHARS: Final = 65_536
 
 
 class LineFolder:
-    """Makes plain lines of terminal output: CR LF ends a line, CR alone writes it anew.
+    """Converts terminal output to plain lines: CR LF ends a line, CR alone overwrites it.
 
     The result does not depend on how the text is cut into chunks, except where a line longer than
-    65,536 characters has to be passed on before its end.
+    65,536 characters must be passed on before its end.
     """
 
     __slots__ = ("_pending",)
@@ -30,14 +30,14 @@ class LineFolder:
         self._pending = ""
 
     def feed(self, text: str) -> str:
-        """Return the lines that are complete; the last, unfinished one waits for its end."""
+        """Return the complete lines; the last, unfinished one is kept until it is complete."""
         text = self._pending + text
         end = text.rfind("\n") + 1
         complete, self._pending = text[:end], text[end:]
         if "\r" in complete:
             complete = "".join(f"{_fold(line)}\n" for line in complete[:-1].split("\n"))
         if len(self._pending) > _MAX_PENDING_CHARS:
-            # A CR at the very end may be half of a line end, so it waits for what follows.
+            # A CR at the very end may be half of a CR LF, so it is kept.
             line_end = "\r" if self._pending.endswith("\r") else ""
             self._pending = _fold(self._pending)
             if len(self._pending) > _MAX_PENDING_CHARS:
@@ -62,7 +62,7 @@ class ShellOutput:
     """Output of one command, decoded, folded into lines and cleaned of control sequences."""
 
     def __init__(self, path: Path) -> None:
-        """`path` is where it is written once it does not fit in memory; it must not exist."""
+        """`path` is the file for output that does not fit in memory; it must not exist."""
         self.path = path
         self.total_chars = 0
         self.file_error: str | None = None
@@ -78,13 +78,13 @@ class ShellOutput:
         self._is_closed = False
 
     def feed(self, data: bytes) -> str:
-        """Take the next bytes; return them decoded and not yet cleaned, for live display."""
+        """Append bytes; return them decoded but not sanitized, for live display."""
         text = self._decoder.decode(data)
         self._append(self._sanitizer.feed(self._line_folder.feed(text)))
         return text
 
     def close(self) -> None:
-        """End the output; later calls of `feed` are an error, reading still works."""
+        """End the output; `feed` must not be called afterwards, reading still works."""
         if self._is_closed:
             return
         rest = (
@@ -108,11 +108,11 @@ class ShellOutput:
         return self._file_bytes > 0
 
     def text(self) -> str:
-        """Return the output, its middle replaced by a note where it is too long."""
+        """Return the output, its middle replaced by a note if it is too long."""
         if self.is_whole:
             return self._head + self._tail
         head, tail = self._head, self._tail
-        # Whole lines read better, unless that would throw most of it away.
+        # Cut at line ends, unless that would drop most of the text.
         if head.rfind("\n") > len(head) // 2:
             head = head[: head.rfind("\n") + 1]
         if -1 < tail.find("\n") < len(tail) // 2:
@@ -126,7 +126,7 @@ class ShellOutput:
     def take_new(self) -> tuple[str, int]:
         """Return the output since the last call, at most its last part, and the characters skipped.
 
-        An unfinished last line is included; what follows it later starts a new line of its own.
+        An unfinished last line is included; later output starts a new line.
         """
         self._append(self._sanitizer.feed(self._line_folder.finish()))
         new = self.total_chars - self._taken_chars
@@ -139,7 +139,7 @@ class ShellOutput:
         return tail, new - len(tail)
 
     def start_file(self) -> None:
-        """Write everything to the file from now on, also while it is short."""
+        """Write everything to the file from now on, even if it is short."""
         if self._descriptor is None and not self._is_closed:
             self._open_file()
 

@@ -1,4 +1,4 @@
-"""One bash command in a session of its own: started, read, stopped, and what it leaves behind."""
+"""One bash command in its own process session: its start, output, end and leftover processes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from permissions.base.process.spawn import CannotConfine, CannotStart, ConfinedR
 GRACE_S: Final = 2.0
 """How long a command may clean up after TERM before it gets KILL."""
 _READ_BYTES: Final = 32_768
-# A pipe holds two of these; more only comes from a program that prints without end.
+# A pipe holds two of these; only a program that prints without end fills more.
 _MAX_READS: Final = 8
 _DRAIN_S: Final = 0.25
 _MAX_PATH_BYTES: Final = 8192
 
-# What would change the meaning of a command unseen by the user who approved its text: start-up
+# Variables that would change what a command does, unseen by the user who approved it: start-up
 # files, shell options, functions from the environment, and where `cd` or a glob leads.
 _REMOVED: Final = frozenset(
     {
@@ -43,7 +43,7 @@ _REMOVED: Final = frozenset(
         "SHELLOPTS",
     }
 )
-# No user can answer a pager, an editor or a password prompt here.
+# No user can use a pager, an editor or a password prompt here.
 _QUIET: Final = {
     "TERM": "dumb",
     "PAGER": "cat",
@@ -63,7 +63,7 @@ class ShellError(AgentError):
 
 
 def command_environment(env: Mapping[str, str], *, cwd: Path, scratch_dir: Path) -> dict[str, str]:
-    """Return the environment of a command: what is given, minus what would change its meaning."""
+    """Return the environment of a command: `env` without what would change what it does."""
     variables = {
         name: value
         for name, value in env.items()
@@ -83,7 +83,7 @@ class ShellProcess:
         self.started_at = time.monotonic()
         self.ended_at: float | None = None
         self.exit_code: int | None = None
-        """As the shell saw it: negative for the signal that ended it; None while it runs."""
+        """Exit status of the shell; negative for the signal that ended it; None while it runs."""
         self.was_stopped = False
         """Whether `stop` ended it."""
         self.final_cwd: Path | None = None
@@ -126,9 +126,9 @@ class ShellProcess:
         """Start bash with exactly this text as its command, in a session without a terminal.
 
         Args:
-            env_files: Sourced first.
-            private_dir: Takes what the shell reads first; a confined command cannot write there.
-            scratch_dir: Takes where the shell was at its end; None is `private_dir`.
+            env_files: Files that are sourced first.
+            private_dir: Holds the shell's prologue; a confined command cannot write there.
+            scratch_dir: Holds the file with the shell's last directory; None uses `private_dir`.
             confine: Confines the shell and all that it starts.
 
         Raises:
@@ -147,7 +147,7 @@ class ShellProcess:
             if confine is not None:
                 program = await confine(program)
             self.confined_run = program.confined_run
-            # One pipe for both streams is the only way to preserve their order.
+            # Only a shared pipe preserves the order of both streams.
             self._child = await ChildProcess.start(program, stdout=writing, stderr=writing)
         except BaseException as error:
             os.close(reading)
@@ -169,7 +169,7 @@ class ShellProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether the shell, or something it left behind, still runs."""
+        """Whether the shell, or a process that it left behind, is still running."""
         return self.ended_at is None
 
     @property
@@ -185,18 +185,18 @@ class ShellProcess:
     async def wait_ended(self) -> None:
         """Return when the shell and everything it left behind have ended.
 
-        Of what it left behind that is only noticed while `follow_leftovers` or `stop` runs.
+        The end of leftover processes is only noticed while `follow_leftovers` or `stop` runs.
         """
         await self._end_event.wait()
 
     def read_available(self) -> None:
-        """Take in what was printed until now, without waiting for the event loop to notice."""
+        """Read what was printed until now, without waiting for the event loop."""
         for _ in range(_MAX_READS):
             if self._pipe is None or not self._on_readable():
                 return
 
     def detach(self) -> None:
-        """Show no more live output: no call waits for this command any longer."""
+        """Stop live output, because no call waits for this command any more."""
         self._live = None
 
     async def stop(self) -> None:
@@ -206,7 +206,7 @@ class ShellProcess:
         await asyncio.shield(self._stopping)
 
     def kill_now(self) -> None:
-        """Send KILL without waiting; for a program that is about to end."""
+        """Send KILL without waiting; for use when the program is about to exit."""
         if self.is_running:
             self.child.family().kill()
 
@@ -214,7 +214,7 @@ class ShellProcess:
         """Return when the processes that outlived the shell have ended too."""
         if self._pipe is not None:
             await self._end_of_output.wait()
-        # Whatever sent its output elsewhere gives no sign when it ends.
+        # Processes that redirected their output can only be noticed by polling.
         pause_s = 0.05
         while self.ended_at is None and session_members(self.child.pid):
             await asyncio.sleep(pause_s)
@@ -224,14 +224,14 @@ class ShellProcess:
     def _prepare(
         self, private_dir: Path, scratch_dir: Path, env_files: Sequence[Path]
     ) -> dict[str, str]:
-        """Write what bash reads first; return the variable that makes it do so."""
+        """Write the prologue for bash; return the variable that makes bash read it."""
         try:
             self._directory = Path(tempfile.mkdtemp(prefix="shell-", dir=private_dir))
             self._cwd_file = scratch_dir / f"{self._directory.name}.cwd"
             prologue = self._directory / "prologue"
             prologue.write_text(_prologue(env_files, scratch_dir, self._cwd_file))
         except OSError as error:
-            # On a full disk commands must still run: they are how space is made.
+            # On a full disk commands must still run, because the user needs them to free space.
             self._remove_directory()
             self.problem = (
                 f"{private_dir} cannot be written ({error.strerror}): the current directory and "
@@ -245,7 +245,7 @@ class ShellProcess:
             return
         self.was_stopped = True
         assert self._task is not None
-        # What left the session (`setsid`, a daemon) was started by this command all the same.
+        # Processes that left the session (`setsid`, daemons) also belong to this command.
         await self.child.end(GRACE_S)
         await asyncio.wait({self._task})
         self._finish()
@@ -299,7 +299,7 @@ class ShellProcess:
         if self._cwd_file is None:
             return None
         try:
-            # The command may have put anything there.
+            # The command may have written anything to this file.
             content = read_plain(self._cwd_file, _MAX_PATH_BYTES)
         except OSError:
             return None
@@ -316,10 +316,10 @@ class ShellProcess:
 
 
 def sweep_private(private_dir: Path) -> None:
-    """Remove what commands of a killed program left there; none may be run from it now."""
+    """Remove the files of a killed program's commands; call it before any command starts."""
     for directory in private_dir.glob("shell-*"):
         with contextlib.suppress(OSError):
-            # Commands may have made directories of such names for themselves.
+            # Commands may have made directories with such names.
             if set(os.listdir(directory)) <= {"prologue", "cwd"}:
                 shutil.rmtree(directory)
 
@@ -335,12 +335,12 @@ def find_bash(env: Mapping[str, str]) -> str:
 
 
 def _prologue(env_files: Sequence[Path], scratch_dir: Path, cwd_file: Path) -> str:
-    """Return what bash reads before the command, so that the command itself stays as approved."""
+    """Return what bash reads before the command, so that the command is run as approved."""
     lines = ["unset BASH_ENV"]
     lines += [f". {shlex.quote(str(file))} >/dev/null" for file in env_files]
-    # What was decided about `$TMPDIR/x` holds for this value alone.
+    # Decisions about `$TMPDIR/x` are only valid for this value.
     lines.append(f"export TMPDIR={shlex.quote(str(scratch_dir))}")
-    # Written at exit however the command ends, unless it replaces this trap or the shell.
+    # Written at exit, unless the command replaces this trap or the shell.
     write = f"builtin pwd -P >|{shlex.quote(str(cwd_file))} 2>/dev/null"
     lines.append(f"trap {shlex.quote(write)} EXIT")
     return "\n".join(lines) + "\n"

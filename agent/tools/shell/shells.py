@@ -1,4 +1,4 @@
-"""The commands of one conversation that run or ran in the background, and the end of them all."""
+"""The commands of one conversation, in the foreground and background; ends them all."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from agent.tools.shell.shell_output import ShellOutput
 from agent.tools.shell.shell_process import ConfineCommand, ShellProcess
 
 SHOWN_CHARS: Final = 80
-"""A longer command is cut where it is only named."""
+"""Length to which commands are cut in messages."""
 
 
 class ShellRegistry:
-    """Every command started here ends here: `kill_all` leaves no process behind."""
+    """Owns every command that it starts: `kill_all` leaves no process behind."""
 
     def __init__(self) -> None:
         """Start with no commands."""
@@ -27,7 +27,7 @@ class ShellRegistry:
         self._followers: dict[str, asyncio.Task[None]] = {}
         self._report_queue: list[ShellProcess] = []
         self.on_change: Callable[[], None] | None = None
-        """Called when a command went to the background, and when one there has ended."""
+        """Called after a command went to the background, or ended there."""
         self.on_end: Callable[[ShellProcess], None] | None = None
         """Called when a command in the background ended by itself; reports it to the user."""
         self._cut_off: tuple[ShellProcess, ...] = ()
@@ -70,11 +70,11 @@ class ShellRegistry:
         return shell
 
     def release(self, shell: ShellProcess) -> None:
-        """Forget a command that has ended in the foreground."""
+        """Forget a foreground command that has ended."""
         self._foreground.pop(shell.id, None)
 
     def to_background(self, shell: ShellProcess) -> None:
-        """Let a command run on by itself; its output goes to a file from now on."""
+        """Let a command continue in the background; from now on its output goes to a file."""
         shell.detach()
         shell.output.start_file()
         self._foreground.pop(shell.id, None)
@@ -95,7 +95,7 @@ class ShellRegistry:
     def send_to_background(self) -> bool:
         """Ask the conversation's commands to continue in the background; False when none runs.
 
-        What an agent waits for is the agent's: it continues as it is where the agent moves.
+        Commands of agents are not affected: they stay with their agent.
         """
         was_waited_for = self.has_foreground
         for shell in self._foreground.values():
@@ -117,7 +117,7 @@ class ShellRegistry:
         return shells
 
     async def kill_all(self) -> None:
-        """End everything that still runs and wait for it."""
+        """End all running commands and wait for them."""
         self._cut_off = tuple(s for s in self._background.values() if s.is_running)
         shells = [*self._foreground.values(), *self._background.values()]
         await asyncio.gather(*(shell.stop() for shell in shells))
@@ -128,14 +128,14 @@ class ShellRegistry:
         self._foreground.clear()
 
     def last_words(self) -> tuple[str, ...]:
-        """Return a line that names the background commands `kill_all` ended, or an empty one."""
+        """Return a line that names the background commands `kill_all` ended; empty if none."""
         if not self._cut_off:
             return ()
         commands = ", ".join(in_short(shell.command) for shell in self._cut_off)
         return (f"ended with the conversation, in the background: {commands}",)
 
     def kill_now(self) -> None:
-        """Send KILL to everything without waiting; for a program that is about to end."""
+        """Send KILL to everything without waiting; for use when the program is about to exit."""
         for shell in (*self._foreground.values(), *self._background.values()):
             shell.kill_now()
 
@@ -167,7 +167,7 @@ def in_short(command: str) -> str:
 
 
 def _unused_path(directory: Path, name: str) -> Path:
-    """Return a name that is free: a resumed session still has the files of its earlier runs."""
+    """Return an unused path: a resumed session still has the files of its earlier runs."""
     number = 1
     path = directory / f"{name}.txt"
     while os.path.exists(path):

@@ -1,4 +1,4 @@
-"""The note of a background command in the sandbox: other programs do not reach its ports."""
+"""A note about a background command in the sandbox: other programs cannot reach its ports."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from permissions.base.process.spawn import ConfinedRun
 
 
 class UnseenServer(Struct, frozen=True):
-    """The same, for the model and for the user."""
+    """The note, worded for the model and for the user."""
 
     for_model: str
     for_user: str
 
 
 def unseen_server(run: ConfinedRun | None, *, may_leave: bool) -> UnseenServer | None:
-    """Return what to tell about a server that this command may be; None where all reach it.
+    """Return the note in case the command is a server; None if all programs can reach it.
 
     Args:
-        may_leave: Whether the model knows how to ask to run outside the sandbox.
+        may_leave: Whether the model may ask to run a command outside the sandbox.
     """
     if not isinstance(run, SandboxRun) or run.policy.network is Network.HOST:
         return None

@@ -1,7 +1,7 @@
-"""Get one page from the public web: the address that was checked is the one that is asked.
+"""Get one page from the public web, from exactly the address that was checked.
 
 Refused: anything but http and https, and every address that is not public (safety rules, "SSRF");
-loopback is fetched where an allow rule names this very host. Redirects are followed on the same
+loopback is allowed if an allow rule names the host in full. Redirects are followed on the same
 host only; another host is reported, because the permission was for this one.
 """
 
@@ -37,7 +37,7 @@ Judge = Callable[[str], Verdict]
 
 
 class Page(Struct, frozen=True):
-    """What a server answered."""
+    """The response of a server."""
 
     url: str
     """After redirects on the same host."""
@@ -52,7 +52,7 @@ class Page(Struct, frozen=True):
     redirect: str | None = None
     """Another host that the server points to; the body is empty then."""
     proxy: str | None = None
-    """Host of the proxy in between, which hides where the request really went."""
+    """Host of the proxy in between, if any: the address of the server is then unknown."""
 
 
 def judge_public(url: str, named_hosts: Collection[str] = ()) -> Verdict:
@@ -70,7 +70,7 @@ async def fetch(url: str, *, env: Mapping[str, str], judge: Judge = judge_public
     """Get a page.
 
     Raises:
-        ToolError: refused, unreachable, too slow, or a redirect loop. The text is the reason.
+        ToolError: the URL is refused, unreachable or too slow, or redirects too often.
     """
     try:
         async with asyncio.timeout(TIMEOUT_S):
@@ -85,7 +85,7 @@ async def fetch(url: str, *, env: Mapping[str, str], judge: Judge = judge_public
 
 
 def _is_same_site(url: str, target: str) -> bool:
-    """Return whether both name the same server; from http to https is the same, back is not."""
+    """Return whether both name the same server; http may become https, but not the reverse."""
     old, new = urlsplit(url), urlsplit(target)
     if old.hostname != new.hostname:
         return False
@@ -95,7 +95,7 @@ def _is_same_site(url: str, target: str) -> bool:
 
 
 async def _get(url: str, env: Mapping[str, str], judge: Judge) -> Page:
-    # A tenth of a second that only sessions which fetch something pay.
+    # Takes 0.1 s to import, and most sessions fetch nothing.
     import httpx2
 
     verdict = await asyncio.to_thread(judge, url)
@@ -107,11 +107,11 @@ async def _get(url: str, env: Mapping[str, str], judge: Judge) -> Page:
         "Host": target.netloc.decode("ascii"),
         "User-Agent": USER_AGENT,
         "Accept": "text/markdown, text/html;q=0.9, text/*;q=0.8, */*;q=0.5",
-        # A compressed body would have to be unpacked before its size is known.
+        # The size of a compressed body is only known after decompression.
         "Accept-Encoding": "identity",
     }
     failure: Exception | None = None
-    # `trust_env` off: no proxy, netrc or certificate file that was not looked at here.
+    # `trust_env` off: use no proxy, netrc or certificate file that was not checked here.
     async with httpx2.AsyncClient(
         trust_env=False,
         follow_redirects=False,
@@ -165,10 +165,10 @@ async def _page(url: str, response: httpx2.Response, proxy: str | None) -> Page:
 
 
 async def _read(chunks: AsyncIterator[bytes], encoding: str) -> tuple[bytes, bool]:
-    """Return the body, at most `MAX_BYTES` of it however it was packed, and whether it was cut."""
+    """Return the decompressed body, at most `MAX_BYTES` of it, and whether it was cut."""
     if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         raise ToolError(f"The server compressed the page as {encoding!r}, which was not requested.")
-    # 32 more bits of window select gzip or zlib, whichever the header shows.
+    # Adding 32 to `wbits` selects gzip or zlib by the header.
     unpacker = None if encoding in ("", "identity") else zlib.decompressobj(wbits=47)
     body = bytearray()
     async for chunk in chunks:

@@ -8,7 +8,7 @@ from typing import Final
 from agent.tools.web.fetch import Page
 
 MAX_HTML_BYTES: Final = 1024 * 1024
-"""HTML beyond this is not converted: it would take seconds, and no page has that much text."""
+"""HTML beyond this is not converted: it would take seconds, and no page contains that much text."""
 
 _NOT_CONTENT: Final = (
     "script",
@@ -65,7 +65,7 @@ def _codec(charset: str | None) -> str:
 
 
 def _markdown(html: bytes, charset: str | None) -> str:
-    # Together a tenth of a second that only sessions which fetch something pay.
+    # Take 0.1 s to import, and most sessions fetch nothing.
     from bs4 import BeautifulSoup
     from markdownify import MarkdownConverter
 
@@ -78,7 +78,7 @@ def _markdown(html: bytes, charset: str | None) -> str:
     try:
         text: str = MarkdownConverter(heading_style="ATX", strip=["img"]).convert_soup(soup)
     except RecursionError:
-        # Nested beyond any page made by users; the words are still there.
+        # Nested too deeply to convert; the text can still be extracted.
         text = soup.get_text("\n", strip=True)
     lines = [line.rstrip() for line in text.strip().splitlines()]
     body = "\n".join(

@@ -1,4 +1,4 @@
-"""Search services by plain HTTP: Brave, Tavily, and a SearXNG of one's own."""
+"""Search services over HTTP: Brave, Tavily, and a self-hosted SearXNG."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SearchService(Struct, frozen=True):
     base_url: str
     key: str
     env: Mapping[str, str]
-    """Names the proxy."""
+    """The environment, which names the proxy."""
 
     async def search(self, query: SearchQuery, abort: AbortSignal) -> WebSearchFound:
         """See `SearchPort`."""
@@ -43,7 +43,7 @@ class SearchService(Struct, frozen=True):
         return WebSearchFound(tuple(hits)[:MAX_HITS])
 
     async def _ask(self, query: SearchQuery) -> object:
-        # A tenth of a second that only sessions which search pay.
+        # Takes 0.1 s to import, and most sessions search nothing.
         import httpx2
 
         host = urlsplit(self.base_url).hostname
@@ -59,7 +59,7 @@ class SearchService(Struct, frozen=True):
                             params={
                                 "q": query.text,
                                 "count": str(2 * MAX_HITS),
-                                # Otherwise excerpts have tags around the words that were found.
+                                # Otherwise excerpts have tags around the matched words.
                                 "text_decorations": "false",
                             },
                             headers={"X-Subscription-Token": self.key},

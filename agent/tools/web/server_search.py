@@ -1,4 +1,4 @@
-"""A search by the endpoint's own tool: one side request in which the model searches."""
+"""A search by the endpoint's own tool: one separate request in which the model searches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ASK: Final = (
 
 
 class ServerSearch:
-    """Asks through the conversation's client."""
+    """Searches through the conversation's model client."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class ServerSearch:
         *,
         account: Callable[[Usage, str], None],
     ) -> None:
-        """`model` returns the name to ask; `account` gets what each search used."""
+        """`model` returns the model to use; `account` receives the usage of each search."""
         self._client = client
         self._model = model
         self._account = account
