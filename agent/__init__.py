@@ -1,7 +1,7 @@
 """The agent: loop, model, tools, sessions and settings, usable without a screen.
 
-`from agent import Agent, Runner, …` gives the names of the library (`agent.library.api`), which
-is loaded when the first of them is asked for.
+`from agent import Agent, Runner, …` imports the names of the library (`agent.library.api`), which
+is loaded when the first of them is used.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ else:
         """Return a public name of the library.
 
         Raises:
-            AttributeError: there is none of that name.
-            ImportError: there is one in the Agents SDK alone.
+            AttributeError: the library has no such name.
+            ImportError: the Agents SDK has the name, this library has not.
         """
         if name.startswith("__"):
             raise AttributeError(name)

@@ -90,7 +90,7 @@ class AbortSignal:
 def has_fired(signal: AbortSignal) -> bool:
     """Return whether the signal has fired by now.
 
-    A call where a type checker would take the property for unchanged across an await.
+    Used in place of the property where a type checker would assume that an await cannot change it.
     """
     return signal.aborted
 
@@ -102,7 +102,7 @@ class AbortController:
     __slots__ = ("_children", "signal")
 
     def __init__(self) -> None:
-        """Own a fresh signal."""
+        """Create a signal that has not fired."""
         self.signal = AbortSignal()
         self._children: list[AbortController] = []
 
@@ -117,7 +117,7 @@ class AbortController:
         self._children.clear()
 
     def child(self) -> AbortController:
-        """Return a controller that this one also fires."""
+        """Return a controller that fires when this one does."""
         child = AbortController()
         if self.signal.aborted:
             child.abort(self.signal.reason or INTERRUPTED_BY_USER)

@@ -1,6 +1,6 @@
 """What a conversation exposes, read only: commands, panels, the screen.
 
-Imports nothing: this is part of the way to the first frame.
+Imports nothing at run time, because the first frame of the screen waits for this module.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SessionFacts(Protocol):
-    """The session and its place; `agent.conversation.conversation_view.ConversationView` has it."""
+    """The session; implemented by `agent.conversation.conversation_view.ConversationView`."""
 
     @property
     def session_id(self) -> str:
@@ -53,7 +53,7 @@ class SessionFacts(Protocol):
 
 
 class ConversationStatus(Protocol):
-    """Model, mode and use; `agent.conversation.conversation_view.StatusView` has it."""
+    """Model, mode and usage; implemented by `agent.conversation.conversation_view.StatusView`."""
 
     @property
     def model(self) -> str:
@@ -82,12 +82,12 @@ class ConversationStatus(Protocol):
 
     @property
     def cost_usd(self) -> float:
-        """Cost of the whole session."""
+        """Cost of the whole session in US dollars."""
         ...
 
     @property
     def context_tokens(self) -> int:
-        """What the next request starts from."""
+        """Size of the context that the next request starts from, in tokens."""
         ...
 
     @property

@@ -71,26 +71,26 @@ class WorkflowDisplay(Struct, frozen=True, kw_only=True):
     subtasks: tuple[str, ...] = ()
     """Empty for a script."""
     most_agents: int
-    """Agents that it starts at most."""
+    """Maximum number of agents that it starts."""
     at_once: int
     agents_left: int
-    """What is left of the agents of this session."""
+    """How many more agents this session may start."""
     budget_usd: float | None = None
     earlier_runs: int = 0
     """Runs of the same name that the journal has."""
     earlier_agents: int = 0
-    """Agents that they started, in all."""
+    """Total number of agents that those runs started."""
     earlier_usd: float | None = None
-    """What they cost in all; None where that is not known."""
+    """Their total cost in US dollars; None if unknown."""
     mode: str = ""
-    """Permission mode, which is the most that any of the agents may do."""
+    """Permission mode; no agent may do more than it permits."""
     path: str = ""
-    """The script's file, as shown to users; empty where there is none."""
+    """The script's file, as shown to users; empty if there is none."""
     script: str = ""
     resumes: str = ""
-    """Id of the run whose finished agents it uses."""
+    """Id of the run whose finished agents' results it reuses."""
     last_script: str | None = None
-    """The script as it last ran under this name; None where it never did."""
+    """The script as it last ran under this name; None if it never ran."""
     type: Literal["workflow"] = "workflow"
 
 

@@ -3,10 +3,10 @@
     AgentError
     ├── UsageError          the command line or a setting asks for something impossible
     ├── ConfigError         a settings file that must apply cannot be used
-    │   └── FlagError       it was named on the command line; a UsageError as well
+    │   └── FlagError       the file was named on the command line; also a UsageError
     ├── SessionError        a transcript cannot be opened, read or appended to
     │   ├── SessionLocked   another process appends to this session
-    │   └── SeveralSessions the beginning of an id is that of several
+    │   └── SeveralSessions an abbreviated id matches several sessions
     ├── OutputError         the answer cannot be written to its destination
     ├── SwitchRefused       a hook refuses the use of another model
     └── ModelError          one model request failed (agent.model.client)
@@ -42,7 +42,7 @@ class SessionError(AgentError):
 
 
 class SeveralSessions(SessionError):
-    """The beginning of an id is that of several sessions."""
+    """An abbreviated id matches several sessions."""
 
 
 class OutputError(AgentError):

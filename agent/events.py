@@ -3,7 +3,7 @@
 Order within one prompt (one `turn_id`): `MessageCommitted` of the user's message, then per model
 request `RequestStart`, deltas, `Complete`, `MessageCommitted`; then per tool call `ToolDispatch` …
 `ToolResult`; `Terminal` is always last, exactly once. Listeners: `agent.stream`.
-The terminal's input events are another bus and never appear here.
+The terminal's input events are routed separately and never appear here.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class Usage(Struct, frozen=True):
     thinking_tokens: int = 0
     """Part of `output_tokens`, not in addition to them."""
     web_searches: int = 0
-    """By the endpoint's own tool; each has a price."""
+    """Searches by the endpoint's own tool; each is billed."""
 
     @property
     def prompt_tokens(self) -> int:
-        """Everything the endpoint read: fresh, cache writes and cache reads."""
+        """All input tokens: uncached ones, cache writes and cache reads."""
         return (
             self.input_tokens
             + self.cache_read_tokens
@@ -69,7 +69,7 @@ class Usage(Struct, frozen=True):
 
 
 class RequestStart(Struct, frozen=True):
-    """A model request is about to leave. Followed by deltas, `RetryScheduled`, or `Complete`."""
+    """A model request is about to be sent. Followed by deltas, `RetryScheduled`, or `Complete`."""
 
     turn_id: str
     step: int
@@ -103,7 +103,7 @@ class ThinkingDelta(Struct, frozen=True):
 
 
 class ToolInputDelta(Struct, frozen=True):
-    """A tool call is being written; the first one, with empty `partial_json`, announces it."""
+    """A piece of a tool call's input; the first, with empty `partial_json`, announces the call."""
 
     turn_id: str
     message_uid: str
@@ -125,7 +125,7 @@ class ToolDispatch(Struct, frozen=True):
     """The fixed line of the card, such as `Read src/a.py:10-40`."""
     agent_id: str | None = None
     has_tool: bool = True
-    """Whether there is a tool of that name: the model may have made it up."""
+    """False if no tool has that name: models sometimes invent names."""
     type: Literal["tool_dispatch"] = "tool_dispatch"
 
 
@@ -155,7 +155,7 @@ class ToolResult(Struct, frozen=True):
     identifier: str = ""
     display: Display | None = None
     refusal_text: str = ""
-    """What the sandbox refused and no user allowed, in words."""
+    """What the sandbox refused and the user did not allow, as text; empty if nothing."""
     agent_id: str | None = None
     type: Literal["tool_result"] = "tool_result"
 
@@ -169,15 +169,15 @@ class PermissionRequested(Struct, frozen=True):
     tool: str
     input: Mapping[str, object]
     pending: Decision
-    """The ask of steps 1 to 4, with its trace."""
+    """The decision to ask, with its trace."""
     display: Display | None = None
     agent_id: str | None = None
     type: Literal["permission_requested"] = "permission_requested"
 
 
 class PermissionResolved(Struct, frozen=True):
-    """The answer to a `PermissionRequested`, or to a call that needed no question (same decision
-    object)."""
+    """The final decision about a call: the answer to a `PermissionRequested`, or the decision that
+    was made without one."""
 
     turn_id: str
     request_id: str
@@ -219,7 +219,7 @@ class UsageUpdate(Struct, frozen=True):
     session_usage: Usage
     session_cost_usd: float
     context_tokens: int
-    """What the next request starts from."""
+    """Size of the context that the next request starts from."""
     context_window: int
     agent_id: str | None = None
     type: Literal["usage_update"] = "usage_update"
@@ -237,7 +237,7 @@ class RetryScheduled(Struct, frozen=True):
     kind: str = "unknown"
     """What failed: a kind of `agent.recovery.classify`."""
     status: int | None = None
-    """HTTP status of the request that failed; None where none came."""
+    """HTTP status of the failed request; None without a response."""
     agent_id: str | None = None
     type: Literal["retry_scheduled"] = "retry_scheduled"
 
@@ -254,7 +254,7 @@ class ModelFallback(Struct, frozen=True):
 
 
 CompactionMeans = Literal["summary", "shortening"]
-"""A summary in place of earlier messages, or old results cut and old calls removed."""
+"""A summary replaces earlier messages, or old results are cut and old calls removed."""
 
 
 class Compacted(Struct, frozen=True):
@@ -265,7 +265,7 @@ class Compacted(Struct, frozen=True):
     tokens_before: int
     tokens_after: int
     summary: str
-    """The summary, or for users what was shortened."""
+    """The summary, or a text for users about what was shortened."""
     agent_id: str | None = None
     kept_count: int = 0
     """Messages at the end that the model still has; the summary replaces the rest."""
@@ -323,7 +323,7 @@ class ErrorEvent(Struct, frozen=True):
     """What failed and what to do about it, for users."""
     request_id: str | None = None
     status: int | None = None
-    """HTTP status of the request that failed; None where none came."""
+    """HTTP status of the failed request; None without a response."""
     agent_id: str | None = None
     type: Literal["error"] = "error"
 

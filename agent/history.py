@@ -1,4 +1,4 @@
-"""Validity of a conversation: every `tool_use` answered once, right after, by one user message.
+"""Validity of a history: the user message after a `tool_use` answers it, exactly once.
 
 An endpoint rejects a history that breaks this, so the loop never builds one: synthetic results
 close whatever an abort, a crash or an error left open (pattern "Synthetic Tool Result Emission").
@@ -25,7 +25,7 @@ Side = Literal["before", "since"]
 
 
 class HistoryPart(Struct, frozen=True):
-    """The part before or since one of the user's messages, which they want summarized."""
+    """The part before or since one of the user's messages, which the user wants summarized."""
 
     message_uid: str
     side: Side
@@ -53,7 +53,7 @@ def open_tool_uses(messages: Sequence[Message]) -> tuple[ToolUse, ...]:
 
 
 def without_system_role(messages: Sequence[Message]) -> Sequence[Message]:
-    """Return the messages for a model that takes none of the system: those are notes to it."""
+    """Return the messages for a model without a system role: they become user messages."""
     return [
         replace(message, role="user") if message.role == "system" else message
         for message in messages
@@ -61,10 +61,10 @@ def without_system_role(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def to_wire(messages: Sequence[Message]) -> list[dict[str, object]]:
-    """Return the messages as an endpoint takes them: neighbors of one role merged, results first.
+    """Return the messages as JSON for an endpoint: adjacent ones of a role merged, results first.
 
-    Merging depends only on the messages themselves, so a prefix that an answer was bound to comes
-    out the same bytes every time.
+    Merging depends only on the messages themselves, so a prefix that was sent before serializes
+    to the same bytes every time.
     """
     wire: list[dict[str, object]] = []
     for message in messages:
@@ -128,7 +128,7 @@ def _is_empty_text(block: Block) -> bool:
 
 
 def interruption(text: str = INTERRUPTED_NOTE) -> Message:
-    """Return the note that informs the model its answer was cut on purpose."""
+    """Return the note that tells the model that its answer was cut off on purpose."""
     return Message(role="user", content=(text_block(text),), origin="interruption")
 
 
@@ -138,9 +138,9 @@ def is_signed_summary(block: Block) -> bool:
 
 
 def without_signed_summary(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages with the endpoint's summary as plain text, for one that takes none.
+    """Return the messages with the endpoint's signed summary as text, for one that rejects it.
 
-    Thinking after it is removed: it was bound to the summary as it was signed.
+    Thinking after it is removed: it is only valid together with the signed summary.
     """
     if not any(is_signed_summary(block) for message in messages for block in message.content):
         return tuple(messages)
@@ -165,7 +165,7 @@ _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 
 
 def drop_thinking(messages: Sequence[Message], start: int = 0) -> tuple[Message, ...]:
-    """Return the messages without thinking from an index on, nor answers of thinking alone."""
+    """Remove thinking from index `start` on, and messages that consist only of thinking."""
     remaining: list[Message] = list(messages[:start])
     for message in messages[start:]:
         if not any(block.get("type") in _THINKING for block in message.content):

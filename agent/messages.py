@@ -1,7 +1,7 @@
-"""Conversation messages: wire blocks exactly as sent or received, with what is known about them.
+"""Conversation messages: JSON blocks exactly as sent or received, with metadata.
 
 `Block` is one content block in the Messages API's own JSON shape. An assistant turn goes back to
-the endpoint byte for byte (preserved thinking), so blocks are data here, never remodeled.
+the endpoint byte for byte (preserved thinking), so blocks stay JSON data and are never converted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the command line asked for, as one frozen value; nothing here reads a file or a variable."""
+"""What the command line asked for, as one frozen value; reads neither files nor variables."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """A session id, or an empty string to pick from a list."""
     fork_session: bool = False
     session_id: str | None = None
-    """The id of the session that is begun: a UUID."""
+    """The id for the new session: a UUID."""
     name: str | None = None
-    """What the session is called."""
+    """The name of the session."""
     stores_session: bool = True
     """Whether the session's files stay when the run ends."""
     model: str | None = None
@@ -38,31 +38,31 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """The model that the working one may consult; `off` for none."""
     effort: str | None = None
     wants_thinking: bool | None = None
-    """Whether the model thinks, where it can be chosen; None is what the settings set."""
+    """Whether the model thinks, if it can be chosen; None uses the settings."""
     permission_mode: str | None = None
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     disallowed_tools: tuple[str, ...] = ()
-    """Tools to take away, and rules that deny."""
+    """Tools to remove, and deny rules."""
     tools: tuple[str, ...] | None = None
-    """The tools that requests list for the model: `default` is all; None all, or few where its
-    window is small."""
+    """The tools that requests list for the model: `default` means all; None means all, or few if
+    its window is small."""
     skills: tuple[str, ...] | None = None
-    """The skills that the model is shown; None is all."""
+    """The skills that are listed for the model; None means all."""
     add_dirs: tuple[Path, ...] = ()
     setting_sources: tuple[str, ...] | None = None
-    """Of `user`, `project` and `local`, those whose settings count; None is all."""
+    """Of `user`, `project` and `local`, those whose settings apply; None means all."""
     settings_file: str | None = None
-    """A file, or settings as JSON text; no `Path`, which would change `//` in the text."""
+    """A file, or settings as JSON text; not a `Path`, which would change `//` in the text."""
     plugin_dirs: tuple[Path, ...] = ()
-    """Plugins whose hooks, agents and servers count in this run."""
+    """Directories of plugins whose hooks, agents and servers are used in this run."""
     plugins_without_servers: tuple[Path, ...] = ()
-    """Those of `plugin_dirs` whose servers do not count."""
+    """Those of `plugin_dirs` whose servers are not used."""
     agents: Mapping[str, object] = field(default_factory=dict)
     """Definitions of agents by name, as in `--agents`."""
     agent: str | None = None
-    """The agent that leads the session; None is what the settings set."""
+    """The agent that leads the session; None uses the settings."""
     mcp_configs: tuple[str, ...] = ()
     """Files, or servers as JSON text."""
     strict_mcp_config: bool = False
@@ -84,30 +84,29 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     append_system_prompt: str | None = None
     allow_bypass: bool = False
     sandbox: str | None = None
-    """`read-only`, `workspace-write`, `off` or `danger-full-access`; None is what settings set."""
+    """`read-only`, `workspace-write`, `off` or `danger-full-access`; None uses settings."""
     trust: bool = False
     is_inline: bool = False
-    """Whether the conversation goes to the terminal's own scrollback; else as the settings say."""
+    """Whether the conversation goes to the terminal's scrollback; otherwise settings decide."""
     demo: bool = False
     debug: bool = False
     debug_file: Path | None = None
-    """Where the debug log goes; None is its usual place."""
+    """Path of the debug log; None uses the default path."""
     after_clear: bool = False
-    """Whether the conversation before this one was cleared away."""
+    """Whether this conversation replaces one that `/clear` ended."""
     setup: SetupTrigger | None = None
-    """Fire Setup hooks first."""
+    """Run Setup hooks first."""
     setup_only: bool = False
-    """End when the hooks of the start have run."""
+    """Exit once the start-up hooks have run."""
     orchestrate: bool = False
-    """Whether orchestration mode is on from the start; without a screen it also allows it."""
+    """Whether orchestration mode is on from the start; headless, this also allows its workflows."""
     worktree: str | None = None
-    """The name of the git worktree that this session works in; empty is a new one."""
+    """The name of the git worktree that this session works in; empty creates a new one."""
     team: str | None = None
     """The team that this session leads."""
     teammate_mode: str | None = None
-    """Where its workers run: `auto`, `in-process`, `process` or `panes`; None is what settings
-    set."""
+    """Where its workers run: `auto`, `in-process`, `process` or `panes`; None uses settings."""
     session_home: Path | None = None
-    """Where the session is stored; None is the agent's own home."""
+    """Where the session is stored; None uses the agent's own home."""
     screen_reader: bool = False
-    """Labeled lines in place of a drawn screen."""
+    """Print labeled lines instead of drawing a screen."""

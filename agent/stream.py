@@ -23,9 +23,9 @@ DEFAULT_BUFFER_EVENTS: Final = 32
 Emit = Callable[[AgentEvent], Awaitable[None]]
 """Returns once the event is recorded and every listener has room for more."""
 Record = Callable[[AgentEvent], Awaitable[Sequence[AgentEvent]]]
-"""Records an event and returns what precedes it; may wait only after it is recorded."""
+"""Records an event and returns the events to emit first; waits only after recording."""
 Show = Callable[[AgentEvent], Awaitable[Sequence[AgentEvent]]]
-"""Returns what takes the place of an event for one listener, in order."""
+"""Returns the events that replace an event for one listener, in order."""
 Listener = Callable[[AgentEvent], None]
 Work = Callable[[], Awaitable[None]]
 
@@ -40,7 +40,7 @@ class Subscription:
     """One listener's events, in order, from the moment it subscribed."""
 
     def __init__(self, size: int = DEFAULT_BUFFER_EVENTS, show: Show | None = None) -> None:
-        """Buffer `size` events before the producer waits; `show` None passes them as they are."""
+        """Buffer `size` events before the producer waits; without `show`, events are unchanged."""
         self._size = size
         self.show = show
         self._events: deque[AgentEvent] = deque()
@@ -51,7 +51,7 @@ class Subscription:
         self.room.set()
 
     def append(self, event: AgentEvent) -> None:
-        """Buffer an event, also where the buffer is full: the appending code waits afterwards."""
+        """Buffer an event even if the buffer is full: the caller waits for `room` afterwards."""
         if self._is_ended:
             return
         self._events.append(event)
@@ -60,7 +60,7 @@ class Subscription:
             self.room.clear()
 
     async def put_shown(self, event: AgentEvent, show: Show) -> None:
-        """Buffer what is shown of an event; cancelled meanwhile, the event itself."""
+        """Buffer what `show` returns for an event; if cancelled meanwhile, the event itself."""
         if self._is_ended:
             return
         try:
@@ -72,13 +72,13 @@ class Subscription:
             self.append(item)
 
     def end(self) -> None:
-        """Let the listener read what is buffered and then see the end."""
+        """End the subscription once the listener has read what is buffered."""
         self._is_ended = True
         self._ready.set()
         self.room.set()
 
     def leave(self) -> None:
-        """Drop what is buffered; the producer waits for this listener no longer."""
+        """Drop the buffered events; the producer no longer waits for this listener."""
         self.end()
         self._events.clear()
 
@@ -126,7 +126,7 @@ class StreamRun:
         return event
 
     async def aclose(self) -> None:
-        """Leave; work that is not done is cancelled and awaited."""
+        """Stop listening; unfinished work is cancelled and awaited."""
         self._events.leave()
         self._task.cancel()
         await asyncio.wait({self._task})
@@ -146,7 +146,7 @@ class EventStream:
 
     @property
     def is_open(self) -> bool:
-        """Whether a run is going on, so that events are recorded and received."""
+        """Whether a run is in progress, so that events are recorded and received."""
         return self._record is not None
 
     def subscribe(
@@ -154,7 +154,7 @@ class EventStream:
     ) -> Subscription:
         """Add a listener with a buffer of `size` events, until the end of the run."""
         subscription = Subscription(size, show)
-        # Who waits for what is shown comes last: a cancellation meanwhile concerns no other.
+        # Subscriptions with `show` come last: a cancellation while it runs affects no other.
         self._subscriptions.insert(0 if show is None else len(self._subscriptions), subscription)
         return subscription
 
@@ -171,7 +171,7 @@ class EventStream:
         Args:
             work: ends the run when it returns or raises.
             record: awaited for each event before anybody receives it.
-            show: of those who follow the run that is returned.
+            show: transforms the events that the returned run yields.
             listeners: called for each event, each from a buffer of its own.
         """
         self._record = record
@@ -204,7 +204,7 @@ class EventStream:
                 await subscription.room.wait()
 
     def end(self) -> None:
-        """End the run for every listener, behind what was emitted."""
+        """End the run for every listener, after the events that were emitted."""
         self._record = None
         for subscription in self._subscriptions:
             subscription.end()
@@ -243,10 +243,10 @@ async def _produce(stream: EventStream, work: Work, listeners: Sequence[Listener
 
 
 async def _pump(events: Subscription, listener: Listener) -> None:
-    """Call a listener for each event; one that raises is left out from then on."""
+    """Call a listener for each event; one that raises receives no more."""
     try:
         while (event := await events.next()) is not None:
             listener(event)
-    except Exception:  # noqa: BLE001 - isolation boundary: a defect costs the listener only
+    except Exception:  # noqa: BLE001 - isolation boundary: a defect stops only this listener
         _LOG.exception("a listener of the event stream failed")
         events.leave()

@@ -1,5 +1,4 @@
-"""What a user sends: a module of its own, so that the screen starts without the loop behind
-it."""
+"""A prompt; a module of its own, so that the screen can start without importing the loop."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ class Prompt(Struct, frozen=True):
     blocks: tuple[Block, ...] = ()
     uid: str = field(default_factory=new_uid)
     sender_id: str = ""
-    """The id by which the program that sent it knows it; empty where it gave none."""
+    """The id that the sending program gave it; empty if it gave none."""
 
     def to_message(self) -> Message:
         """Return the message that enters the history."""

@@ -15,7 +15,7 @@ FAILURE_RATE: Final = 0.5
 """Share of failed operations above which it opens."""
 
 MIN_OPERATIONS: Final = 3
-"""Fewer say nothing about the server."""
+"""With fewer recent operations the breaker stays closed."""
 
 WINDOW_S: Final = 300.0
 """How long an operation counts."""
@@ -25,7 +25,7 @@ COOLDOWN_S: Final = 30.0
 
 
 class BreakerState(StrEnum):
-    """Closed lets requests through, open none, half-open one."""
+    """Closed admits all requests, open none, half-open one."""
 
     CLOSED = "closed"
     OPEN = "open"
@@ -40,10 +40,10 @@ class Operation(Struct, frozen=True):
 
 
 class Breaker(Struct, frozen=True):
-    """State of one endpoint's model, replaced at every change. Times are of a monotonic clock.
+    """The breaker of one model of an endpoint; immutable. Times are from a monotonic clock.
 
-    It counts operations, not attempts: it is above the retries of one operation and prevents the
-    next one from spending its own on a server that is known to be down.
+    It counts operations, not attempts: an operation includes its retries, and the breaker spares
+    the next operation retries against a server that is known to be down.
     """
 
     state: BreakerState = BreakerState.CLOSED
@@ -76,7 +76,7 @@ class Breaker(Struct, frozen=True):
         return replace(self, state=BreakerState.HALF_OPEN, retry_at=now + self.cooldown_s)
 
     def after_success(self, now: float) -> Breaker:
-        """Return the state after an answer; a probe's closes the breaker."""
+        """Return the state after a success; that of a probe closes the breaker."""
         if self.state is not BreakerState.CLOSED:
             return Breaker(cooldown_s=self.cooldown_s)
         return self._with_operation(Operation(now, is_failure=False))
@@ -84,7 +84,7 @@ class Breaker(Struct, frozen=True):
     def after_failure(self, failure: Failure, now: float) -> Breaker:
         """Return the state after an operation failed for good; only outages count."""
         if failure.kind not in OUTAGES:
-            # The endpoint answered: it is there, whatever it thought of the request.
+            # The endpoint responded, so it is up, even if it rejected the request.
             return self.after_success(now)
         next_state = replace(
             self._with_operation(Operation(now, is_failure=True)), last_failure=failure
@@ -130,13 +130,13 @@ class Breakers:
         return is_admitted
 
     def probe(self, endpoint: str, model: str, now: float) -> None:
-        """Note that one request is tried although the breaker is open."""
+        """Record that one request is tried although the breaker is open."""
         self._by_model[endpoint, model] = self.get(endpoint, model).probing(now)
 
     def record_success(self, endpoint: str, model: str, now: float) -> None:
-        """Note that an operation succeeded."""
+        """Record that an operation succeeded."""
         self._by_model[endpoint, model] = self.get(endpoint, model).after_success(now)
 
     def record_failure(self, endpoint: str, model: str, failure: Failure, now: float) -> None:
-        """Note that an operation failed for good."""
+        """Record that an operation failed for good."""
         self._by_model[endpoint, model] = self.get(endpoint, model).after_failure(failure, now)

@@ -1,4 +1,4 @@
-"""What a failed model request means: its kind, whether trying again can help, words for users."""
+"""What a failed model request means: its kind, whether a retry can help, and texts for users."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class FailureKind(StrEnum):
 
 
 CAPACITY: Final = frozenset({FailureKind.OVERLOADED, FailureKind.RATE_LIMITED})
-"""Kinds that more requests make worse."""
+"""Kinds of failure that further requests make worse."""
 
 _TRANSIENT: Final = frozenset(
     {
@@ -62,7 +62,7 @@ _TRANSIENT: Final = frozenset(
 
 
 class Failure(Struct, frozen=True):
-    """One failed request, understood."""
+    """The classification of one failed request."""
 
     kind: FailureKind
     retryable: bool
@@ -70,14 +70,14 @@ class Failure(Struct, frozen=True):
     message: str
     """What failed, for users."""
     hint: str = ""
-    """What to do about it; empty when there is nothing but to wait."""
+    """What to do about it; empty if the user can only wait."""
     retry_after_s: float | None = None
-    """What the endpoint asks for, in seconds."""
+    """The wait that the endpoint asks for, in seconds; None if it states none."""
     overflow: ContextOverflow | None = None
     output_limit: int | None = None
     """The model's largest `max_tokens`, when asking for more was the failure."""
     unsupported_field: str | None = None
-    """The request field that the endpoint does not take, when that was the failure."""
+    """The request field that the endpoint does not accept, if that was the failure."""
     status: int | None = None
     request_id: str | None = None
 
@@ -120,7 +120,7 @@ def classify(error: ModelError, *, now: float = 0.0) -> Failure:
 
 
 def _hint(kind: FailureKind, error: ModelError) -> str:
-    """Return what to do, with the names that the endpoint's key and address go by."""
+    """Return what to do, naming the settings of the endpoint's key and address."""
     schema = re.search(_REFUSED_SCHEMA, str(error), re.IGNORECASE)
     refusals = (FailureKind.INVALID_REQUEST, FailureKind.UNSUPPORTED)
     if kind in refusals and schema is not None:
@@ -144,8 +144,8 @@ def _long_wait(wait_s: float | None, now: float) -> str:
 
 
 def _unsupported_part(error: ModelError) -> str | None:
-    """Return what of the request the endpoint does not take."""
-    # Codes of summaries it signed itself and will not have back.
+    """Return the part of the request that the endpoint does not accept, or None."""
+    # Codes for signed summaries that the endpoint does not accept back.
     is_signed = error.kind.startswith("compaction_") and error.kind not in _BY_CODE
     return "signed_compaction" if is_signed else unsupported_field(str(error))
 
@@ -171,10 +171,10 @@ _BROKEN_THINKING: Final = (
     r"|\b'?reasoning'? .{0,60}\bwithout its required\b"
     r"|\bthought.?signature\b.{0,80}\b(invalid|not valid|corrupted)\b"
 )
-"""An earlier answer's thinking is not accepted any more; without it the conversation continues."""
+"""The thinking of an earlier answer is no longer accepted; the request works without it."""
 
 _WANTS_THINKING: Final = r"must start with a thinking block|\bexpected `?thinking`?\b"
-"""Older models want an answer's thinking back, and it is gone: they continue without any."""
+"""Older models require the thinking of an answer, which is gone: they work with thinking off."""
 
 _NOT_COMPILED: Final = (
     r"\bgrammar\b.{0,40}\b(too (large|complex)|timed out|inefficient)\b"
@@ -182,7 +182,7 @@ _NOT_COMPILED: Final = (
     r"|\btoo many (optional parameters|strict tools|parameters with union types)\b"
     r"|\btools\.\d+\.\w+\b.{0,40}\bfor '\w+' type\b"
 )
-"""Schemas that the Messages API makes no grammar of, each alone or all together."""
+"""The Messages API cannot compile the schemas to a grammar, separately or together."""
 
 _REJECTED: Final = (
     r"not permitted|not supported|unsupported|unknown|unexpected|unrecognized|extra"
@@ -222,11 +222,11 @@ _BY_CODE: Final[Mapping[str, FailureKind]] = {
     "timeout_error": FailureKind.TIMEOUT,
     "timeout": FailureKind.TIMEOUT,
     "authentication_error": FailureKind.AUTHENTICATION,
-    # LiteLLM without a database knows its master key alone, and looks up any other there.
+    # LiteLLM without a database accepts only its master key; it cannot look up any other.
     "no_db_connection": FailureKind.AUTHENTICATION,
     "permission_error": FailureKind.PERMISSION,
     "billing_error": FailureKind.BILLING,
-    # Of OpenAI, through gateways that pass it on: no request helps before an account is paid.
+    # From OpenAI, passed on by gateways: retries cannot help before the account is paid.
     "insufficient_quota": FailureKind.BILLING,
     "conflict_error": FailureKind.CONFLICT,
     "request_too_large": FailureKind.TOO_LARGE,
@@ -279,7 +279,7 @@ def _kind(
 
 
 def _retryable(error: ModelError, kind: FailureKind) -> bool:
-    # A web page in place of an answer is a wrong address, not a passing trouble.
+    # A web page instead of a response means a wrong address, not a temporary failure.
     if kind is FailureKind.MALFORMED and error.phase == "headers":
         return False
     match error.headers.get("x-should-retry", "").strip().lower():
@@ -292,7 +292,7 @@ def _retryable(error: ModelError, kind: FailureKind) -> bool:
 
 
 def _message(kind: FailureKind, error: ModelError) -> str:
-    # Some servers nest the errors of others, over several lines.
+    # Some servers embed the errors of other servers, over several lines.
     detail = " ".join(str(error).split())
     head = _HEADS.get(kind)
     status = f" (HTTP {error.status})" if error.status else ""

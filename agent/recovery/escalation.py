@@ -1,7 +1,7 @@
-"""The escalation ladder: after a failed request, the cheapest response that may still help.
+"""The escalation ladder: after a failed request, the cheapest action that may still help.
 
 Retry costs time, falling back costs quality, degrading costs a feature, failing costs the turn
-(error-recovery). The ladder only decides; the code that runs requests acts on its answer.
+(error-recovery). The ladder only decides; the code that sends requests acts on it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class RetryAfter(Struct, frozen=True):
     """The attempt that comes next; 2 after the first failure."""
     reason: str
     max_tokens: int | None = None
-    """Ask for this much instead."""
+    """New value for the next attempt; None keeps the old one."""
     refresh_credentials: bool = False
-    """Read the key anew first."""
+    """Read the key again first."""
     failure: Failure | None = None
     """What the request failed with."""
     type: Literal["retry"] = "retry"
@@ -45,16 +45,16 @@ class SwitchModel(Struct, frozen=True):
 
 
 class Degrade(Struct, frozen=True):
-    """Send the request again without a feature that the endpoint does not take."""
+    """Send the request again without a feature that the endpoint does not accept."""
 
     feature: str
-    """`cache_control`, `effort`, `thinking`, `betas` or `kept_thinking`."""
+    """A field of `agent.recovery.classify`, such as `cache_control` or `kept_thinking`."""
     reason: str
     type: Literal["degrade"] = "degrade"
 
 
 class Fail(Struct, frozen=True):
-    """Nothing is left to try. `failure.kind` separates an overflow, which compaction can cure, from
+    """Nothing is left to try. `failure.kind` separates an overflow, which compaction can fix, from
     the rest."""
 
     failure: Failure
@@ -73,12 +73,12 @@ RecoveryAction = RetryAfter | SwitchModel | Degrade | Fail
 
 
 class RetryState(Struct, frozen=True):
-    """What one request has been through so far."""
+    """The failures of one request so far."""
 
     attempts: int = 0
-    """Failed ones, on the current model."""
+    """Failed attempts, on the current model."""
     overloads: int = 0
-    """The last so many of them were overloads."""
+    """How many of the last attempts in a row failed with an overload."""
     elapsed_s: float = 0.0
     """Since the first attempt."""
     is_refreshed: bool = False
@@ -97,16 +97,16 @@ def climb(
     may_refresh: bool = False,
     without: frozenset[str] = frozenset(),
 ) -> tuple[RetryState, RecoveryAction]:
-    """Return the response to a failed attempt, and the state that goes with it.
+    """Return the action after a failed attempt, and the state that results.
 
     Args:
         state: of this request; a new `RetryState` for its first failure.
         failure: why the attempt failed.
-        policy: of the request's source.
+        policy: the policy of the request's source.
         rng: for the jitter.
         elapsed_s: seconds since the request's first attempt.
         fallback_model: another model, different from the one in use; None when there is none left.
-        may_refresh: whether reading the credentials anew may give another key.
+        may_refresh: whether reading the credentials again may give another key.
         without: the features that the request was sent without.
     """
     overloads = state.overloads + 1 if failure.kind is FailureKind.OVERLOADED else 0
@@ -141,7 +141,7 @@ _FEATURES: Final[Mapping[str, str]] = {
 def _cure(
     state: RetryState, failure: Failure, may_refresh: bool, without: frozenset[str]
 ) -> tuple[RetryState, RecoveryAction] | None:
-    """Return the response to a failure that a changed request cures; each cure is tried once."""
+    """Return the action for a failure that a changed request can fix; each fix is tried once."""
     next_attempt = state.attempts + 1
     if failure.kind is FailureKind.AUTHENTICATION and may_refresh and not state.is_refreshed:
         action = RetryAfter(0.0, next_attempt, failure.message, refresh_credentials=True)
@@ -152,7 +152,7 @@ def _cure(
         return replace(state, is_resized=True), action
     feature = failure.unsupported_field
     if feature == "strict" and feature in without:
-        # Tools and answer are compiled together, and the error does not say which is too much.
+        # Tool and answer schemas are compiled together; the error does not say which is too large.
         feature = "output_schema"
     if feature is not None and feature not in without:
         words = _FEATURES.get(feature, feature)

@@ -1,4 +1,4 @@
-"""Token counts read out of overflow errors, and the `max_tokens` that would have fitted."""
+"""Token counts parsed from overflow errors, and the `max_tokens` that would have fitted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARGIN_TOKENS: Final = 1_000
 """Left free, because the endpoint's count of the next request differs a little."""
 
 GROWTH: Final = 1.25
-"""Tokens of the endpoint in one of an estimate, at most."""
+"""Most tokens that an endpoint counts for one estimated token."""
 
 
 class ContextOverflow(Struct, frozen=True):
@@ -26,11 +26,11 @@ class ContextOverflow(Struct, frozen=True):
 
     input_tokens: int | None = None
     limit_tokens: int | None = None
-    """Of prompt and answer together. None for either where the error had no numbers."""
+    """Limit for prompt and answer together. Both are None if the error had no numbers."""
 
     def fitting_max_tokens(self) -> int | None:
-        """Return a `max_tokens` that fits; None when the room is too small or unknown, which leaves
-        making the prompt shorter."""
+        """Return a `max_tokens` that fits; None if the room is too small or unknown, so that the
+        prompt must be shortened."""
         if self.input_tokens is None or self.limit_tokens is None:
             return None
         room = self.limit_tokens - self.input_tokens - MARGIN_TOKENS
@@ -38,28 +38,28 @@ class ContextOverflow(Struct, frozen=True):
 
 
 class AnswerRoom:
-    """How long an answer fits beside a prompt, where errors have told it; by model."""
+    """The largest `max_tokens` that fits beside a prompt, by model, as learned from errors."""
 
     def __init__(
         self,
         prompt_tokens: Callable[[ModelRequest], int],
         rooms: Mapping[str, tuple[int, int]] | None = None,
     ) -> None:
-        """`prompt_tokens` estimates a request's messages; of that only the growth counts. `rooms`
-        are those of a resumed session."""
+        """`prompt_tokens` estimates a request's messages; only the growth of this estimate is
+        used. `rooms` restores those of a resumed session."""
         self._prompt_tokens = prompt_tokens
         self.rooms = dict(rooms or {})
         """By model: the estimate of a prompt, and the `max_tokens` that fits beside it."""
 
     def note(self, request: ModelRequest) -> None:
-        """Store that the `max_tokens` of a request fits beside its messages, and no more."""
+        """Store the `max_tokens` of a request as the most that fits beside its messages."""
         self.rooms[request.model] = self._prompt_tokens(request), request.max_tokens
 
     def fit(self, request: ModelRequest) -> ModelRequest:
-        """Return the request with no more `max_tokens` than its messages leave.
+        """Return the request with `max_tokens` reduced to what its messages leave.
 
-        A room too small for an answer is left to the endpoint to refuse, so that the prompt is
-        made shorter.
+        If that is too little for an answer, it is unchanged: the endpoint rejects the request, and
+        the prompt is shortened.
         """
         room_then = self.rooms.get(request.model)
         if room_then is None:
@@ -71,7 +71,7 @@ class AnswerRoom:
 
 
 def parse_overflow(message: str) -> ContextOverflow | None:
-    """Return the overflow that an error text describes; None for another error."""
+    """Return the overflow that an error text describes; None for other errors."""
     text = re.sub(r"(?<=\d)[,_](?=\d{3})", "", message[:4000])
     for pattern in _NUMBERED:
         if match := re.search(pattern, text, re.IGNORECASE):

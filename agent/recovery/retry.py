@@ -17,8 +17,8 @@ JITTER: Final = 0.25
 """Largest random part, as a share of the delay (error-recovery)."""
 
 FEW_RETRIES: Final = 4
-"""Retries where nothing listens, or what answers makes no sense: enough for a server that is
-starting, too few to delay a user whose server does not exist."""
+"""Retries if nothing listens or the response is malformed: enough for a server that is starting,
+too few to delay a user whose server does not exist."""
 
 _FEW: Final = frozenset({FailureKind.UNREACHABLE, FailureKind.MALFORMED})
 
@@ -61,14 +61,14 @@ class GiveUp(Struct, frozen=True):
 
 
 class RetryPolicy(Struct, frozen=True):
-    """How often and how patiently."""
+    """How often a request is retried, and for how long."""
 
     max_retries: int = 10
     retry_capacity: bool = True
     persistent: bool = False
-    """Unattended: no limit of number, one of time."""
+    """Unattended run: the time is limited, not the number of retries."""
     probes_at_once: bool = False
-    """A user has just asked: try once although the breaker is open."""
+    """Try once although the breaker is open, because a user has just asked."""
 
     def plan(
         self, attempt: int, failure: Failure, rng: Random, *, elapsed_s: float = 0.0
@@ -121,7 +121,7 @@ def policy_for(source: RequestSource, *, persistent: bool = False) -> RetryPolic
 
 
 def heartbeat_chunks(delay_s: float) -> Iterator[float]:
-    """Cut a wait into sleeps of at most 30 s; nothing for a wait of zero."""
+    """Yield sleeps of at most 30 s that add up to a wait; nothing for a wait of zero."""
     remaining_s = delay_s
     while remaining_s > 0:
         yield min(HEARTBEAT_S, remaining_s)

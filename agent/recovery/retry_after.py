@@ -12,14 +12,14 @@ MAX_RETRY_AFTER_S: Final = 300.0
 """Longest wait that a turn waits out when an endpoint asks for it; a longer one ends the turn."""
 
 LONGEST_S: Final = 31 * 86_400.0
-"""A longer wish makes no sense: one of the clocks is wrong."""
+"""A longer wait is ignored: one of the clocks must be wrong."""
 
 
 def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds to wait from `now` on (Unix time); None without a usable value.
 
-    `retry-after-ms` goes before `retry-after`. Zero, the past, more than a month and what is not a
-    number count as no preference.
+    `retry-after-ms` takes precedence over `retry-after`. Zero, times in the past, more than 31 days
+    and values that cannot be parsed are ignored.
     """
     for value, unit_s in (
         (headers.get("retry-after-ms"), 0.001),

@@ -1,7 +1,7 @@
-"""Colors, weight and links in what a status line command prints, as data; nothing else.
+"""Parse colors, text attributes and links in the output of a status line command.
 
-Only SGR (`ESC [ … m`) and links (OSC 8) mean something; every other sequence is removed. Colors
-are stored by name, not by shade: what draws them has a theme.
+Only SGR (`ESC [ … m`) and links (OSC 8) are interpreted; every other sequence is removed. Colors
+are stored by name, because the theme determines their shades.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MEANT: Final = compile_late(
 )
 _SAFE_LINK: Final = compile_late(r"(?:https?|file)://.", re.IGNORECASE)
 _GREY_SPREAD: Final = 24
-"""Channels that are closer together than this are not a color."""
+"""A color whose channels differ by less than this is a shade of gray."""
 
 
 class Piece(Struct, frozen=True):
@@ -36,17 +36,17 @@ class Piece(Struct, frozen=True):
 
     text: str
     color: Color | None = None
-    """None: as the line is."""
+    """None for the color of the line."""
     bold: bool = False
     dim: bool = False
     italic: bool = False
     underline: bool = False
     link: str | None = None
-    """A web or file address that the text leads to."""
+    """The http, https or file URL that the text links to."""
 
 
 def pieces(line: str) -> tuple[Piece, ...]:
-    """Return a line as pieces; their texts together are the line without sequences."""
+    """Return a line as pieces; their joined texts are the line without sequences."""
     return tuple(_pieces(line))
 
 
@@ -82,7 +82,7 @@ _CHANGES: Final[Mapping[int, Mapping[str, object]]] = {
     **{30 + index: {"color": color} for index, color in enumerate(COLORS)},
     **{90 + index: {"color": color} for index, color in enumerate(COLORS) if index},
 }
-"""What each code changes that is complete by itself."""
+"""What each SGR code without arguments changes."""
 
 
 def _apply_parameters(look: Piece, parameters: str) -> Piece:
@@ -101,7 +101,7 @@ def _apply_parameters(look: Piece, parameters: str) -> Piece:
 
 
 def _extended_color(codes: Sequence[int]) -> tuple[Color | None, list[int]]:
-    """Return the color that `5;n` or `2;r;g;b` begins with, and the codes after it."""
+    """Return the color of a leading `5;n` or `2;r;g;b` (None if there is none) and the rest."""
     match list(codes):
         case [5, index, *rest]:
             return _of_index(index), rest
@@ -124,7 +124,7 @@ def _of_index(index: int) -> Color | None:
 
 
 def _of_channels(red: int, green: int, blue: int) -> Color:
-    """Return the name that a mixture is nearest to."""
+    """Return the name of the nearest color; channels are 0 to 255."""
     high, low = max(red, green, blue), min(red, green, blue)
     if high - low < _GREY_SPREAD:
         return "black" if high < 128 else "white"

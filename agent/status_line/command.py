@@ -1,7 +1,7 @@
-"""The status line command: fed the session as JSON, its first lines shown below the prompt.
+"""The status line command: it gets the session as JSON; its first lines appear below the prompt.
 
-The JSON is the one that status line scripts know. A newer run ends an older one; a run that hangs
-is killed; what it prints is text, whatever it tries.
+The JSON has the fields that existing status line scripts read. A newer run ends an older one, a
+run that hangs is killed, and its output can only change text, colors and links.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _LINE_ENDS: Final = compile_late(r"\r\n|\n")
 
 
 class StatusText(Struct, frozen=True):
-    """What a run gave."""
+    """The result of one run."""
 
     lines: tuple[tuple[Piece, ...], ...] = ()
     problem: str = ""
-    """Why there is nothing to show; for users, once."""
+    """Why there is nothing to show, for users; empty after a success."""
 
 
 class StatusFacts(Struct, frozen=True, kw_only=True):
-    """What the screen has of the session and the conversation has not."""
+    """What the screen knows about the session and the conversation does not."""
 
     columns: int = 80
     rows: int = 24
@@ -45,21 +45,21 @@ class StatusFacts(Struct, frozen=True, kw_only=True):
     """The session's name; empty without one."""
     prompt_id: str = ""
     elapsed_s: float = 0.0
-    """Since the conversation began, or was taken up again."""
+    """Since the conversation began or was resumed."""
     waited_s: float = 0.0
-    """Of that, for answers of the model."""
+    """The part of it that was spent waiting for the model."""
     lines_added: int = 0
     lines_removed: int = 0
     vim_mode: str = ""
-    """`NORMAL`, `INSERT` and so on; empty without vim's keys."""
+    """`NORMAL`, `INSERT` and so on; empty without Vim key bindings."""
     last: Usage | None = None
-    """Of the newest response; None before the first."""
+    """Usage of the latest response; None before the first."""
 
 
 def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
     """Return the JSON object that the command receives on standard input.
 
-    What is not known, or does not exist here, is left out.
+    Values that are unknown or do not exist here are left out.
     """
     session, status = context.session, context.status
     root = context.settings().project_root
@@ -111,7 +111,7 @@ def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
 
 
 def _window(status: ConversationStatus, last: Usage | None) -> dict[str, Any]:
-    """Return how full the model's window is; percentages are whole, as scripts compare them."""
+    """Return how full the model's window is; percentages are integers, which scripts compare."""
     size = max(1, status.context_window)
     read = last.prompt_tokens if last is not None else status.context_tokens
     used_percent = min(100, round(100 * read / size))
@@ -132,7 +132,7 @@ def _window(status: ConversationStatus, last: Usage | None) -> dict[str, Any]:
 
 
 def display_name(model: str) -> str:
-    """Return a model as users call it: `Opus 5.5` for `claude-opus-5-5`; others by their id."""
+    """Return a model's name for users: `Opus 5.5` for `claude-opus-5-5`; otherwise its id."""
     match = _FAMILY.fullmatch(model)
     if match is None:
         return model
