@@ -1,1 +1,1 @@
-"""The composition root and the parts it wires."""
+"""The composition root, and the builders of the parts that it connects."""

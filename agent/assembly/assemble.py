@@ -1,7 +1,7 @@
 """The composition root: wires settings, permissions, hooks, model, tools and session into one
 conversation.
 
-Nothing else knows all the parts; what belongs to one of them alone is in its `*_setup` module.
+Nothing else knows all the parts; each part is built in its `*_setup` module.
 Order matters for safety: settings as data, trust, then everything that may start a program.
 Next: `agent.conversation.conversation`.
 """
@@ -73,20 +73,20 @@ __all__ = [
 
 
 class Assembled(Struct, frozen=True, kw_only=True):
-    """A conversation, and what the entry point shows about how it was assembled."""
+    """A conversation with its parts, and notices for the entry point to show."""
 
     conversation: Conversation
     settings: Settings
     notices: tuple[str, ...] = ()
     resumed_conversation: ResumedConversation | None = None
     temporary_home: Path | None = None
-    """Where the session is, if the agent's own home takes no files."""
+    """Where the session is stored if the agent's own home is not writable."""
     hook_runner: HookRunner
     grants: Grants
     checkpoints: Checkpoints
     commands: CommandService
     ports: LoopPorts
-    """What the conversation's agent works with."""
+    """The ports of the conversation's loop."""
     facts: FactExtractor
     seat: TeamSeat | None
     """The conversation's place in a team."""
@@ -104,9 +104,9 @@ async def assemble(
     on_close: Sequence[Callable[[], Awaitable[None]]] = (),
     member: MemberStart | None = None,
 ) -> Assembled:
-    """Build a conversation. Trust was settled before: `settings` contains only what may apply.
+    """Build a conversation. Trust was decided before: `settings` contains only what may apply.
 
-    `member` makes it that of a worker of a team.
+    With `member` it becomes the conversation of a worker in a team.
 
     Raises:
         SessionError: the session cannot be opened.
@@ -154,7 +154,7 @@ async def _build(
     session_notes: Sequence[str],
     on_close: Sequence[Callable[[], Awaitable[None]]],
 ) -> Assembled:
-    """Build the parts in the order in which they need each other."""
+    """Build the parts in the order of their dependencies."""
     start.make_directories()
     kinds = agent_kinds(start, late)
     start = kinds.applied_to(start)
@@ -259,7 +259,7 @@ def _notices(
     setup_notes: Sequence[str],
     session_notes: Sequence[str],
 ) -> tuple[str, ...]:
-    """Return what users should know of the start."""
+    """Return what users should know about the start."""
     resumed_conversation = start.resumed_conversation
     return start_notices(
         start.settings,
@@ -283,16 +283,16 @@ def _seat(
     hooks: HookParts,
     kinds: AgentKinds,
 ) -> TeamSeat | None:
-    """Return the conversation's place in a team; None outside of one. Raises TeamError."""
+    """Return the conversation's place in a team; None without a team. Raises TeamError."""
     if start.member is None and start.options.team is None:
         return late.seat.bind(None)
-    from agent.assembly.team.team_setup import build_seat  # with a team
+    from agent.assembly.team.team_setup import build_seat  # imported only for teams
 
     return build_seat(start, late, state, model, recording, hooks, kinds, _run_in_process)
 
 
 async def _run_in_process(member: MemberStart, leader: StartContext) -> None:
-    from agent.assembly.team.team_member import run_member  # with the first member
+    from agent.assembly.team.team_member import run_member  # imported with the first member
 
     setup, model = leader.setup, member.config.options.model
     if model is not None:
@@ -306,7 +306,7 @@ async def _begin(
     conversation: Conversation,
     seat: TeamSeat | None,
 ) -> None:
-    """Open the ways to the user, follow the settings, name the session, lead the team."""
+    """Start the contenders, follow the settings, name the session, and lead the team."""
     if isinstance(seat, LeaderSeat):
         await seat.leader.begin()
     if start.user.dialog is not None:

@@ -44,7 +44,7 @@ class _Reminders(Protocol):
 
 
 class CommandAssembly(Struct, frozen=True):
-    """What commands, skills and mentions are read with."""
+    """The parts that read commands, skills and mentions."""
 
     custom: CustomCommands
     registry: CommandRegistry
@@ -59,7 +59,7 @@ class CommandAssembly(Struct, frozen=True):
         await asyncio.shield(self.reading)
 
     def reminders(self, inner: _Reminders, agents: Callable[[], str | None]) -> SkillReminders:
-        """Return reminders that also list the skills, and agents where these changed."""
+        """Return reminders that also list skills and agents after they changed."""
         return SkillReminders(inner, self.skills, agents)
 
     async def aclose(self) -> None:
@@ -79,7 +79,7 @@ def build_commands(
     gate: PermissionGate,
     hooks: HookDispatch,
 ) -> CommandAssembly:
-    """Build them, and begin to read command files in the background."""
+    """Build the parts, and begin to read command files in the background."""
     settings, is_headless = start.settings, start.options.headless
     places = CommandLocations(
         settings.home,
@@ -143,7 +143,7 @@ def build_commands(
 
 
 def _workflows(start: StartContext, late: LateParts) -> Callable[[], Sequence[Command]]:
-    """Return what lists saved workflows; those of a project count once it is trusted."""
+    """Return a function that lists saved workflows; a project must be trusted for its own."""
 
     def directories() -> Sequence[Path]:
         return tuple(workflow_places(start.settings, late.cwd()).directories())
@@ -156,13 +156,13 @@ def _of_servers(late: LateParts) -> Sequence[Command]:
     live = late.servers_or_none()
     if live is None:
         return ()
-    from agent.commands.sources.server_prompts import prompt_commands  # where there are servers
+    from agent.commands.sources.server_prompts import prompt_commands  # imported with servers
 
     return prompt_commands(live.servers)
 
 
 async def _resource(late: LateParts, name: str, check: CheckResource) -> Sequence[Block] | None:
-    """Return the contents of a server's resource; None where the name is of none."""
+    """Return the contents of a server's resource; None if no resource has the name."""
     live = late.servers_or_none()
     return await live.read_mention(name, check) if live is not None else None
 
@@ -171,13 +171,13 @@ class SkillReminders:
     """Lists skills for the model: once, and again when they change; agents when they change."""
 
     def __init__(self, inner: _Reminders, skills: Skills, agents: Callable[[], str | None]) -> None:
-        """`inner` returns everything else; `agents` what is new about the kinds of agents."""
+        """`inner` returns all other reminders; `agents` returns changes to the kinds of agents."""
         self._inner = inner
         self._skills = skills
         self._agents = agents
 
     def first(self) -> Sequence[str]:
-        """Return what opens a conversation."""
+        """Return the reminders at the start of a conversation."""
         return self._inner.first()
 
     def before_prompt(self) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Build the requests of an agent, and what limits its history to the model's window."""
+"""Build the requests of an agent, and the manager that fits its history into the window."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from agent.stream import Emit
 from permissions.tool_names import is_mcp_name
 
 MAX_OUTPUT_TOKENS: Final = 32_000
-"""Asked for per response; models that give less are asked for less."""
+"""`max_tokens` of a request; less for models with a lower limit."""
 
 BuildRequest = Callable[[tuple[Message, ...]], ModelRequest]
 
@@ -42,16 +42,16 @@ def request_builder(
     model: str | None = None,
     effort: Effort | None = None,
 ) -> BuildRequest:
-    """Return what makes a request of a history.
+    """Return a function that builds a request from a history.
 
     Args:
         model_in_use: the conversation's model and effort.
         system: the same in every request.
         tools: the same in every request.
-        late_tools: what the model loaded meanwhile. It follows the rest: until then the prefix
-            is the same.
-        model: another one than the conversation's.
-        effort: another one than the conversation's.
+        late_tools: returns the tools that were loaded later. They come last, so that the prefix
+            before them does not change.
+        model: used instead of the conversation's.
+        effort: used instead of the conversation's.
     """
 
     thinks = model_in_use.thinks
@@ -59,7 +59,7 @@ def request_builder(
     def request(messages: tuple[Message, ...]) -> ModelRequest:
         nonlocal thinks
         if not _is_mid_turn(messages):
-            # Within a turn it stays as it was: a call and its thinking belong together.
+            # Unchanged within a turn: calls are only accepted together with their thinking.
             thinks = model_in_use.thinks
         return ModelRequest(
             model=model or model_in_use.model,
@@ -77,10 +77,10 @@ def request_builder(
 def held_to_schemas(
     tools: Iterable[dict[str, object]], model_in_use: ModelInUse, model: str | None = None
 ) -> list[dict[str, object]]:
-    """Mark our own tools as strict where the endpoint holds calls of the model to their schemas.
+    """Mark our own tools as strict if the endpoint enforces schemas on calls of the model.
 
-    Once, at the start: a change later would cost the prompt cache. Tools of servers stay as they
-    are: a schema that does not compile would cost all others their strictness.
+    Done once, at the start: a later change would miss the prompt cache. Tools of servers are not
+    marked: one schema that does not compile would disable strictness for all tools.
     """
     is_held = model_in_use.holds_calls(model or model_in_use.model)
     return [
@@ -90,7 +90,7 @@ def held_to_schemas(
 
 
 def _max_tokens(model: ModelCapabilities) -> int:
-    # Prompt and answer share the window: of a small one the answer may not claim most.
+    # Prompt and answer share the window: the answer must not take most of a small one.
     most = int(model.context_window * ANSWER_SHARE)
     return min(MAX_OUTPUT_TOKENS, model.max_output_tokens, most)
 
@@ -106,7 +106,7 @@ def _is_mid_turn(messages: Sequence[Message]) -> bool:
 
 
 def build_managers(start: StartContext, state: SharedState, model: ModelParts) -> ContextSetup:
-    """Return what builds the context manager of each agent."""
+    """Return the builder of each agent's context manager."""
     return ContextSetup(
         client=model.client,
         model_in_use=model.model_in_use,
@@ -128,7 +128,7 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
     emit: Emit
     is_automatic: Callable[[], bool]
     window: Callable[[], int | None]
-    """Most tokens of the model's window to use, where the user wants fewer than there are."""
+    """The user's limit on the tokens of the window to use; None for no limit."""
 
     def build(
         self,
@@ -142,10 +142,10 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
         agent_id: str | None = None,
         notes_on: Callable[[Sequence[Message], int], str | None] = lambda _messages, _end: None,
     ) -> ContextManager:
-        """Return what limits one agent's history to the model's window.
+        """Return the manager that fits one agent's history into the model's window.
 
-        `model` and `agent_id` are for a sub-agent; its model may be another one. `notes_on` is for
-        the conversation, which may have notes on itself.
+        `model` and `agent_id` are for sub-agents, which may use another model. `notes_on` returns
+        notes on the first messages of the main conversation, if there are any.
         """
         prefix = prefix_tokens(system, tools)
         own = self.client.known_capabilities(model) if model is not None else None

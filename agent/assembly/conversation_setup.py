@@ -1,4 +1,4 @@
-"""Build the conversation from its parts, and the order in which they end."""
+"""Build the conversation from its parts, and the order in which they are closed."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def build_conversation(
     parts: AssembledParts,
     on_close: Sequence[Close],
 ) -> Conversation:
-    """Build the conversation; the endpoint is asked what the model can take."""
+    """Build the conversation, and start to ask the endpoint for the model's capabilities."""
     model, dispatch, tools, loop = parts.model, parts.hooks.dispatch, parts.tools, parts.loop
     resumed_conversation, services = start.resumed_conversation, parts.tools.services
     observer = start.observer(parts.recording.redactor)
@@ -128,7 +128,7 @@ def build_conversation(
 
 
 def _title(start: StartContext, parts: AssembledParts) -> AutomaticTitle:
-    """Build what names the session, where somebody reads it and there is a small model."""
+    """Build automatic titles, used if the user sees titles and there is a small model."""
     model, recorder = parts.model, parts.recording.recorder
     recorder.is_titled |= start.resumed_conversation is not None and bool(
         start.resumed_conversation.title
@@ -149,7 +149,7 @@ def _each(*receivers: AfterPrompt) -> AfterPrompt:
 
 
 def _check_lead(agent_home: Path, name: str) -> None:
-    from agent.teams.team_file import check_lead  # with a team
+    from agent.teams.team_file import check_lead  # imported only for teams
 
     check_lead(agent_home, name)
 
@@ -161,7 +161,7 @@ def build_command_service(
     parts: AssembledParts,
     conversation: Conversation,
 ) -> CommandService:
-    """Build what the user's commands run with."""
+    """Build the service that the user's commands run with."""
     model, dispatch, prompt = parts.model, parts.hooks.dispatch, parts.prompt
     settings, commands = start.settings, parts.commands
 
@@ -223,7 +223,7 @@ def _led_team(seat: TeamSeat | None) -> LedTeam | None:
 
 
 def _build_advisor(start: StartContext, late: LateParts, parts: AssembledParts) -> AdvisorSwitch:
-    """Build what the working model may consult; `--advisor` goes before the setting."""
+    """Build the advisor of the working model; `--advisor` overrides the setting."""
     accounting, tools = parts.model.accounting, parts.tools
 
     def account(usage: Usage, model: str) -> float | None:
@@ -266,7 +266,7 @@ def _closers(
     parts: AssembledParts,
     observer: Observer,
 ) -> tuple[Close, ...]:
-    """Return what ends with the conversation, in the order of its end."""
+    """Return what must be closed with the conversation, in this order."""
     learning = asyncio.ensure_future(parts.model.model_in_use.learn_capabilities())
     runner, wait_s = parts.hooks.runner, 5.0 if start.options.headless else 0.0
     seat = late.seat()
@@ -294,7 +294,7 @@ def _closers(
 
 
 def _cancelling(task: asyncio.Future[None]) -> Close:
-    """Return what cancels a task and awaits its end."""
+    """Return a closer that cancels a task and waits for its end."""
 
     async def run() -> None:
         task.cancel()
@@ -304,7 +304,7 @@ def _cancelling(task: asyncio.Future[None]) -> Close:
 
 
 def _closing(close: Callable[[], None]) -> Close:
-    """Return what calls a plain function."""
+    """Return a closer that calls a plain function."""
 
     async def run() -> None:
         close()

@@ -21,7 +21,7 @@ from agent.settings.load import Settings
 
 
 class CostParts(Struct, frozen=True):
-    """What adds up costs; `accounting` takes each response."""
+    """The parts that add up costs; `accounting` takes the usage of each response."""
 
     accounting: Accounting
     costs: Costs
@@ -30,14 +30,14 @@ class CostParts(Struct, frozen=True):
     """Writes the ledger."""
 
     async def aclose(self) -> None:
-        """Write what is still to be written."""
+        """Write all pending entries."""
         await asyncio.to_thread(self.entries.close)
 
 
 def build_costs(
     start: StartContext, model_in_use: ModelInUse, *, on_exceeded: Callable[[str], None]
 ) -> CostParts:
-    """Build the accounting over the totals of `model_in_use`."""
+    """Build the accounting, which adds to the totals of `model_in_use`."""
     resumed_conversation = start.resumed_conversation
     path, session_id = ledger_path(start.environment.agent_home), start.session.id
     entries = SinkThread(Ledger(path).add, name="costs")

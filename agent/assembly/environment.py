@@ -19,7 +19,7 @@ from permissions.rule import RuleSource
 
 
 class Environment(Struct, frozen=True, kw_only=True):
-    """What the entry point read of the process; nothing below reads it again."""
+    """What the entry point read from the process; no other code reads it again."""
 
     launch_dir: Path
     home: Path
@@ -33,7 +33,7 @@ def environment_from(env: Mapping[str, str], launch_dir: Path, *, version: str) 
     """Return the environment of this process.
 
     Raises:
-        UsageError: there is no home directory and none was named.
+        UsageError: there is no home directory, and no variable names one.
     """
     home_text = env.get("HOME", "").strip()
     agent_home = env.get(HOME_VARIABLE, "").strip()
@@ -60,7 +60,7 @@ def environment_from(env: Mapping[str, str], launch_dir: Path, *, version: str) 
 def settings_for(
     options: RunOptions, environment: Environment, at_start: Settings | None = None
 ) -> Settings:
-    """Load the settings; `at_start` are those of this run's start. Raises ConfigError."""
+    """Load the settings; `at_start` are those loaded at the start. Raises ConfigError."""
     trust: TrustState | bool = options.trust or options.demo
     if trust and at_start is not None:
         trust = at_start.trust
@@ -89,7 +89,7 @@ def settings_for(
 def _allow_rules(options: RunOptions) -> tuple[str, ...]:
     """Return the allow rules of the command line.
 
-    Without a screen no user can be asked: there the option for orchestration mode is the consent.
+    A headless run cannot ask a user: there the option for orchestration mode counts as consent.
     """
     if options.orchestrate and options.headless:
         return (*options.allow, f"Workflow({ORCHESTRATED})")

@@ -1,5 +1,5 @@
-"""Build what fires hooks: the runner, the dispatch, who carries out what hooks ask for; and fire
-the hooks of a start."""
+"""Build what fires hooks: the runner, the dispatch and the listeners that carry out requests of
+hooks. Fire the hooks of a start."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class StartHooks(Struct, frozen=True, kw_only=True):
     background: BackgroundTasks
 
     async def run(self) -> None:
-        """Fire Setup where the command line asked, SessionStart, and what was loaded at start."""
+        """Fire Setup if the command line asked for it, SessionStart, and the instruction events."""
         options, resumed_conversation = self.start.options, self.start.resumed_conversation
         if options.setup is not None:
             await self.dispatch.setup(options.setup)
@@ -65,7 +65,7 @@ class StartHooks(Struct, frozen=True, kw_only=True):
         self.background.start(self.report_health())
 
     async def report_health(self) -> None:
-        """Report which of the configured hooks could not work, before they are needed."""
+        """Report which configured hooks cannot work, before they are needed."""
         env, cwd = self.start.env, self.start.environment.launch_dir
         specs = self.dispatch.runner.config.all()
         findings = await asyncio.to_thread(
@@ -80,14 +80,14 @@ class StartHooks(Struct, frozen=True, kw_only=True):
 
 
 def start_source(start: StartContext) -> StartSource:
-    """Return why the session starts, in the words of SessionStart."""
+    """Return the `source` value of the SessionStart event."""
     if start.resumed_conversation is not None:
         return "fork" if start.options.fork_session else "resume"
     return "clear" if start.options.after_clear else "startup"
 
 
 class HookParts(Struct, frozen=True):
-    """What fires hooks, and what it reports of the session to every one."""
+    """The parts that fire hooks, and the session data that every hook receives."""
 
     session: HookSession
     runner: HookRunner
@@ -140,7 +140,7 @@ def build_hooks(
 async def _call_server(
     late: LateParts, server: str, tool: str, tool_input: Mapping[str, object]
 ) -> str:
-    """Return the text of a server's tool. Raises AgentError."""
+    """Call a server's tool and return its text. Raises AgentError."""
     live = late.servers_or_none()
     if live is None:
         raise AgentError(f"There is no MCP server named {server} here.")
@@ -148,7 +148,7 @@ async def _call_server(
 
 
 def confine_hook(sandbox: Sandbox, visible: Sequence[Path], hook: HookOrigin) -> Confine:
-    """Return what holds a hook: one of others to the project, without a network."""
+    """Return what confines a hook: those of others to the project, without network."""
     if hook.source not in OF_OTHERS or not sandbox.settings().confines_hooks:
         return unconfined_hook(hook)
     request = RunRequest(
@@ -163,7 +163,7 @@ def confine_hook(sandbox: Sandbox, visible: Sequence[Path], hook: HookOrigin) ->
 def _listeners(
     start: StartContext, late: LateParts, state: SharedState, recording: Recording
 ) -> HookListeners:
-    """Return who carries out what hooks ask for."""
+    """Return the listeners that carry out what hooks ask for."""
 
     def soon(work: Callable[[], Awaitable[None]]) -> None:
         state.background.start(work())
@@ -173,7 +173,7 @@ def _listeners(
         session_title=lambda title: soon(lambda: recording.recorder.title(title.strip())),
         reload_skills=lambda: soon(late.custom().refresh),
         terminal=start.user.terminal or (lambda _: None),
-        # Without a screen the notices of hooks are lines of the output.
+        # In a headless run, notices of hooks are part of the output.
         notify=None if start.options.headless else start.user.notice,
         live=start.user.live,
         background_tasks=lambda: running(state.shells),
@@ -181,7 +181,7 @@ def _listeners(
 
 
 def running(shells: ShellRegistry) -> list[dict[str, object]]:
-    """Return what still runs in the background, as stop hooks read it."""
+    """Return the running background commands, in the form that stop hooks expect."""
     return [
         {"id": shell.id, "type": "shell", "status": "running", "command": shell.command}
         for shell in shells.all()

@@ -12,7 +12,7 @@ class ReadTooEarlyError(RuntimeError):
 
 
 class Late(Generic[T]):
-    """A value bound once, then read by calling it: fits wherever a part takes a callable.
+    """A value that is bound once and then read by calling it; usable wherever a callable is.
 
     The composition root binds each one as soon as the part is built.
     """
@@ -26,7 +26,7 @@ class Late(Generic[T]):
         """Set the value and return it.
 
         Raises:
-            RuntimeError: it is bound already.
+            RuntimeError: a value is bound already.
         """
         if self._value:
             raise RuntimeError(f"the {self._name} is bound already")
@@ -35,14 +35,14 @@ class Late(Generic[T]):
 
     @property
     def is_bound(self) -> bool:
-        """Whether it can be read."""
+        """Whether a value is bound."""
         return bool(self._value)
 
     def __call__(self) -> T:
         """Return the value.
 
         Raises:
-            ReadTooEarlyError: it is not bound yet.
+            ReadTooEarlyError: no value is bound yet.
         """
         if not self._value:
             raise ReadTooEarlyError(f"the {self._name} is used before it is built")

@@ -1,4 +1,4 @@
-"""Build what the loop of the main agent works with: its prompt, ports and context."""
+"""Build the prompt, ports and context manager of the main agent's loop."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from permissions.gate import PermissionGate
 
 
 class LoopParts(Struct, frozen=True):
-    """What the main agent's loop works with."""
+    """The parts that the main agent's loop uses."""
 
     ports: LoopPorts
     prefix: RequestPrefix
@@ -62,7 +62,7 @@ async def build_loop(
     managers: ContextSetup,
     agents: AgentParts,
 ) -> LoopParts:
-    """Build the ports; the system prompt and the mode are recorded."""
+    """Build the ports, and record the system prompt and the mode."""
     options, recorder, dispatch = start.options, recording.recorder, hooks.dispatch
     answer = AnswerSchema(options.json_schema) if options.json_schema is not None else None
     seat = late.seat()
@@ -103,7 +103,7 @@ async def build_loop(
         wire,
         notes_on=extractor.notes_on,
     )
-    # Without a screen the first prompt's error says it, at the same moment.
+    # In a headless run the error of the first prompt reports it.
     if not start.options.headless and (advice := context.size_advice()) is not None:
         start.notes.append(advice)
     shells = ended_shells(state.shells)
@@ -147,7 +147,7 @@ def _prompt_config(
 def _late_tools(
     start: StartContext, model: ModelParts, gate: PermissionGate, tools: ToolParts
 ) -> Callable[[], tuple[dict[str, object], ...]]:
-    """Return what follows the tools of the start: it may change with the model, and grow."""
+    """Return a function that lists the tools after the fixed ones; they may change and grow."""
     model_in_use = model.model_in_use
     serve_tools(start, model, gate)
     return lambda: (
@@ -160,8 +160,8 @@ def _late_tools(
 def queue_taker(
     queue: list[Prompt], expander: PromptExpander
 ) -> Callable[[], Awaitable[list[Message | Notice]]]:
-    """Return what takes the prompts that may join a running turn; commands wait for its end, and
-    so does what follows them."""
+    """Return a function that takes the queued prompts that may join a running turn; a command and
+    the prompts after it wait for the end of the turn."""
 
     async def take() -> list[Message | Notice]:
         messages: list[Message | Notice] = []

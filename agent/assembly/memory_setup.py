@@ -1,4 +1,4 @@
-"""Build what is remembered beyond a session: where facts are, and what extracts new ones."""
+"""Build the memory across sessions: the store of facts, and the extractor of new ones."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from permissions.base.text.failure_text import error_reason
 from permissions.base.text.redactor import Redactor
 
 STATE_FILE: Final = "memory.json"
-"""In the session's directory: how far the extraction of facts is."""
+"""File in the session's directory with the progress of fact extraction."""
 
 
 def facts_directory(agent_home: Path, project_root: Path) -> Path:
-    """Return where the facts of a project are."""
+    """Return the directory of a project's facts."""
     return agent_home / "memory" / project_slug(project_root)
 
 
 def everywhere(agent_home: Path) -> Path:
-    """Return where the facts about the user are, which apply in every project."""
+    """Return the directory of facts about the user, which apply in every project."""
     return agent_home / "memory" / "everywhere"
 
 
 def fact_store(start: StartContext, redactor: Redactor) -> FactStore:
-    """Return the facts of the start's project."""
+    """Return the store of the project's facts."""
     home = start.environment.agent_home
     return FactStore(
         facts_directory(home, start.settings.project_root),
@@ -52,7 +52,7 @@ def fact_extractor(
     loop: Callable[[], LoopPorts],
     reload_settings: Callable[[], Awaitable[None]],
 ) -> FactExtractor:
-    """Return what stores facts after each prompt, where the user agreed."""
+    """Return the extractor that stores facts after each prompt, if the user agreed."""
 
     def is_on() -> bool | None:
         may_cost = model.accounting.spent() is None and not start.is_demo
@@ -66,7 +66,7 @@ def fact_extractor(
             file = start.environment.agent_home / "settings.json"
             try:
                 await asyncio.to_thread(set_value, file, "autoMemoryEnabled", answer)
-                # Or the watcher would report a change that the user did not make in a file.
+                # Otherwise the watcher would report a change that the user did not make.
                 await reload_settings()
             except (AgentError, OSError) as error:
                 start.user.notify(

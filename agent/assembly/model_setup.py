@@ -1,4 +1,4 @@
-"""Build the model client and what processes every request: choice, retries, costs."""
+"""Build the model client and what every request needs: model choice, retries, costs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PolicyFor = Callable[[RequestSource], RetryPolicy]
 
 
 class ModelParts(Struct, frozen=True):
-    """The model in use and what processes its requests."""
+    """The model in use, and the parts that process its requests."""
 
     client: ModelRouter
     model_in_use: ModelInUse
@@ -44,7 +44,7 @@ class ModelParts(Struct, frozen=True):
     policy: PolicyFor
     recovery: Recovery
     small_name: Callable[[], str]
-    """Returns the small model; the one in use where there is no other."""
+    """Returns the small model; the one in use if there is no other."""
 
     @property
     def has_small(self) -> bool:
@@ -68,7 +68,7 @@ class ModelParts(Struct, frozen=True):
 async def build_model(
     start: StartContext, client: ModelRouter, hook_session: HookSession, rules: RuleChanges
 ) -> ModelParts:
-    """Choose the model. Raises ConfigError where nothing names one."""
+    """Choose the model and build its parts. Raises ConfigError if no model is configured."""
 
     def on_effort(effort: Effort | None) -> None:
         hook_session.effort = effort
@@ -76,8 +76,8 @@ async def build_model(
     setup, env = start.setup, start.environment.env
     model_in_use = await start.model_in_use(client, on_effort)
     if model_in_use.capabilities.source == "guess":
-        # Tools and prompt depend on the window: a server of one's own is asked before they are
-        # built, but not for long.
+        # Tools and prompt depend on the window, so a self-hosted server is asked before they are
+        # built, with a short timeout.
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(model_in_use.learn_capabilities(), SERVER_ANSWER_S)
     costs = build_costs(start, model_in_use, on_exceeded=rules.exceed_budget)
@@ -113,7 +113,7 @@ def model_client(setup: ModelSetup, settings: Settings) -> ModelRouter:
 
 
 def provider_settings(values: SettingsFile) -> dict[str, ProviderSettings]:
-    """Return what the user's settings say of providers."""
+    """Return the providers that the settings configure, by name."""
     return {
         name: ProviderSettings(
             api=section.api,
@@ -131,7 +131,7 @@ def provider_settings(values: SettingsFile) -> dict[str, ProviderSettings]:
 
 
 def model_overrides(settings: Settings) -> dict[str, Override]:
-    """Return what the user says that models can take."""
+    """Return the capabilities that the settings override, by model."""
     sections = settings.values.modelCapabilities or {}
     return {
         expand_alias(name): Override(
@@ -142,7 +142,7 @@ def model_overrides(settings: Settings) -> dict[str, Override]:
 
 
 def retry_policies(settings: Callable[[], Settings], env: Mapping[str, str]) -> PolicyFor:
-    """Return how requests are retried; for hours where no user waits (error-recovery)."""
+    """Return the retry policies, with retries for hours if settings ask for it (error-recovery)."""
 
     def policy(source: RequestSource) -> RetryPolicy:
         is_forced = env.get("AGENT_TUI_PERSISTENT_RETRY", "") not in {"", "0"}
@@ -154,7 +154,7 @@ def retry_policies(settings: Callable[[], Settings], env: Mapping[str, str]) -> 
 def key_refresh(
     client: ModelRouter, setup: ModelSetup, settings: Settings, env: Mapping[str, str]
 ) -> Callable[[], Awaitable[bool]] | None:
-    """Return what reads the key again; None where it would be the same one again."""
+    """Return a function that reads the key again; None if the key cannot have changed."""
     command = settings.values.apiKeyHelper
     if not command or setup.origin != "apiKeyHelper":
         return None

@@ -1,4 +1,4 @@
-"""Build the permission gate: who contends for an ask, the audit log, and settings that change."""
+"""Build the permission gate, its contenders and audit log, and updates from settings."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def build_permissions(
     hooks: HookParts,
     recording: Recording,
 ) -> PermissionParts:
-    """Build the gate; the mode is reported to hooks and to the user."""
+    """Build the gate; changes of the mode are reported to hooks and to the user."""
     session_grants = SessionGrants(
         start.session_grants,
         lambda record: state.background.start(recording.recorder.write(record)),
@@ -132,7 +132,7 @@ def build_permissions(
 def _session_hosts(
     start: StartContext, gate: PermissionGate, grants: Grants, session_grants: SessionGrants
 ) -> SessionHosts:
-    """Return who decides about hosts, with what a resumed session was granted."""
+    """Return what decides about hosts, including hosts granted to a resumed session."""
     ask = start.user.ask
     return SessionHosts(
         start.sandbox.settings,
@@ -152,13 +152,13 @@ def _handler(
     classifiers: Sequence[Contender],
     remote: Sequence[Contender],
 ) -> Handler:
-    """Return who resolves an ask; without a dialog no user is asked."""
+    """Return the handler that resolves an ask; without a dialog no user is asked."""
 
     def evaluation(request: PermissionRequest) -> Evaluation:
         return late.gate().current_evaluation(request, cwd=late.cwd())
 
     def suggest_grants(request: PermissionRequest, pending: Decision) -> Sequence[Grant]:
-        from permissions.grants.suggest import suggest  # with the first question
+        from permissions.grants.suggest import suggest  # imported with the first question
 
         return suggest(evaluation(request), pending)
 
@@ -176,7 +176,7 @@ def _handler(
     if dialog is None:
         return HeadlessHandler(others)
     if seat is not None:
-        # In sequence, as no user waits at the screen for each of a team's questions.
+        # One after another, because no user is waiting for each question of a team.
         return CoordinatorHandler([*others, *remote, dialog])
     head_start = HookHeadStart(first, dialog)
     return InteractiveHandler(

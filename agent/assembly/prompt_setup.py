@@ -1,4 +1,4 @@
-"""Build what the system prompt and the reminders are made of."""
+"""Build the sources of the system prompt and the reminders."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TYPES: Final[Mapping[RuleSource, MemoryType]] = {
 
 
 class PromptParts(Struct, frozen=True):
-    """What describes the present, and the instruction files."""
+    """The prompt's context, sections, instruction files and facts."""
 
     context: Callable[[], PromptContext]
     instructions: Instructions
@@ -41,7 +41,7 @@ class PromptParts(Struct, frozen=True):
 
 
 def instruction_places(settings: Settings, environment: Environment) -> InstructionLocations:
-    """Return the places of instruction files."""
+    """Return where instruction files are searched for."""
     return InstructionLocations(
         launch_dir=environment.launch_dir,
         project_root=settings.project_root,

@@ -1,4 +1,4 @@
-"""Build what writes a conversation down: its transcript, with secrets redacted."""
+"""Build the recorder of a conversation's session file, with secrets redacted."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from permissions.base.text.redactor import Redactor, secrets_of
 
 
 class Recording(Struct, frozen=True):
-    """The recorder of a session, and what redacts."""
+    """The recorder of a session, and its redactor."""
 
     recorder: SessionRecorder
     redactor: Redactor
 
 
 def build_recording(start: StartContext, model: ModelParts) -> Recording:
-    """Build the recorder; it continues from the states of a resumed session."""
+    """Build the recorder; it continues from the state of a resumed session."""
     tracker = model.accounting.costs
     redactor = Redactor(secrets_of({**start.environment.env, **start.settings.env}))
     recorder = SessionRecorder(

@@ -1,4 +1,4 @@
-"""Build what confines the programs of a session, from the probe, the options and the settings."""
+"""Build the sandbox of a session from the probe, the options and the settings."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _OFF: Final = frozenset({"off", "danger-full-access"})
 def probe_sandbox(
     options: RunOptions, environment: Environment, settings: Settings
 ) -> Availability:
-    """Return what confines commands in this run; takes some 50 ms, for a thread.
+    """Return how commands can be confined; takes about 50 ms, so call it in a thread.
 
     Raises:
-        ConfigError: the user works inside the sandbox, there is none, and a setting requires it.
+        ConfigError: a setting requires the sandbox, and it is not fully available.
     """
     sweep(_state_dir(environment))
     if options.sandbox in _OFF:
@@ -57,7 +57,7 @@ def probe_sandbox(
 
 
 def sandbox_state(available: Availability, options: RunOptions, settings: Settings) -> SandboxState:
-    """Return what decisions need to know of the sandbox."""
+    """Return the state of the sandbox that decisions depend on."""
     section = sandbox_settings(settings)
     is_enabled = options.sandbox is None and section.enabled
     return SandboxState(
@@ -73,7 +73,7 @@ def sandbox_state(available: Availability, options: RunOptions, settings: Settin
 
 
 def sandbox_notes(settings: Settings) -> list[str]:
-    """Return what of the sandbox sections has no effect though it was meant to."""
+    """Return warnings about sandbox settings that have no effect."""
     short = place_relative(str(settings.project_root), str(settings.home))
     warnings = sandbox_settings(settings).warnings
     return [warning_line(each, short) for each in warnings if each.level != "info"]
@@ -86,7 +86,7 @@ def build_sandbox(
     environment: Environment,
     scratch: Path,
 ) -> Sandbox:
-    """Build the sandbox; until the gate is there, it goes by the settings of the start."""
+    """Build the sandbox; until the gate is bound, it uses the settings of the start."""
     first = permission_setup(settings(), bypass_available=False, scratch_dir=scratch).context
 
     def context() -> PermissionContext:
@@ -104,7 +104,7 @@ def build_sandbox(
 def connect_sandbox(
     sandbox: Sandbox, hosts: SessionHosts, environment: Environment, audit: AuditLog
 ) -> None:
-    """Give commands inside the sandbox their way to hosts that are allowed; nothing is started."""
+    """Let commands in the sandbox reach allowed hosts through a proxy; starts nothing yet."""
 
     def record(entry: HostRecord) -> None:
         audit.write_event(
@@ -127,7 +127,7 @@ def connect_sandbox(
 def refusal_offers(
     sandbox: Sandbox, ask: AskUser | None, gate: PermissionGate
 ) -> RefusalOffers | None:
-    """Return what a user is offered after a refusal; None where there is no user to ask."""
+    """Return the offers to the user after a refusal; None without a user."""
     return RefusalOffers(gate, sandbox, ask.decide_refusal) if ask is not None else None
 
 

@@ -1,4 +1,4 @@
-"""Opens the session that a start is about: a new one, an earlier one, or a copy of it."""
+"""Opens the session of a start: a new one, an earlier one, or a copy of one."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from agent.tools.shell.shell_process import sweep_private
 def open_session(
     options: RunOptions, environment: Environment, settings: Settings
 ) -> tuple[Session, ResumedConversation | None, tuple[str, ...]]:
-    """Open the session that the options name, or a new one; the last part is for the user.
+    """Open the session that the options name, or a new one; also return notes for the user.
 
     Raises:
-        SessionError: there is none of that id, the id of a new one is taken, or no directory takes
-            session files.
+        SessionError: no session has that id, the id for a new one is in use, or no directory is
+            writable.
     """
     home = options.session_home or environment.agent_home
     store = SessionStore(home, version=environment.version)
@@ -50,7 +50,7 @@ def open_session(
             sweep_private(session.directory / name)
         notes = session.transcript.repairs
         if _shows_draft(options):
-            from agent.session.unsent_draft import take_over_drafts  # a continued start alone
+            from agent.session.unsent_draft import take_over_drafts  # imported only with -c
 
             take_over_drafts(store, session_info, session)
     except SessionLocked as error:
@@ -69,20 +69,20 @@ def session_seal(environment: Environment, settings: Settings, session: Session)
 
 
 def _shows_draft(options: RunOptions) -> bool:
-    """Whether the start puts a draft where the user types, instead of a prompt of its own."""
+    """Whether an unsent draft of the session is put into the composer."""
     return options.continue_latest and not options.headless and not options.prompt
 
 
 def _earlier(store: SessionStore, options: RunOptions, root: Path) -> SessionInfo | None:
     """Return the session to continue, or None for a new one."""
     if options.resume:
-        from agent.session.archive.find_by_name import find_session  # a resume alone needs it
+        from agent.session.archive.find_by_name import find_session  # imported only with -r
 
         return find_session(store, options.resume)
     if not options.continue_latest and options.resume is None:
         return None
     if options.headless and not options.continue_latest:
-        # A script's empty variable does not ask for the latest session.
+        # An empty variable in a script must not resume the latest session.
         raise SessionError(
             "--resume without a screen needs a session's id or name; -c is the latest."
         )
@@ -95,12 +95,12 @@ def _earlier(store: SessionStore, options: RunOptions, root: Path) -> SessionInf
 def _create(
     store: SessionStore, root: Path, launch_dir: Path, session_id: str | None
 ) -> tuple[Session, tuple[str, ...]]:
-    """Create a session; where its directory takes no files, one in a temporary directory."""
+    """Create a session, in a temporary directory if its own is not writable; return a note."""
     try:
         return store.create(root, launch_dir=launch_dir, session_id=session_id), ()
     except SessionError as error:
         if session_id is not None:
-            # Another start may have been faster.
+            # Another process may have created it meanwhile.
             _refuse_taken(store, session_id)
         session = store.create_unsaved(root, launch_dir=launch_dir, session_id=session_id)
         place = session.temporary_home

@@ -1,4 +1,4 @@
-"""One start: what the entry point and the session gave, and the parts that follow from it alone."""
+"""One start: the inputs from entry point and session, and the parts that follow from them."""
 
 from __future__ import annotations
 
@@ -59,30 +59,30 @@ if TYPE_CHECKING:
 
 
 class UserPorts(Struct, frozen=True, kw_only=True):
-    """How the user is reached; None for what a run without a screen lacks."""
+    """How the user is reached; None for what a headless run lacks."""
 
     dialog: Contender | None = None
     ask: AskUser | None = None
     plans: PlanPort | None = None
-    """Decides about plans where there is no `ask`."""
+    """Decides about plans if there is no `ask`."""
     notice: Callable[[str, str], None] | None = None
     """Shows a line outside of a turn; takes the text and its level, `info` or `warning`."""
     live: Callable[[HookStarted | HookFinished], None] | None = None
-    """Shows at once that a hook is being waited for, and that it no longer is."""
+    """Shows at once that a hook is running, and that it has ended."""
     terminal: Callable[[str], None] | None = None
-    """Writes a sequence that a hook asks for, of the few it may, to the terminal."""
+    """Writes one of the few permitted escape sequences for a hook to the terminal."""
     reads_titles: bool = False
     """Whether the user chooses among sessions by their titles."""
 
     ask_server: AskServer | None = None
     """Reaches MCP servers inside the calling program."""
     mcp: Callable[[], McpUser] | None = None
-    """Makes what asks the user about MCP servers, and for them."""
+    """Creates the port through which MCP servers and their setup ask the user."""
     keep_facts: Callable[[], Awaitable[bool | None]] | None = None
-    """Asks whether facts are kept for later sessions; None puts the decision off."""
+    """Asks whether to keep facts for later sessions; returns None to ask again later."""
 
     def notify(self, text: str, level: str) -> None:
-        """Show a line, where there is somebody to see it."""
+        """Show a line if there is a screen."""
         if self.notice is not None:
             self.notice(text, level)
 
@@ -93,38 +93,38 @@ def scratch_directory(session: Session) -> Path:
 
 
 _SANDBOXED: Final = ("AGENT_TUI_SANDBOXED", "IS_SANDBOX")
-"""Variables that say that the machine may be given away: a container, for this run alone."""
+"""Variables that say that the program runs in a disposable container."""
 
 
 class CurrentSettings:
-    """The settings in force: replaced when files change; trust is settled."""
+    """The settings in force, replaced when files change; trust was decided before."""
 
     def __init__(self, settings: Settings) -> None:
-        """Start from those of the start."""
+        """Start with these settings."""
         self._settings = settings
         self._listeners: list[Callable[[], None]] = []
 
     def __call__(self) -> Settings:
-        """Return them."""
+        """Return the settings in force."""
         return self._settings
 
     def replace(self, settings: Settings) -> None:
-        """Put other settings in force."""
+        """Replace the settings, and call the listeners."""
         self._settings = settings
         for listener in self._listeners:
             listener()
 
     def on_change(self, listener: Callable[[], None]) -> None:
-        """Have a function called after each change."""
+        """Call a function after each change."""
         self._listeners.append(listener)
 
 
 class RequestPrefix(Struct, frozen=True):
-    """What every request of a conversation begins with."""
+    """The beginning of every request of a conversation."""
 
     system: tuple[Block, ...]
     resumed_conversation: ResumedConversation | None
-    """With its messages as they are sent now."""
+    """Its messages are in the form in which they are sent now."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -133,7 +133,7 @@ class RequestPrefix(Struct, frozen=True):
 
 
 class StartContext(Struct, frozen=True, kw_only=True):
-    """What a conversation is built from."""
+    """The inputs that a conversation is built from."""
 
     options: RunOptions
     environment: Environment
@@ -144,15 +144,15 @@ class StartContext(Struct, frozen=True, kw_only=True):
     resumed_conversation: ResumedConversation | None
     is_demo: bool
     member: MemberStart | None
-    """For a worker of a team."""
+    """Set for a worker of a team."""
     lead: AgentDefinition | None = None
     """The agent that leads the session."""
     env: Mapping[str, str]
-    """What child processes may see."""
+    """Environment of child processes."""
     sandbox: Sandbox
-    """Confines what this program starts."""
+    """Confines the programs that this program starts."""
     notes: list[str] = field(default_factory=list)
-    """For the user; the builders of parts add to it."""
+    """Notes for the user, added by the builders of parts."""
 
     @property
     def settings(self) -> Settings:
@@ -161,7 +161,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
 
     @property
     def plugins_with_servers(self) -> tuple[Path, ...]:
-        """The directories of plugins whose servers count."""
+        """The directories of plugins whose servers are used."""
         without = self.options.plugins_without_servers
         launch_dir = self.environment.launch_dir
         return tuple(launch_dir / one for one in self.options.plugin_dirs if one not in without)
@@ -172,7 +172,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
 
     @property
     def reading(self) -> ReadingPrograms:
-        """What starts git and searches in the project."""
+        """Starts git and searches in the project, confined to reading."""
         confine = self.sandbox.confine_where_held(
             RunRequest(Confinement.READ_ONLY, masks_denied=False)
         )
@@ -180,21 +180,21 @@ class StartContext(Struct, frozen=True, kw_only=True):
 
     @property
     def directory(self) -> Path:
-        """The session's own."""
+        """The session's own directory."""
         return self.session.directory
 
     @property
     def scratch(self) -> Path:
-        """Where the model may write what belongs to no project."""
+        """Where the model may write files that belong to no project."""
         return scratch_directory(self.session)
 
     @property
     def results(self) -> Path:
-        """Where results are stored that are too large for the history."""
+        """Where results that are too large for the history are stored."""
         return self.directory / "results"
 
     def make_directories(self) -> None:
-        """Make the session's directories, for this user alone."""
+        """Create the session's directories with mode 0700."""
         for path in (self.directory, self.scratch, self.results):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -212,7 +212,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
     async def model_in_use(
         self, client: ModelRouter, on_effort: Callable[[Effort | None], None]
     ) -> ModelInUse:
-        """Choose the model. Raises ConfigError where nothing names one."""
+        """Choose the model. Raises ConfigError if no model is configured."""
         resumed_conversation = (
             self.resumed_conversation.model
             if self.resumed_conversation is not None and not self.is_demo
@@ -265,7 +265,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
 
     @property
     def session_grants(self) -> GrantsRecord:
-        """What the user granted for the session that is resumed."""
+        """What the user granted in the resumed session."""
         return (
             self.resumed_conversation.grants
             if self.resumed_conversation is not None
@@ -273,7 +273,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
         )
 
     def permissions(self) -> PermissionSetup:
-        """Return rules and mode, with what a resumed session was granted."""
+        """Return rules and mode, including what was granted to a resumed session."""
         resumed_conversation, grants = self.resumed_conversation, self.session_grants
         return permission_setup(
             self.settings,
@@ -283,7 +283,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
                 RuleText(rule, RuleBehavior(behavior), RuleSource.SESSION)
                 for behavior, rule in grants.grants
             ],
-            # A directory that became a link since would open another one.
+            # A directory that has become a link would grant access to another one.
             session_dirs=[Path(one) for one in grants.directories if os.path.realpath(one) == one],
             scratch_dir=self.scratch,
             readable_dirs=(self.results,),
@@ -306,7 +306,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
         return False
 
     def hook_session(self, permissions: PermissionSetup) -> HookSession:
-        """Return what hooks receive of the session."""
+        """Return the session data that hooks receive."""
         return HookSession(
             session_id=self.session.id,
             transcript_path=self.session.path,
@@ -321,7 +321,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
         )
 
     def checkpoints(self, turn_id: Callable[[], str], scope: WorkingScope) -> Checkpoints:
-        """Return what saves files as they were before each prompt."""
+        """Return the store of file contents before each prompt."""
         root = Path(os.path.realpath(self.settings.project_root))
         return Checkpoints(
             self.directory,
@@ -331,7 +331,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
         )
 
     def registry(self, *, without: Sequence[str] = ()) -> ToolRegistry:
-        """Return the tools but those named: those that need a user only where there is one."""
+        """Return the tools except those named; tools that ask the user need a user."""
         registry = ToolRegistry().without(without)
         if self.user.ask is None:
             registry = registry.without({"AskUserQuestion", "EnterPlanMode"})
@@ -341,7 +341,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
         if names is not None and "default" not in names:
             tools_by_name = {name: registry.get(name) for name in names}
             unknown = [name for name in names if tools_by_name[name] is None]
-            if self.member is not None:  # those of servers come later
+            if self.member is not None:  # tools of servers are added later
                 unknown = [name for name in unknown if not name.startswith("mcp__")]
             if unknown:
                 self.notes.append(f"--tools: there is no tool {', '.join(unknown)} here.")
@@ -353,17 +353,17 @@ class StartContext(Struct, frozen=True, kw_only=True):
         return registry
 
     def max_turns(self) -> int:
-        """Return after how many answers with tool calls a prompt ends."""
+        """Return after how many rounds with tool calls a turn ends."""
         limit = self.settings.limit("maxTurns", self.options.max_turns)
         usual = DEFAULT_MAX_TURNS_HEADLESS if self.options.headless else DEFAULT_MAX_TURNS
         return usual if limit is None else int(limit)
 
     def max_budget_usd(self) -> float | None:
-        """Return what the session may cost; None without a limit."""
+        """Return the most that the session may cost in US dollars; None without a limit."""
         return self.settings.limit("maxBudgetUsd", self.options.max_budget_usd)
 
     def observer(self, redactor: Redactor) -> Observer:
-        """Return what writes spans and, where asked for, the debug log."""
+        """Return the observer, which writes spans and, if requested, the debug log."""
         debug: DebugLog | None = None
         if self.options.debug:
             home = self.environment.agent_home

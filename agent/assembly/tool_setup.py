@@ -1,4 +1,4 @@
-"""Build the tools and what they may use of the conversation and its permission gate."""
+"""Build the tools, and the services and the permission gate that they use."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from permissions.mode import Mode, parse_mode
 from permissions.request import PermissionRequest
 
 SMALL_WINDOW: Final = 16_000
-"""Below this the definitions of all tools would leave too little to work in."""
+"""In a smaller window, the definitions of all tools would leave too little room."""
 SMALL_TOOLS: Final = ("Read", "Edit", "Bash", "Grep")
 
 
 class ToolParts(Struct, frozen=True):
-    """The tools of the main agent, and what they may use of the conversation."""
+    """The tools of the main agent, and the services that they use."""
 
     registry: ToolRegistry
     deferred_tools: DeferredTools
@@ -63,9 +63,9 @@ def build_tools(
     agents: AgentParts,
     with_search: bool,
 ) -> ToolParts:
-    """Build the tools and their services, as they are at the start of a conversation.
+    """Build the tools and their services for the start of a conversation.
 
-    `with_search`: tools of servers follow, most of which the model has to search for.
+    With `with_search`, tools of servers follow, most of which the model must search for.
     """
     environment, resumed_conversation = start.environment, start.resumed_conversation
     scope = WorkingDirectories(lambda: gate.context)
@@ -89,7 +89,7 @@ def build_tools(
         registry, only = lead_tools.registry, lead_tools.only
     if (seat := late.seat()) is not None:
         registry = seat.registry(registry)
-    # The tools of a conversation stay as they are at its start.
+    # The tools of a conversation do not change after its start.
     may_leave = gate.context.sandbox.may_leave
     registry.replace(bash_tool(may_leave=may_leave, places=late.places))
     registry.replace(agent_tool(agents.catalog.listing()))
@@ -114,7 +114,7 @@ def build_tools(
             user=start.user.ask,
             plans=start.user.plans,
             refusals=refusal_offers(start.sandbox, start.user.ask, gate),
-            subagents=agents.branch if start.member is None else None,  # limits are the leader's
+            subagents=agents.branch if start.member is None else None,  # the leader has the limits
             small_model=model.small,
             search=search,
             checkpoints=checkpoints,
@@ -135,7 +135,7 @@ def build_tools(
 
 
 def web_search(start: StartContext, model: ModelParts) -> SearchPort | None:
-    """Return the service that the settings name, else the endpoint's own search; None for none."""
+    """Return the configured search service, else the endpoint's own search, else None."""
     section = start.settings.values.webSearch
     if section is not None:
         service = search_service(section.provider, section.url, start.environment.env)
@@ -151,8 +151,8 @@ def web_search(start: StartContext, model: ModelParts) -> SearchPort | None:
 
 
 def serve_tools(start: StartContext, model: ModelParts, gate: PermissionGate) -> None:
-    """Offer what the settings choose of the endpoint's own tools, as long as the model in use has
-    it; what the model has not at the start is a note."""
+    """Offer the endpoint's own tools that the settings choose, while the model in use has them;
+    add a note about those that it lacks at the start."""
     model_in_use, client, rules = model.model_in_use, model.client, gate.context.rules
     denied_names = denied_tools(rules, OURS.values())
     names_to_serve = [
@@ -177,8 +177,8 @@ def serve_tools(start: StartContext, model: ModelParts, gate: PermissionGate) ->
 
 
 def ended_shells(shells: ShellRegistry) -> Callable[[], list[BackgroundReport]]:
-    """Return what reports to the model the background commands that ended since it was last
-    called."""
+    """Return a function that reports background commands that ended since its last call to the
+    model."""
 
     def reports() -> list[BackgroundReport]:
         return [
@@ -194,7 +194,7 @@ def ended_shells(shells: ShellRegistry) -> Callable[[], list[BackgroundReport]]:
 
 
 def _may_search(gate: PermissionGate, path: Path, cwd: Path) -> bool:
-    """Whether rules let the contents of a file appear among search results."""
+    """Whether rules allow the contents of a file to appear in search results."""
     request = PermissionRequest("Grep", {"path": str(path)})
     return gate.evaluate(request, cwd=cwd).reason not in {Reason.DENY_RULE, Reason.ASK_RULE}
 

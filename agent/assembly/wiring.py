@@ -1,4 +1,4 @@
-"""What the parts of one conversation share, and the parts they refer to before these are built."""
+"""State that the parts of a conversation share, and references to parts that are built later."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class LateParts(Struct, frozen=True):
     """Bound once a server is configured."""
 
     making_servers: Late[asyncio.Task[None]] = field(default_factory=lambda: Late("start of MCP"))
-    """Bound with the start of what will be `mcp`."""
+    """Bound when loading begins; `mcp` is bound at its end."""
 
     open_servers: Late[OpenAgentServers] = field(default_factory=lambda: Late("servers of agents"))
     ask_about_servers: Late[AskAboutServers] = field(
@@ -60,12 +60,12 @@ class LateParts(Struct, frozen=True):
     )
 
     async def servers_made(self) -> None:
-        """Return once the MCP servers are there, where any are configured."""
+        """Return once the MCP servers are loaded, or at once if none are configured."""
         if self.making_servers.is_bound:
             await asyncio.wait({self.making_servers()})
 
     def servers_or_none(self) -> LiveServers | None:
-        """Return the MCP servers, where there are any."""
+        """Return the MCP servers; None if none are loaded."""
         return self.mcp() if self.mcp.is_bound else None
 
     def cwd(self) -> Path:
@@ -86,7 +86,7 @@ class LateParts(Struct, frozen=True):
         return self.conversation().view.turn_id
 
     def user_messages(self) -> list[str]:
-        """Return what the user typed, oldest first: of a command with `!`, not what it printed."""
+        """Return what the user typed, oldest first, without the output of `!` commands."""
         return [as_typed(message.text) for message in self.conversation().view.prompts]
 
 

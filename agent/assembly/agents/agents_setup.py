@@ -45,7 +45,7 @@ class AgentParts(Struct, frozen=True):
     catalog: AgentCatalog
     supervisor: AgentSupervisor
     branch: AgentBranch
-    """What the main conversation's tools have of them."""
+    """The port through which tools of the main conversation use them."""
     workflows: Workflows
     orchestration: OrchestrationMode
     lead: AgentDefinition | None = None
@@ -64,7 +64,7 @@ def build_agents(
     kinds: AgentKinds,
     hooks: HookParts,
 ) -> AgentParts:
-    """Build what starts the agents of a session; nothing is read or started yet."""
+    """Build the catalog and the supervisor of agents; nothing is read or started yet."""
     caps = agent_caps(start)
     catalog = kinds.catalog
     setup = subagent_setup(
@@ -89,7 +89,7 @@ def build_agents(
             return
         supervisor.between_turns(event)
         if isinstance(event, UsageUpdate):
-            # The stream records nothing between two turns; what was paid is recorded all the same.
+            # The stream records nothing between two turns, but costs must be recorded.
             await recording.recorder.event(event, ())
 
     async def build(agent: RunningAgent, parent: LoopPorts | None) -> BuiltSubagent:
@@ -128,7 +128,7 @@ def build_agents(
 
 
 def _take_up(start: StartContext, supervisor: AgentSupervisor, recording: Recording) -> None:
-    """Name the agents that the program's end cut off; have reports delivered that it kept back."""
+    """Report agents that the end of the program interrupted, and deliver outstanding reports."""
     remains = unfinished_agents(start.directory, recording.recorder.session.transcript.path)
     if remains.cut_off:
         names = ", ".join(f"{one.agent_id} ({one.description})" for one in remains.cut_off[:10])
@@ -152,7 +152,7 @@ class AgentKinds(Struct, frozen=True):
     lead: AgentDefinition | None
 
     def applied_to(self, start: StartContext) -> StartContext:
-        """Return the start with the prompt, the model and the effort of the agent that leads."""
+        """Return the start context with prompt, model and effort of the leading agent."""
         lead, options = self.lead, start.options
         if lead is None:
             return start
@@ -173,7 +173,7 @@ class AgentKinds(Struct, frozen=True):
 
 
 def agent_kinds(start: StartContext, late: LateParts) -> AgentKinds:
-    """Return the kinds of agents. Raises UsageError where there is none to lead the session."""
+    """Return the kinds of agents. Raises UsageError if the one to lead the session is missing."""
     catalog = _catalog(start, late)
     start.notes.extend(catalog.flag_problems)
     # A worker of a team has the prompt and the tools of its subtask.
@@ -189,7 +189,7 @@ def agent_kinds(start: StartContext, late: LateParts) -> AgentKinds:
 
 
 def _catalog(start: StartContext, late: LateParts) -> AgentCatalog:
-    """Return the kinds of agents; their files are read when one is first asked for."""
+    """Return the kinds of agents; their files are read when the first one is needed."""
     settings = start.settings
     directories = agent_directories(
         project_root=settings.project_root,
@@ -234,15 +234,15 @@ def agent_caps(start: StartContext) -> AgentCaps:
 
 
 def limit_question(user: AskUser | None) -> LimitQuestion:
-    """Return what puts a limit before the user; without one it holds."""
+    """Return a function that asks the user to lift a limit; without a user it returns False."""
     return _Ask(user)
 
 
 class WorktreeQuestion:
-    """Asks what becomes of a worktree with changes; without a user it is kept."""
+    """Asks what to do with a worktree that has changes; without a user it is kept."""
 
     def __init__(self, user: AskUser | None) -> None:
-        """`user` is who is asked."""
+        """Ask through `user`; None if there is no user."""
         self._user = user
 
     async def __call__(self, text: str) -> WorktreeAnswer:
@@ -265,7 +265,7 @@ class WorktreeQuestion:
 
 
 class _Ask:
-    """Puts a limit before the user; without one the limit holds."""
+    """Asks the user to lift a limit; without a user the limit applies."""
 
     def __init__(self, user: AskUser | None) -> None:
         self._user = user

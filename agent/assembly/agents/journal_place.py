@@ -15,14 +15,14 @@ JOURNAL_VARIABLE: Final = "ORCH_JOURNAL"
 
 
 def journal_place(env: Mapping[str, str], agent_home: Path, project: Path) -> str:
-    """Return where the journal of a project is: a file, or the URL of a database."""
+    """Return the location of a project's journal: a file path, or the URL of a database."""
     location = env.get(JOURNAL_VARIABLE, "").strip()
     return location or str(agent_home / "workflows" / project_slug(project) / "journal.sqlite")
 
 
 def open_journal(place: str) -> JournalStore:
     """Open a journal. Raises JournalError."""
-    # With the first run; Postgres only where it is named.
+    # Imported with the first run; Postgres only if its URL is configured.
     from agent.orchestration.journal.journal_store import JournalStore
 
     if place.startswith(("postgres://", "postgresql://")):

@@ -1,6 +1,6 @@
-"""The worktree of a whole session: its hooks run before the conversation begins and after its end.
+"""The worktree of a session; its hooks run before the conversation begins and after its end.
 
-They are those of settings and plugins, confined as in a conversation.
+The hooks of settings and plugins are used, confined as in a conversation.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from permissions.scope.added_directories import may_be_added
 def session_worktrees(
     options: RunOptions, environment: Environment, settings: Settings
 ) -> Iterator[tuple[Worktrees, HookDispatch]]:
-    """Yield what makes and ends the worktree, and its hooks.
+    """Yield the manager of worktrees, and the dispatch of hooks.
 
     Raises:
         ConfigError: a setting requires a sandbox that is not available.

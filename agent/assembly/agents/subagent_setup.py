@@ -80,14 +80,14 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
     instructions: Instructions
     managers: ContextSetup
     tail: str
-    """Ends the system prompt."""
+    """Last part of the system prompt."""
     open_servers: Late[OpenAgentServers]
     max_depth: int
     worktrees: Worktrees
     ask: AskAboutWorktree
 
     async def build(self, agent: RunningAgent, parent: LoopPorts | None) -> BuiltSubagent:
-        """Return one sub-agent, ready to run. Raises AgentError where it has no tools."""
+        """Return one sub-agent, ready to run. Raises AgentError if it has no tools."""
         above = parent or self.parent()
         if not agent.definition.own_servers:
             return await self._ready(agent, above, above.calls.registry)
@@ -181,7 +181,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         return notes_limit(definition, settings.project_root, settings.agent_home)
 
     async def _worktree(self, agent: RunningAgent) -> AgentWorktree | None:
-        """Return the worktree of an agent that has one of its own: made now, or there already."""
+        """Return the existing or new worktree of an agent; None if it does not use its own."""
         values = agent.worktree or {}
         path, branch, base = (
             str(values.get(name, "")) for name in ("worktreePath", "worktreeBranch", "base")
@@ -270,7 +270,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         return build_system(context, builtin_registry(), config)
 
     def _model(self, agent: RunningAgent, above: LoopPorts) -> str | None:
-        """Return the model where it is another than the conversation's."""
+        """Return the model if it differs from the conversation's, else None."""
         forced_model = self.start.environment.env.get(MODEL_VARIABLE, "").strip()
         model = forced_model or agent.task.model or agent.definition.model
         if model:
@@ -302,7 +302,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
 
 
 def in_worktree(services: ToolServices, gate: SubagentGate, path: Path) -> ToolServices:
-    """Return the services of an agent that works in a checkout of its own."""
+    """Return the services of an agent that works in its own checkout."""
 
     def may_search(file: Path) -> bool:
         request = PermissionRequest("Grep", {"path": str(file)})
@@ -326,7 +326,7 @@ def _hand_in(agent: RunningAgent, answer: Mapping[str, object]) -> None:
 
 
 def _after_calls(agent: RunningAgent, then: AfterCalls | None) -> AfterCalls | None:
-    """End an agent that handed in its answer, once the other calls of that answer are done."""
+    """End an agent that handed in its answer, after the other calls of that round."""
     if agent.task.answer is None:
         return then
 
@@ -349,7 +349,7 @@ def subagent_setup(
     max_depth: int,
     ask: AskAboutWorktree,
 ) -> SubagentSetup:
-    """Return what builds each sub-agent."""
+    """Return the builder of sub-agents."""
     return SubagentSetup(
         start=start,
         parent=late.ports,
@@ -377,8 +377,8 @@ def subagent_setup(
 def _own_deferred_tools(
     registry: ToolRegistry, definition: AgentDefinition, parent: DeferredToolsPort | None
 ) -> DeferredTools:
-    """Return an agent's deferred tools; those that its parent loaded, and those that its
-    definition names, are loaded."""
+    """Return an agent's deferred tools. Those that its parent has loaded or that its definition
+    names are loaded already."""
     deferred_tools = DeferredTools(registry)
     names = [] if definition.tools is None else [tool.name for tool in registry.all()]
     deferred_tools.load([*(parent.loaded_names if parent is not None else ()), *names])

@@ -70,7 +70,7 @@ def build_workflows(
     orchestration: OrchestrationMode,
     limit_question: Callable[[AskUser], LimitQuestion],
 ) -> Workflows:
-    """Build them; the journal is opened when a first run starts."""
+    """Build the workflows; the journal is opened when the first run starts."""
     settings, environment = start.settings, start.environment
     place = journal_place(environment.env, settings.agent_home, settings.project_root)
     section = settings.values.workflows
@@ -84,7 +84,7 @@ def build_workflows(
         mode=late.mode,
         run_agent=_SessionAgents(catalog, supervisor).run,
         confine=start.sandbox.confine_where_held(
-            # Where the interpreter of scripts is, also below a directory that is hidden.
+            # The interpreter of scripts must be visible, even below a hidden directory.
             RunRequest(Confinement.READ_ONLY, visible=(sys.prefix, sys.base_prefix))
         ),
         orchestrates=lambda: orchestration.is_on,
@@ -97,7 +97,7 @@ def build_workflows(
 
 
 def workflow_places(settings: Settings, cwd: Path) -> WorkflowPlaces:
-    """Return where saved workflows are; those of a project count once it is trusted."""
+    """Return where saved workflows are; those of a project apply once it is trusted."""
     from agent.orchestration.workflow_files import WorkflowPlaces  # with the first workflow
 
     trust = settings.trust
@@ -131,7 +131,7 @@ class _SessionAgents:
         self._stagger = PrefixStagger()
 
     async def run(self, order: AgentOrder, abort: AbortSignal) -> AgentAnswer:
-        """Run one to its end."""
+        """Run one agent to its end."""
         task = AgentTask(
             description=order.label or order.prompt[:60].splitlines()[0],
             workflow=order.run,
@@ -173,7 +173,7 @@ class _SessionAgents:
         )
 
     def _definition(self, order: AgentOrder) -> AgentDefinition:
-        """Raises AgentError where there is no agent of that kind."""
+        """Return its definition. Raises AgentError if there is no agent of that kind."""
         if order.reports_findings and not order.agent_type:
             return _FAN_OUT
         definition = self._catalog.get(order.agent_type or GENERAL)
@@ -204,7 +204,7 @@ class _Used(Struct, frozen=True):
 
 
 class _Failure:
-    """What ended an agent, of its events."""
+    """Collects from an agent's events what ended it."""
 
     def __init__(self, release: Callable[[], None]) -> None:
         self._release = release

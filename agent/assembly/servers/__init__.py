@@ -1,1 +1,1 @@
-"""The MCP servers of a conversation: made once there are any, and built."""
+"""Builds the MCP servers of a conversation, once any are configured."""

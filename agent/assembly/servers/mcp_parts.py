@@ -1,4 +1,4 @@
-"""Build the servers of a conversation; imported where one is configured."""
+"""Build the servers of a conversation; imported only if one is configured."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def live_servers(
     hooks: HookParts,
     tools: ToolParts,
 ) -> tuple[LiveServers, AgentServers]:
-    """Return those of the conversation and those of its agents; nothing is started yet."""
+    """Return the servers of the conversation and of its agents; nothing is started yet."""
     environment = start.environment
     user = start.user.mcp() if start.user.mcp is not None else None
     changes = ToolChangeGuard(
@@ -126,7 +126,7 @@ def live_servers(
 
 
 class _AskedModel:
-    """What servers ask of the model, with what the user stored about it."""
+    """Answers sampling requests of servers, with the user's stored consents."""
 
     def __init__(
         self, start: StartContext, late: LateParts, model: ModelParts, user: McpUser | None
@@ -164,7 +164,7 @@ class _AskedModel:
 def _builder(
     servers: McpServers, start: StartContext, late: LateParts
 ) -> Callable[[ServerView], Sequence[AnyTool]]:
-    """Return what makes the tools of a server that no rule denies."""
+    """Return a function that builds the tools of a server, except those that a rule denies."""
     bridge = ToolBridge(servers, start.environment.env, start.warn)
 
     def build(view: ServerView) -> Sequence[AnyTool]:

@@ -1,4 +1,4 @@
-"""The MCP servers of a conversation, made once there are any: nothing of MCP is loaded before."""
+"""The MCP servers of a conversation; MCP is only imported once a server is configured."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TIMEOUT_MS: Final = 30_000
 
 
 async def has_servers(start: StartContext) -> bool:
-    """Return whether a server is configured. Raises FlagError where none may be named."""
+    """Return whether a server is configured. Raises FlagError if `--mcp-config` is forbidden."""
     if not start.options.mcp_configs and start.is_demo:
         return False
     if start.options.mcp_configs and (POLICY_DIR / MANAGED_FILE).exists():
@@ -48,7 +48,7 @@ async def has_servers(start: StartContext) -> bool:
 
 
 def _any_servers(start: StartContext) -> bool:
-    """Whether there may be one, found out without reading what it is."""
+    """Whether a server may be configured; a quick check without parsing."""
     settings = start.settings
     if start.lead is not None and start.lead.own_servers:
         return True
@@ -73,7 +73,7 @@ def _names_servers(file: Path) -> bool:
 
 
 class McpSetup:
-    """Begins with the conversation, and follows its settings."""
+    """Starts the servers with the conversation, and follows changes of the settings."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class McpSetup:
         tools: ToolParts,
         is_wanted: bool,
     ) -> None:
-        """Nothing is loaded; with `is_wanted` it will be, else when a server is configured."""
+        """Load nothing yet; `begin` does if `is_wanted`, else a later change of settings."""
         self._start = start
         self._late = late
         self._state = state
@@ -100,7 +100,7 @@ class McpSetup:
         late.ask_about_servers.bind(self.ask_about)
 
     def begin(self, grants: Grants) -> None:
-        """Load and start what is configured, in the background; `grants` stores rules."""
+        """Load and start the configured servers in the background; `grants` stores rules."""
         grants.on_allowed = self._bind_stored
         self._start.current_settings.on_change(self._follow)
         if self._is_wanted:
@@ -111,7 +111,7 @@ class McpSetup:
         self._making = self._late.making_servers.bind(task)
 
     async def _make(self) -> None:
-        # In a thread: it takes longer than a frame.
+        # In a thread, because the import takes longer than a frame.
         await asyncio.to_thread(importlib.import_module, "agent.assembly.servers.mcp_parts")
         from agent.assembly.servers.mcp_parts import live_servers
 
@@ -140,7 +140,7 @@ class McpSetup:
             self._begin_making()
 
     async def open_for(self, definition: AgentDefinition) -> OpenServers:
-        """Connect to the servers of an agent's own; MCP is loaded with the first.
+        """Connect to an agent's own servers; loads MCP if necessary.
 
         Raises:
             AgentError: MCP cannot be used here.
@@ -148,8 +148,8 @@ class McpSetup:
         return await (await self._make_servers()).open(own_servers(definition))
 
     async def ask_about(self, definition: AgentDefinition) -> Sequence[str]:
-        """Ask the user about the servers of a kind of worker, which starts them itself; return why
-        some are not started. Raises AgentError as `open_for` does."""
+        """Ask the user about the servers that a worker of this kind will start; return the reasons
+        for those that are not started. Raises AgentError like `open_for`."""
         if not definition.own_servers:
             return ()
         return await (await self._make_servers()).refusals(own_servers(definition))
@@ -163,7 +163,7 @@ class McpSetup:
         return self._of_agents
 
     async def ready(self) -> None:
-        """Wait for what the first prompt needs: all servers without a screen, within limits."""
+        """Wait for what the first prompt needs; headless, for all servers within a time limit."""
         if self._making is None:
             return
         await asyncio.shield(self._making)
@@ -176,7 +176,7 @@ class McpSetup:
         await self._late.mcp().ready(timeout_s=limit)
 
     def hub(self) -> McpServers | None:
-        """Return the connections; None while there are none."""
+        """Return the connections; None before MCP is loaded."""
         live = self._late.servers_or_none()
         return live.servers if live is not None else None
 
@@ -184,14 +184,14 @@ class McpSetup:
         """Return the servers once the first prompt may begin.
 
         Raises:
-            ServerRequired: one without which the run must not begin is not connected.
+            ServerRequired: a server that the run requires is not connected.
         """
         await self.ready()
         live = self._late.servers_or_none()
         return live.summary() if live is not None else ServerSummary()
 
     def before_start(self, hooks: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
-        """Return what also waits for servers, beside the hooks of the start."""
+        """Return a function that runs the start-up hooks and waits for the servers meanwhile."""
 
         async def run() -> None:
             await asyncio.gather(hooks(), self.ready())
@@ -199,11 +199,11 @@ class McpSetup:
         return run
 
     def reminders(self, inner: Reminders) -> ServerReminders:
-        """Return reminders that also tell the model of the servers."""
+        """Return reminders that also tell the model about the servers."""
         return ServerReminders(inner, self._late)
 
     async def aclose(self) -> None:
-        """End everything."""
+        """Stop loading, and end all servers."""
         if self._making is not None and not self._making.done():
             self._making.cancel()
             await asyncio.wait({self._making})
@@ -215,12 +215,12 @@ class ServerReminders:
     """Tells the model what servers offer: once, and again when that changes."""
 
     def __init__(self, inner: Reminders, late: LateParts) -> None:
-        """`inner` returns everything else."""
+        """`inner` returns all other reminders."""
         self._inner = inner
         self._late = late
 
     def first(self) -> Sequence[str]:
-        """Return what opens a conversation."""
+        """Return the reminders at the start of a conversation."""
         return self._inner.first()
 
     def before_prompt(self) -> Sequence[str]:

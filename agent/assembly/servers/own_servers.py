@@ -1,4 +1,4 @@
-"""The servers that an agent's definition configures, in the form of those of the settings."""
+"""The servers that an agent's definition configures, in the form that settings use."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _SOURCES: Final = {
 
 
 def own_servers(definition: AgentDefinition) -> tuple[McpServerText, ...]:
-    """Return the servers that a definition configures, as the settings have theirs."""
-    # A file of a project counts once its content is trusted; what it starts is asked about too.
+    """Return the servers that a definition configures."""
+    # A project's file applies once the project is trusted; its servers also need consent.
     source = _SOURCES.get(definition.source, RuleSource.PROJECT)
     return tuple(
         McpServerText(name, raw, source, definition.path, None)

@@ -1,4 +1,4 @@
-"""Run a worker of a team: assemble its conversation, work until its leader says stop."""
+"""Run a worker of a team: assemble its conversation and work until its leader stops it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from agent.teams.seat import MemberStart, TeamSeat, WorkerSeat
 
 
 class AssembledMember(Protocol):
-    """What the assembly returns, as far as a worker needs it."""
+    """The part of an assembled conversation that a worker needs."""
 
     @property
     def conversation(self) -> Conversation:
@@ -65,7 +65,7 @@ async def run_member(
     """Run a worker to its end.
 
     Raises:
-        LeaseTaken: that worker is alive already.
+        LeaseTaken: that worker is running already.
         AgentError: its conversation cannot be opened.
     """
     config = start.config
@@ -100,7 +100,7 @@ async def run_alone(
     show: Callable[[AgentEvent], None],
     notify: Callable[[str, str], None],
 ) -> None:
-    """Run a worker in a process of its own. Raises as `run_member` does."""
+    """Run a worker in a process of its own. Raises what `run_member` raises."""
     watch = MailWatch(config.place)
     try:
         start = MemberStart(config, watch)
@@ -110,7 +110,7 @@ async def run_alone(
 
 
 def _resume_options(options: RunOptions, version: str) -> RunOptions:
-    """Return the options that continue the worker's session where there is one already."""
+    """Return the options, changed to resume the worker's session if it exists."""
     assert options.session_home is not None
     assert options.session_id is not None
     store = SessionStore(options.session_home, version=version)

@@ -52,7 +52,7 @@ from permissions.subagent_gate import SubagentGate
 NOT_FOR_WORKERS: Final = frozenset(
     NEVER | STARTS_AGENTS | {"ListAgents", "SendMessage", "ToolSearch"}
 )
-"""Tools that need the user, that would nest, or that a worker has of its own."""
+"""Tools that need the user, that would start further agents, or that workers replace."""
 _NO_PANES: Final = (
     "There are no panes here, so workers run inside this program. Panes need tmux, WezTerm, "
     "iTerm2, or kitty with allow_remote_control and listen_on."
@@ -188,7 +188,7 @@ def _leader_seat(
 
 
 def _take_lead(place: TeamPlace) -> Lease:
-    """Become the leader. Raises TeamError where there is one, or the disk takes no files."""
+    """Become the leader. Raises TeamError if there is one, or the files cannot be written."""
     try:
         lease = Lease.take(place.leader_lease, f"The leader of the team {place.name}")
         MailDirectory(place.member_dir(LEADER)).make()
@@ -201,31 +201,31 @@ def _take_lead(place: TeamPlace) -> Lease:
 
 
 def chosen_mode(start: StartContext) -> str:
-    """Return where workers run, as the command line or the settings have it."""
+    """Return where workers run, according to the command line or the settings."""
     if start.is_demo:
-        return "in-process"  # the scripted model is this process's own
+        return "in-process"  # the scripted model exists only in this process
     return start.options.teammate_mode or start.settings.values.teammateMode or "auto"
 
 
 def _worker_gates(
     late: LateParts, catalog: AgentCatalog, staff: Staff
 ) -> Callable[[str], PermissionGate]:
-    """Return what decides the requests of each worker: its leader's gate, in the worker's mode if
-    that is the stricter one. The worker itself has held them against its other limits."""
+    """Return a function that returns the gate for a worker's requests: the leader's, in the
+    worker's mode if that is stricter. The worker has checked its other limits itself."""
 
     def gate_for(worker: str) -> PermissionGate:
         try:
             kind = staff.find(worker).agent_type
             mode = catalog.get(kind).permission_mode if kind is not None else None
         except AgentError:
-            mode = Mode.DEFAULT  # no member, or its kind is gone: its mode is unknown
+            mode = Mode.DEFAULT  # no member, or its kind no longer exists
         return SubagentGate(late.gate(), agent_limits(agent=worker, mode=mode))
 
     return gate_for
 
 
 def _announced_mode(start: StartContext) -> str:
-    """Return where workers run; a note says where that is not possible."""
+    """Return where workers run, and add a note if that is not possible."""
     mode = chosen_mode(start)
     if mode in PANE_MODES and terminal_here(start.environment.env) is None:
         start.notes.append(_NO_PANES)
@@ -240,8 +240,8 @@ def _member_options(
     catalog: AgentCatalog,
     entry: MemberEntry,
 ) -> RunOptions:
-    """Return what a worker is started with: the leader's rules and mode as they are now, and the
-    definition of its kind. Raises TeamError where that kind is not there any more."""
+    """Return the options for a worker: the leader's current rules and mode, and the definition of
+    its kind. Raises TeamError if that kind no longer exists."""
     try:
         kind = catalog.get(entry.agent_type) if entry.agent_type is not None else None
     except AgentError as error:
