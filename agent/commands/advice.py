@@ -1,6 +1,6 @@
-"""What to report where a line begins with `/` and the name of no command here.
+"""Advice for a line that begins with `/` but names no command.
 
-Users bring names from other agents; the advice names what does the same here, or that nothing does.
+Users know names from other agents; the advice says what does the same here, or that nothing does.
 """
 
 from __future__ import annotations
@@ -100,17 +100,18 @@ _FROM_A_SHELL: Final = {
     "trust": "--trust trusts the folder for one run.",
     "vim": "agent-tui config set editorMode vim.",
 }
-"""What does the same without the screen."""
+"""How to achieve the same without the screen."""
 _ADVICE: Final = {name: text for names, text in _ELSEWHERE.items() for name in names.split()}
 _LOOKS_LIKE_ONE: Final = compile_late(r"[A-Za-z][A-Za-z0-9_:.-]*")
 
 
 def advice_on(text: str, registry: CommandRegistry, waiting: Collection[str] = ()) -> str | None:
-    """Return what to show the user instead of sending a line; None where it is to be sent.
+    """Return what to show the user instead of sending a line; None to send it to the model.
 
-    `waiting` are commands of the project that were not trusted yet.
-    What is not a command by its form is sent (`/usr/bin is missing`), and what begins with a file
-    that is there (`/etc is full`).
+    `waiting` are names of project commands that are not trusted yet.
+
+    A line that does not have the form of a command (`/usr/bin is missing`) is sent, and so is one
+    that begins with an existing file (`/etc is full`).
     """
     parts = split_command(text)
     if parts is None or registry.find(parts[0]) is not None:

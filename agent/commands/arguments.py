@@ -1,4 +1,4 @@
-"""Arguments of commands inserted into their text: `$ARGUMENTS`, `$1`, `$name`, `${CLAUDE_…}`. Pure.
+"""Insert arguments into a command's text: `$ARGUMENTS`, `$1`, `$name`, `${CLAUDE_…}`. Pure.
 
 Forms and counting are those of the skills documentation: `$ARGUMENTS[0]` is the first argument
 everywhere, `$N` counts from 0 in skills and from 1 in command files (unless one uses `$0`).
@@ -26,24 +26,24 @@ _PLACEHOLDER: Final = compile_late(
 
 
 class CommandArguments(Struct, frozen=True):
-    """What the user typed behind a command's name."""
+    """What the user typed after a command's name."""
 
     text: str
     names: tuple[str, ...] = ()
-    """Names of the arguments by place, from the head of the file."""
+    """Names of the arguments in order, from the frontmatter of the file."""
     first: int = 1
     """The number of the first argument in `$N`."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """`${NAME}` values; unknown names stay as they are written."""
+    """`${NAME}` values; unknown names are left unchanged."""
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The arguments one by one, quotes respected where they are closed."""
+        """The separate arguments; quotes are respected if they are closed."""
         return split_arguments(self.text)
 
 
 def split_arguments(text: str) -> tuple[str, ...]:
-    """Return the words of a line as a shell would take them; an open quote is just a character."""
+    """Split a line like a shell; with an unclosed quote, at white space only."""
     try:
         return tuple(shlex.split(text))
     except ValueError:
@@ -56,7 +56,7 @@ def uses_arguments(template: str, names: Sequence[str] = ()) -> bool:
 
 
 def substitute(template: str, arguments: CommandArguments) -> str:
-    """Return the template with every placeholder replaced once; values are never read again."""
+    """Return the template with every placeholder replaced; values are not expanded again."""
     words = arguments.words
     places = {name: place for place, name in enumerate(arguments.names)}
 
@@ -82,9 +82,9 @@ def substitute(template: str, arguments: CommandArguments) -> str:
 
 
 def first_number(template: str, default: int) -> int:
-    """Return what `$N` counts from in this text: one that uses `$0` counts from there."""
+    """Return what `$N` counts from: 0 in a text that uses `$0`, else `default`."""
     if "$0" not in template:
-        # Hundreds of files are asked for it before the first prompt can leave.
+        # Fast path: this runs for hundreds of files before the first prompt is sent.
         return default
     uses_zero = any(match["number"] == "0" for match in _PLACEHOLDER.finditer(template))
     return 0 if uses_zero else default

@@ -1,4 +1,4 @@
-"""What a local command may use: the conversation as it sees it, and the places around it."""
+"""What a local command may use of the conversation and its environment."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class CommandSession(SessionFacts, Protocol):
-    """The session, as commands read it; `agent.conversation.conversation_view` has it."""
+    """The session as commands see it; implemented in `agent.conversation.conversation_view`."""
 
     @property
     def transcript_path(self) -> Path:
@@ -41,15 +41,15 @@ class CommandSession(SessionFacts, Protocol):
 
     @property
     def is_running(self) -> bool:
-        """Whether a prompt is being worked on."""
+        """Whether a turn is running."""
         ...
 
 
 class SessionChanges(Protocol):
-    """What commands change; `agent.conversation.controls.ConversationControls` has it."""
+    """What commands change; implemented by `agent.conversation.controls.ConversationControls`."""
 
     async def set_model(self, model: str) -> str:
-        """Use another model from the next request on; return what of the history it cannot read."""
+        """Use another model for the next request; return what it cannot read of the history."""
         ...
 
     def set_effort(self, effort: Effort | None) -> None:
@@ -62,38 +62,38 @@ class SessionChanges(Protocol):
 
 
 class LedTeam(Protocol):
-    """The team that the session leads; `agent.teams.leader` has it."""
+    """The team that the session leads; implemented in `agent.teams.leader`."""
 
     def lines(self) -> Sequence[str]:
-        """Return the members, who waits for permission, and the tasks."""
+        """Return the members, those that wait for permission, and the tasks."""
         ...
 
     def rows(self) -> Sequence[RunningAgent]:
-        """Return the workers with what they do and have used."""
+        """Return the workers with their activity and usage."""
         ...
 
     def follow(self, listener: Callable[[], None]) -> None:
-        """Call this when a worker did something."""
+        """Call `listener` after every activity of a worker."""
         ...
 
     async def tell(self, name: str, text: str) -> str:
-        """Send a worker a message; return what became of it. Raises TeamError and OSError."""
+        """Send a worker a message; return a text about it. Raises TeamError and OSError."""
         ...
 
     async def dismiss(self, name: str) -> str:
-        """Stop a worker for the user. Raises TeamError and OSError."""
+        """Stop a worker; return a text about it. Raises TeamError and OSError."""
         ...
 
 
 class CommandContext(Struct, frozen=True, kw_only=True):
-    """Made by the composition root, once per conversation."""
+    """What commands may use; created by the assembly, once per conversation."""
 
     session: CommandSession
     status: ConversationStatus
     costs: Costs | None
-    """What was paid, by model and in all sessions; None where it is not added up."""
+    """Costs by model and of all sessions; None if they are not recorded."""
     context_breakdown: Callable[[], ContextBreakdown]
-    """Returns what fills the model's window, part by part."""
+    """Returns the usage of the model's window by part."""
     changes: SessionChanges
     registry: CommandRegistry
     custom: CustomCommands
@@ -110,27 +110,27 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     """Receives a working directory that was added."""
     env: Mapping[str, str]
     reading: ReadingPrograms
-    """Starts git."""
+    """Starts git, confined to reading."""
     home: Path
     agent_home: Path
     version: str
     endpoint: Callable[[], str]
-    """Where requests go now, for users."""
+    """Returns the address that requests are sent to, for users."""
     list_models: Callable[[], Awaitable[Sequence[str]]]
     """Asks the endpoint. Raises ModelError."""
     team: Callable[[], LedTeam | None]
-    """Returns the team that the session leads; None where it leads none."""
+    """Returns the team that the session leads, or None."""
     may_lead: Callable[[str], None]
-    """Takes the name of a team. Raises AgentError where no session can begin to lead it."""
+    """Takes the name of a team. Raises AgentError if no session can begin to lead it."""
     advisor: AdvisorChoice
-    """Which model the working one may consult."""
+    """The model that the working model may consult."""
     model_problem: Callable[[str], str | None]
-    """Returns why a model cannot be asked, with what to do; None where nothing is known."""
+    """Returns why a model cannot be used, and what to do; None if no problem is known."""
     ask_side_question: Callable[[str], Awaitable[str]]
-    """Asks the model beside the conversation. Raises ModelError."""
+    """Asks the model a side question, which the history does not contain. Raises ModelError."""
     servers: Callable[[], LiveServers | None]
-    """Returns the MCP servers; None where none is configured, and before they are made."""
+    """Returns the MCP servers; None if none is configured, or before they are loaded."""
     servers_made: Callable[[], Awaitable[None]]
-    """Returns once they are made, where any are configured."""
+    """Returns once they are loaded, or at once if none is configured."""
     reload_settings: Callable[[], Awaitable[None]]
     """Reads settings and trust again; what changed applies at once. Raises ConfigError."""

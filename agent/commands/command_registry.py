@@ -1,7 +1,7 @@
-"""All commands of one start: lists of every source, one after the other; the order is the priority.
+"""All commands: the lists of every source, in order of priority.
 
-What is costly (reading directories) is cached per project and refreshed when files change; whether
-a command is available and switched on is asked again at every listing. Source: the pattern
+Costly work (reading directories) is cached per project and refreshed when files change; whether a
+command is available and enabled is checked again for every listing. Source: the pattern
 "command-and-plugin-systems".
 """
 
@@ -13,20 +13,20 @@ from collections.abc import Callable, Sequence
 from agent.commands.spec import SKILLS, Command, PromptCommand, Surface
 
 Source = Callable[[], Sequence[Command]]
-"""Returns the commands of one source; cheap, for it is asked often."""
+"""Returns the commands of one source; must be cheap, because it is called often."""
 
 
 class CommandRegistry:
-    """Merges sources. Holds metadata only: no command is imported here."""
+    """Merges sources. Contains metadata only: no command is imported here."""
 
     def __init__(self, sources: Sequence[Source], surface: Surface) -> None:
-        """Of two commands of one name the one from the earlier source applies."""
+        """Of two commands with one name, that of the earlier source is used."""
         self._sources = tuple(sources)
         self.surface = surface
         """Where these commands are typed."""
 
     def all(self) -> tuple[Command, ...]:
-        """Return what can be used now, first of each name, in order of priority."""
+        """Return the commands available now, the first of each name, in order of priority."""
         by_name: dict[str, Command] = {}
         for source in self._sources:
             for command in source():
@@ -36,19 +36,19 @@ class CommandRegistry:
         return tuple(by_name.values())
 
     def list_commands(self) -> tuple[Command, ...]:
-        """Return what menus show, by name."""
+        """Return the commands that menus show, sorted by name."""
         visible = [command for command in self.all() if command.meta.is_listed]
         return tuple(sorted(visible, key=lambda command: command.meta.name))
 
     def for_model(self) -> tuple[PromptCommand, ...]:
-        """Return what the model may run by itself: skills first, each kind by name."""
+        """Return the commands that the model may run: skills first, then others, sorted by name."""
         commands = [c for c in self.all() if isinstance(c, PromptCommand) and c.for_model]
         return tuple(sorted(commands, key=lambda c: (c.meta.source not in SKILLS, c.meta.name)))
 
     def find(self, name: str) -> Command | None:
-        """Return the command of a name, else of an alias; None when there is none.
+        """Return the command with this name, else with this alias, else None.
 
-        A name precedes every alias, whatever their sources.
+        Names take precedence over aliases, regardless of the sources.
         """
         commands = self.all()
         for command in commands:
@@ -57,13 +57,13 @@ class CommandRegistry:
         return next((c for c in commands if name in c.meta.aliases), None)
 
     def nearest(self, name: str) -> str | None:
-        """Return the name that a mistyped one was probably intended as."""
+        """Return the name that a mistyped one probably meant, or None."""
         commands = self.all()
         names = [command.meta.name for command in commands]
         aliases = [alias for command in commands for alias in command.meta.aliases]
         inside = next((each for each in names if each.endswith(f":{name}")), None)
         if inside is not None:
-            # Of a command in a directory users remember the last part.
+            # Users often type only the last part of `folder:name`.
             return inside
         for candidates in (names, aliases):
             close = difflib.get_close_matches(name, candidates, n=1, cutoff=0.7)

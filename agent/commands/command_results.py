@@ -1,4 +1,4 @@
-"""What a local command asks for: values that one place acts on (the screen, or a headless run)."""
+"""Results of local commands: values that the screen or a headless run acts on."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class LeadTeam(Struct, frozen=True):
 
 
 class Renamed(Struct, frozen=True):
-    """The session has a name, which the window may show."""
+    """The session has a new name, which the title of the window may show."""
 
     title: str
 

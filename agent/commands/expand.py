@@ -1,7 +1,7 @@
-"""Prompts on their way to the model: `/commands` become their text, `@files` their contents.
+"""Expand prompts for the model: `/commands` become their text, `@files` their contents.
 
-The user's own words stay as they were typed; what they expand to precedes them as a note,
-so that history, titles and rewinding show what the user wrote.
+The user's own words are sent as typed; the expansion precedes them as a note, so that history,
+titles and rewinding show what the user wrote.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_TEXT_CHARS: Final = 200_000
 
 
 class TemplateValues(Struct, frozen=True):
-    """Values that templates may name."""
+    """Values of variables in templates."""
 
     session_id: str
     project_dir: Path
@@ -40,17 +40,17 @@ class TemplateValues(Struct, frozen=True):
 
 
 class TemplateText(Struct, frozen=True):
-    """A template with everything inserted."""
+    """A template after expansion."""
 
     text: str
     own_words: tuple[str, ...]
-    """The parts written by the template and the user, where `@path` applies."""
+    """The parts written by the template or the user, in which `@path` is expanded."""
     refusal: str = ""
     """Why it cannot be used: one of its commands was not allowed to run."""
 
 
 class TemplateRunner:
-    """Turns templates into text: arguments, commands, variables."""
+    """Expands arguments, commands and variables in templates."""
 
     def __init__(
         self, calls: Callable[[], CallPorts], hooks: HookDispatch, surround: TemplateValues
@@ -70,8 +70,8 @@ class TemplateRunner:
         *,
         by_user: bool,
     ) -> TemplateText:
-        """Return the text; the events of commands inside it are sent to `events`. `by_user`: not
-        the model but the user named it."""
+        """Return the text; events of commands inside it are sent to `events`. `by_user` is whether
+        the user, not the model, ran the command."""
 
         async def guard(call: ToolUse) -> str | None:
             return await self._hooks.pre_skill_shell_command(
@@ -90,7 +90,7 @@ class TemplateRunner:
                 own.append(text)
                 continue
             command = substitute(part.command, command_arguments)
-            from agent.commands.template_shell import run_shell_part  # few templates have one
+            from agent.commands.template_shell import run_shell_part  # few templates need it
 
             output = await run_shell_part(command, guard, self._calls(), events, abort)
             if output.refusal:
@@ -128,7 +128,7 @@ class Expander:
         *,
         ready: Callable[[], Awaitable[None]],
     ) -> None:
-        """Everything is made by the composition root; `ready` waits for the command files."""
+        """`ready` waits until the command files have been read."""
         self._registry = registry
         self._runner = runner
         self._mentions = mentions
@@ -140,7 +140,7 @@ class Expander:
     async def expand(
         self, prompt: Prompt, events: TurnEvents, abort: AbortSignal
     ) -> ExpandedPrompt:
-        """Return what precedes the prompt, or why it is not sent."""
+        """Return the messages before the prompt, or why it is not sent."""
         await self._ready()
         command, arguments = self._command(prompt)
         if command is None:
@@ -185,14 +185,14 @@ class Expander:
     async def _attach(
         self, texts: Sequence[str], events: TurnEvents, abort: AbortSignal
     ) -> tuple[Message, ...]:
-        """Return the files that texts mention."""
+        """Return messages with the files that texts mention."""
         files = await self._mentions.attach(texts, events.turn_id, abort)
         for note in files.notes:
             await events.notice(note.level, note.text)
         return files.messages
 
     async def expand_queued(self, prompt: Prompt) -> tuple[Message | Notice, ...] | None:
-        """Return what precedes a prompt that joins a running turn; None for commands."""
+        """Return the messages before a prompt that joins a running turn; None for commands."""
         if self._command(prompt)[0] is not None:
             return None
         signal = AbortController().signal
@@ -201,7 +201,7 @@ class Expander:
         return (*notices, *files.messages)
 
     async def end_turn(self) -> None:
-        """Take back what a command changed for its turn."""
+        """Undo what a command changed for its turn."""
         await self._scope.leave()
 
     def _command(self, prompt: Prompt) -> tuple[PromptCommand | None, str]:
@@ -225,7 +225,7 @@ class Expander:
 
 
 def command_message(command: PromptCommand, text: str, *, agent: str | None = None) -> Message:
-    """Return a command's text as the model receives it, in front of the line that was typed."""
+    """Return a command's text as a message, which precedes the line that was typed."""
     name = command.meta.name
     directory = ""
     if command.meta.file is not None and command.meta.file.name == "SKILL.md":

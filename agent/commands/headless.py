@@ -1,4 +1,4 @@
-"""Commands in a run without a screen: what a line that begins with `/` prints."""
+"""Commands in a headless run: what a line that begins with `/` prints."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class CommandReply(Struct, frozen=True):
     text: str
     is_error: bool = False
     compacts: str | None = None
-    """What the summary must hold, where the command asks for a compaction; text comes with it."""
+    """Focus of the summary if the command asks for a compaction, else None."""
 
 
 async def run_typed_command(text: str, center: CommandService) -> CommandReply | None:
-    """Run a local command and return what it prints; None for what is sent to the model."""
+    """Run a local command and return its output; None if the text is for the model."""
     parts = split_command(text)
     if parts is None:
         return None

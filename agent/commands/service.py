@@ -1,4 +1,4 @@
-"""Everything about commands of one conversation, for the screen."""
+"""The commands of one conversation, for the screen and headless runs."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from agent.files.file_index import FileIndex
 
 
 class LocalModule(Protocol):
-    """What a module of a local command has."""
+    """The interface of a local command's module."""
 
     async def call(self, arguments: str, context: CommandContext) -> CommandResult:
-        """Do it. Raises AgentError for what users can mend."""
+        """Run the command. Raises AgentError, with a text for the user."""
         ...
 
 
@@ -29,20 +29,20 @@ async def _at_once() -> None:
 
 
 class CommandService(Struct, frozen=True):
-    """Registry, command files, the file list, and the way to run a local command."""
+    """Registry, command files and file index; runs local commands."""
 
     registry: CommandRegistry
     custom: CustomCommands
     context: CommandContext
     files: FileIndex
     ready: Callable[[], Awaitable[None]] = _at_once
-    """Returns once command files have been read: before it a name may be unknown."""
+    """Returns once command files have been read; before that a name may be unknown."""
 
     async def run_local(self, command: LocalCommand, arguments: str) -> CommandResult:
-        """Import a local command, run it and return what it asks for.
+        """Import and run a local command, and return its result.
 
         Raises:
-            AgentError: it cannot be done; the text is for the user.
+            AgentError: the command failed; the text is for the user.
         """
         module = cast(LocalModule, import_module(command.module))
         return await module.call(arguments, self.context)

@@ -1,4 +1,4 @@
-"""A session's name as a user types it behind a command."""
+"""A session's name as a user types it after a command."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ MAX_CHARS: Final = 200
 
 
 def title_of(arguments: str) -> str:
-    """Return the name on one line, without control characters; empty where there is none."""
+    """Return the name on one line, without control characters; empty without one."""
     return " ".join(sanitize(arguments).split())[:MAX_CHARS]

@@ -1,4 +1,4 @@
-"""Hooks in the head of a skill or command: in force from its first use to the session's end."""
+"""Hooks in the frontmatter of a skill or command: in force from its first use on."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from hooks.config.spec import HookSource
 
 
 class SkillHooks:
-    """Registers the hooks of what is used."""
+    """Registers the hooks of commands when they are used."""
 
     def __init__(self, hooks: HookDispatch) -> None:
-        """Nothing is in force yet."""
+        """Start without hooks."""
         self._hooks = hooks
         self._in_force: dict[str, Mapping[str, object]] = {}
 
     def use(self, command: PromptCommand, template: Template) -> None:
-        """Put the hooks of a command in force; used again, those of its file as it is now.
+        """Register the hooks of a command, in place of those of an earlier use.
 
-        Trust is the file's own: what waits for it cannot be used at all.
+        Trust was checked with the file: a command that waits for trust cannot be used at all.
         """
         owner = f"skill:{command.meta.name}"
         hooks = template.hooks or {}

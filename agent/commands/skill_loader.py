@@ -1,4 +1,4 @@
-"""Skills as the model sees them: a list it receives, and texts it loads by name."""
+"""Skills for the model: a list that it receives, and texts that it loads by name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Skills:
     ) -> None:
         """`emit` takes the events of commands that a skill runs.
 
-        `only` are the names of those there are, without their plugins' names if one likes.
+        `only` limits the skills to these names; the plugin's part may be omitted.
         """
         self._only = only
         self._registry = registry
@@ -48,7 +48,7 @@ class Skills:
         self._listing: str | None = None
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of what the model may use."""
+        """Return the names of the skills that the model may use."""
         return tuple(command.meta.name for command in self._offered_commands())
 
     def _offered_commands(self) -> tuple[PromptCommand, ...]:
@@ -59,7 +59,7 @@ class Skills:
         return tuple(c for c in commands if chosen & {c.meta.name, c.meta.name.rpartition(":")[2]})
 
     async def load(self, name: str, arguments: str, turn_id: str, abort: AbortSignal) -> SkillText:
-        """Return a skill's text and what it mentions. Raises ToolError."""
+        """Return a skill's text and mentioned files; apply its rules and hooks. Raises ToolError."""
         command, template = self._find(name)
         # The turn continues with the model that asked; only rules are added.
         self._scope.add_rules(template)
@@ -67,7 +67,7 @@ class Skills:
         return await self._text(command.meta, template, arguments, turn_id, abort)
 
     async def read(self, name: str, turn_id: str, abort: AbortSignal) -> SkillText:
-        """Return a skill's text alone; `load` puts its rules and hooks in force. Raises
+        """Return a skill's text without applying its rules and hooks. Raises
         ToolError."""
         command, template = self._find(name)
         return await self._text(command.meta, template, "", turn_id, abort)
@@ -100,13 +100,13 @@ class Skills:
         extra = [block for message in files.messages for block in message.content]
         agent = template.agent
         if agent is not None and not self._scope.may_start_agent(agent):
-            # What a rule denies the model is not available through a skill either.
+            # A skill must not start an agent that a rule denies the model.
             agent = None
         blocks = (text_block(directory + result.text), *extra)
         return SkillText(blocks, agent, template.model)
 
     def news(self) -> str | None:
-        """Return the list of skills for the model; None when it is unchanged."""
+        """Return the list of skills for the model; None if it is unchanged since the last call."""
         listing = skill_list(self._offered_commands())
         if listing == (self._listing or ""):
             return None
@@ -117,7 +117,7 @@ class Skills:
 
 
 def skill_list(commands: tuple[PromptCommand, ...]) -> str:
-    """Return one line per skill while there is room, then the names of the others."""
+    """Return one line per skill up to `MAX_LIST_CHARS`, then the names of the others."""
     lines: list[str] = []
     room = MAX_LIST_CHARS
     for command in commands:

@@ -1,8 +1,8 @@
-"""What a command is: metadata that describes everything but what it does.
+"""What a command is: its metadata, and one class for each kind.
 
-Three kinds: `local` runs and returns a value, `interactive` opens a panel of the screen, `prompt`
-becomes words for the model. Nothing of a command is imported before it is run. Source: the pattern
-"command-and-plugin-systems".
+There are three kinds: `local` runs and returns a value, `interactive` opens a panel of the screen,
+`prompt` becomes a text for the model. A command is not imported before it is run. Source: the
+pattern "command-and-plugin-systems".
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SKILLS: Final = frozenset({CommandSource.USER_SKILL, CommandSource.PROJECT_SKILL
 
 
 class Surface(StrEnum):
-    """Where the program runs: some commands make sense on a screen only."""
+    """Where the program runs: some commands only make sense on a screen."""
 
     SCREEN = "screen"
     HEADLESS = "headless"
@@ -48,12 +48,12 @@ ON_SCREEN: Final = frozenset({Surface.SCREEN})
 
 
 def always() -> bool:
-    """Return True: the command is switched on."""
+    """Return True: the command is always enabled."""
     return True
 
 
 class Metadata(Struct, frozen=True, kw_only=True):
-    """What menus, help, the dispatcher and the model know of a command without loading it."""
+    """What menus, help, the dispatcher and the model know about a command before it is loaded."""
 
     name: str
     """Without the slash; directories of command files become `folder:name`."""
@@ -62,11 +62,11 @@ class Metadata(Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     source: CommandSource = CommandSource.BUILTIN
     availability: frozenset[Surface] = EVERYWHERE
-    """Who can use it at all; does not change while the program runs."""
+    """The surfaces that offer it; does not change while the program runs."""
     is_enabled: Callable[[], bool] = always
-    """Whether it is switched on now; asked on every listing, never remembered."""
+    """Whether it is enabled now; called for every listing, never cached."""
     is_listed: bool = True
-    """It shows in menus; one that is not is for the model alone."""
+    """Whether menus show it; a command that is not listed is only for the model."""
     when_to_use: str = ""
     path: str = ""
     """The file it comes from; empty for built-in ones."""
@@ -95,11 +95,11 @@ class InteractiveCommand(Struct, frozen=True):
 
 
 class Template(Struct, frozen=True):
-    """The text of a prompt command, and what applies while the model works on it."""
+    """The text of a prompt command, and what applies during its turn."""
 
     body: str
     first_argument: int = 1
-    """What `$N` starts to count from: 1 in command files, 0 in skills."""
+    """The number of the first argument in `$N`: 1 in command files, 0 in skills."""
     directory: Path | None = None
     """The skill's own directory, for `${CLAUDE_SKILL_DIR}`."""
     argument_names: tuple[str, ...] = ()
@@ -109,9 +109,9 @@ class Template(Struct, frozen=True):
     model: str | None = None
     effort: str | None = None
     agent: str | None = None
-    """The kind of sub-agent that carries it out, where the conversation itself should not."""
+    """The kind of sub-agent that carries it out; None for the conversation itself."""
     hooks: Mapping[str, object] | None = None
-    """As in settings; in force from the first use on."""
+    """Hooks in the form of settings; in force from the first use on."""
 
 
 class PromptCommand(Struct, frozen=True):
@@ -123,8 +123,8 @@ class PromptCommand(Struct, frozen=True):
     for_model: bool = False
     """The model may run it by itself, through the `Skill` tool."""
     render: Callable[[str], Awaitable[str]] | None = None
-    """Makes the text of the arguments, in place of a template: somebody else wrote it, so nothing
-    in it is run or inserted. Raises CommandError."""
+    """Returns the text for the arguments, instead of a template: others wrote it, so nothing in it
+    is run or expanded. Raises CommandError."""
     type: Literal["prompt"] = "prompt"
 
 

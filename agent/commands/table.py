@@ -1,6 +1,6 @@
-"""The built-in commands as metadata: one row each, no code behind it is imported.
+"""The built-in commands as metadata, one row each; their modules are not imported here.
 
-Names, aliases and what they mean are those users know; each lives in its own module.
+Names, aliases and meanings are those that users know from other agents.
 """
 
 from __future__ import annotations

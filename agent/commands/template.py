@@ -1,6 +1,6 @@
-"""The text of a prompt command cut into what it is made of: words, and commands to run. Pure.
+"""Parse the text of a prompt command into text and shell commands. Pure.
 
-Cut before arguments are put in, so that no argument and no output can become a command of its own.
+Parsed before arguments are inserted, so that no argument and no output can become a command.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _INLINE: Final = compile_late(r"(?<![^\s(\[:])!`(?P<command>[^`\n]+)`")
 
 
 class TextPart(Struct, frozen=True):
-    """Words; `@path` in them may name files."""
+    """Text in which `@path` may name files."""
 
     text: str
 
 
 class ShellPart(Struct, frozen=True):
-    """A shell command whose output takes its place."""
+    """A shell command that is replaced by its output."""
 
     command: str
 
@@ -40,7 +40,7 @@ Part: TypeAlias = TextPart | ShellPart
 def parse_template(body: str) -> tuple[Part, ...]:
     """Return the parts in order: !`command`, ```` ```! ```` blocks, and the text between.
 
-    Code in ordinary fences is text, whatever it shows.
+    Code in ordinary fences is always text.
     """
     parts: list[Part] = []
     end = 0

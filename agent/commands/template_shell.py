@@ -20,11 +20,11 @@ class TemplateOutput(Struct, frozen=True):
 
     text: str
     refusal: str = ""
-    """Why it was not run; empty when it was."""
+    """Why it was not run; empty if it was."""
 
 
 Guard = Callable[[ToolUse], Awaitable[str | None]]
-"""Asks hooks about a command of a template; returns why it must not run."""
+"""Asks hooks about a command of a template; returns why it must not run, or None."""
 
 
 async def run_shell_part(

@@ -1,7 +1,7 @@
-"""What a command may change for its own turn: rules, model and effort, all taken back after it.
+"""What a command may change for its own turn: rules, model and effort, all undone afterwards.
 
 Allowed tools become allow rules of the session: deny and ask rules of every source, the scope and
-the mode still apply, so nothing becomes possible that a "yes" could not allow.
+the mode still apply, so nothing is allowed that the user could not allow in a dialog.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from permissions.rules.rule_set import RuleSet
 
 
 class ModelChoice(Protocol):
-    """Changes what the next request asks for."""
+    """Changes the model and effort of the next request."""
 
     async def set_model(self, model: str) -> None:
         """Use another model."""
@@ -31,7 +31,7 @@ class ModelChoice(Protocol):
 
 
 class TurnScope:
-    """At most one command's changes are in force at a time."""
+    """The temporary changes of at most one command at a time."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class TurnScope:
         model: Callable[[], str],
         effort: Callable[[], Effort | None],
     ) -> None:
-        """`model` and `effort` return what is in use."""
+        """`model` and `effort` return the values in use."""
         self._gate = gate
         self._choice = choice
         self._model = model
@@ -50,12 +50,12 @@ class TurnScope:
         self._effort_before: tuple[Effort | None, Effort] | None = None
 
     def may_start_agent(self, kind: str) -> bool:
-        """Whether rules let a sub-agent of this kind start without an ask."""
+        """Whether rules allow a sub-agent of this kind without asking."""
         request = PermissionRequest("Agent", {"subagent_type": kind})
         return self._gate.evaluate(request).behavior is Behavior.ALLOW
 
     async def enter(self, template: Template) -> None:
-        """Put a template's changes in force, after taking back those of an earlier one."""
+        """Apply a template's changes, after undoing those of an earlier one."""
         await self.leave()
         self.add_rules(template)
         if template.model is not None:
@@ -68,7 +68,7 @@ class TurnScope:
             self._choice.set_effort(effort)
 
     def add_rules(self, template: Template) -> None:
-        """Put a template's rules in force beside those that are: skills add up within a turn."""
+        """Add a template's rules to those in force: skills accumulate within a turn."""
         rules = [
             *((rule, RuleBehavior.ALLOW) for rule in template.allowed_tools),
             *((rule, RuleBehavior.DENY) for rule in template.disallowed_tools),
@@ -80,7 +80,7 @@ class TurnScope:
             self._gate.replace_context(context.with_rules(context.rules.with_rules(new)))
 
     async def leave(self) -> None:
-        """Undo everything; what the user changed meanwhile stays."""
+        """Undo all changes, but keep what the user changed meanwhile."""
         if self._rules:
             own = {id(rule) for rule in self._rules}
             self._rules = ()

@@ -12,7 +12,7 @@ from agent.settings.locations import expand_home
 
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
-    """Add the directory to the scope; settings stay as they are."""
+    """Add the directory to the scope; settings are not changed."""
     if not arguments:
         directories = [context.session.launch_dir, *context.gate.context.additional_dirs]
         return ShowText(

@@ -1,4 +1,4 @@
-"""`/agents`: the kinds of agents the model can start, and what is wrong with their files."""
+"""`/agents`: the kinds of agents that the model can start, and problems of their files."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from agent.subagents.definition import AgentDefinition
 
 
 async def call(_arguments: str, _context: CommandContext) -> CommandResult:
-    """Open the panel that shows them; without a screen they are printed."""
+    """Open the panel that shows them; a headless run prints them."""
     return OpenPanel("agents")
 
 
 def agents_text(catalog: AgentCatalog) -> str:
-    """Return the kinds with where they are from and what they may use, one on a line."""
+    """Return the kinds with their sources and tools, one per line."""
     catalog.refresh()
     lines = [_line(one) for one in catalog.all()]
     lines += [f"waits for trust: {file}" for file in catalog.waiting]

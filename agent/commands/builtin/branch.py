@@ -1,4 +1,4 @@
-"""`/branch`: continue in a copy of this conversation; this one stays as it is."""
+"""`/branch`: continue in a copy of this conversation; this one does not change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent.session.store import SessionStore
 
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
-    """Copy the session, name the copy, and go there. Raises SessionError."""
+    """Copy the session, name the copy and open it. Raises SessionError."""
     session = context.session
     if session.is_demo:
         return ShowText("The demo has one conversation only.", "warning")
@@ -28,7 +28,7 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
 def _copy(context: CommandContext, title: str) -> str:
     store = SessionStore(context.agent_home, version=context.version)
     copy = store.fork(context.session.session_id)
-    # The line that asked for the copy is perhaps recorded as half typed.
+    # The line that asked for the copy may be recorded as an unsent draft.
     copy.transcript.append(to_json(DraftRecord("")))
     copy.close()
     if title:

@@ -1,4 +1,4 @@
-"""`/btw`: a question beside the conversation: it sees all of it, and leaves nothing in it."""
+"""`/btw`: a side question: the model sees the conversation, which does not change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from agent.commands.command_results import CommandResult, ShowText
 
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
-    """Ask, also while a prompt is being worked on. Raises ModelError."""
+    """Ask, even while a turn is running. Raises ModelError."""
     question = arguments.strip()
     if not question:
         return ShowText("Type a question after /btw.", "warning")

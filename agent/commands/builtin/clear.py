@@ -1,4 +1,4 @@
-"""`/clear`: an empty conversation; the old one stays resumable, by a name if it gets one."""
+"""`/clear`: an empty conversation; the old one can be resumed, by name if it gets one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agent.commands.session_title import title_of
 
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
-    """Name what is left behind, where a name is given, and ask for a new conversation."""
+    """Name the old conversation, if a name is given, and ask for a new one."""
     title = title_of(arguments)
     if title:
         await context.changes.rename(title)

@@ -7,5 +7,5 @@ from agent.commands.command_results import CommandResult, OpenPanel
 
 
 async def call(arguments: str, _context: CommandContext) -> CommandResult:
-    """Open the panel that shows it; without a screen its figures are printed."""
+    """Open the panel that shows it; a headless run prints the figures."""
     return OpenPanel("context", arguments)

@@ -24,7 +24,7 @@ _USAGE: Final = (
 async def call(arguments: str, context: CommandContext) -> CommandResult:
     """Copy the last answer, the Nth from the end, or one of its code blocks.
 
-    Where the answer contains code and none of it was named, the user chooses.
+    If the answer contains code and the arguments name no block, the user chooses.
     """
     parts = _ARGUMENTS.match(arguments.strip())
     if parts is None:
@@ -32,7 +32,7 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     place = int(parts[1] or 1)
     answers = _answers(context.session.messages)
     if len(answers) < place:
-        # What a summary replaced is on the screen all the same, and in the file.
+        # Answers that a summary replaced are still on the screen and in the session file.
         answers = await asyncio.to_thread(_recorded_answers, context.session.transcript_path, place)
     if len(answers) < place:
         count = len(answers)
@@ -56,8 +56,8 @@ def _answers(items: Iterable[object]) -> list[str]:
 
 
 def _recorded_answers(path: Path, count: int) -> list[str]:
-    """Return the last answers in the session's file, about as many as are wanted."""
-    from agent.session.archive.history_pages import SessionPages  # only this needs the file
+    """Return the last answers in the session file, at least `count` if there are as many."""
+    from agent.session.archive.history_pages import SessionPages  # imported only here
 
     pages, answers = SessionPages(path), list[str]()
     try:

@@ -1,4 +1,4 @@
-"""`/cost`: tokens and money of this session by model, and of all sessions together."""
+"""`/cost`: tokens and costs of this session by model, and of all sessions together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agent.observe.cost_tracker import ModelCost
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
-    """Show the figures by the price table; a local model costs nothing."""
+    """Show the figures according to the price table; a local model costs nothing."""
     status = context.status
     percent = 100 * status.context_tokens / max(1, status.context_window)
     lines = [total(status.cost_usd, is_complete=True)]
@@ -32,7 +32,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
 
 
 def total(cost_usd: float, *, is_complete: bool) -> str:
-    """Return the first line; what has no known price is not reported as free."""
+    """Return the first line; usage without a known price is not reported as free."""
     if is_complete:
         return f"${cost_usd:.4f} in this session"
     return f"at least ${cost_usd:.4f} in this session" if cost_usd else "no cost known so far"

@@ -1,4 +1,4 @@
-"""`/debug`: the debug log of this session, or how to have one."""
+"""`/debug`: the debug log of this session, or how to start one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TAIL_BYTES: Final = 32_768
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
-    """Show the log's path and its last lines; a log is written from the start or not at all."""
+    """Show the log's path and its last lines; a log cannot be started later."""
     session_id = context.session.session_id
     path = debug_path(context.agent_home, session_id)
     lines = await asyncio.to_thread(_last_lines, path)

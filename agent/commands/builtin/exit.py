@@ -1,4 +1,4 @@
-"""`/exit`: leave."""
+"""`/exit`: end the program."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from agent.commands.command_results import CommandResult, Leave
 
 
 async def call(_arguments: str, _context: CommandContext) -> CommandResult:
-    """Ask for the end."""
+    """Request the end of the program."""
     return Leave()

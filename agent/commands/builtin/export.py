@@ -1,4 +1,4 @@
-"""`/export`: the conversation as Markdown, JSON or a page."""
+"""`/export`: the conversation as Markdown, JSON or HTML."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FORMS: Final[dict[str, ExportFormat]] = {".json": "json", ".html": "html", ".ht
 
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
-    """Write to the named file, which must be new; without one, copy."""
+    """Write to the named file, which must not exist; without a name, copy to the clipboard."""
     name = arguments.strip().strip("\"'")
     target = context.session.cwd / expand_home(name, context.home) if name else None
     form = _FORMS.get(target.suffix.lower(), "markdown") if target else "markdown"

@@ -1,4 +1,4 @@
-"""`/init`: the instructions by which the model writes an AGENTS.md."""
+"""`/init`: instructions for the model to write an AGENTS.md."""
 
 from __future__ import annotations
 

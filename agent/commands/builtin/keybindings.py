@@ -1,4 +1,4 @@
-"""`/keybindings`: the user's key file, made with a commented start where there is none."""
+"""`/keybindings`: the user's key bindings file, created with an example if it is missing."""
 
 from __future__ import annotations
 

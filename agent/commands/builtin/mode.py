@@ -9,7 +9,7 @@ from permissions.mode import Mode, mode_name, parse_mode
 
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
-    """Show the mode, or switch to the named one where the start allows it."""
+    """Show the mode, or switch to the named one if it is available in this run."""
     mode_text = arguments.strip()
     names = ", ".join(str(mode) for mode in _open_modes(context.gate))
     if not mode_text:

@@ -7,7 +7,7 @@ from agent.commands.command_results import CommandResult, SendPrompt, ShowText
 
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
-    """Switch; the mode only tightens, so nothing is asked."""
+    """Switch without asking, because plan mode only reduces what is allowed."""
     context.gate.enter_plan_mode()
     if arguments:
         return SendPrompt(arguments)

@@ -15,7 +15,7 @@ QUESTION: Final = (
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
-    """Ask the model beside the conversation. Raises ModelError."""
+    """Ask the model in a side question. Raises ModelError."""
     if not any(message.origin in ("person", "summary") for message in context.session.messages):
         return ShowText("Nothing to summarize yet.")
     return ShowText(await context.ask_side_question(QUESTION))

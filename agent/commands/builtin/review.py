@@ -1,4 +1,4 @@
-"""`/review`: the instructions by which the model reviews changes."""
+"""`/review`: instructions for the model to review changes."""
 
 from __future__ import annotations
 

@@ -8,12 +8,12 @@ from agent.commands.sources.command_files import CustomCommands
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
-    """List them, with what waits for trust and what is wrong."""
+    """List them, with those that wait for trust, and problems."""
     return ShowText(describe(context.custom))
 
 
 def describe(custom: CustomCommands) -> str:
-    """Return the list as users read it."""
+    """Return the list as text for users."""
     lines: list[str] = []
     names_above: set[str] = set()
     for command in custom.commands():

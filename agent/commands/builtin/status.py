@@ -1,4 +1,4 @@
-"""`/status`: what runs where, and what it was loaded from."""
+"""`/status`: version, session, model, directories, and the files that were loaded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from permissions.mode import mode_name
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
-    """Show it; nothing is measured or fetched."""
+    """Show the status; nothing is measured or fetched."""
     session, status, settings = context.session, context.status, context.settings()
     demo = " (scripted demo model)" if session.is_demo else ""
     effort = f", effort {status.effort}" if status.effort else ""

@@ -1,4 +1,4 @@
-"""`/statusline`: the instructions by which the model sets up a status line command."""
+"""`/statusline`: instructions for the model to set up a status line command."""
 
 from __future__ import annotations
 

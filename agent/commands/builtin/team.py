@@ -1,4 +1,4 @@
-"""`/team`: the team of this session: its members and tasks, its begin and its end."""
+"""`/team`: the team of this session: show its members and tasks, start it, end it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _USAGE: Final = (
 
 
 async def call(arguments: str, context: CommandContext) -> CommandResult:
-    """Show the team, lead one, or end what is led."""
+    """Show the team, start one, message or stop a member, or end the team."""
     team = context.team()
     words = arguments.split(maxsplit=2)
     match words:
@@ -53,5 +53,5 @@ def _start(name: str, context: CommandContext) -> CommandResult:
 
 
 def _session(context: CommandContext) -> str | None:
-    """Return the session to continue with; None where nothing was said in it."""
+    """Return the id of the session to continue with; None if it has no messages."""
     return context.session.session_id if context.session.messages else None

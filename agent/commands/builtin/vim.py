@@ -1,4 +1,4 @@
-"""`/vim`: vim's keys in the prompt, or the usual ones again: the setting `editorMode`."""
+"""`/vim`: switch Vim key bindings in the composer on or off (setting `editorMode`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agent.settings.change import set_value
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
-    """Switch over, now and for later starts. Raises ConfigError."""
+    """Toggle them, now and for later starts. Raises ConfigError."""
     editor_mode = "normal" if context.settings().values.editorMode == "vim" else "vim"
     try:
         await asyncio.to_thread(

@@ -1,7 +1,7 @@
-"""One Markdown file as a command: its head as metadata, its body as the prompt.
+"""One Markdown file as a command: its frontmatter as metadata, its body as the prompt.
 
-Field names are those of the skills documentation. What a head gets wrong is reported and left out;
-the rest of the file applies.
+Field names are those of the skills documentation. Invalid fields are reported and ignored; the rest
+of the file applies.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ KNOWN_KEYS: Final = (
     "shell", "disable-model-invocation", "user-invocable", "license", "metadata", "compatibility",
     "version",
 )  # fmt: skip
-"""Of heads, spelled with dashes; some are for other programs and do nothing here."""
+"""Frontmatter keys, spelled with dashes; some are for other programs and have no effect here."""
 EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
 RESERVED: Final = frozenset({"exit", "quit", "help", "permissions", "hooks", "trust", "doctor"})
-"""Names that a project may not take: a user inspects the project and leaves by them."""
+"""Names that a project may not use: users need these commands to inspect it and to leave."""
 _AGENT: Final = compile_late(r"[A-Za-z0-9_:.-]{1,100}")
 _NAME_PART: Final = compile_late(r"\s+")
 _PLAIN_NAME: Final = compile_late(r"[A-Za-z0-9][A-Za-z0-9_:.-]*")
-"""What nearly all names are; a thousand of them are checked before the first prompt is sent."""
+"""Fast path for nearly all names: a thousand may be checked before the first prompt is sent."""
 
 
 class FileProblem(Struct, frozen=True):
@@ -47,7 +47,7 @@ class FileProblem(Struct, frozen=True):
 
 
 class Heading(Struct, frozen=True):
-    """What lists show of a file; the same for the same content, wherever the file is."""
+    """What lists show of a file; it depends only on the content, not on the path."""
 
     description: str
     argument_hint: str = ""
@@ -58,7 +58,7 @@ class Heading(Struct, frozen=True):
     """What is wrong with the file, for users."""
 
     def metadata(self, name: str, source: CommandSource, path: str) -> Metadata:
-        """Return it as the metadata of the command in a file."""
+        """Return the metadata of a command with this heading."""
         return Metadata(
             name=name,
             description=self.description,
@@ -78,21 +78,20 @@ class CommandFile(Struct, frozen=True):
 
 
 def command_name(parts: tuple[str, ...]) -> str | None:
-    """Return the name users type for a file below a commands directory; None where none is
-    possible.
+    """Return the name users type for a file below a commands directory; None if it has no name.
 
-    White space becomes `-`; names with control characters or bytes that are not UTF-8 have none.
+    White space becomes `-`; files with control characters or invalid UTF-8 in their name have none.
     """
     name = ":".join(parts)
     if _PLAIN_NAME.fullmatch(name) is not None:
         return name
     name = ":".join(_NAME_PART.sub("-", part.strip()) for part in parts)
-    # Halves of characters, which represent bytes that are not UTF-8, are not printable either.
+    # Surrogates, which represent bytes that are not UTF-8, are not printable either.
     return name if name.strip(":") and name.isprintable() and "/" not in name else None
 
 
 def parse_command_file(data: bytes, *, directory: Path | None) -> CommandFile:
-    """Return the command a file describes; `folder` is that of a skill. Raises nothing."""
+    """Return the command that a file describes; `directory` is that of a skill. Raises nothing."""
     text = data.decode("utf-8-sig", "replace")
     head = read_head(text)
     reader = _FrontmatterReader(head.values)
@@ -121,7 +120,7 @@ def parse_command_file(data: bytes, *, directory: Path | None) -> CommandFile:
         agent=_agent(reader),
         hooks=reader.mapping("hooks"),
     )
-    # The model chooses commands by their description; without one it cannot choose.
+    # The model chooses commands by their description, so it needs one.
     can_choose = directory is not None or bool(description_text)
     for_model = not reader.flag("disable-model-invocation", default=False) and can_choose
     heading = Heading(
@@ -147,11 +146,11 @@ class _FrontmatterReader:
         self.problems.append(message)
 
     def report_mistyped_keys(self) -> None:
-        """Other programs have keys of their own, so only what is nearly one of ours is reported."""
+        """Report unknown keys that resemble a known one; other programs have keys of their own."""
         for key in self._values:
             if key.replace("_", "-") in KNOWN_KEYS:
                 continue
-            import difflib  # nearly no file needs it
+            import difflib  # few files need it
 
             matches = difflib.get_close_matches(key.lower(), KNOWN_KEYS, n=1, cutoff=0.8)
             if matches:
@@ -167,7 +166,7 @@ class _FrontmatterReader:
         return ""
 
     def hint(self, key: str) -> str:
-        """`argument-hint: [file]` is a list to YAML, and meant as it is written."""
+        """Return a hint as written: YAML parses `argument-hint: [file]` as a list."""
         value = self._value(key)
         if isinstance(value, list):
             return " ".join(f"[{sanitize(str(part))}]" for part in value)
@@ -213,7 +212,7 @@ class _FrontmatterReader:
 
 
 def _agent(reader: _FrontmatterReader) -> str | None:
-    """`context: fork` runs the command in a sub-agent; `agent` names its kind."""
+    """Return the kind of sub-agent in `agent` if `context` is `fork`, else None."""
     context = reader.text("context")
     if context not in {"", "fork", "inline"}:
         reader.report(f"context is {context!r}; known: fork")

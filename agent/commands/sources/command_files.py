@@ -1,4 +1,4 @@
-"""The command files of a conversation: found in the background, found again when they change."""
+"""The command files of a conversation: read in the background, and again after changes."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from permissions.base.files.file_watch import file_changes
 
 COLLECT_MS: Final = 300
 BEGIN_S: Final = 1.0
-"""When a watch has certainly begun; changes before it are found by one scan."""
+"""Time after which a watch is active; one scan finds changes before that."""
 CLOCK_NS: Final = 20_000_000
-"""By how much the time of a file may lag behind the clock."""
+"""How far the timestamp of a file may lag behind the clock."""
 
 Approve = Callable[[Path], Awaitable[bool]]
-"""Takes a changed file; False where a hook refuses the change."""
+"""Takes a changed file; returns False if a hook refuses the change."""
 
 
 class CustomCommands:
-    """What the directories contained when they were last read."""
+    """The commands in the directories when they were last read."""
 
     def __init__(
         self, finder: CommandFinder, places: CommandLocations, *, approve: Approve | None = None
     ) -> None:
-        """Nothing is read before `refresh`; `approve` decides on each file that changes while the
+        """Read nothing before `refresh`; `approve` decides about each file that changes while the
         directories are watched."""
         self._finder = finder
         self._places = places
@@ -56,7 +56,7 @@ class CustomCommands:
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Names from the project that wait for trust."""
+        """Names of project commands that wait for trust."""
         return self._commands.waiting
 
     @property
@@ -67,15 +67,15 @@ class CustomCommands:
     async def refresh(self, *, in_thread: bool = True) -> None:
         """Read the directories now.
 
-        Without keys pressed meanwhile it is over sooner without a thread: with each of a thousand
-        files that is checked, the two threads would alternate on the interpreter.
+        Without a screen to keep responsive it is faster without a thread, because the threads would
+        alternate on the interpreter with each of up to a thousand files.
         """
         previous = self._commands
         self._read_ns = time.time_ns()
         find = self._finder.find
         self._commands = await asyncio.to_thread(find) if in_thread else find()
         if self._cache_write is None or self._cache_write.done():
-            # For the next start; nothing waits for it in this one.
+            # For the next start; nothing in this one waits for it.
             self._cache_write = asyncio.ensure_future(asyncio.to_thread(self._finder.write_cache))
         if _summary(previous) != _summary(self._commands):
             for listener in tuple(self.listeners):
@@ -99,7 +99,7 @@ class CustomCommands:
     async def _watch(self) -> None:
         while not self._stop.is_set():
             roots, parents = self._roots(), self._parents()
-            # One of its own: a watch that is cancelled sets the event it was given.
+            # A new event each time, because a cancelled watch sets the event that it was given.
             stop = asyncio.Event()
             parts = [asyncio.ensure_future(self._follow(roots, stop))] if roots else []
             if parents:
@@ -115,7 +115,7 @@ class CustomCommands:
                     part.cancel()
                 await asyncio.gather(*parts, return_exceptions=True)
             if (self._roots(), self._parents()) == (roots, parents):
-                # They cannot be watched: what is on the disk applies at the next start.
+                # They cannot be watched: changes apply at the next start.
                 return
             new = set(self._roots()) - set(roots)
             if new and await self._are_approved(await asyncio.to_thread(_files_below, new)):
@@ -127,7 +127,7 @@ class CustomCommands:
         roots: tuple[Path, ...],
         parents: tuple[Path, ...],
     ) -> None:
-        """Wait for the first watch that ends; what was made before it began applies as well."""
+        """Wait for the first watch that ends; also find changes from before the watches began."""
         first = asyncio.FIRST_COMPLETED
         ended_watches, _ = await asyncio.wait(parts, timeout=BEGIN_S, return_when=first)
         if not ended_watches and (self._roots(), self._parents()) == (roots, parents):
@@ -138,7 +138,7 @@ class CustomCommands:
             await asyncio.wait(parts, return_when=first)
 
     async def _follow(self, roots: tuple[Path, ...], stop: asyncio.Event) -> None:
-        """Read again whenever a file changes; end when there are other directories to watch."""
+        """Read again whenever a file changes; return when the directories to watch change."""
         with contextlib.suppress(OSError):
             async for events in file_changes(
                 *roots,
@@ -155,7 +155,7 @@ class CustomCommands:
     async def _wait_for_directories(
         self, parents: tuple[Path, ...], roots: tuple[Path, ...], stop: asyncio.Event
     ) -> None:
-        """End when one of the directories that were missing is there."""
+        """Return when one of the missing directories was created."""
         directories = watched_directories(self._places)
         names = {
             part for directory in directories for part in (directory.name, directory.parent.name)
@@ -182,14 +182,14 @@ class CustomCommands:
         return all([await self._approve(file) for file in sorted(set(files))])
 
     def _roots(self) -> tuple[Path, ...]:
-        """Return the directories that are there, to be watched with all that is in them."""
+        """Return the existing directories, which are watched recursively."""
         own = [
             directory for directory in watched_directories(self._places) if os.path.isdir(directory)
         ]
         return tuple(dict.fromkeys([*own, *linked_directories(self._places)]))
 
     def _parents(self) -> tuple[Path, ...]:
-        """Return where the directories that are missing would appear; these are watched alone."""
+        """Return the parents of missing directories, which are watched without their contents."""
         missing = [
             directory
             for directory in watched_directories(self._places)
@@ -204,12 +204,12 @@ class CustomCommands:
 
 
 def _nearest(directory: Path) -> Path | None:
-    """Return the next directory above that exists, at most two up: `.agent` or its parent."""
+    """Return the nearest existing parent, at most two levels up: `.agent` or its parent."""
     return next((p for p in (directory.parent, directory.parent.parent) if os.path.isdir(p)), None)
 
 
 def _files_below(directories: Iterable[Path], since_ns: int = 0) -> list[Path]:
-    """Return the command files whose content or name changed since then."""
+    """Return the command files whose content or name changed since `since_ns` (Unix time)."""
     files = [
         Path(where, name)
         for directory in directories

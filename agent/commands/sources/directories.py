@@ -1,7 +1,7 @@
 """The directories that commands and skills come from, and the files in them.
 
-Directories are `.agent` and `.claude`, in the home and in the project (each folder from where the
-session starts up to the root); ours first, the user's before the project's. Source: the pattern
+Directories are `.agent` and `.claude`, in the home and in the project (each folder from the launch
+directory up to the root); `.agent` first, the user's before the project's. Source: the pattern
 "safety-and-permissions".
 """
 
@@ -20,7 +20,7 @@ from agent.settings.project_root import project_directories
 
 SKILL_FILE: Final = "SKILL.md"
 MAX_DEPTH: Final = 8
-"""Directories of commands below each other."""
+"""Maximum depth of nested command directories."""
 
 
 class CommandLocations(Struct, frozen=True):
@@ -30,11 +30,11 @@ class CommandLocations(Struct, frozen=True):
     agent_home: Path
     project_root: Path
     with_own: bool = True
-    """Whether those of the user apply."""
+    """Whether the user's directories are searched."""
     with_project: bool = True
-    """Whether those of the project apply."""
+    """Whether the project's directories are searched."""
     launch_dir: Path | None = None
-    """Where the session starts; None: in the root."""
+    """Where the session starts; None for the project's root."""
 
 
 class CommandDirectory(Struct, frozen=True):
@@ -50,8 +50,8 @@ class CommandDirectory(Struct, frozen=True):
 
 
 FoundFile: TypeAlias = tuple[str, tuple[str, ...], os.stat_result | None]
-"""Path, the parts of its name, and the status of the file, links followed; None for what is there
-and cannot be read. No class: a start makes one of each of a thousand files."""
+"""Path, parts of the command's name, and status of the file, links followed; the status is None if
+it cannot be read. A tuple, because a start may create a thousand of them."""
 
 
 def command_directories(places: CommandLocations) -> Iterator[CommandDirectory]:
@@ -60,7 +60,7 @@ def command_directories(places: CommandLocations) -> Iterator[CommandDirectory]:
     folders = project_directories(places.project_root, places.launch_dir or places.project_root)
     project = [folder / base for folder in folders for base in (".agent", ".claude")]
     own_paths = {os.path.realpath(path) for path in own}
-    # Started in the home directory, the user's own files are not also a project's.
+    # In the home directory, the user's own files must not count as the project's too.
     project = [path for path in project if os.path.realpath(path) not in own_paths]
     for source, bases, is_project in (
         (CommandSource.USER_SKILL, own, False),
@@ -82,9 +82,9 @@ def watched_directories(places: CommandLocations) -> tuple[Path, ...]:
 
 
 def linked_directories(places: CommandLocations) -> Iterator[Path]:
-    """Yield where links right inside the user's own directories lead: a watch stops at a link.
+    """Yield the targets of links directly inside the user's directories: a watch ignores links.
 
-    Directories that contain the home are left out: too much changes in there to be watched.
+    Directories that contain the home are skipped: too much changes there.
     """
     home = os.path.join(os.path.realpath(places.home), "")
     for directory in command_directories(places):
@@ -102,17 +102,17 @@ def linked_directories(places: CommandLocations) -> Iterator[Path]:
 
 
 def files_of(directory: CommandDirectory) -> Iterator[FoundFile]:
-    """Yield the files of a directory in a stable order; a directory that is missing has none."""
+    """Yield the files of a directory in a stable order; nothing if it is missing."""
     root = str(directory.path)
     if directory.is_skills:
         yield from _skills_in(root)
     else:
-        # Users link directories of commands into their home; a project's links are not followed.
+        # Users may link directories into their home; links of a project are not followed.
         yield from _markdown_below(root, (), frozenset(), follow=not directory.is_project)
 
 
 def leads_out(path: str, root: Path) -> bool:
-    """Whether a file of a project is, by a link, one from elsewhere."""
+    """Whether the path of a project's file leads out of the project through a link."""
     inside = os.path.realpath(root)
     return not os.path.realpath(path).startswith(os.path.join(inside, ""))
 
@@ -136,8 +136,8 @@ def _skills_in(root: str) -> Iterator[FoundFile]:
 
 
 def _almost(directory: str) -> str | None:
-    """Return what in a directory was probably intended as its `SKILL.md`; None for other
-    directories."""
+    """Return the file in a directory that is probably a misspelled `SKILL.md`; None if there is
+    none."""
     try:
         names = os.listdir(directory)
     except OSError as error:
@@ -149,7 +149,7 @@ def _almost(directory: str) -> str | None:
 def _markdown_below(
     where: str, parts: tuple[str, ...], above: frozenset[tuple[int, int]], *, follow: bool
 ) -> Iterator[FoundFile]:
-    """Yield files before directories, each by name; `above` are the directories that lead here."""
+    """Yield files before directories, each by name; `above` identifies the parent directories."""
     try:
         status = os.stat(where)
         with os.scandir(where) as entries:
@@ -160,7 +160,7 @@ def _markdown_below(
         return
     identity = status.st_dev, status.st_ino
     if identity in above:
-        # A link to a directory above: followed, it would never end.
+        # A link to a parent directory would be followed without end.
         return
     directories: list[str] = []
     for name, entry in (each for each in listing if not each[0].startswith(".")):

@@ -1,8 +1,7 @@
 """Command and skill files of the user and the project, found and read.
 
-What a project contains waits until the user trusted exactly that content. Where files are looked
-for: `agent.commands.sources.directories`; their cache:
-`agent.commands.sources.frontmatter_cache`.
+Files of a project wait until the user has trusted exactly their content. The directories are in
+`agent.commands.sources.directories`, the cache in `agent.commands.sources.frontmatter_cache`.
 """
 
 from __future__ import annotations
@@ -43,28 +42,28 @@ MAX_FILES: Final = 2_000
 
 
 class DiscoveredCommands(Struct, frozen=True):
-    """What the directories contain."""
+    """The contents of the directories."""
 
     commands: tuple[PromptCommand, ...] = ()
     """In order of priority."""
     waiting: tuple[str, ...] = ()
-    """Names from the project that do nothing before they are trusted."""
+    """Names of project commands that have no effect before they are trusted."""
     problems: tuple[FileProblem, ...] = ()
 
 
 class _Known(Struct, frozen=True):
-    """What was seen of one file."""
+    """What is known about one file."""
 
     signature: Signature
     is_skill: bool
     heading: Heading | None
-    """None for a project's file that waits: it is not read before it is trusted."""
+    """None for a project's file that waits: it is not parsed before it is trusted."""
     data: bytes | None = None
-    """Its content, for a project's file alone; what was trusted is the content."""
+    """Its content, only for a project's file, because trust is about the content."""
 
 
 class CommandFinder:
-    """Finds commands again and again; a file that did not change is not read again."""
+    """Finds commands repeatedly; reads only files that have changed."""
 
     def __init__(
         self,
@@ -72,7 +71,7 @@ class CommandFinder:
         trust: Callable[[], TrustState],
         cache: FrontmatterCache | None = None,
     ) -> None:
-        """`trust` returns what of the project is accepted now; `cache` is of past starts."""
+        """`trust` returns what the user trusts now; `cache` is from earlier starts."""
         self._places = places
         self._trust = trust
         self._cache = cache
@@ -116,7 +115,7 @@ class CommandFinder:
         return DiscoveredCommands(tuple(commands), tuple(dict.fromkeys(waiting)), tuple(problems))
 
     def write_cache(self) -> None:
-        """Cache what is known of the user's own files for the next start. Raises nothing."""
+        """Cache the headings of the user's own files for the next start. Raises nothing."""
         if self._cache is None:
             return
         files, at_ns = self._to_cache
@@ -156,7 +155,7 @@ class CommandFinder:
         return _Known(signature, directory.is_skills, heading, data)
 
     def _load(self, path: str, name: str, directory: CommandDirectory) -> Template:
-        """Read the file once more: what is used is what was checked in this very moment."""
+        """Read and check the file again, so that the content that is used is what was checked."""
         _, data = self._read_project(path) if directory.is_project else _read(path)
         if directory.is_project and not self._is_trusted(path, directory, data):
             raise CommandError(
@@ -166,7 +165,7 @@ class CommandFinder:
 
     def _read_project(self, path: str) -> tuple[Signature, bytes]:
         if leads_out(path, self._places.project_root):
-            # No Read rule is asked for a command's own text, so that it may not be any file.
+            # Read rules are not applied to a command's text, so it must be inside the project.
             raise CommandError("is a link to a file outside the project and is ignored")
         return _read(path)
 
@@ -186,7 +185,7 @@ def _name(parts: tuple[str, ...], directory: CommandDirectory) -> str:
 
 
 def _why_not(path: str) -> str:
-    """Explain why a file or directory that is there is not a command."""
+    """Explain why an existing file or directory is not a command."""
     name = os.path.basename(path)
     if name != SKILL_FILE and name.upper() == SKILL_FILE.upper():
         return f"a skill's file is called {SKILL_FILE}, with capital letters"

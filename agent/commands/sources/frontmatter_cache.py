@@ -1,9 +1,9 @@
-"""What lists show of the user's own command files, cached between starts.
+"""Headings of the user's own command files, cached between starts.
 
-A file that is the same by path, inode, size and times is not read before it is used, so a start
-costs about the same with a thousand of them. The cache is in the agent's home, 0600, and has
-nothing that a permission rests on: text and rules of a command are read from its file when it runs.
-What a project contains is never in it.
+A file with the same path, inode, size and times is not read before it is used, so a start takes
+about the same time with a thousand of them. The cache is in the agent's home (0600), and no
+permission depends on it: text and rules of a command are read from its file when it runs. Files of
+projects are never cached.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ from permissions.base.text import sanitize as sanitize_module
 from permissions.base.text.sanitize import sanitize
 
 FILE: Final = "cache/command-heads.json"
-"""Below the agent's home."""
+"""Relative to the agent's home."""
 MAX_BYTES: Final = 16_000_000
 SETTLED_NS: Final = 2_000_000_000
-"""A file changed less long ago could change again without a visible difference."""
+"""A file that changed more recently could change again with the same timestamps."""
 _READERS: Final = (command_file, frontmatter, sanitize_module)
-"""What makes a heading of a file; another version of these reads the files again."""
+"""Modules that produce headings; if one of them changes, the cache is invalid."""
 
 _SHAPE: Final = (int, int, int, int, bool, str, str, str, bool, bool, list)
-"""Of an entry: the signature, whether it is a skill, and the heading."""
+"""Types in an entry: the signature, whether it is a skill, and the heading."""
 
 Signature: TypeAlias = tuple[int, int, int, int]
 """Inode, size in bytes, times of modification and of change in ns."""
 
 
 def signature_of(status: os.stat_result) -> Signature:
-    """Return what changes when a file changes; a project cannot choose the last of it."""
+    """Return values that change with the file; the change time cannot be forged."""
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 class FrontmatterCache:
-    """The headings of an earlier start; whatever is wrong with the file, it is as if empty."""
+    """The headings of an earlier start; a damaged cache file counts as empty."""
 
     def __init__(self, file: Path) -> None:
-        """Nothing is read before the first question. Calls come from one thread at a time."""
+        """Read `file` at the first lookup. Not safe for concurrent calls."""
         self._file = file
         self._entries: dict[str, list[Any]] | None = None
 
     def heading(self, path: str, signature: Signature, *, is_skill: bool) -> Heading | None:
-        """Return what is known of exactly this file; None when it has to be read."""
+        """Return the cached heading of exactly this file; None if the file must be read."""
         if self._entries is None:
             self._entries = self._read()
         entry = self._entries.get(path)
@@ -62,9 +62,9 @@ class FrontmatterCache:
         return Heading(description, hint, use, is_listed, for_model, tuple(problems))
 
     def write(self, headings: Mapping[str, tuple[Signature, bool, Heading]], at_ns: int) -> None:
-        """Write what was known `at_ns` (since the epoch), where it is news. Raises nothing.
+        """Write the headings known at `at_ns` (Unix time) if they changed. Raises nothing.
 
-        `headings` has by path the signature, whether it is a skill, and the heading.
+        `headings` maps each path to the signature, whether it is a skill, and the heading.
         """
         entries = {
             path: [
@@ -109,7 +109,7 @@ class FrontmatterCache:
 
 
 def _is_whole(entry: object) -> bool:
-    """Whether it is what `write` writes, and no text in it would move the cursor."""
+    """Whether an entry has the shape that `write` produces, without control characters."""
     if not isinstance(entry, list) or tuple(map(type, entry)) != _SHAPE:
         return False
     texts = entry[5:8]
@@ -127,7 +127,7 @@ def _readers() -> list[list[int]]:
         try:
             status = os.stat(module.__file__ or "")
         except OSError:
-            # In an archive, where times mean nothing: never the same, so nothing is cached.
+            # In an archive, where times mean nothing: a new value disables caching.
             return [[os.getpid()]]
         stamps.append([status.st_size, status.st_mtime_ns])
     return stamps

@@ -50,10 +50,10 @@ def _renderer(servers: McpServers, prompt: RemotePrompt) -> Callable[[str], Awai
 
 
 def named_arguments(prompt: RemotePrompt, text: str) -> dict[str, str]:
-    """Return what was typed by the names of the arguments; the last one takes the rest.
+    """Return the typed words by argument name; the last argument takes the rest.
 
     Raises:
-        CommandError: a required one is missing.
+        CommandError: a required argument is missing.
     """
     try:
         words = shlex.split(text)

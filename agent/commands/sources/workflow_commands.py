@@ -16,10 +16,10 @@ _Signature: TypeAlias = tuple[int, int]
 
 
 class WorkflowCommands:
-    """One command for each file; a file is read again when it has changed."""
+    """One command for each workflow file; a file is read again after it changed."""
 
     def __init__(self, directories: Callable[[], Sequence[Path]]) -> None:
-        """`directories` returns where files count, the nearest first."""
+        """`directories` returns where to search, in order of priority."""
         self._directories = directories
         self._cache: dict[Path, tuple[_Signature, PromptCommand | None]] = {}
 
@@ -68,7 +68,7 @@ def _renderer(name: str) -> Callable[[str], Awaitable[str]]:
     async def render(arguments: str) -> str:
         text = f"Run the saved workflow {name} with the Workflow tool: name {name!r}"
         argument = arguments.strip()
-        # As JSON where it is JSON: the model sees what it is, and the script gets it as `args`.
+        # Passed on as typed: if it is JSON, the script gets the value in `args`.
         return f"{text}, args: {argument}" if argument else f"{text}."
 
     return render
