@@ -1,4 +1,4 @@
-"""Settings of the six sources: read, judged by trust, merged, watched.
+"""Settings of the six sources: read, filtered by trust, merged, watched.
 
-Next: `agent.settings.load` (the front door), `agent.settings.trust`.
+Next: `agent.settings.load` (the entry point), `agent.settings.trust`.
 """

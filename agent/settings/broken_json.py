@@ -1,7 +1,7 @@
-"""What can be read of a settings file with a syntax error: a comment or a missing comma must not
-take the rules behind it out of force.
+"""Recover what can be read of a settings file with a syntax error: a comment or a missing comma
+must not disable the rules after it.
 
-Only for what restricts: the caller leaves out what widens access. Next: `agent.settings.file`.
+Only for restrictions: the caller drops what widens access. Next: `agent.settings.file`.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ _PLAIN_COMMENT: Final = compile_late(
     r"|/\*.*?(?:\*/|\Z))",
     re.DOTALL | re.MULTILINE,
 )
-"""Only where a comment is possible: behind a missing quote `Read(src/**)` resembles one."""
+"""Only where a comment is possible: after a missing quote `Read(src/**)` resembles one."""
 _LAST_COMMA: Final = compile_late(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
 _RULES: Final = compile_late(r'"(deny|ask)"\s*:\s*(?=\[)')
 _PIECE: Final = compile_late(r'(?:[^"\\\n]|\\[^\n])+')
-"""What is between quotes, whichever of them are missing."""
+"""Text between quotes, of which any may be missing."""
 _AROUND: Final = " \t,['"
 _LIKE_A_RULE: Final = compile_late(r"[A-Za-z_][\w-]*(?:\(.*\))?")
 
 
 def recover(text: str, strict: ParsedJson) -> ParsedJson:
-    """Return a text that could not be read to its end with all of it that can be.
+    """Return as much as possible of a text that `strict` could not parse to its end.
 
-    Comments and commas before a closing bracket are read over; around any other mistake the lists
-    of deny and ask rules are found, and in them all that resembles a rule. The error stays the
-    first one, and lines are those of the text.
+    Comments and trailing commas are skipped; after any other mistake, lists of deny and ask rules
+    are found, and in them everything that resembles a rule. The error remains the first one, and
+    line numbers are those of the text.
     """
     if strict.error is None:
         return strict
@@ -46,7 +46,7 @@ def recover(text: str, strict: ParsedJson) -> ParsedJson:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """Return spaces in place of what is not text, line ends preserved."""
+    """Replace a comment or comma with spaces; keep line ends and strings."""
     return match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
 
 
@@ -64,16 +64,16 @@ def _with_rules(root: JsonNode | None, text: str) -> JsonNode | None:
     lists = {key: _list(rules) for key, rules in found_rules.items()}
     root = root or JsonNode({}, 1)
     previous = root.members.get("permissions", JsonNode({}, 1))
-    # The lists are whole: what was read of them before the mistake is part of them.
+    # The lists include what was read of them before the mistake.
     permissions = _object(previous.line, {**previous.members, **lists})
     return _object(root.line, {**root.members, "permissions": permissions})
 
 
 def _rules_at(text: str, start: int, line: int) -> list[JsonNode]:
-    """Return the list that begins at `start`; where it is broken, with all that resembles a rule.
+    """Return the list that begins at `start`; if it is broken, everything that resembles a rule.
 
-    Which quotes open and which close is lost with the first one that is missing, so that what is
-    between any two applies.
+    After the first missing quote it is unknown which quotes open and which close, so the text
+    between any two is used.
     """
     rule_list = parse_at(text, start, line)
     whole = rule_list.root.items if rule_list.root is not None else ()
@@ -85,7 +85,7 @@ def _rules_at(text: str, start: int, line: int) -> list[JsonNode]:
     for match in _PIECE.finditer(text, start):
         piece = match[0].strip(_AROUND)
         if piece.startswith(":") and rules and rules[-1].value == last:
-            rules.pop()  # it was the key of what follows
+            rules.pop()  # it was a key, not a rule
         if piece.startswith(("]", ":", "}")):
             break
         line += text.count("\n", counted_to, counted_to := match.start())
@@ -100,7 +100,7 @@ def _rules_at(text: str, start: int, line: int) -> list[JsonNode]:
 
 
 def _parts(piece: str) -> list[str]:
-    """Return the texts of one piece: without quotes several may be in one."""
+    """Return the texts in one piece: without quotes it may contain several."""
     parts = [piece] if _LIKE_A_RULE.fullmatch(piece) else piece.split(",")
     return [_unescape(part.strip(_AROUND)) for part in parts]
 
@@ -115,7 +115,7 @@ def _list(items: list[JsonNode]) -> JsonNode:
 
 
 def _unescape(inner: str) -> str:
-    """Return what is in quotes, as it is written where an escape is none: `C:\\Users`."""
+    """Return a string's content; unchanged if it has invalid escapes, as in `C:\\Users`."""
     try:
         return str(json.loads(f'"{inner}"'))
     except ValueError:

@@ -1,6 +1,6 @@
-"""One value of a settings file changed: everything else in it, and its order, stays.
+"""Change one value of a settings file; everything else in it, and the order, is preserved.
 
-Read again under a lock, checked against the schema, written in one step.
+The file is read again under a lock, checked against the schema, and written atomically.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from permissions.base.files.private_file import exclusive, write_private
 
 
 def set_value(file: Path, key: str, value: object) -> None:
-    """Set a top-level key; None takes it out. The file is made where there is none.
+    """Set a top-level key; None removes it. The file is created if it is missing.
 
     Raises:
         ConfigError: the key or the value is not known, or the file is not a JSON object.
@@ -37,7 +37,7 @@ def set_value(file: Path, key: str, value: object) -> None:
 
 
 def set_switch(file: Path, section: str, key: str, is_on: bool) -> None:
-    """Set a switch inside a section; the rest of the section stays. Raises as `set_value`."""
+    """Set a switch inside a section; keep the rest of it. Raises what `set_value` raises."""
     with exclusive(file):
         data = _object(file)
         previous = data.get(section)
@@ -46,10 +46,10 @@ def set_switch(file: Path, section: str, key: str, is_on: bool) -> None:
 
 
 def set_entry(file: Path, section: str, name: str, value: object, *, is_shared: bool) -> bool:
-    """Set one entry of a table such as `mcpServers`; None takes it out, and the rest stays.
+    """Set one entry of a table such as `mcpServers`; None removes it. Other entries are kept.
 
-    Returns whether there was an entry of this name. A file that is shared, by a repository, is
-    readable for others. Raises as `set_value`.
+    Returns whether there was an entry of this name. A file that is shared through a repository is
+    readable by others. Raises what `set_value` raises.
     """
     with exclusive(file):
         data = _object(file)
@@ -71,7 +71,7 @@ def set_entry(file: Path, section: str, name: str, value: object, *, is_shared: 
 
 
 def check_key(key: str) -> None:
-    """Raise ConfigError, with what may have been meant, where no setting is called so."""
+    """Raise ConfigError, with a suggestion, if there is no setting of this name."""
     if key not in SettingsFile.__struct_fields__:
         raise ConfigError(f"Unknown setting {key!r}.{_suggestion(key)}")
 
@@ -84,14 +84,14 @@ def _text(data: dict[str, object]) -> str:
 
 
 def _suggestion(key: str) -> str:
-    import difflib  # only for what is mistyped
+    import difflib  # only needed for typing errors
 
     matches = difflib.get_close_matches(key, SettingsFile.__struct_fields__, n=1)
     return f" Did you mean {matches[0]!r}?" if matches else ""
 
 
 def parse_value(text: str) -> object:
-    """Return what a user typed as JSON, or as the text it is."""
+    """Return the JSON value that a user typed, or the text itself if it is not JSON."""
     document = parse(text)
     return text if document.root is None or document.error is not None else document.root.value
 
@@ -105,7 +105,7 @@ def _object(file: Path) -> dict[str, object]:
         raise ConfigError(f"{file} is not UTF-8 text; correct it first.") from error
     if not text.strip():
         return {}
-    # Read as for a start: lists of a key that appears twice add up, and none of them is lost here.
+    # Read as at the start: lists of a repeated key are joined, so that none is lost here.
     document = parse(text)
     if document.error is not None:
         why = f"line {document.error.line}: {document.error.message}"

@@ -1,6 +1,6 @@
-"""What each setting is for, in a sentence: read by the reference, by `/config` and by the schema.
+"""A description of each setting, for the reference, `/config` and the JSON schema.
 
-The schema itself (`agent.settings.schema`) is loaded at every start and carries no prose.
+The schema itself (`agent.settings.schema`) is loaded at every start and contains no descriptions.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ UNSET: Final[Mapping[str, str]] = {
     "askUserQuestionTimeout": "never",
     "preferredNotifChannel": "auto",
 }
-"""The default where a setting is not set, in a few words; the others are empty then."""
+"""The defaults of unset settings, in a few words; those not listed are empty."""
 WITHOUT_EFFECT: Final = frozenset(
     {
         "outputStyle",
@@ -181,7 +181,7 @@ WITHOUT_EFFECT: Final = frozenset(
 
 
 _USERS_OWN: Final = frozenset({"axScreenReader", "screen"})
-"""Read before there is a project; elsewhere without effect."""
+"""Read before the project is known; without effect in other files."""
 
 
 class SettingDescription(Struct, frozen=True):
@@ -189,11 +189,11 @@ class SettingDescription(Struct, frozen=True):
 
     key: str
     form: str
-    """What its value may be, for users."""
+    """The permitted values, as text for users."""
     text: str
     has_effect: bool
     is_for_projects: bool
-    """Whether it counts from a project's files."""
+    """Whether it has an effect in a project's files."""
 
 
 def setting_descriptions() -> Iterator[SettingDescription]:
@@ -231,7 +231,7 @@ _TYPES: Final = {
 
 
 def _form(part: Mapping[str, Any]) -> str:
-    """Return a schema's part as a few words."""
+    """Return a short text about the type of a schema's part."""
     choices = [choice for choice in part.get("anyOf", ()) if choice.get("type") != "null"]
     if choices:
         return " or ".join(dict.fromkeys(_form(choice) for choice in choices))

@@ -20,7 +20,7 @@ from permissions.rule import RuleSource
 UNTIL_REPAIRED: Final = (
     "; allow rules, directories and mode in this file are ignored until it is fixed"
 )
-"""What follows from a syntax error where nothing was read before."""
+"""Added to a syntax error if no earlier, valid version of the file was read."""
 
 
 class SettingsWarning(Struct, frozen=True):
@@ -43,7 +43,7 @@ class SettingsWarning(Struct, frozen=True):
 
 
 class LoadedFile(Struct, frozen=True):
-    """A file as it applies so far; trust is not applied yet."""
+    """A file after validation; trust is not applied yet."""
 
     source: RuleSource
     path: Path | None
@@ -52,7 +52,7 @@ class LoadedFile(Struct, frozen=True):
     root: JsonNode
     warnings: tuple[SettingsWarning, ...] = ()
     is_broken: bool = False
-    """The text ended in a syntax error: only what restricts applies (see `read_settings`)."""
+    """The text has a syntax error: only restrictions apply (see `parse_settings`)."""
 
     def line_of(self, *path: str | int) -> int:
         """Return the line of a key, or of the deepest part of its path that exists."""
@@ -62,7 +62,7 @@ class LoadedFile(Struct, frozen=True):
 def read_settings(
     path: Path, source: RuleSource
 ) -> tuple[LoadedFile | None, tuple[SettingsWarning, ...]]:
-    """Read one file; None when it is absent or unreadable. Raises nothing."""
+    """Read one file; None if it is missing or unreadable. Raises nothing."""
     try:
         text = read_text(path)
     except OSError as error:
@@ -79,8 +79,8 @@ def read_settings(
 def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFile:
     """Parse and validate one settings text. Raises nothing.
 
-    After a syntax error what can still be read applies (`agent.settings.broken_json`), except what
-    widens access: a rule that might limit it may be in the part that could not be read.
+    After a syntax error, what can still be read applies (`agent.settings.broken_json`), except what
+    widens access: the part that could not be read may contain rules that limit it.
     """
     if not text.strip():
         return LoadedFile(source, path, SettingsFile(), JsonNode({}, 1))
@@ -116,10 +116,10 @@ def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFi
 
 
 def check_owner(path: Path, *, uid: int) -> None:
-    """Refuse a managed file that somebody else could have written.
+    """Refuse a managed file that another user could have written.
 
     Raises:
-        ConfigError: not owned by root or the user, or writable by others.
+        ConfigError: it is not owned by root or the user, or is writable by others.
     """
     try:
         status = path.stat()

@@ -1,8 +1,8 @@
-"""What a repository's own configuration and hooks would make git run: items that wait for trust.
+"""Programs that a repository's configuration and hooks would make git run, as items for trust.
 
-Git itself says where the repository is and what its configuration contains, so that nothing is read
-otherwise than git reads it; it runs nothing for either answer. A clone never contains these, a
-copied or unpacked repository may.
+Git itself is asked where the repository is and what its configuration contains, so that everything
+is read as git reads it; git runs no program for that. A clone never contains such entries, a copied
+or unpacked repository may.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from permissions.base.process.spawn import CannotStart, Launch
 from permissions.base.text.late_pattern import compile_late
 
 MAX_BYTES: Final = 1_000_000
-"""Of a configuration; a larger one is one item as a whole."""
+"""Largest configuration that is parsed; a larger one is a single item."""
 TIMEOUT_S: Final = 3.0
 _REPOSITORY_NAMES: Final = (".git", "HEAD")
 """Git looks for a repository only in a directory that contains one of these."""
@@ -65,13 +65,13 @@ _HARMLESS_PROGRAMS: Final = compile_late(
     re.IGNORECASE | re.DOTALL,
 )
 _MAY_RUN: Final = compile_late(r"::|^!")
-"""In any value: a transport helper such as `ext::`, or a command for the shell."""
+"""Matches values with a transport helper such as `ext::`, or a shell command."""
 
 
 def git_items(project_root: Path, programs: ReadingPrograms) -> Iterator[TrustItem]:
-    """Yield one item per entry or hook that may make git run a program, outside a repository none.
+    """Yield an item for each entry or hook that may make git run a program.
 
-    What cannot be judged is an item as a whole.
+    Nothing outside a repository. Files that cannot be judged are single items.
     """
     if not any(os.path.lexists(project_root / name) for name in _REPOSITORY_NAMES):
         return
@@ -88,7 +88,7 @@ def git_items(project_root: Path, programs: ReadingPrograms) -> Iterator[TrustIt
 
 
 def directory_items(repository: Path, programs: ReadingPrograms) -> Iterator[TrustItem]:
-    """Yield the same for a directory that git would take for a repository itself."""
+    """Yield the items of a directory that git would accept as a repository."""
     if os.path.lexists(repository / "commondir"):
         yield item("setting", "git repository (it shares another)", [str(repository)])
     for name in _CONFIGURATIONS:
@@ -97,7 +97,7 @@ def directory_items(repository: Path, programs: ReadingPrograms) -> Iterator[Tru
 
 
 def repository_entries(items: Iterable[TrustItem]) -> Iterator[tuple[Path, str, str]]:
-    """Yield file, name and value of each entry of a configuration that is an item."""
+    """Yield file, name and value of each configuration entry among the items."""
     for entry in items:
         name, separator, value = entry.label.removeprefix("git ").partition(" = ")
         if separator and entry.file is not None and entry.label.startswith("git "):
@@ -105,7 +105,7 @@ def repository_entries(items: Iterable[TrustItem]) -> Iterator[tuple[Path, str, 
 
 
 class _Unreadable(Exception):
-    """Git names no repository; `reason` is empty where there is none."""
+    """Git reports no usable repository; `reason` is empty if there is none at all."""
 
     def __init__(self, reason: str) -> None:
         super().__init__("unreadable")
@@ -113,7 +113,7 @@ class _Unreadable(Exception):
 
 
 def _repository(root: Path, programs: ReadingPrograms) -> tuple[Path, Path]:
-    """Return the repository's directory, and the one that its work trees share."""
+    """Return the git directory, and the common directory that its work trees share."""
     result = _run(programs.git(root, "rev-parse", "--git-dir", "--git-common-dir"))
     if result.exit_code != 0:
         if result.stderr.startswith(_NO_REPOSITORY):
@@ -137,7 +137,7 @@ def _config_items(path: Path, programs: ReadingPrograms) -> Iterator[TrustItem]:
     except OSError as error:
         yield _whole(path, error.strerror or "unreadable")
         return
-    # From its standard input, outside of any repository: judged is what was read here.
+    # Passed on standard input, outside any repository, so that git parses what was read here.
     result = _run(
         programs.git(
             Path("/"), "config", "--file", "-", "--list", "-z", "--no-includes", stdin=data
@@ -160,7 +160,7 @@ def _is_harmless(name: str, value: str) -> bool:
 
 
 def _hook_items(directory: Path) -> Iterator[TrustItem]:
-    """Yield the hooks that git would run: executable, and not one of its samples."""
+    """Yield the hooks that git would run: executable files that are not samples."""
     try:
         names = sorted(os.listdir(directory))
     except (FileNotFoundError, NotADirectoryError):
@@ -175,7 +175,7 @@ def _hook_items(directory: Path) -> Iterator[TrustItem]:
 
 
 def _whole(path: Path, reason: str) -> TrustItem:
-    """Return an item for a file or directory as it is now."""
+    """Return an item for a whole file or directory in its current state."""
     kind = f"git hook {path.name}" if not reason else f"git {path.name} ({reason})"
     return item("setting", kind, [str(path), *_state(path)], file=path)
 

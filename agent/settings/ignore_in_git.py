@@ -1,4 +1,4 @@
-"""A user's own settings file inside a repository stays out of its commits."""
+"""Keep a user's own settings file inside a repository out of its commits."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def ignore_in_git(file: Path) -> None:
-    """Exclude the personal file from commits by one line in the `.gitignore` beside it.
+    """Exclude a personal file from commits by adding a line to the `.gitignore` beside it.
 
-    A courtesy: where it cannot be done the file is written all the same.
+    Errors are ignored, because the settings file is more important.
     """
     line = f"{file.name}\n".encode()
-    # Not through a link: a repository could point it at any file of the user's.
+    # Links are not followed: a repository could link to any file of the user.
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with suppress(OSError):
         descriptor = os.open(file.parent / ".gitignore", flags, 0o644)

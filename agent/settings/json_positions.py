@@ -1,6 +1,6 @@
-"""A JSON reader that reports the line of every value and preserves what precedes a syntax error.
+"""A JSON parser that reports the line of every value and keeps what precedes a syntax error.
 
-The standard parser gives neither, and both are needed to report where a rule came from and what is
+The standard parser does neither. Lines are needed to report where a rule comes from and what is
 wrong with a file.
 """
 
@@ -17,7 +17,7 @@ from permissions.base.text.late_pattern import compile_late
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 
 MAX_DEPTH: Final = 100
-"""Deeper nesting than this is refused: no settings file has a use for it."""
+"""Deeper nesting is rejected: no settings file needs it."""
 
 _SPACE = compile_late(r"[ \t\r\n]*")
 _NUMBER = compile_late(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
@@ -65,31 +65,31 @@ class JsonMistake(Struct, frozen=True):
 
 
 class ParsedJson(Struct, frozen=True):
-    """What a text contains: `root` is None when not even one value began."""
+    """The result of parsing: `root` is None if the text contains no value."""
 
     root: JsonNode | None
     error: JsonMistake | None = None
-    """The syntax error that ended the reading; what precedes it is in `root`."""
+    """The syntax error that ended parsing; what precedes it is in `root`."""
     notes: tuple[JsonMistake, ...] = ()
-    """Doubtful but readable: repeated keys."""
+    """Valid but doubtful: repeated keys."""
 
 
 def parse(text: str) -> ParsedJson:
-    """Read a JSON text. Raises nothing; a syntax error is a value with its line."""
+    """Parse a JSON text. Raises nothing; a syntax error is returned with its line."""
     scanner = _Scanner(text.removeprefix("\ufeff"))
     root = scanner.document()
     return ParsedJson(root, scanner.error, tuple(scanner.notes))
 
 
 def parse_at(text: str, start: int, line: int) -> ParsedJson:
-    """Read the one value that begins at `start`, which is on a line. Raises nothing."""
+    """Parse the value that begins at `start`, which is on line `line`. Raises nothing."""
     scanner = _Scanner(text, start, line)
     root = scanner.value()
     return ParsedJson(root, scanner.error, tuple(scanner.notes))
 
 
 class _Stop(Exception):
-    """Unwinds to the containers that are open; each preserves what it has so far."""
+    """Ends parsing; each open container keeps what it has so far."""
 
 
 class _Scanner:
@@ -250,8 +250,8 @@ class _Scanner:
 def join_nodes(earlier: JsonNode | None, later: JsonNode) -> JsonNode:
     """Return the node for a repeated key.
 
-    Lists and objects add up, so that a second `deny` list does not silently drop the first; of
-    anything else the last one applies, as with every JSON reader.
+    Lists and objects are joined, so that a second `deny` list does not silently replace the first;
+    of other values the last one applies, as in other JSON parsers.
     """
     if earlier is None:
         return later

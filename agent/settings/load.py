@@ -70,14 +70,14 @@ class CliSettings(Struct, frozen=True):
     add_dirs: tuple[str, ...] = ()
     mcp_configs: tuple[str, ...] = ()
     trust: TrustState | bool = False
-    """`--trust`; when settings are read again, the state of the start: nothing newer applies by it.
+    """`--trust`; for a reload, the state at the start, because it does not cover newer items.
     """
     sources: frozenset[RuleSource] = FILE_SOURCES
-    """Which of `FILE_SOURCES` count; managed settings always do."""
+    """Which of `FILE_SOURCES` apply; managed settings always apply."""
 
 
 class HookText(Struct, frozen=True):
-    """The `hooks` object of one file, with handlers that wait for trust already taken out."""
+    """The `hooks` object of one file, without the handlers that wait for trust."""
 
     raw: Mapping[str, object]
     source: RuleSource
@@ -104,12 +104,12 @@ class Settings(Struct, frozen=True):
     hooks: tuple[HookText, ...]
     """Per file, policy first."""
     mcp_servers: tuple[McpServerText, ...]
-    """Those of all sources, of one name the one that wins first; a project's is not `in_force`
-    before its directory is trusted."""
+    """Servers of all sources; of those with one name, the first is used. A project's server is not
+    `in_force` before its directory is trusted."""
     env: Mapping[str, str]
     """For child processes, and for the endpoint (projects cannot set those variables)."""
     own_env: Mapping[str, str]
-    """What no file of the project sets of it: what decides where commands may write."""
+    """The part of it that no project file sets; it determines where commands may write."""
     additional_dirs: tuple[Path, ...]
     mode: ModeRequest | None
     effective: MergedSettings
@@ -118,15 +118,15 @@ class Settings(Struct, frozen=True):
     trust: TrustState
     warnings: tuple[SettingsWarning, ...]
     watched_files: tuple[Path, ...] = ()
-    """Files whose change means loading again; they need not exist."""
+    """Files whose changes cause a reload; they need not exist."""
     sources: frozenset[RuleSource] = FILE_SOURCES
     """Those of `FILE_SOURCES` that apply, for commands and instructions too."""
     bad_mcp_servers: tuple[BadMcpServer, ...] = ()
     """Entries that cannot be used, reported in `warnings` as well."""
     mcp_lists: tuple[McpServerLists, ...] = ()
-    """Per file, the lists of servers that are allowed and denied."""
+    """The lists of allowed and denied servers, per file."""
     sandbox_files: tuple[LoadedFile, ...] = ()
-    """Files with a `sandbox` section, the one that wins first; of a project's only what counts."""
+    """Files with a `sandbox` section, in order of precedence; of project files what may apply."""
 
     @property
     def values(self) -> SettingsFile:
@@ -134,8 +134,8 @@ class Settings(Struct, frozen=True):
         return self.effective.values
 
     def limit(self, key: str, flag: float | None) -> float | None:
-        """Return a limit such as `maxTurns`: the flag's before the settings', but never above one
-        that the policy sets. None without any."""
+        """Return a limit such as `maxTurns`: the flag overrides settings, but never exceeds the
+        policy's limit. None without a limit."""
         value: float | None = getattr(self.values, key)
         if flag is None or value is None:
             return value if flag is None else flag
@@ -159,7 +159,7 @@ def load_settings(
 ) -> Settings:
     """Read all sources and return what is in force.
 
-    `env` is for git, which is asked about the repository; None: the system's own is.
+    `env` is the environment of git, which reads the repository; None uses that of the process.
 
     Raises:
         ConfigError: a managed file or the `--settings` file cannot be used.
@@ -231,7 +231,7 @@ def load_settings(
 def _own_files(
     sources: frozenset[RuleSource], project_root: Path, home: Path, agent_home: Path
 ) -> Iterator[tuple[RuleSource, Path]]:
-    """Yield the files of the project and the user that may be there, in order of precedence."""
+    """Yield the paths of project and user files in order of precedence; they need not exist."""
     for source in (RuleSource.PROJECT, RuleSource.LOCAL, RuleSource.USER):
         if source in sources:
             for path in settings_files(
@@ -249,7 +249,7 @@ def _hooks(files: Iterable[LoadedFile]) -> tuple[HookText, ...]:
 
 
 def _policy(directory: Path, uid: int) -> list[LoadedFile]:
-    """Read the managed files, the one that wins first: later drop-ins override earlier ones."""
+    """Read the managed files in order of precedence: later drop-ins override earlier ones."""
     try:
         paths = policy_files(directory)
     except OSError as error:
@@ -267,7 +267,7 @@ def _policy(directory: Path, uid: int) -> list[LoadedFile]:
         if file is None or bad:
             reason = str(bad[0]) if bad else f"{path}: cannot be read"
             for follows in (UNTIL_REPAIRED, COUNTS, IGNORED):
-                # Here something else follows: nothing of it is used, nor is anything else.
+                # The consequence is another one here: the start fails.
                 reason = reason.removesuffix(follows)
             end = "" if reason.endswith("?") else "."
             raise ConfigError(
@@ -290,7 +290,7 @@ def _from_flag(argument: str, home: Path) -> LoadedFile:
             raise FlagError(f"--settings {argument}: {reason}.")
         file = from_path
     for warning in (*warnings, *rules_of(file)[1]):
-        # Users who name settings for one run rely on all of them.
+        # Users who pass settings for one run rely on all of them.
         if warning.level != "info":
             raise FlagError(f"--settings: {warning}")
     return file
@@ -307,7 +307,7 @@ def _items(files: Iterable[LoadedFile], servers: Iterable[McpServerText]) -> Ite
 def _unused_files(
     project_root: Path, launch_dir: Path, home: Path, agent_home: Path
 ) -> Iterator[SettingsWarning]:
-    """Report settings below the root, where other programs that start there would read them."""
+    """Warn about settings files below the root, which other programs would read."""
     message = f"is not used: the settings of this project are those in {project_root}"
     for place in project_directories(project_root, launch_dir)[:-1]:
         paths = [
@@ -354,7 +354,7 @@ def _rules(
 def _server_entries(
     files: Iterable[LoadedFile], of_project: McpEntries, flags: CliSettings, home: Path
 ) -> list[McpEntries]:
-    """Return what each place has of servers, the place that wins first."""
+    """Return the server entries of each place, in order of precedence."""
     from_flags = [_flag_servers(config, home) for config in flags.mcp_configs]
     settings = [(file.source, servers_of(file)) for file in by_precedence(files)]
     first = [entries for source, entries in settings if source is not RuleSource.USER]
@@ -373,7 +373,7 @@ def _servers(entries: Iterable[McpEntries], state: TrustState) -> tuple[McpServe
 def _counts(server: McpServerText, state: TrustState) -> bool:
     if not state.by_flag:
         return state.is_trusted
-    # Trusting for one run means what its start found.
+    # Trust for one run covers only what its start found.
     return state.in_force(server_item(server.name, server.raw, file=None, line=None))
 
 
@@ -436,7 +436,7 @@ def _source_of(settings: MergedSettings, key: str) -> RuleSource | None:
 
 
 def _policy_keys(files: Iterable[LoadedFile]) -> Mapping[str, object]:
-    """Return the managed keys. Any source may close the bypass gate: that only restricts."""
+    """Return the managed keys. Any source may disable bypass mode, which only restricts."""
     keys: dict[str, object] = {}
     for file in files:
         permissions = file.model.permissions

@@ -1,4 +1,4 @@
-"""Where settings live: the agent's home, the project's root, the managed directory."""
+"""Where settings are stored: the agent's home, the project's root, the managed directory."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ POLICY_DIR: Final = Path("/etc/agent-tui")
 
 
 def find_home(env: Mapping[str, str], uid: int) -> Path:
-    """Return the user's home directory; where `HOME` is not set, what the system knows, else
-    `/`."""
+    """Return the home directory: `HOME`, else that of the user database, else `/`."""
     value = env.get("HOME", "")
     if value and Path(value).is_absolute():
         return Path(value)
@@ -43,7 +42,7 @@ def expand_home(text: str, home: Path) -> Path:
 def settings_files(
     source: RuleSource, *, project_root: Path, home: Path, agent_home: Path
 ) -> tuple[Path, ...]:
-    """Return the files of a source, ours first: of two that disagree the first one wins."""
+    """Return the files of a source in order of precedence."""
     match source:
         case RuleSource.USER:
             return (agent_home / "settings.json", home / ".claude" / "settings.json")
@@ -57,7 +56,7 @@ def settings_files(
         os.path.realpath(agent_home / "settings.json"),
         os.path.realpath(home / ".claude" / "settings.json"),
     }
-    # Started in the home directory, the user's own file is not also a project's.
+    # In the home directory, the user's own file must not count as a project's too.
     return tuple(p for n in names if os.path.realpath(p := project_root / n) not in own)
 
 
@@ -65,7 +64,7 @@ def policy_files(policy_dir: Path) -> tuple[Path, ...]:
     """Return the managed files that exist, in the order they apply: the base, then the directory's.
 
     Raises:
-        OSError: the directory is there but cannot be listed.
+        OSError: the directory exists but cannot be listed.
     """
     base = policy_dir / "managed-settings.json"
     paths = [base] if os.path.lexists(base) else []

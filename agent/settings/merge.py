@@ -1,4 +1,4 @@
-"""Several settings files folded into one: scalars by precedence, lists and tables added up."""
+"""Merge several settings files: scalars by precedence, lists and tables are joined."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PRECEDENCE: Final = (
     RuleSource.PROJECT,
     RuleSource.USER,
 )
-"""Who wins where two sources set the same scalar. Rules are ordered by `RuleSource` instead."""
+"""Order of sources for scalars, highest first. Rules are ordered by `RuleSource` instead."""
 
 _APART: Final = frozenset(
     {"permissions", "hooks", "env", "mcpServers", "allowedMcpServers", "deniedMcpServers"}
@@ -37,7 +37,7 @@ _ADDED_UP: Final = frozenset(
     }
 )
 _ONLY_OFF: Final = frozenset({"autoMemoryEnabled"})
-"""What costs the user money: a project may turn it off, never on."""
+"""Settings that cost the user money: a project may turn them off, never on."""
 _OF_PROJECTS: Final = frozenset({RuleSource.PROJECT, RuleSource.LOCAL})
 
 
@@ -54,17 +54,17 @@ class MergedSettings(Struct, frozen=True):
 
     values: SettingsFile
     origins: Mapping[str, Origin] = field(default_factory=dict)
-    """Per key the place that won; for lists the first place that added to it. Keys that mean
-    nothing here have one, too."""
+    """By key, the origin of its value; for lists the first place that added to it. Includes keys
+    without effect."""
 
 
 def by_precedence(files: Iterable[LoadedFile]) -> tuple[LoadedFile, ...]:
-    """Order files so that of two that disagree the first one wins; stable within a source."""
+    """Sort files by precedence, highest first; stable within a source."""
     return tuple(sorted(files, key=lambda file: PRECEDENCE.index(file.source)))
 
 
 def merge(files: Iterable[LoadedFile]) -> MergedSettings:
-    """Fold files, given in order of precedence, into one."""
+    """Merge files that are given in order of precedence."""
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
     for file in files:
@@ -85,7 +85,7 @@ def merge(files: Iterable[LoadedFile]) -> MergedSettings:
 
 
 def _combine(key: str, first: Any, second: Any) -> Any:
-    """Return what two files together say; of two values that do not add up the first one."""
+    """Return two values joined, or the first one if they cannot be joined."""
     if key == "sandbox":
         return add_section(first, second)
     return list(dict.fromkeys([*first, *second])) if key in _ADDED_UP else first

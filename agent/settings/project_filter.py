@@ -1,4 +1,4 @@
-"""What applies of a project's settings file: never the forbidden keys, the rest once trusted."""
+"""Which parts of a project's settings file apply: no forbidden keys, the rest if trusted."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ PROJECT_SOURCES: Final = (RuleSource.PROJECT, RuleSource.LOCAL)
 def trusted_part(
     settings_file: LoadedFile, state: TrustState
 ) -> tuple[LoadedFile, list[SettingsWarning]]:
-    """Return what of a file applies now, with a warning for each key that never will.
+    """Return the part of a file that applies now, and a warning for each forbidden key.
 
-    Rules and MCP servers are judged one by one elsewhere; files of other sources apply as a whole.
+    Rules and MCP servers are filtered elsewhere, one by one; files of other sources are unchanged.
     """
     if settings_file.source not in PROJECT_SOURCES:
         return settings_file, []
@@ -81,7 +81,7 @@ def _trusted_hooks(hooks: Mapping[str, object], state: TrustState) -> dict[str, 
 
 
 def _only_trusted(model: SettingsFile, state: TrustState) -> dict[str, object]:
-    """Return what replaces the values that wait for trust."""
+    """Return replacements for the values that wait for trust."""
     env = {
         name: value
         for name, value in (model.env or {}).items()

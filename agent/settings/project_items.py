@@ -1,4 +1,4 @@
-"""What a project contains that waits for trust: found and listed, never run."""
+"""Find and list the items of a project that wait for trust; nothing is run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from permissions.base.files.plain_file import read_plain
 from permissions.rule import RuleBehavior
 
 MAX_FILES: Final = 2_000
-"""The same limit as for commands: one that is not listed could never be trusted."""
+"""The same limit as for commands: a file that is not listed could never be trusted."""
 MAX_FILE_BYTES: Final = 1_000_000
 _DIRECTORIES: Final[tuple[tuple[str, ItemKind], ...]] = (
     ("commands", "command"),
@@ -66,7 +66,7 @@ def _value_items(settings_file: LoadedFile) -> Iterator[TrustItem]:
 
 
 def handlers(groups: object) -> Iterator[tuple[dict[str, object], Any]]:
-    """Yield `(matcher group, handler)` of one event's configuration; odd shapes yield nothing."""
+    """Yield `(matcher group, handler)` of one event's configuration; skip malformed parts."""
     for group in groups if isinstance(groups, list) else ():
         if isinstance(group, dict):
             entries = group.get("hooks")
@@ -124,8 +124,8 @@ def items_of_directories(
 ) -> Iterator[TrustItem]:
     """List command, skill and agent files with a digest of their content.
 
-    `own` are the user's own directories: in the home directory they are not also a project's.
-    `launch_dir` is where the session starts, the root itself where it is None.
+    `own` are the user's own directories, which do not count as a project's in the home directory.
+    `launch_dir` is where the session starts; None means the root.
     """
     own_directories = {os.path.realpath(path) for path in own}
     files = (
@@ -143,7 +143,7 @@ def items_of_directories(
 
 
 def file_item(path: Path, kind: ItemKind, project_root: Path) -> TrustItem | None:
-    """Return the item of a command, skill or agent file; None when it cannot be read or is huge."""
+    """Return the item of a command, skill or agent file; None if unreadable or too large."""
     try:
         return content_item(path, kind, project_root, read_plain(path, MAX_FILE_BYTES))
     except OSError:
@@ -151,7 +151,7 @@ def file_item(path: Path, kind: ItemKind, project_root: Path) -> TrustItem | Non
 
 
 def content_item(path: Path, kind: ItemKind, project_root: Path, data: bytes) -> TrustItem:
-    """Return the item of a file with this content: what is used is what was accepted."""
+    """Return the item of a file with this content; its digest covers path and content."""
     name = str(path.relative_to(project_root))
     return item(kind, name, [name, hashlib.sha256(data).hexdigest()], file=path)
 
@@ -160,7 +160,7 @@ def _files_of(directory: Path, kind: ItemKind, project_root: Path) -> Iterator[P
     yield from _markdown_files(directory)
     if kind != "skill":
         return
-    # Skills of several agents are links into one folder of the project.
+    # Projects often link the skills of several agents to one folder.
     inside = os.path.join(os.path.realpath(project_root), "")
     _, names, _ = next(walk(directory), ("", [], []))
     for link in sorted(filter(os.path.islink, (directory / name for name in names))):

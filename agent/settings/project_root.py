@@ -10,7 +10,7 @@ def find_project_root(launch_dir: Path) -> Path:
     """Return the canonical root of the innermost repository around a directory, or the directory
     itself.
 
-    No git command runs: the configuration of an untrusted repository must not be read.
+    Does not call git, because the configuration of an untrusted repository must not be read.
     """
     start = Path(os.path.realpath(launch_dir))
     for directory in (start, *start.parents):
@@ -20,7 +20,7 @@ def find_project_root(launch_dir: Path) -> Path:
 
 
 def project_directories(project_root: Path, launch_dir: Path) -> tuple[Path, ...]:
-    """Return the directories from the one where a session starts up to the project's root."""
+    """Return the directories from `launch_dir` up to the project's root."""
     start = Path(os.path.realpath(launch_dir))
     if not start.is_relative_to(project_root):
         return (project_root,)

@@ -1,4 +1,4 @@
-"""Permission rules of a settings file, each with the file and line it is on."""
+"""Permission rules of a settings file, each with its file and line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _entries(settings_file: LoadedFile, behavior: RuleBehavior) -> tuple[JsonNod
         return ()
     if not isinstance(node.value, str):
         return node.items
-    # A lone text in place of a list: a restriction must not get lost over its brackets.
+    # A single text instead of a list: a restriction must not be lost because of brackets.
     return () if behavior is RuleBehavior.ALLOW else (node,)
 
 
@@ -43,7 +43,7 @@ def flag_rules(
 ) -> tuple[RuleText, ...]:
     """Return the rules of `--allow`, `--ask` and `--deny`, and those of `--disallowedTools`.
 
-    A name without a pattern among the latter takes the tool away, and leaves files to other tools.
+    A name without a pattern in the latter removes the tool, but does not restrict other tools.
     """
     rules = [
         RuleText(text, behavior, RuleSource.CLI)

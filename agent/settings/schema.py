@@ -1,7 +1,7 @@
-"""What a settings file may contain: one record, spelled with the keys users know.
+"""What a settings file may contain: one record, with the keys as users spell them.
 
-Validation is lenient: a bad key is reported and left out, the rest of the file counts; unknown keys
-are preserved. Next: `agent.settings.file` (one file), `agent.settings.load` (all of them).
+Validation is lenient: an invalid key is reported and ignored, the rest of the file applies; unknown
+keys are preserved. Next: `agent.settings.file` (one file), `agent.settings.load` (all of them).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from agent.settings.sections.workflows_section import WorkflowsSection
 from agent.typed_json.read_record import Place, Problem, read_record
 
 ServerTool = Literal["web_search", "web_fetch", "code_execution", "programmatic_tool_calling"]
-"""One that the model's server runs itself."""
+"""A tool that the model's server runs itself."""
 
 
 class PermissionsSection(Struct, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class StatusLineSection(Struct, frozen=True, kw_only=True):
     command: str
     padding: Annotated[int, Meta(ge=0, le=40)] = 0
     refreshInterval: Annotated[float, Meta(ge=0.3)] | None = None
-    """Seconds after which it runs again by itself."""
+    """Seconds after which it is run again."""
 
 
 class FileSuggestionSection(Struct, frozen=True, kw_only=True):
@@ -99,7 +99,7 @@ class PermissionBridgeSection(Struct, frozen=True, kw_only=True):
 
     enabled: bool = False
     port: Annotated[int, Meta(ge=0, le=65535)] = 0
-    """0 takes a free one."""
+    """0 selects a free port."""
     origins: list[str] | None = None
     """Web pages that may call it."""
 
@@ -116,7 +116,7 @@ class McpMatchSection(Struct, frozen=True, kw_only=True):
     serverName: str | None = None
     serverCommand: list[str] | None = None
     serverUrl: str | None = None
-    """`*` stands for any characters; without a path it is every path."""
+    """`*` matches any characters; without a path, every path matches."""
 
     def __post_init__(self) -> None:
         keys = (self.serverName, self.serverCommand, self.serverUrl)
@@ -130,7 +130,7 @@ class McpSection(Struct, frozen=True, kw_only=True):
     toolChanges: Literal["withhold", "notify"] | None = None
     """What happens to a tool whose description or schema changed after it was accepted."""
     toolSearch: Annotated[int, Meta(ge=0, le=100)] | None = None
-    """Per cent of the window that definitions of MCP tools may take before they are only named."""
+    """Percentage of the window that definitions of MCP tools may take before they are deferred."""
 
 
 class SettingsFile(Struct, frozen=True, kw_only=True):
@@ -255,7 +255,7 @@ ACCEPTED_ELSEWHERE: Final = frozenset(
 
 
 def check(raw: Mapping[str, JsonValue]) -> tuple[SettingsFile, tuple[Problem, ...]]:
-    """Return the record of everything usable in one file's object, and what was left out."""
+    """Return the record of all valid values in a file's object, and the problems of others."""
     model, problems = read_record(SettingsFile, raw)
     assert model is not None, "no field is required"
     return model, tuple((path, _expectation(message, path)) for path, message in problems)
@@ -264,7 +264,7 @@ def check(raw: Mapping[str, JsonValue]) -> tuple[SettingsFile, tuple[Problem, ..
 def unknown_keys(
     raw: Mapping[str, JsonValue],
 ) -> tuple[tuple[tuple[str, ...], str | None], ...]:
-    """Return the paths of keys that mean nothing here, each with the key it may be meant as."""
+    """Return the paths of unknown keys, each with the known key that may be meant, or None."""
     known_keys = SettingsFile.__struct_fields__
     elsewhere = ACCEPTED_ELSEWHERE | FORBIDDEN_IN_PROJECT
     unknown: list[tuple[tuple[str, ...], str | None]] = [
@@ -276,7 +276,7 @@ def unknown_keys(
     fields = PermissionsSection.__struct_fields__
     for key in permissions if isinstance(permissions, dict) else ():
         if key not in fields and key not in ACCEPTED_ELSEWHERE:
-            # A list of restrictions must not get lost over its name.
+            # A list of restrictions must not be lost because of a misspelled name.
             unknown.append((("permissions", key), _nearest(key, fields, 0.6)))
     unknown.extend(_unknown_sandbox_keys(raw))
     return tuple(unknown)
@@ -302,7 +302,7 @@ _MEANT: Final = {
     **{name: f"permissions.{name}" for name in ("allow", "ask", "deny", "defaultMode")},
     "rules": "permissions",
 }
-"""Keys whose names are far from the place where they are."""
+"""Top-level keys that belong in a section."""
 
 
 def _expectation(message: str, path: Place) -> str:

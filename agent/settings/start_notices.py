@@ -34,7 +34,7 @@ def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ..
 
 
 def merge_keys(warnings: Sequence[SettingsWarning]) -> list[SettingsWarning]:
-    """Return the warnings, those of one file that say the same of several keys as one."""
+    """Return the warnings; join those of one file with the same message for several keys."""
     keys: dict[tuple[object, ...], list[str]] = {}
     first_warnings: dict[tuple[object, ...], SettingsWarning] = {}
     for warning in warnings:

@@ -1,7 +1,7 @@
-"""Which parts of a project's settings the user has accepted, and what is new since.
+"""Which parts of a project's settings the user has accepted, and what is new since then.
 
-Bound to the repository root (links resolved) and to a digest of each item that was listed: changed
-items are new items. A nested repository has its own root, so it asks for itself.
+Trust is bound to the repository root (links resolved) and to a digest of each listed item: changed
+items are new items. A nested repository has its own root, so it needs its own trust.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_STORE_BYTES: Final = 50_000_000
 
 
 class TrustItem(Struct, frozen=True):
-    """One thing a project contains that does nothing before it is accepted."""
+    """One part of a project that has no effect before the user accepts it."""
 
     kind: ItemKind
     label: str
@@ -52,7 +52,7 @@ def item(
     file: Path | None = None,
     line: int | None = None,
 ) -> TrustItem:
-    """Return an item; its digest covers kind and content, not the place it is at."""
+    """Return an item; its digest covers kind and content, not its file and line."""
     text = json.dumps([kind, content], sort_keys=True, ensure_ascii=True, default=str)
     return TrustItem(kind, label, hashlib.sha256(text.encode()).hexdigest(), file, line)
 
@@ -63,22 +63,22 @@ def allow_rule_item(rule: str, *, file: Path | None = None, line: int | None = N
 
 
 class TrustState(Struct, frozen=True):
-    """What a project contains and what of it is in force."""
+    """The items of a project, and which of them are in force."""
 
     root: Path
-    """Canonical root of the repository (or the launch directory where there is none)."""
+    """Canonical root of the repository, or the launch directory without one."""
     is_trusted: bool
     """The user accepted this directory, now or at an earlier start."""
     items: tuple[TrustItem, ...] = ()
     accepted_digests: frozenset[str] = frozenset()
     by_flag: bool = False
-    """`--trust`: what the start found applies in this run, and nothing is stored."""
+    """`--trust`: what the start found is trusted in this run, and nothing is stored."""
 
     @property
     def new(self) -> tuple[TrustItem, ...]:
         """Items that wait for an answer, in the order they were found.
 
-        In a directory that is trusted, MCP servers are asked about one by one, elsewhere.
+        In a trusted directory, the user is asked about MCP servers separately, so they are omitted.
         """
         elsewhere = "MCP server" if self.is_trusted and not self.by_flag else None
         return tuple(
@@ -92,8 +92,7 @@ class TrustState(Struct, frozen=True):
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing of the project waits: it was accepted, or it contains nothing to
-        accept."""
+        """Whether the project needs no decision: the user accepted it, or it has no items."""
         return self.is_trusted or not self.new
 
     def in_force(self, item: TrustItem) -> bool:
@@ -116,10 +115,10 @@ class TrustStore:
     def state(
         self, root: Path, items: Iterable[TrustItem], *, flag: TrustState | bool = False
     ) -> TrustState:
-        """Compare what a project contains with what was accepted; a broken store trusts nothing.
+        """Compare the items of a project with those accepted; a damaged store trusts nothing.
 
-        `flag` is `--trust`: True accepts all of these items for the run; the state of the run's
-        start accepts those that it accepted.
+        `flag` is `--trust`: True accepts all items for this run; a state, that of the run's start,
+        accepts the items that it accepted.
         """
         current_items = tuple(items)
         is_trusted, digests = self._directories().get(str(root), (False, frozenset[str]()))
@@ -132,13 +131,13 @@ class TrustStore:
         return TrustState(root, is_trusted or by_flag, current_items, digests, by_flag)
 
     def accept(self, state: TrustState) -> None:
-        """Store that the user accepts the directory and everything now listed. Raises OSError."""
+        """Store that the user accepts the directory and all listed items. Raises OSError."""
         self._write(state.root, is_trusted=True, digests={item.digest for item in state.items})
 
     def note_own_rules(self, root: Path, allow_rules: Iterable[str]) -> None:
-        """Accept allow rules that the user's own answers just wrote. Raises OSError.
+        """Accept allow rules that the user's own answers have just stored. Raises OSError.
 
-        The directory itself does not become trusted by it.
+        This does not make the directory itself trusted.
         """
         with exclusive(self._path):
             is_trusted, digests = self._directories().get(str(root), (False, frozenset()))

@@ -17,7 +17,7 @@ HOME_VARIABLE: Final = "AGENT_TUI_HOME"
 def agent_home_path(env: Mapping[str, str], home: Path | str) -> str:
     """Return the directory of settings and sessions: `AGENT_TUI_HOME`, or `.agent` in `home`.
 
-    A leading `~` stands for `home`, a relative path is below the current directory.
+    A leading `~` is replaced by `home`; a relative path is below the current directory.
     """
     text = env.get(HOME_VARIABLE, "").strip()
     if not text:
@@ -28,11 +28,11 @@ def agent_home_path(env: Mapping[str, str], home: Path | str) -> str:
 
 
 def user_values(agent_home: Path | str) -> Mapping[str, object]:
-    """Return the values of the user's own settings, as written; {} where nothing can be read.
+    """Return the values of the user's own settings, as written; {} if they cannot be read.
 
-    For the few values that the first frame needs; the settings as a whole are read behind it.
+    For the few values that the first frame needs; all settings are read after it.
     """
-    import json  # the early prompt does without
+    import json  # not needed by the early prompt
 
     try:
         text = read_text(os.path.join(agent_home, "settings.json"))

@@ -1,5 +1,4 @@
-"""Settings that follow their files: loaded again on change, the last good ones retained on an
-error."""
+"""Reload settings when their files change; on an error, the last valid settings stay in force."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ _DIRECTORY_NAMES: Final = frozenset({".agent", ".claude", "managed-settings.d", 
 
 
 class Reloaded(Struct, frozen=True):
-    """The settings changed; `current` is in force from now on."""
+    """The settings have changed; `current` is in force from now on."""
 
     previous: Settings
     current: Settings
@@ -31,11 +30,11 @@ class Reloaded(Struct, frozen=True):
 
 
 class ReloadFailed(Struct, frozen=True):
-    """A changed file cannot be used; what was in force stays in force."""
+    """A changed file cannot be used; the earlier settings stay in force."""
 
     current: Settings
     problem: str
-    """File, line and what is expected, for users."""
+    """File, line and expected value, as text for users."""
     files: tuple[Path, ...]
 
 
@@ -45,7 +44,7 @@ SettingsChange = Reloaded | ReloadFailed
 def reload(
     current: Settings, load: Callable[[], Settings], files: Iterable[Path]
 ) -> SettingsChange:
-    """Load again; a file that became unreadable or broken retains the last good state."""
+    """Load again; if a file became unreadable or broken, keep the last valid settings."""
     changed_files = tuple(files)
     try:
         fresh = load()
@@ -65,7 +64,7 @@ async def watch_settings(
     *,
     collect_ms: int = COLLECT_MS,
 ) -> AsyncGenerator[SettingsChange, None]:
-    """Yield each change of the settings' files until `stop` is set. Raises nothing of its own."""
+    """Yield each change of the settings' files until `stop` is set. Raises nothing itself."""
     while not stop.is_set():
         directories = _directories(current.watched_files)
         watch_filter = _Filter(frozenset(str(path) for path in current.watched_files))
@@ -84,11 +83,11 @@ async def watch_settings(
                 if events is not None or not is_same:
                     yield change
             if _directories(current.watched_files) != directories:
-                break  # a directory of settings appeared or went: watch the new set
+                break  # a settings directory was created or removed
 
 
 def _directories(files: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the directories to watch: each file's own, or where that is missing, the one above."""
+    """Return the directories to watch: those of the files and their parents, if they exist."""
     directories: dict[Path, None] = {}
     for path in files:
         directory = path.parent
@@ -103,7 +102,7 @@ class _Filter(Struct, frozen=True):
     names: frozenset[str]
 
     def changed_files(self, events: Iterable[tuple[object, str]] | None) -> tuple[Path, ...]:
-        """Return the files among the events; all of them where it is not known what changed."""
+        """Return the files among the events; all files if it is unknown what changed."""
         names = self.names if events is None else {path for _, path in events}
         return tuple(sorted(Path(path) for path in names & self.names))
 

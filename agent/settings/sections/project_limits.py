@@ -1,4 +1,4 @@
-"""What the settings of a project can never set, trusted or not."""
+"""What a project's settings can never set, trusted or not."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FORBIDDEN_IN_PROJECT: Final = frozenset(
         "mcp",
     }
 )
-"""Keys that never count from project or local settings, trusted or not (safety-and-permissions)."""
+"""Keys that have no effect in project and local settings, even trusted (safety-and-permissions)."""
 
 FORBIDDEN_PERMISSIONS_IN_PROJECT: Final = frozenset({"defaultMode", "additionalDirectories"})
 
@@ -85,9 +85,9 @@ _FORBIDDEN_PREFIXES: Final = (
 
 
 def is_forbidden_variable(name: str) -> bool:
-    """Whether `env` of a project may never set this variable, trusted or not.
+    """Whether a project's `env` must not set this variable, trusted or not.
 
-    These decide which program runs, where traffic is sent, or whose credentials are used.
+    Such variables decide which program runs, where traffic is sent, or whose credentials are used.
     """
     upper = name.upper()
     return upper in _FORBIDDEN_VARIABLES or upper.startswith(_FORBIDDEN_PREFIXES) or "=" in name

@@ -1,6 +1,6 @@
-"""`sandbox`: the keys of Claude Code's sandbox; what of them counts from a project.
+"""`sandbox`: the keys of Claude Code's sandbox, and which of them apply from a project.
 
-Next: `agent.sandbox.configuration` (what they mean together).
+Next: `agent.sandbox.configuration` (how they work together).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ SANDBOX_PARTS: Final[Mapping[tuple[str, ...], type[Struct]]] = {
     ("sandbox", "network"): SandboxNetworkSection,
     ("sandbox", "credentials"): SandboxCredentialsSection,
 }
-"""The objects inside `sandbox` by their place."""
+"""The objects inside `sandbox` by path."""
 
 _TIGHTENING: Final[Mapping[tuple[str, ...], bool | None]] = {
     ("enabled",): True,
@@ -108,7 +108,7 @@ _TIGHTENING: Final[Mapping[tuple[str, ...], bool | None]] = {
     ("credentials", "files"): None,
     ("credentials", "envVars"): None,
 }
-"""What can only tighten, each with the value that does; None: any."""
+"""Keys that can only restrict, each with the value that does; None for any value."""
 
 Values = dict[str, object]
 
@@ -116,7 +116,7 @@ Values = dict[str, object]
 def tightening_part(
     section: SandboxSection,
 ) -> tuple[SandboxSection | None, tuple[tuple[str, ...], ...]]:
-    """Return what of a project's section counts, and the paths of the keys that do not."""
+    """Return the part of a project's section that applies, and the paths of ignored keys."""
     refused_paths: list[tuple[str, ...]] = []
     tightening: Values = {}
     for path, value in _leaves(values_of(section)):
@@ -133,7 +133,7 @@ def tightening_part(
 
 
 def add_section(first: SandboxSection, second: SandboxSection) -> SandboxSection:
-    """Return two sections as one: of two values the first one's, lists and objects added up."""
+    """Merge two sections: values of the first take precedence, lists and objects are joined."""
     return convert(_merge_values(values_of(first), values_of(second)), SandboxSection)
 
 
@@ -166,5 +166,5 @@ def _leaves(values: Values) -> Iterator[tuple[tuple[str, ...], object]]:
 
 
 def _is_known(path: tuple[str, ...]) -> bool:
-    """Return whether the key is one of ours; the others are reported as unknown."""
+    """Return whether the key is known; unknown keys are reported elsewhere."""
     return path[-1] in SANDBOX_PARTS["sandbox", *path[:-1]].__struct_fields__

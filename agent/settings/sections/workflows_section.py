@@ -15,4 +15,4 @@ class WorkflowsSection(Struct, frozen=True, kw_only=True):
     maxTokens: Annotated[int, Meta(ge=1)] | None = None
     maxUsd: Annotated[float, Meta(gt=0)] | None = None
     waitSeconds: Annotated[float, Meta(ge=0, le=86_400)] | None = None
-    """How long a run without a screen waits for its workflows after its last turn."""
+    """How long a headless run waits for its workflows after its last turn."""

@@ -1,1 +1,1 @@
-"""Entries of MCP servers in files: read, checked, each with its line."""
+"""Reads and checks entries of MCP servers in files, each with its line."""

@@ -1,4 +1,4 @@
-"""One entry of `mcpServers`, checked: what is wrong with it, where, and what is expected."""
+"""Checks one entry of `mcpServers`: what is wrong, where, and what is expected."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from permissions.base.text.late_pattern import compile_late
 EntryMistakeKind = Literal["unknown_type", "url_missing_type", "invalid_config", "reserved_name"]
 TYPES: Final = ("stdio", "http", "streamable-http", "sse", "ws", "sdk")
 RESERVED: Final = frozenset({"workspace", "ide", "agent-tui"})
-"""Names that the program itself uses, or that other agents give to what they connect."""
+"""Names that this program or other agents use for their own connections."""
 
 
 _OF_PLUGINS: Final = compile_late(r"plugin[^A-Za-z0-9-]")
-"""What servers of plugins are called: others must not pose as one."""
+"""Names of plugins' servers, which other servers must not imitate."""
 
 
 class EntryMistake(Struct, frozen=True):
@@ -25,11 +25,11 @@ class EntryMistake(Struct, frozen=True):
     kind: EntryMistakeKind
     message: str
     path: tuple[str | int, ...] = ()
-    """Steps inside the entry."""
+    """Keys and indexes inside the entry."""
 
 
 def entry_mistake(name: str, raw: object) -> EntryMistake | None:
-    """Return the first thing that is wrong with an entry, or None where it can be used."""
+    """Return the first mistake in an entry, or None if it can be used."""
     if not name.strip():
         return EntryMistake("invalid_config", "expected a name")
     if name in RESERVED or _OF_PLUGINS.match(name):
@@ -52,7 +52,7 @@ def entry_mistake(name: str, raw: object) -> EntryMistake | None:
 
 
 def padded_fields(raw: Mapping[str, object]) -> Iterator[tuple[str | int, ...]]:
-    """Yield the paths of texts that begin or end with white space, which servers rarely mean."""
+    """Yield the paths of texts with leading or trailing white space, probably mistakes."""
     for path, value in _texts(raw):
         if value != value.strip():
             yield path

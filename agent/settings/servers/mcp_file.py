@@ -1,4 +1,4 @@
-"""MCP servers as files configure them: `.mcp.json`, and `mcpServers` in settings."""
+"""MCP servers as configured in files: `.mcp.json`, and `mcpServers` in settings."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ class BadMcpServer(Struct, frozen=True):
     line: int | None
 
     def warning(self) -> SettingsWarning:
-        """Return it for users, with file, line and key."""
+        """Return a warning for users, with file, line and key."""
         key = ".".join(["mcpServers", self.name, *map(str, self.mistake.path)])
         message = f"{self.mistake.message}; the server is ignored"
         return SettingsWarning(message, self.file, self.line, key)
 
 
 class McpEntries(Struct, frozen=True):
-    """What one file has of servers."""
+    """The servers in one file."""
 
     servers: tuple[McpServerText, ...] = ()
     bad: tuple[BadMcpServer, ...] = ()
     warnings: tuple[SettingsWarning, ...] = ()
-    """About the file and about entries that are used; `bad` has its own."""
+    """Warnings about the file and about usable entries; those about `bad` are separate."""
 
     @property
     def all_warnings(self) -> tuple[SettingsWarning, ...]:
-        """Return everything that users should read."""
+        """All warnings, including those about unusable entries."""
         return (*self.warnings, *(one.warning() for one in self.bad))
 
 
 def servers_of(settings_file: LoadedFile) -> McpEntries:
-    """Return the servers of a settings file; none of one that ends in a syntax error."""
+    """Return the servers of a settings file; none if it has a syntax error."""
     servers = settings_file.root.get("mcpServers")
     if settings_file.is_broken or servers is None:
         return McpEntries()
@@ -66,7 +66,7 @@ def servers_of(settings_file: LoadedFile) -> McpEntries:
 
 
 def read_mcp_file(path: Path, source: RuleSource) -> McpEntries:
-    """Read a `.mcp.json`; a bad server is reported and left out. Raises nothing."""
+    """Read a `.mcp.json`; an invalid server is reported and ignored. Raises nothing."""
     try:
         text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
@@ -81,7 +81,7 @@ def read_mcp_text(text: str, path: Path | None, source: RuleSource) -> McpEntrie
     document = parse(text)
     if document.error is not None:
         message = f"not valid JSON: {document.error.message}"
-        if path is not None:  # without a file it is a flag, which ends the start
+        if path is not None:  # without a file it is a flag, and the start fails
             message += "; its servers are ignored"
         warning = SettingsWarning(message, path, document.error.line, level="error")
         return McpEntries(warnings=(warning,))
@@ -95,7 +95,7 @@ def read_mcp_text(text: str, path: Path | None, source: RuleSource) -> McpEntrie
 
 
 def read_entries(section: JsonNode, path: Path | None, source: RuleSource) -> McpEntries:
-    """Read the object of servers by name."""
+    """Read an object that maps names to servers."""
     servers: list[McpServerText] = []
     bad: list[BadMcpServer] = []
     warnings: list[SettingsWarning] = []
@@ -114,17 +114,17 @@ def read_entries(section: JsonNode, path: Path | None, source: RuleSource) -> Mc
 
 
 class McpServerLists(Struct, frozen=True):
-    """What one settings file says about which servers may be used."""
+    """The lists in one settings file of servers that may and may not be used."""
 
     source: RuleSource
     allow_list: tuple[McpMatchSection, ...] | None
-    """None stands for no list; an empty one allows none."""
+    """None means no list; an empty list allows none."""
     deny_list: tuple[McpMatchSection, ...]
     is_managed_only: bool
 
 
 def lists_of(settings_file: LoadedFile) -> McpServerLists | None:
-    """Return a file's lists, or None where it has none."""
+    """Return a file's lists, or None if it has none."""
     model = settings_file.model
     allow_list, managed_only = model.allowedMcpServers, model.allowManagedMcpServersOnly is True
     if allow_list is None and not model.deniedMcpServers and not managed_only:
