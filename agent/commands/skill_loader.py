@@ -59,7 +59,7 @@ class Skills:
         return tuple(c for c in commands if chosen & {c.meta.name, c.meta.name.rpartition(":")[2]})
 
     async def load(self, name: str, arguments: str, turn_id: str, abort: AbortSignal) -> SkillText:
-        """Return a skill's text and mentioned files; apply its rules and hooks. Raises ToolError."""
+        """Return a skill's text with mentioned files; apply rules and hooks. Raises ToolError."""
         command, template = self._find(name)
         # The turn continues with the model that asked; only rules are added.
         self._scope.add_rules(template)

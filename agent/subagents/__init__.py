@@ -1,1 +1,1 @@
-"""Agents inside an agent."""
+"""Sub-agents: their definitions, their runs, and the supervisor of a session."""

@@ -1,4 +1,4 @@
-"""The agents below one agent, as its tools see them: implements the port of the tools."""
+"""The sub-agents of one agent; implements the port that its tools use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agent.tools.base import ToolError
 
 
 class AgentBranch:
-    """What one agent may do with others."""
+    """Starts, messages, lists and stops agents on behalf of one agent."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class AgentBranch:
         agent: RunningAgent | None,
         lead: AgentDefinition | None = None,
     ) -> None:
-        """`agent` None is the main conversation, which `lead` may lead."""
+        """`agent` None means the main conversation, which `lead` may lead."""
         self._supervisor = supervisor
         self._agent = agent
         self._definition = agent.definition if agent is not None else lead
@@ -63,12 +63,12 @@ class AgentBranch:
         return replace(second, text=f"{remark}\n{second.text}")
 
     def _goes_back(self, task: AgentTask) -> bool:
-        """Whether an agent works in the background."""
+        """Whether the agent of a task runs in the background."""
         always = self._supervisor.catalog.get(task.subagent_type).background
         return always if task.in_background is None else task.in_background or always
 
     def _check_kind(self, task: AgentTask) -> None:
-        """Raise ToolError for a kind that the agent's own definition does not list, or for none."""
+        """Raise ToolError for an unknown kind, or one that the agent's definition does not list."""
         try:
             kind = self._supervisor.catalog.get(task.subagent_type).name
         except AgentError as error:
@@ -78,7 +78,7 @@ class AgentBranch:
             raise ToolError(f"This agent may only start: {', '.join(kinds) or 'none'}.")
 
     async def send(self, recipient: str, message: str) -> str:
-        """Give an agent a message; one that has ended continues. Raises ToolError."""
+        """Send an agent a message; an ended agent continues. Raises ToolError."""
         agent = self._supervisor.find(recipient)
         if agent is None or agent is self._agent:
             raise ToolError(f"There is no agent {recipient!r}.", self.listing())
@@ -95,7 +95,7 @@ class AgentBranch:
         ]
         if not lines:
             return "There are no agents."
-        # Agents describe the tasks of those that they start.
+        # Agents write the descriptions of the agents they start, so the text is untrusted.
         return "\n".join(["Agents of this session:", neutralize_text("\n".join(lines))])
 
     def has(self, agent_id: str) -> bool:

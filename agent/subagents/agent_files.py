@@ -1,6 +1,6 @@
 """Find the agent files of policy, project, user and plugins.
 
-A project's file defines nothing until the user trusted exactly its content.
+A project's file has no effect until the user has trusted exactly its content.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from permissions.base.files.plain_file import read_plain
 from permissions.base.text.sanitize import sanitize
 
 MAX_FILES: Final = 500
-"""Of one directory; what it has more does not keep those of the others away."""
+"""Limit for each directory, so that one cannot use up the limit of the others."""
 MAX_FILE_BYTES: Final = 1_000_000
 MAX_DEPTH: Final = 8
 
@@ -38,7 +38,7 @@ class AgentDirectory(Struct, frozen=True):
 
 
 class AgentFiles(Struct, frozen=True):
-    """What the directories contain."""
+    """The contents of the directories."""
 
     definitions: tuple[AgentDefinition, ...] = ()
     """In order of priority."""
@@ -66,7 +66,7 @@ def agent_directories(
     project = [folder / base / "agents" for folder in folders for base in (".agent", ".claude")]
     return (
         AgentDirectory(policy, AgentSource.POLICY),
-        # Started in the home directory, the user's own files are not also a project's.
+        # In the home directory, the user's own files must not count as the project's too.
         *(
             AgentDirectory(path, AgentSource.PROJECT)
             for path in project
@@ -117,7 +117,7 @@ def read_agent_files(
 
 
 def _read(path: Path, project_root: Path | None) -> bytes:
-    """Return a file's content. Raises OSError, NoAgent for a project's link to elsewhere."""
+    """Return a file's content. Raises OSError, and NoAgent if a link leads out of the project."""
     if project_root is not None:
         inside = os.path.join(os.path.realpath(project_root), "")
         if not os.path.realpath(path).startswith(inside):
@@ -126,7 +126,7 @@ def _read(path: Path, project_root: Path | None) -> bytes:
 
 
 def _markdown_below(root: Path, *, follow: bool) -> Iterator[Path]:
-    """Yield Markdown files in a stable order; a directory that is missing has none."""
+    """Yield Markdown files in a stable order; nothing if the directory is missing."""
     for where, directories, names in walk(root, follows_links=follow):
         depth = len(Path(where).relative_to(root).parts)
         directories[:] = sorted(

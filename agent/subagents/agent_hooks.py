@@ -1,4 +1,4 @@
-"""Hooks of an agent's definition: in force while it works, for its own events alone."""
+"""Hooks of an agent's definition: in force while it runs, only for its own events."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hooks.config.spec import HandlerSpec, HookSource
 
 
 def register_hooks(agent: RunningAgent, dispatch: HookDispatch) -> str | None:
-    """Put the hooks of an agent in force; returns what unregisters them, None where it has none.
+    """Register the hooks of an agent; return their owner id for unregistering, None without hooks.
 
-    Trust is that of the file: without it there is no such agent.
+    Trust was checked with the file: an agent in an untrusted file does not exist.
     """
     hooks = agent.definition.hooks
     if not hooks:
@@ -30,9 +30,9 @@ def register_hooks(agent: RunningAgent, dispatch: HookDispatch) -> str | None:
 
 
 def hooks_of_lead(lead: AgentDefinition) -> tuple[list[HandlerSpec], list[str]]:
-    """Return the hooks of the agent that leads a session, and what is wrong with them."""
+    """Return the hooks of the agent that leads a session, and warnings about them."""
     own = dict(lead.hooks or {})
-    # Its end is that of a turn, not of a sub-agent.
+    # Its Stop event is that of a turn, not SubagentStop.
     stops, of_stops = _parse_hooks(lead, {"Stop": own.pop("Stop")} if "Stop" in own else {}, "lead")
     others, of_others = _parse_hooks(lead, own, "lead")
     specs = [*others, *(replace(spec, event="Stop") for spec in stops)]

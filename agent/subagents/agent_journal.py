@@ -1,7 +1,7 @@
-"""The transcript of one agent: a session file of its own, in the directory of its session.
+"""The transcript of one agent: its own session file, in the directory of the session.
 
-It is read back by the same code as a session, so that an agent can be continued after its end and
-after the program's. Next: `agent.session.session_recorder`.
+It is read by the same code as a session, so that an agent can be continued after it has ended, even
+in a later run of the program. Next: `agent.session.session_recorder`.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ DIRECTORY = "agents"
 
 
 def journal_path(session_directory: Path, agent_id: str) -> Path:
-    """Return the transcript of an agent."""
+    """Return the path of an agent's transcript."""
     return session_directory / DIRECTORY / f"{agent_id}.jsonl"
 
 
 class AgentJournal:
-    """Writes one agent's events; without a disk that takes them the agent works all the same."""
+    """Writes one agent's events; if the file cannot be opened, nothing is written."""
 
     def __init__(self, path: Path, *, redact: Redact | None = None) -> None:
-        """Open the file, or make it."""
+        """Open the file, or create it."""
         self._recorder: SessionRecorder | None = None
         self.is_new = not path.exists()
         try:
@@ -48,7 +48,7 @@ class AgentJournal:
         self._recorder = SessionRecorder(Session(path.stem, transcript), redact=redact)
 
     async def begin(self, record: AgentRecord, project: Path, version: str) -> None:
-        """Write what the agent is."""
+        """Write the header and the agent's record to a new transcript."""
         if self._recorder is None or not self.is_new:
             return
         header = SessionHeader(record.agent_id, str(project), str(project), version)
@@ -56,7 +56,7 @@ class AgentJournal:
         await self._recorder.write(record)
 
     async def end_in_background(self, record: AgentRecord) -> None:
-        """Write that the end which follows is reported later.
+        """Record that the report of the end that follows is delivered later.
 
         See `agent.subagents.delivery.unfinished_agents`.
         """
@@ -64,12 +64,12 @@ class AgentJournal:
             await self._recorder.write(record)
 
     async def prompt(self, turn_id: str, text: str) -> None:
-        """Write that the agent begins to work on something."""
+        """Record that the agent begins a turn with this prompt."""
         if self._recorder is not None:
             await self._recorder.prompt(turn_id, text)
 
     async def event(self, event: AgentEvent, history: Sequence[Message]) -> None:
-        """Write an event of the agent, as its own session would; `history` is the agent's."""
+        """Record an event of the agent like a session does; `history` is the agent's."""
         if self._recorder is not None and not isinstance(event, UsageUpdate):
             await self._recorder.event(replace(event, agent_id=None), history)
 
@@ -91,7 +91,7 @@ class AgentJournal:
             )
 
     async def aclose(self) -> None:
-        """Let others have the file."""
+        """Close the file and release its lock."""
         if self._recorder is not None:
             await self._recorder.aclose()
 
@@ -102,7 +102,7 @@ def messages_of(path: Path) -> tuple[Message, ...]:
 
 
 def read_record(path: Path) -> AgentRecord | None:
-    """Return what the agent of a transcript is. Raises SessionError."""
+    """Return the record of a transcript's agent; None if it has none. Raises SessionError."""
     try:
         for line in islice(read_forwards(path), 3):
             if isinstance(line, Line) and line.data.get("kind") == "agent":

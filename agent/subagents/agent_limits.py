@@ -1,4 +1,4 @@
-"""How many agents there may be, how deep, and what they may use."""
+"""Limits on the number, depth and usage of agents."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 FailurePolicy = Literal["continue", "cancel", "retry"]
-"""What becomes of the agents of one answer when one of them fails: the others continue, they are
-ended, or the one that failed is tried once more."""
+"""What happens when one of the agents of an answer fails: the others continue, the others are
+ended, or the failed one is tried once more."""
 
 
 class AgentCaps(Struct, frozen=True):
@@ -18,9 +18,9 @@ class AgentCaps(Struct, frozen=True):
     concurrent: int = 10
     depth: int = 3
     starts: int = 200
-    """However they are started."""
+    """Starts in a session, in whatever way."""
     tokens: int | None = None
-    """Of all agents together."""
+    """Sum for all agents."""
     usd: float | None = None
     tokens_each: int | None = None
     usd_each: float | None = None
@@ -32,15 +32,15 @@ class LimitQuestion(Protocol):
     """Asks the user at a limit."""
 
     async def __call__(self, text: str) -> bool:
-        """Return whether it may continue; False without a user to ask."""
+        """Return whether work may continue; False without a user."""
         ...
 
 
 class AgentSlots:
-    """Room for agents that work at once; who waits for agents of its own has none meanwhile."""
+    """Slots for concurrent agents; an agent that waits for its own agents returns its slot."""
 
     def __init__(self, count: int) -> None:
-        """Have room for this many."""
+        """Provide `count` slots."""
         self._room = asyncio.Semaphore(count)
         self._holders: set[str] = set()
 
@@ -50,7 +50,7 @@ class AgentSlots:
         self._holders.add(agent_id)
 
     def give_back(self, agent_id: str) -> bool:
-        """Return an agent's slot; False where it has none."""
+        """Release an agent's slot; return False if it has none."""
         if agent_id not in self._holders:
             return False
         self._holders.discard(agent_id)

@@ -1,4 +1,4 @@
-"""What an agent noted in earlier sessions: the start of its `MEMORY.md`, in its prompt."""
+"""An agent's notes from earlier sessions: the start of its `MEMORY.md` is in its prompt."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ def memory_directory(definition: AgentDefinition, project_root: Path, agent_home
 def notes_limit(
     definition: AgentDefinition, project_root: Path, agent_home: Path
 ) -> NotesLimit | None:
-    """Return the limit of the tools that an agent has for its notes alone; None where it has none
-    of these."""
+    """Return the limit on Write and Edit if an agent has them only for its notes, else None."""
     if definition.memory is None or definition.tools is None:
         return None
     own = tuple(tool for tool in ("Write", "Edit") if not is_among(definition.tools, tool))
@@ -41,7 +40,7 @@ def notes_limit(
 
 
 def memory_text(definition: AgentDefinition, project_root: Path, agent_home: Path) -> str:
-    """Return the section of the prompt; empty for an agent without a memory."""
+    """Return the section of the prompt; empty for an agent without memory."""
     if definition.memory is None:
         return ""
     directory = memory_directory(definition, project_root, agent_home)

@@ -34,9 +34,9 @@ class BuiltSubagent(Struct, frozen=True):
     ports: LoopPorts
     hooks: HookDispatch
     opening: tuple[Message, ...] = ()
-    """What precedes its task: texts of skills."""
+    """Messages before its task: texts of skills."""
     close: Callable[[], Awaitable[None]] | None = None
-    """Ends what it has for itself."""
+    """Closes its own resources."""
 
 
 async def run_agent(
@@ -50,13 +50,13 @@ async def run_agent(
     more: Callable[[], Awaitable[bool]],
     stall_s: float,
 ) -> SubagentReport:
-    """Run an agent to its end and return its report; never raises for its failures.
+    """Run an agent to its end and return its report, which includes its failures.
 
     Args:
-        emit: takes its events, after its transcript has them.
-        continues: it has a history, in its transcript.
-        more: waits for what its own agents in the background report; returns whether it continues.
-        stall_s: without an event for so long it is ended.
+        emit: receives its events after they are recorded.
+        continues: whether it continues with the history in its transcript.
+        more: waits for reports of its own background agents; returns whether the agent continues.
+        stall_s: the agent is ended after this many seconds without an event.
     """
     loop: AgentLoop | None = None
 
@@ -106,7 +106,7 @@ async def run_agent(
 
 
 def take_inbox(agent: RunningAgent) -> Sequence[Message]:
-    """Take the messages that an agent has not received."""
+    """Remove and return the messages that an agent has not received."""
     texts, agent.inbox[:] = list(agent.inbox), []
     return [user_message(text, origin="reminder") for text in texts]
 
@@ -119,7 +119,7 @@ async def _opening(subagent: BuiltSubagent) -> list[Message]:
 
 
 async def _watch(agent: RunningAgent, stall_s: float) -> None:
-    """End an agent from which nothing comes, unless it waits for a user, a call or its agents."""
+    """End a stalled agent, unless it waits for the user, a call, a slot or its agents."""
     loop = asyncio.get_running_loop()
     while True:
         start_s = loop.time()

@@ -1,4 +1,4 @@
-"""Which tools an agent gets: those of its parent, less what its definition leaves out."""
+"""Which tools an agent gets: those of its parent that its definition permits."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ STARTS_AGENTS: Final = frozenset({"Agent"})
 NEVER: Final = frozenset(
     {"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TodoWrite", "Workflow"}
 )
-"""Tools that need the user, that show something of the main conversation, or that start runs."""
+"""Tools that need the user, that change the main conversation's display, or that start runs."""
 
 
 class NoTools(AgentError):
-    """A definition lists tools of which none is there; the text names them."""
+    """A definition lists tools, but none of them exists; the text names them."""
 
 
 class AgentTools(Struct, frozen=True):
@@ -31,7 +31,7 @@ class AgentTools(Struct, frozen=True):
     only: tuple[str, ...] = ()
     """Rules such as `Bash(git *)`: calls of these tools that match none are denied."""
     missing: tuple[str, ...] = ()
-    """Entries of the definition that fit no tool."""
+    """Entries of the definition that match no tool."""
 
 
 def tools_of(
@@ -58,7 +58,7 @@ def tools_of(
             for name in ("Read", "Write", "Edit")
             if name in names and not is_among(definition.disallowed_tools, name)
         ]
-    # Those of servers come once these are connected.
+    # Tools of servers are added once the servers are connected.
     if not tool_names and not (
         leads and any(entry.startswith("mcp__") for entry in _wanted_tools(definition))
     ):
@@ -70,14 +70,14 @@ def tools_of(
 
 
 def may_have(definition: AgentDefinition, name: str) -> bool:
-    """Whether the lists of a definition let its agents have a tool."""
+    """Whether the lists of a definition permit a tool."""
     if is_among(definition.disallowed_tools, name):
         return False
     return definition.tools is None or is_among(_wanted_tools(definition), name)
 
 
 def missing_tools(definition: AgentDefinition, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the entries of a definition's list that fit none of these tools."""
+    """Return the entries of a definition's list that match none of these tools."""
     return tuple(
         entry
         for entry in _wanted_tools(definition)
@@ -86,22 +86,22 @@ def missing_tools(definition: AgentDefinition, names: Sequence[str]) -> tuple[st
 
 
 def _wanted_tools(definition: AgentDefinition) -> tuple[str, ...]:
-    """Return the entries of a list of tools, and those that stand for its servers."""
+    """Return a definition's entries for tools, including those for its servers."""
     return (*(definition.tools or ()), *tools_of_servers(definition))
 
 
 def tools_of_servers(definition: AgentDefinition) -> tuple[str, ...]:
-    """Return the entries that stand for all tools of the servers that a definition names."""
+    """Return entries that match all tools of the servers in a definition."""
     return tuple(f"mcp__{re.sub(r'[^A-Za-z0-9_-]', '_', name)}" for name in definition.mcp_servers)
 
 
 def is_among(entries: Sequence[str], name: str) -> bool:
-    """Whether one of these entries of a list names a tool."""
+    """Whether one of these entries matches a tool."""
     return any(_fits(entry, name) for entry in entries)
 
 
 def _fits(entry: str, name: str) -> bool:
-    """Whether an entry of a list names a tool; `mcp__server` and a final `*` name several."""
+    """Whether an entry matches a tool; `mcp__server` and a final `*` match several."""
     tool_name = canonical_tool(entry.partition("(")[0].strip())
     if tool_name.endswith("*"):
         return name.startswith(tool_name[:-1])
@@ -111,7 +111,7 @@ def _fits(entry: str, name: str) -> bool:
 
 
 def _rules(entries: Sequence[str]) -> tuple[str, ...]:
-    """Return the entries with a specifier whose tool is not listed as a whole as well."""
+    """Return the entries with a pattern whose tool is not listed without one as well."""
     whole = {canonical_tool(entry) for entry in entries if "(" not in entry}
     return tuple(
         entry

@@ -1,4 +1,4 @@
-"""A tool by which an agent hands in its answer, which ends its work."""
+"""A tool that an agent calls to return its answer, which ends its run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agents that are always there; a file of the same name takes the place of one."""
+"""The built-in agents; a file with the same name replaces one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All kinds of agents of a session: which there are, by name, and the list for the model."""
+"""All kinds of agents of a session, by name, and their list for the model."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ MAX_ENTRY_CHARS: Final = 500
 
 
 class UnknownAgent(AgentError):
-    """There is no agent of a name; the text lists those there are."""
+    """There is no agent of this name; the text lists the known ones."""
 
 
 class AgentCatalog:
-    """The definitions in force: the first of a name wins."""
+    """The definitions in force: of those with one name, the first."""
 
     def __init__(
         self,
@@ -41,14 +41,14 @@ class AgentCatalog:
         self._is_denied = is_denied
         self._flag_agents: list[AgentDefinition] = []
         self.flag_problems: list[str] = []
-        """Definitions of the command line that are none, and why."""
+        """Problems of definitions on the command line that cannot be used."""
         self.add(flags or {})
         self._files = AgentFiles()
         self._listing: str | None = None
         self._has_read = False
 
     def add(self, entries: Mapping[str, object]) -> None:
-        """Take definitions of the command line, or of a program that drives the run."""
+        """Add definitions from the command line, or from a program that drives the run."""
         for name, raw in entries.items():
             try:
                 self._flag_agents.append(agent_from_json(str(name), raw, source=AgentSource.FLAG))
@@ -62,14 +62,14 @@ class AgentCatalog:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with files and entries, for users."""
+        """Problems of files and entries, for users."""
         own = (
             f"{one.path or one.name}: {problem}" for one in self.all() for problem in one.problems
         )
         return (*self.flag_problems, *self._files.problems, *own)
 
     def missing_tools(self, definition: AgentDefinition) -> tuple[str, ...]:
-        """Return the tools that a definition lists and the conversation has not."""
+        """Return the tools that a definition lists but the conversation lacks."""
         if self._tool_names is None or definition.tools is None:
             return ()
         return missing_tools(definition, self._tool_names())
@@ -80,11 +80,11 @@ class AgentCatalog:
         return self._files.waiting
 
     def all(self) -> tuple[AgentDefinition, ...]:
-        """Return the definitions in force, in order of priority; what rules deny is missing."""
+        """Return the definitions in force, in order of priority, without those that rules deny."""
         return tuple(one for one in self._by_name().values() if not self._is_denied(one.name))
 
     def get(self, name: str) -> AgentDefinition:
-        """Return an agent by its name, whatever its case. Raises UnknownAgent."""
+        """Return an agent by name, ignoring case. Raises UnknownAgent."""
         by_name = self._by_name()
         kind = name or GENERAL
         definition = by_name.get(kind) or next(
@@ -103,12 +103,12 @@ class AgentCatalog:
         return definition
 
     def listing(self) -> str:
-        """Return the list for the model, as the description of the Agent tool has it."""
+        """Return the list for the description of the Agent tool."""
         self._listing = listing_of(self.all())
         return self._listing
 
     def news(self) -> str | None:
-        """Return the list for the model where it is no longer the one it was given."""
+        """Return the list for the model if it has changed since it was last returned, else None."""
         old_listing = self._listing
         if old_listing is None or old_listing == self.listing():
             return None
@@ -124,7 +124,7 @@ class AgentCatalog:
 
 
 def listing_of(definitions: Sequence[AgentDefinition]) -> str:
-    """Return a line for each agent while there is room, then the names of the others."""
+    """Return a line per agent up to `MAX_LISTED_CHARS`, then the names of the others."""
     lines: list[str] = []
     room = MAX_LISTED_CHARS
     for one in definitions:

@@ -1,6 +1,6 @@
-"""What a kind of agent is: its instructions, and what it may use. Files and JSON become this.
+"""What a kind of agent is: its instructions and tools. Files and JSON are parsed into this.
 
-Next: `agent.subagents.definition_fields` (reading one), `agent.subagents.catalog` (all there are).
+Next: `agent.subagents.definition_fields` (parsing), `agent.subagents.catalog` (all definitions).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from permissions.mode import Mode
 
 MemoryScope = Literal["user", "project", "local"]
 MAX_TURNS: Final = 50
-"""Answers with tool calls of one agent, where its definition sets no other limit."""
+"""Rounds with tool calls of one agent, unless its definition sets another limit."""
 MOST_TURNS: Final = 200
 """The highest limit that a definition can set."""
 
 
 class AgentSource(StrEnum):
-    """Where a definition comes from; the first in this order wins a name."""
+    """Where a definition comes from, in order of precedence for a name."""
 
     POLICY = "policy"
     FLAG = "flag"
@@ -44,20 +44,20 @@ class AgentDefinition(Struct, frozen=True, kw_only=True):
     source: AgentSource = AgentSource.BUILTIN
     path: Path | None = None
     tools: tuple[str, ...] | None = None
-    """Entries as written, such as `Bash(git *)`; None is every tool that its parent has."""
+    """Entries as written, such as `Bash(git *)`; None means every tool of its parent."""
     disallowed_tools: tuple[str, ...] = ()
     model: str | None = None
-    """None is the parent's."""
+    """None means the parent's."""
     effort: Effort | None = None
     permission_mode: Mode | None = None
-    """Applies where it is stricter than the parent's."""
+    """Applies if it is stricter than the parent's."""
     max_turns: int = MAX_TURNS
     skills: tuple[str, ...] = ()
-    """Whose texts it starts with."""
+    """Skills whose texts are in its opening messages."""
     mcp_servers: tuple[str, ...] = ()
-    """Names of servers all of whose tools it has, those of its own included."""
+    """Names of servers whose tools it has, including its own servers."""
     own_servers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """Servers of its own by name, each an entry as in `.mcp.json`; they run while it does."""
+    """Its own servers by name, each an entry as in `.mcp.json`; they run while it runs."""
     hooks: Mapping[str, object] | None = None
     memory: MemoryScope | None = None
     background: bool = False
@@ -69,4 +69,4 @@ class AgentDefinition(Struct, frozen=True, kw_only=True):
     omits_instructions: bool = False
     """Whether it works without the instruction files of user and project."""
     problems: tuple[str, ...] = field(default=())
-    """What its file gets wrong, for users; the rest applies."""
+    """Problems of its file, for users; the rest of the file applies."""

@@ -1,7 +1,6 @@
-"""Read an agent definition out of the head of a Markdown file, or out of JSON.
+"""Parse an agent definition from the frontmatter of a Markdown file, or from JSON.
 
-What a field gets wrong is reported and left out; without a usable name and description there is
-no agent.
+Invalid fields are reported and ignored; without a valid name and description there is no agent.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _FIELDS: Final = (
 
 
 class NoAgent(Exception):
-    """A file or an entry that defines no agent; the text says why, empty where none was meant."""
+    """A file or entry defines no agent; the text says why, and is empty if none was intended."""
 
 
 def agent_from_markdown(
@@ -51,7 +50,7 @@ def agent_from_markdown(
     name = head.values.get("name")
     if name is None:
         raise NoAgent("is not UTF-8 text" if b"\0" in data[:100] else head.problem)
-    # What limits an agent and cannot be read must not become no limit.
+    # A limit that cannot be parsed must not be treated as no limit.
     unreadable = {key: _UNREADABLE for key in _LIMITS if key.lower() in head.unread}
     fields = DefinitionFields({**head.values, **unreadable}, source)
     if head.problem:
@@ -73,7 +72,7 @@ class DefinitionFields:
     """The fields of one definition; `problems` collects what is wrong with them."""
 
     def __init__(self, values: Mapping[str, object], source: AgentSource) -> None:
-        """Read these values; a plugin's may not widen what its agents can do."""
+        """Take these values, except those that a plugin must not set for its agents."""
         key_names = {_fold_key(key): key for key in _FIELDS}
         self._values = {key_names.get(_fold_key(key), key): value for key, value in values.items()}
         self._source = source
@@ -127,7 +126,7 @@ class DefinitionFields:
         return ""
 
     def _tools(self) -> tuple[str, ...] | None:
-        """Return the tools: none where it cannot be read what is left out."""
+        """Return the tools; none if `disallowedTools` cannot be parsed."""
         left_out = self._values.get("disallowedTools")
         is_clear = left_out is None or isinstance(left_out, str) or _is_list_of_texts(left_out)
         tools = self._entries("tools")
@@ -142,7 +141,7 @@ class DefinitionFields:
         if isinstance(value, str):
             return split_rules(value)
         self.problems.append(f"{key} should be a list")
-        # A list that cannot be read must not become every tool.
+        # A list that cannot be parsed must not be treated as every tool.
         return ()
 
     def _model(self) -> str | None:
@@ -161,7 +160,7 @@ class DefinitionFields:
             self.problems.append(
                 f"permissionMode is {text!r}; known: {', '.join(Mode)}. Plan applies until then"
             )
-            # Somebody wanted another mode than the parent's, and which one is not known.
+            # An unknown mode was requested, so the strictest one applies.
             return Mode.PLAN
         return mode
 
@@ -175,7 +174,7 @@ class DefinitionFields:
         return MAX_TURNS
 
     def _servers(self) -> tuple[tuple[str, ...], dict[str, Mapping[str, object]]]:
-        """Return the names of servers, and the entries of those that are configured here."""
+        """Return the names of all servers, and the entries of those that are configured here."""
         value = self._values.get("mcpServers")
         if isinstance(value, str):
             return split_rules(value), {}
@@ -225,7 +224,7 @@ class DefinitionFields:
 
 
 def _fold_key(key: str) -> str:
-    """Return a key as it is compared: people write `disallowed-tools` and `Tools`."""
+    """Normalize a key for comparison: users write `disallowed-tools` and `Tools`."""
     return key.lower().replace("-", "").replace("_", "")
 
 

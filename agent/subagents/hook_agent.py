@@ -1,7 +1,7 @@
 """The sub-agent of agent hooks: reads the project, decides one thing, fires no hooks.
 
-It ends by calling `StructuredOutput`, or answers with the same JSON as text, as models do that call
-few tools; running out of turns does not count as an answer.
+It ends by calling `StructuredOutput`, or by answering with the same JSON as text, which some models
+do instead of calling the tool. Reaching the limit of turns does not count as an answer.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ OWN_TOOLS: Final = frozenset({"Read", "Glob", "Grep", "Bash"})
 
 
 class HookAgent:
-    """Runs the question of one agent hook; implements the hook runner's port."""
+    """Runs the prompt of one agent hook; implements the hook runner's port."""
 
     def __init__(self, ports: Callable[[], LoopPorts], emit: Emit):
-        """`ports` returns those of the conversation; `emit` takes waits and usage."""
+        """`ports` returns the conversation's ports; `emit` receives waits and usage."""
         self._ports = ports
         self._emit = emit
 
     async def __call__(
         self, prompt: str, *, system: str, model: str | None, max_turns: int
     ) -> Mapping[str, object] | None:
-        """Return what was handed to `StructuredOutput`, or the JSON of its last text, or None."""
+        """Return the input of `StructuredOutput`, or the JSON in its last text, or None."""
         answer: list[Mapping[str, object]] = []
         texts: list[str] = []
         controller = AbortController()
@@ -111,9 +111,9 @@ class HookAgent:
 
 
 def _own_gate(gate: PermissionGate, cwd: Callable[[], Path]) -> PermissionGate:
-    """Return the permissions of a hook's agent: the session's rules, whatever its mode.
+    """Return the gate of a hook's agent: the session's rules in default mode, or in plan mode.
 
-    What no rule allows and does not only read is denied, without a user to ask; planning stays so.
+    A call that no rule allows is denied unless it only reads; no user is asked.
     """
     mode = Mode.PLAN if gate.mode is Mode.PLAN else Mode.DEFAULT
     reading = LocalClassifier(lambda request: own.current_evaluation(request, cwd=cwd()))

@@ -1,4 +1,4 @@
-"""The agents of a session by name: those of this run, and those whose transcripts are there."""
+"""The agents of a session by id: those of this run, and those with a transcript."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from agent.subagents.running_agent import RunningAgent
 from agent.tools.agent_port import AgentTask, SubagentReport
 
 MAIN: Final = "main"
-"""Stands for the main conversation where a message names its sender."""
+"""Name of the main conversation as the sender of a message."""
 _RESERVED: Final = frozenset({MAIN, "user"})
 
 
 class KnownAgents(dict[str, RunningAgent]):
-    """By id, in the order of their starts."""
+    """Agents by id, in the order of their starts."""
 
     def __init__(self, directory: Path, catalog: AgentCatalog) -> None:
-        """`directory` is the session's."""
+        """`directory` is that of the session."""
         super().__init__()
         self._directory = directory
         self._catalog = catalog
 
     @property
     def running(self) -> tuple[RunningAgent, ...]:
-        """Those that have not ended."""
+        """The agents that have not ended."""
         return tuple(agent for agent in self.values() if agent.is_running)
 
     def free_id(self, name: str | None, definition: AgentDefinition) -> str:
@@ -44,11 +44,11 @@ class KnownAgents(dict[str, RunningAgent]):
         return f"{base}-{number}"
 
     def path(self, agent_id: str) -> Path:
-        """Return the transcript of an agent."""
+        """Return the path of an agent's transcript."""
         return journal_path(self._directory, agent_id)
 
     def find(self, agent_id: str) -> RunningAgent | None:
-        """Return an agent, also one of an earlier run of the program; None for none."""
+        """Return an agent of this or an earlier run of the program; None if there is none."""
         return self.get(agent_id) or self._from_disk(agent_id)
 
     def _is_taken(self, agent_id: str) -> bool:
@@ -83,7 +83,7 @@ class KnownAgents(dict[str, RunningAgent]):
 
 
 def launch_report(agent: RunningAgent) -> SubagentReport:
-    """Return what stands for the report of an agent that works in the background."""
+    """Return a placeholder for the report of an agent that runs in the background."""
     return SubagentReport(
         "",
         "background",

@@ -1,4 +1,4 @@
-"""The agent that leads a session: its prompt, tools and model in place of the usual ones."""
+"""The agent that leads a session: its prompt, tools and model replace the defaults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from permissions.subagent_gate import SubagentGate
 
 
 def lead_of(name: str | None, catalog: AgentCatalog) -> AgentDefinition | None:
-    """Return the agent that is to lead; None for none. Raises UsageError for an unknown one."""
+    """Return the agent to lead; None if `name` is empty. Raises UsageError if it is unknown."""
     if not name:
         return None
     try:
@@ -26,7 +26,7 @@ def lead_of(name: str | None, catalog: AgentCatalog) -> AgentDefinition | None:
 
 
 def tools_of_lead(lead: AgentDefinition, registry: ToolRegistry) -> AgentTools:
-    """Return the tools of a session that an agent leads. Raises UsageError for none."""
+    """Return the tools of a session that an agent leads. Raises UsageError if it has none."""
     try:
         return tools_of(lead, registry, may_start_agents=True, leads=True)
     except AgentError as error:
@@ -39,9 +39,9 @@ def gate_of_lead(
     gate: PermissionGate,
     roots: tuple[Path, Path],
 ) -> PermissionGate:
-    """Return the gate of the session's calls: with the limits of the agent that leads it.
+    """Return the gate for the session's calls, with the limits of the agent that leads it.
 
-    `roots` are the project and the home of this program, where agents have their notes.
+    `roots` are the project and the agent's home, below which agents keep their notes.
     """
     notes = notes_limit(lead, *roots) if lead is not None else None
     if lead is None or (lead.permission_mode is None and not only and notes is None):

@@ -1,7 +1,8 @@
-"""Texts of other agents on their way to a model: data of the lowest trust, and marked as such.
+"""Texts of other agents for a model: untrusted data, and marked as such.
 
-Nothing is removed: what could pass for a message of the program or of a user is defused, and what
-speaks of permissions is named. Source: the pattern "safety-and-permissions" (trust order).
+Nothing is removed: text that could be mistaken for a message of the program or the user is escaped,
+and a note warns of claims about permissions. Source: the pattern "safety-and-permissions" (trust
+order).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ IS_DATA: Final = (
 
 
 def neutralize_text(text: str) -> str:
-    """Return an agent's text as another one may read it."""
+    """Return an agent's text, escaped and with warnings, for another agent."""
     first = [
         remark
         for pattern, remark in ((_CONSENT, GRANTS_NOTHING), (_ORDERS, IS_DATA))
@@ -55,7 +56,7 @@ def neutralize_text(text: str) -> str:
 
 
 def limit_report(text: str, where: str) -> str:
-    """Return a report's start and where the rest is, if it is too long."""
+    """Return a report; of a long one, the start and where the rest is."""
     if len(text) <= MAX_REPORT_CHARS:
         return text
     return f"{text[:MAX_REPORT_CHARS]}\n[cut; the whole report is in {where}]"
@@ -70,12 +71,12 @@ def message_text(sender: str, text: str, kind: str = "text") -> str:
 
 
 def report_head(agent_id: str, run: int) -> str:
-    """Return how the report of an agent's run begins, by which a transcript shows that it came."""
+    """Return the first words of a report, which show in a transcript that it was delivered."""
     return f'<agent-report agent="{agent_id}" run="{run}" '
 
 
 def report_note(report: SubagentReport, description: str, run: int) -> str:
-    """Return the report of an agent that worked in the background, for the model that began it."""
+    """Return the report of a background agent, for the model that started it."""
     text = limit_report(report.text.strip() or "(it reported nothing)", report.transcript)
     return note(
         f'{report_head(report.agent_id, run)}outcome="{report.outcome}">\n'

@@ -1,4 +1,4 @@
-"""One agent of a session: what it does, what it used, how it ended."""
+"""One agent of a session: its activity, usage and outcome."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from agent.tools.agent_port import AgentTask, SubagentReport
 from permissions.decision import Behavior
 
 AgentState = Literal["waiting", "working", "asking", "completed", "failed", "stopped"]
-"""`waiting` is for a slot, `asking` for an answer to a question about permission."""
+"""`waiting` means for a slot, `asking` for a decision of the user."""
 
 ENDED: Final = frozenset({"completed", "failed", "stopped"})
 MAX_DENIALS: Final = 20
@@ -59,32 +59,32 @@ class RunningAgent(Struct, kw_only=True, eq=False):
     model: str = ""
     use: Use = field(default_factory=Use)
     current: str = ""
-    """The call that runs, or the last thing that happened; one line."""
+    """The running call or the latest activity, in one line."""
     started_s: float = field(default_factory=time.monotonic)
     ended_s: float | None = None
     last_event_s: float = field(default_factory=time.monotonic)
     controller: AbortController = field(default_factory=AbortController)
     reports_to: str | None = None
-    """The agent that gets its report, while that one runs; else the main conversation does."""
+    """The agent that receives its report while it runs; otherwise the main conversation does."""
     runs: int = 0
     """How often it was started."""
     stopped_by: str = ""
-    """Who ended it: `user`, `agent` or a limit; empty while it was not ended."""
+    """Who ended it: `user`, `agent` or a limit; empty if nobody did."""
     is_stalled: bool = False
     inbox: list[str] = field(default_factory=list)
-    """Messages that it gets with its next results."""
+    """Messages that it receives with its next tool results."""
     report: SubagentReport | None = None
     handed_in: Mapping[str, object] | None = None
-    """Its answer, where its task has a form for one."""
+    """Its structured answer, if its task requires one."""
     worktree: Mapping[str, object] | None = None
     news: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a message or the report of an agent of its own has come."""
+    """Set when a message or the report of one of its own agents has arrived."""
     done_event: asyncio.Event = field(default_factory=asyncio.Event)
     background_event: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when it goes to the background while its call waits."""
+    """Set when it is moved to the background while its call waits."""
     denials: list[str] = field(default_factory=list)
     listeners: list[Callable[[AgentEvent], None]] = field(default_factory=list)
-    """Follow its events, such as a view of its transcript."""
+    """Called for each of its events, for example by a view of its transcript."""
     answer: AnswerText = field(default_factory=AnswerText)
     open_questions: set[str] = field(default_factory=set)
     running_calls: set[str] = field(default_factory=set)
@@ -96,16 +96,16 @@ class RunningAgent(Struct, kw_only=True, eq=False):
 
     @property
     def elapsed_s(self) -> float:
-        """How long it works, or worked."""
+        """How long it has been running, or ran."""
         return (self.ended_s or time.monotonic()) - self.started_s
 
     @property
     def ended_ago_s(self) -> float:
-        """How long ago it ended; 0 while it works."""
+        """How long ago it ended; 0 while it runs."""
         return 0.0 if self.ended_s is None else time.monotonic() - self.ended_s
 
     def see(self, event: AgentEvent) -> None:
-        """Take an event of this agent, before any listener does."""
+        """Update the state from an event of this agent, before listeners receive it."""
         self.last_event_s = time.monotonic()
         match event:
             case MessageCommitted():

@@ -1,4 +1,4 @@
-"""What agents may use: at a limit the user is asked, and without a user it holds."""
+"""Limits on the usage of agents: the user may raise them; without a user they apply."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ NumberT = TypeVar("NumberT", int, float)
 
 
 class Spending:
-    """The limits in force: those configured, and what the user added to them."""
+    """The limits in force: the configured ones, plus what the user added."""
 
     def __init__(
         self, caps: AgentCaps, ask: LimitQuestion, agents: Callable[[], Sequence[RunningAgent]]
     ) -> None:
-        """`agents` returns those of the session."""
+        """`agents` returns the agents of the session."""
         self._caps = caps
         self._ask = ask
         self._agents = agents
@@ -33,7 +33,7 @@ class Spending:
         return self._refusals.get(None) or self._refusals.get(agent.id)
 
     async def may_start(self, start_count: int) -> bool:
-        """Return whether one more agent may be started after so many."""
+        """Return whether another agent may be started after `start_count` starts."""
         async with self._one_question:
             if start_count < self._starts:
                 return True
@@ -47,7 +47,7 @@ class Spending:
             return True
 
     async def check(self, agent: RunningAgent) -> None:
-        """Ask the user where an agent, or all of them together, reached a limit."""
+        """Ask the user if an agent, or all agents together, reached a limit."""
         async with self._one_question:
             if self.exhaustion_reason(agent) is not None:
                 return
@@ -94,5 +94,5 @@ def _limit_text(
 
 
 def _more(limit: NumberT | None, amount: NumberT, step: NumberT | None) -> NumberT | None:
-    """Return a limit that leaves as much again, from what is used now."""
+    """Return a limit that was reached raised to the used amount plus `step`."""
     return limit if limit is None or step is None or amount < limit else amount + step

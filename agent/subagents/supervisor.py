@@ -1,6 +1,6 @@
-"""The agents of one session: starts them, limits them, delivers what they report, ends them.
+"""The agents of one session: starts, limits and ends them, and delivers their reports.
 
-Every way to start an agent goes through `start`, so that the limits hold for all of them.
+Every agent is started through `start`, so that the limits apply to all of them.
 Next: `agent.subagents.agent_run` (one run), `agent.subagents.agent_branch` (the port of tools).
 """
 
@@ -44,32 +44,32 @@ from agent.tools.agent_port import AgentTask, SubagentReport
 from agent.tools.base import ToolError
 
 MAX_UNREAD: Final = 20
-"""Messages that an agent can have waiting."""
+"""Most unread messages of an agent."""
 LAST_WORDS: Final = 2_000
-"""Characters of an answer that stay in memory after an agent's end."""
+"""Characters of an agent's answer that are kept in memory after its end."""
 CLOSE_S: Final = 5.0
-"""How long agents have for their end when the program closes."""
+"""How long the end of agents is awaited when the program closes."""
 
 
 class BuildAgent(Protocol):
-    """Makes one agent of its definition."""
+    """Builds one agent from its definition."""
 
     async def __call__(self, agent: RunningAgent, parent: LoopPorts | None) -> BuiltSubagent:
-        """Return the agent; `parent` None: the main conversation's. Raises AgentError."""
+        """Return the agent; `parent` None means the main conversation. Raises AgentError."""
         ...
 
 
 class SupervisorPorts(Struct, frozen=True, kw_only=True):
-    """What a supervisor works with."""
+    """The ports that a supervisor uses."""
 
     build: BuildAgent
     emit: Emit
-    """Takes the events of agents, in the stream of the conversation."""
+    """Emits the events of agents in the stream of the conversation."""
     price: Callable[[str, Usage], float]
-    """What a response costs, in US dollars."""
+    """Returns the cost of a response in US dollars."""
     ask: LimitQuestion
     directory: Path
-    """The session's."""
+    """The session's directory."""
     project: Path
     version: str = ""
     redact: Callable[[str], str] | None = None
@@ -79,7 +79,7 @@ class AgentSupervisor:
     """Owns the agents of one session."""
 
     def __init__(self, catalog: AgentCatalog, ports: SupervisorPorts, caps: AgentCaps) -> None:
-        """Nothing is started yet."""
+        """Start without agents."""
         self.catalog = catalog
         self.caps = caps
         self._ports = ports
@@ -101,7 +101,7 @@ class AgentSupervisor:
 
     @property
     def running(self) -> tuple[RunningAgent, ...]:
-        """Those that have not ended."""
+        """The agents that have not ended."""
         return self._agents.running
 
     @property
@@ -110,7 +110,7 @@ class AgentSupervisor:
         return any(agent.depth == 1 and not agent.in_background for agent in self.running)
 
     def find(self, name: str) -> RunningAgent | None:
-        """Return an agent by its id, also one of an earlier run of the program; None for none."""
+        """Return an agent of this or an earlier run of the program by its id; None if unknown."""
         return self._agents.find(name)
 
     # -- start ------------------------------------------------------------------------------
@@ -123,10 +123,10 @@ class AgentSupervisor:
         in_background: bool = False,
         definition: AgentDefinition | None = None,
     ) -> RunningAgent:
-        """Start an agent. Raises ToolError where a limit or the definition forbids it.
+        """Start an agent. Raises ToolError if a limit or the definition forbids it.
 
         Args:
-            definition: Instead of the one that the task names. Such an agent belongs to a workflow,
+            definition: Used instead of the one that the task names. Such an agent is a workflow's,
                 whose journal counts it.
         """
         is_counted = definition is None
@@ -174,7 +174,7 @@ class AgentSupervisor:
         self.on_change()
 
     async def _work(self, agent: RunningAgent, prompt: str, *, continues: bool) -> None:
-        # Aborted while it waits, it runs all the same: that ends at once, with a report.
+        # If it is aborted while it waits, it still runs: this ends at once, with a report.
         with contextlib.suppress(Aborted):
             await agent.controller.signal.race(self._slots.take(agent.id))
         try:
@@ -195,7 +195,7 @@ class AgentSupervisor:
         except Exception as error:  # noqa: BLE001 - isolation boundary: its caller gets a report
             text = f"It could not be started: {type(error).__name__}: {error}"
             return SubagentReport(text, "error", 0, 0, agent.id)
-        # A new file's directory entry goes to the disk: milliseconds that no key should wait for.
+        # In a thread: creating the file waits for the disk, which must not delay key presses.
         journal = await asyncio.to_thread(AgentJournal, agent.transcript, redact=self._ports.redact)
         subagent = replace(subagent, ports=self._own(agent, subagent.ports, journal))
         self._ports_by_agent[agent.id] = subagent.ports
@@ -238,7 +238,7 @@ class AgentSupervisor:
     def _end(self, agent: RunningAgent, report: SubagentReport) -> None:
         agent.report = report
         agent.current = ""
-        # The whole of it is in the transcript; a session may have hundreds of agents.
+        # The transcript has the whole answer; a session may have hundreds of agents.
         agent.answer = AnswerText(agent.answer.text[-LAST_WORDS:])
         agent.open_questions.clear()
         agent.running_calls.clear()
@@ -297,7 +297,7 @@ class AgentSupervisor:
     # -- later ------------------------------------------------------------------------------
 
     async def resume(self, agent: RunningAgent, prompt: str) -> None:
-        """Continue an agent that ended, in the background. Raises ToolError."""
+        """Continue an ended agent in the background. Raises ToolError."""
         if agent.stopped_by == "user":
             raise ToolError(f"The user stopped {agent.id}: it is not continued.")
         await self._count_start()
@@ -313,10 +313,10 @@ class AgentSupervisor:
         self._begin(agent, prompt, continues=True)
 
     async def tell(self, agent: RunningAgent, text: str, sender: str | None = None) -> str:
-        """Give an agent a message; one that has ended continues. Raises ToolError.
+        """Send an agent a message; an ended agent continues. Raises ToolError.
 
         Args:
-            sender: The agent that it is from; None is the user.
+            sender: The agent that sent it; None for the user.
         """
         message = text if sender is None else message_text(sender, text)
         if not agent.is_running:
@@ -331,7 +331,7 @@ class AgentSupervisor:
         return f"{agent.id} gets the message with its next results."
 
     def stop(self, agent: RunningAgent, who: str) -> bool:
-        """End an agent and those that it started; returns whether it was running."""
+        """End an agent and those that it started; return whether it was running."""
         if not agent.is_running:
             return False
         for other in self.running:
@@ -342,7 +342,7 @@ class AgentSupervisor:
         return True
 
     async def aclose(self) -> None:
-        """End every agent and wait for it."""
+        """End all agents and wait for them."""
         for agent in self.running:
             agent.controller.abort("the program is closing")
         tasks = set(self._tasks.values())

@@ -1,1 +1,1 @@
-"""Reports of agents that worked in the background: delivered once, also after a kill."""
+"""Delivers reports of background agents exactly once, even after the program was killed."""

@@ -1,4 +1,4 @@
-"""Reports of agents that worked in the background, on their way to who began these."""
+"""Deliver reports of background agents to the agent or conversation that started them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from agent.tools.agent_port import SubagentReport
 
 
 class ReportDelivery:
-    """Has each report until its receiver takes it: the main conversation, or an agent."""
+    """Holds each report until its receiver takes it: the main conversation, or an agent."""
 
     def __init__(self, agents: KnownAgents, slots: AgentSlots, wait_s: float) -> None:
-        """Nothing waits yet; `next` waits at most `wait_s` seconds."""
+        """Start without reports; `next` waits at most `wait_s` seconds."""
         self._agents = agents
         self._slots = slots
         self._wait_s = wait_s
@@ -28,7 +28,7 @@ class ReportDelivery:
         self._end_event = asyncio.Event()
         self._is_awaited = False
         self.on_report: Callable[[], None] = lambda: None
-        """Called when a report for the main conversation has come."""
+        """Called when a report for the main conversation is available."""
 
     @property
     def has_reports(self) -> bool:
@@ -36,7 +36,7 @@ class ReportDelivery:
         return any(self._receiver(agent) is None for agent in self._waiting_agents)
 
     def take_report(self, agent: RunningAgent) -> None:
-        """Take the report of an agent that has ended."""
+        """Accept the report of an agent that has ended."""
         if agent.in_background:
             self._waiting_agents.append(agent)
             self._end_event.set()
@@ -47,12 +47,12 @@ class ReportDelivery:
             self.on_report()
 
     def _receiver(self, agent: RunningAgent) -> RunningAgent | None:
-        """Return the agent that gets a report; None is the main conversation."""
+        """Return the agent that receives a report; None for the main conversation."""
         receiver = self._agents.get(agent.reports_to) if agent.reports_to is not None else None
         return receiver if receiver is not None and receiver.is_running else None
 
     async def more(self, agent: RunningAgent) -> bool:
-        """Wait for what an agent continues with; False where nothing will come."""
+        """Wait for a message or report for an agent; return False if none will come."""
         gave_up = False
         # It waits for agents, which does not count as a stall.
         agent.running_calls.add(agent.id)
@@ -75,7 +75,7 @@ class ReportDelivery:
                     await agent.controller.signal.race(self._slots.take(agent.id))
 
     def take(self, receiver: RunningAgent | None = None) -> list[BackgroundReport]:
-        """Return what agents in the background reported to one, or to the main conversation."""
+        """Remove and return the reports for an agent, or for the main conversation."""
         agents = [agent for agent in self._waiting_agents if self._receiver(agent) is receiver]
         self._waiting_agents = [agent for agent in self._waiting_agents if agent not in agents]
         reports: list[BackgroundReport] = []
@@ -88,9 +88,9 @@ class ReportDelivery:
         return reports
 
     def redeliver(self, reports: Sequence[tuple[AgentRecord, str, str]]) -> None:
-        """Have the main conversation get reports that the program's end kept from it.
+        """Queue reports for the main conversation that an earlier run did not deliver.
 
-        Each has the agent, how it ended, and its last words.
+        Each consists of the agent's record, its outcome, and its last text.
         """
         for record, outcome, text in reports:
             agent = self._agents.find(record.agent_id)
@@ -104,7 +104,7 @@ class ReportDelivery:
             self._waiting_agents.append(agent)
 
     async def next(self) -> bool:
-        """Wait for the report of an agent in the background; False where none will come."""
+        """Wait for the report of a background agent; return False if none will come."""
         self._is_awaited = True
         try:
             async with asyncio.timeout(self._wait_s):
@@ -120,7 +120,7 @@ class ReportDelivery:
         return was_awaited
 
     def give_up(self) -> bool:
-        """End every wait for a report; returns whether there was one."""
+        """End every wait for a report; return whether there was one."""
         was_awaited, self._is_awaited = self._is_awaited, False
         self._end_event.set()
         return was_awaited

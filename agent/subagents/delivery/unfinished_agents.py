@@ -1,4 +1,4 @@
-"""What a killed program left of a session's agents: those cut off, and reports not delivered."""
+"""Agents of a session that a killed program interrupted, and reports it did not deliver."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from agent.subagents.report_text import report_head
 
 
 class UnfinishedAgents(Struct, frozen=True):
-    """What the end of the program left of a session's agents."""
+    """The agents and reports that the end of the program left unfinished."""
 
     cut_off: tuple[AgentRecord, ...] = ()
-    """Those whose end is not in their transcripts."""
+    """Agents whose end is not in their transcripts."""
     undelivered_reports: tuple[tuple[AgentRecord, str, str], ...] = ()
-    """Those whose report is not in the session's: the agent, how it ended, its last words."""
+    """Reports missing in the session's transcript: the agent's record, outcome, last text."""
 
 
 def unfinished_agents(session_directory: Path, transcript: Path) -> UnfinishedAgents:
-    """Return what a killed program left; reads the end of each agent's transcript.
+    """Return what an earlier run left unfinished; reads the end of each agent's transcript.
 
-    Agents of a workflow are left out: the run starts them again when it is continued.
+    Agents of workflows are not included: a resumed workflow run starts them again.
     """
     cut_off: list[AgentRecord] = []
     ended_agents: list[tuple[AgentRecord, str, Path]] = []

@@ -1,1 +1,1 @@
-"""Git worktrees that agents work in: made, and what becomes of them."""
+"""Git worktrees that agents work in: created, merged, kept or removed."""

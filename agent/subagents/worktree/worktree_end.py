@@ -1,4 +1,4 @@
-"""What becomes of an agent's worktree when it has ended: the user decides about its changes."""
+"""The end of an agent's worktree: the user decides about its changes."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ WorktreeAnswer = Literal["merge", "keep", "remove"]
 
 
 class AskAboutWorktree(Protocol):
-    """Asks the user what becomes of a worktree with changes."""
+    """Asks the user what to do with a worktree that has changes."""
 
     async def __call__(self, text: str) -> WorktreeAnswer:
-        """Return the answer; `keep` without a user to ask."""
+        """Return the answer; `keep` without a user."""
         ...
 
 
 async def end_worktree(
     worktrees: Worktrees, tree: AgentWorktree, who: str, title: str, ask: AskAboutWorktree
 ) -> Mapping[str, object]:
-    """Merge, keep or remove a worktree; returns what the report says of it. Raises nothing."""
+    """Merge, keep or remove a worktree; return its entry for the report. Raises nothing."""
     report: dict[str, object] = {
         "worktreePath": str(tree.path),
         "worktreeBranch": tree.branch,

@@ -1,8 +1,7 @@
-"""Git worktrees for agents: each works on a branch of its own, below `.agent/worktrees`.
+"""Git worktrees for agents: each works on its own branch, below `.agent/worktrees`.
 
-The project's own checkout is not touched: a merge is the user's to allow, and nothing that an
-agent changed is ever thrown away. A removed worktree leaves its branch where there is anything
-on it.
+The project's own checkout is not changed without the user's consent to a merge, and no change of an
+agent is ever lost: the branch of a removed worktree is kept if it has commits.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ _LIMITS: Final = RunLimits(timeout_s=120.0, stdout_bytes=200_000, stderr_bytes=2
 
 
 class WorktreeError(AgentError):
-    """Git could not do it; the text is git's own."""
+    """A git command failed; the text is its message."""
 
 
 class WorktreeHooks(Protocol):
     """The hook events of a worktree."""
 
     async def worktree_create(self, name: str) -> str | None:
-        """Return the path that a hook made in git's place; None where git is to make it.
+        """Return the path that a hook created instead of git; None if git should create it.
 
-        Raises AgentError where a hook refuses.
+        Raises AgentError if a hook refuses.
         """
         ...
 
     async def worktree_remove(self, path: str) -> None:
-        """Notify hooks that a worktree goes."""
+        """Notify hooks that a worktree is removed."""
         ...
 
 
@@ -49,26 +48,26 @@ class AgentWorktree(Struct, frozen=True):
 
     path: Path
     branch: str
-    """Empty where a hook made it."""
+    """Empty if a hook created it."""
     base: str
-    """The commit that it began at; empty where a hook made it."""
+    """The commit that it was created from; empty if a hook created it."""
 
 
 class WorktreeState(Struct, frozen=True):
-    """What there is in a worktree that its base has not."""
+    """The changes in a worktree since its base."""
 
     ahead: int = 0
-    """Commits."""
+    """Number of commits since the base."""
     is_dirty: bool = False
 
     @property
     def has_changes(self) -> bool:
-        """Whether anything would be lost with it."""
+        """Whether changes would be lost with the worktree."""
         return self.ahead > 0 or self.is_dirty
 
 
 class Worktrees:
-    """Makes and removes the worktrees of one project."""
+    """Creates and removes the worktrees of one project."""
 
     def __init__(
         self,
@@ -80,8 +79,8 @@ class Worktrees:
         is_trusted: Callable[[], bool],
         may_be_scope: Callable[[str], bool],
     ) -> None:
-        """`path` is where git is looked up: never inside the project; `may_be_scope` says whether a
-        directory, given canonically, is fit to be worked in without questions."""
+        """`path` is the PATH in which git is found, without directories of the project.
+        `may_be_scope` returns whether a canonical directory may become a working directory."""
         self._root = root
         self._env = {
             **{name: value for name, value in env.items() if not name.startswith("GIT_")},
@@ -93,7 +92,7 @@ class Worktrees:
         self._may_be_scope = may_be_scope
 
     async def open(self, name: str) -> AgentWorktree:
-        """Return the worktree of a name: the one that is there, or a new one. Raises AgentError."""
+        """Return the existing or a new worktree of this name. Raises AgentError."""
         path = self._root / DIRECTORY / name
         if not os.path.lexists(path):
             return await self.create(name)
@@ -107,7 +106,7 @@ class Worktrees:
         return AgentWorktree(path, branch, base)
 
     async def create(self, name: str, number: str = "") -> AgentWorktree:
-        """Make a worktree at the current commit, on a new branch. Raises AgentError."""
+        """Create a worktree at the current commit, on a new branch. Raises AgentError."""
         self._check_trust()
         hook_path = await self._hooks.worktree_create(name)
         if hook_path is not None:
@@ -130,16 +129,16 @@ class Worktrees:
             )
 
     def _check_place(self, path: Path) -> None:
-        """Raise WorktreeError where a link of the project leads elsewhere."""
+        """Raise WorktreeError if a link leads out of the directory for worktrees."""
         place = Path(os.path.realpath(self._root)) / DIRECTORY / path.name
         if os.path.realpath(path) != str(place):
             raise WorktreeError(f"{path} leads through a link: no worktree can be there.")
 
     def _made_by_hook(self, hook_path: str) -> Path:
-        """Return a hook's worktree. Raises WorktreeError for one that is unfit.
+        """Return the canonical path of a hook's worktree. Raises WorktreeError if it is unsuitable.
 
-        The agent works there without questions: not in the checkout, and in no directory that an
-        answer could not add to the session.
+        The agent works there without asking, so it must not be in the checkout, nor a directory
+        that the user could not add to the session.
         """
         path, root = os.path.realpath(hook_path), os.path.realpath(self._root)
         if not os.path.isabs(hook_path) or not os.path.isdir(path):
@@ -153,21 +152,21 @@ class Worktrees:
         return Path(path)
 
     async def state(self, tree: AgentWorktree) -> WorktreeState:
-        """Return what is in a worktree. Raises AgentError."""
+        """Return the state of a worktree. Raises AgentError."""
         if not tree.base:
             return WorktreeState(is_dirty=True)
-        # Git would enter repositories that the agent made there, and run what they name.
+        # Git would enter repositories that the agent created there, and run their programs.
         status = await self._git(tree.path, "status", "--porcelain", "--ignore-submodules=all")
         count = await self._git(tree.path, "rev-list", "--count", f"{tree.base}..HEAD")
         return WorktreeState(int(count), bool(status))
 
     async def keep(self, tree: AgentWorktree) -> None:
-        """Leave a worktree as it is, free for everybody."""
+        """Keep a worktree and unlock it."""
         if tree.branch:
             await self._git(self._root, "worktree", "unlock", str(tree.path))
 
     async def remove(self, tree: AgentWorktree, title: str) -> None:
-        """Remove a worktree; what was changed in it stays on its branch. Raises AgentError."""
+        """Remove a worktree; its changes are kept on its branch. Raises AgentError."""
         state = await self.state(tree)
         if state.is_dirty and tree.branch:
             await self._commit(tree, title)
@@ -183,7 +182,7 @@ class Worktrees:
         """Merge a worktree's branch into the project's checkout, and remove the worktree.
 
         Raises:
-            AgentError: it does not merge; the checkout is as it was, and the worktree stays.
+            AgentError: the merge failed; the checkout is unchanged, and the worktree is kept.
         """
         if (await self.state(tree)).is_dirty:
             await self._commit(tree, title)
@@ -200,13 +199,13 @@ class Worktrees:
     async def _commit(self, tree: AgentWorktree, title: str) -> None:
         entries = (await self._git(tree.path, "ls-files", "--stage", "-z")).split("\0")
         inner = [entry.partition("\t")[2] for entry in entries if entry.startswith("160000 ")]
-        # Git would enter these as well.
+        # Git would enter these repositories as well.
         without = [f":(top,exclude,literal){name}" for name in inner]
         await self._git(tree.path, "add", "-A", "--", ".", *without)
         await self._git(tree.path, "commit", "-q", "--no-verify", "-m", title)
 
     async def _hide(self) -> None:
-        """Have git not list the worktrees as files that it does not know."""
+        """Exclude the worktrees from git's list of untracked files."""
         exclude_file = await self._git(self._root, "rev-parse", "--git-path", "info/exclude")
         file = self._root / exclude_file
         line = f"/{DIRECTORY.as_posix()}/"
@@ -221,7 +220,7 @@ class Worktrees:
             ) from error
 
     async def _git(self, directory: Path, *arguments: str, ok: int = 0) -> str:
-        """Return what git prints. Raises WorktreeError; exit status `ok` is none."""
+        """Return git's output. Raises WorktreeError unless the exit status is 0 or `ok`."""
         command = ("git", "-c", "core.quotePath=false", *arguments)
         try:
             result = await run_program(
