@@ -1,1 +1,1 @@
-"""Runs without a screen: text, JSON, control protocol, library."""
+"""Headless runs: text and JSON output, the control protocol, and tools for other programs."""

@@ -1,9 +1,9 @@
-"""What a program at the other end of a stream-json run asks for, and is asked: control lines.
+"""Control lines: requests to and from the calling program of a stream-json run.
 
-Understood are the requests that client libraries of such streams send: `initialize`, `interrupt`
-and those of `agent.headless.control_requests`. The program is asked in turn for answers of its
-hooks (`hook_callback`) and, with `--permission-prompt-tool stdio`, where it acts for the user,
-whether a call may run (`can_use_tool`). Next: `agent.headless.introduction` (`initialize`),
+Supported are the requests of client libraries for such streams: `initialize`, `interrupt` and
+those of `agent.headless.control_requests`. In turn, the calling program is asked for the output of
+its hooks (`hook_callback`) and, with `--permission-prompt-tool stdio`, whether a call may run
+(`can_use_tool`), where it acts for the user. Next: `agent.headless.introduction` (`initialize`),
 `agent.headless.input_lines` (which reads the lines).
 """
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from permissions.resolve.contender import Contender
 
 Suggest = Callable[[PermissionRequest, Decision], Sequence[Grant]]
-"""Returns the rules that the dialog would offer to remember for an ask."""
+"""Returns the grants that the dialog would offer for an ask."""
 BESIDE: Final = frozenset({"generate_session_title"})
 DECLINED: Final = "The calling program does not allow this."
 
@@ -53,14 +53,14 @@ class Control:
     name = DIALOG
 
     def __init__(self, write: Callable[[Mapping[str, object]], None]) -> None:
-        """`write` writes one line."""
+        """`write` writes one JSON object as a line."""
         self._write = write
         self._waiting: dict[str, asyncio.Future[Mapping[str, object] | None]] = {}
         self._is_closed = False
         self.is_introduced = False
-        """Whether the other side is a program with this protocol; it reads results, no status."""
+        """Whether the calling program sent `initialize`: it reads results, not the exit status."""
         self.is_interrupted = False
-        """Whether the running prompt was interrupted by a request; who runs it resets this."""
+        """Whether a request interrupted the running prompt; reset by the code that runs it."""
         self.waiting_prompts: dict[str, Prompt] = {}
         """Prompts that wait for the one that runs, by their sender's ids; what is removed from it
         never runs."""
@@ -82,10 +82,10 @@ class Control:
     # -- requests of the other side ------------------------------------------------------------
 
     def read(self, line: Mapping[str, object]) -> Introduction | None:
-        """Return what an `initialize` line asks for; None for any other line.
+        """Return the content of an `initialize` line; None for any other line.
 
         Raises:
-            IntroductionError: it cannot be done; the requester was sent the reason.
+            IntroductionError: it cannot be honored; an error response was sent.
         """
         request = line.get("request")
         if line.get("type") != "control_request" or not isinstance(request, Mapping):
@@ -104,7 +104,7 @@ class Control:
         """Register the hooks of the calling program, then answer its `initialize` line.
 
         Raises:
-            IntroductionError: the hooks would not run; the requester was sent the reason.
+            IntroductionError: the hooks would not run; an error response was sent.
         """
         runner = conversation.hooks.runner
         if introduction.hooks and HookSource.CODE in runner.config.closed_to:
@@ -116,7 +116,7 @@ class Control:
         self._answer(line, welcome(conversation))
 
     async def serve(self, conversation: Conversation, line: Mapping[str, object]) -> None:
-        """Do what a `control_request` line asks for, and answer it.
+        """Handle a `control_request` line and send the response.
 
         Raises:
             IntroductionError: an `initialize` line cannot be honored; the run must end.
@@ -195,10 +195,10 @@ class Control:
     # -- requests to the other side ------------------------------------------------------------
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        """Ask the calling program, as if it were a dialog; None once it has exited.
+        """Ask the calling program in place of a dialog; return None if it has exited.
 
         Raises:
-            NoAnswer: what it returned is not an answer.
+            NoAnswer: its response is not a valid answer.
         """
         body: dict[str, object] = {
             "subtype": "can_use_tool",
@@ -241,10 +241,10 @@ class Control:
     async def server_message(
         self, server: str, message: Mapping[str, object]
     ) -> Mapping[str, object] | None:
-        """Return what an MCP server inside the calling program answers; None once it has exited.
+        """Return the response of an MCP server in the calling program; None if it has exited.
 
         Raises:
-            NoAnswer: what it returned is not an answer.
+            NoAnswer: its response is not a valid answer.
         """
         body = {"subtype": "mcp_message", "server_name": server, "message": dict(message)}
         response = await self._send_request(body)
@@ -259,10 +259,10 @@ class Control:
     async def _fire_callback(
         self, callback_id: str, payload: Mapping[str, object]
     ) -> Mapping[str, object] | None:
-        """Return what a hook of the calling program answers.
+        """Return the output of a hook of the calling program.
 
         Raises:
-            NoAnswer: nothing, or nothing that can be used.
+            NoAnswer: it sent no response, or an invalid one.
         """
         response = await self._send_request(
             {
@@ -280,7 +280,7 @@ class Control:
         return answer
 
     async def _send_request(self, request: Mapping[str, object]) -> Mapping[str, object] | None:
-        """Send a request and return its response; None once the calling program is gone."""
+        """Send a request and return its response; None if the calling program has exited."""
         if self._is_closed:
             return None
         request_id = str(uuid.uuid4())
@@ -296,7 +296,7 @@ class Control:
             del self._waiting[request_id]
 
     def accept_response(self, line: Mapping[str, object]) -> None:
-        """Hand on a `control_response` line; one that no request waits for is skipped."""
+        """Pass a `control_response` line to the request that waits for it, if any."""
         response = line.get("response")
         if isinstance(response, Mapping):
             future = self._waiting.get(str(response.get("request_id")))
@@ -304,7 +304,7 @@ class Control:
                 future.set_result(response)
 
     def close(self) -> None:
-        """The other side has closed its output: the waiting caller continues without an answer."""
+        """End all waiting requests without a response, after the other side has closed its end."""
         self._is_closed = True
         for future in self._waiting.values():
             if not future.done():
@@ -321,10 +321,10 @@ def _successful(
 
 
 def decision_of(answer: object, request: PermissionRequest) -> Decision:
-    """Return the decision that a program's answer stands for: `behavior`, and what goes with it.
+    """Return the decision in a program's answer: `behavior` and the fields that belong to it.
 
     Raises:
-        NoAnswer: it is not an answer.
+        NoAnswer: it is not a valid answer.
     """
     behavior = answer.get("behavior") if isinstance(answer, Mapping) else None
     if not isinstance(answer, Mapping) or behavior not in ("allow", "deny"):
@@ -350,10 +350,10 @@ def decision_of(answer: object, request: PermissionRequest) -> Decision:
 
 
 def _grant(updates: object) -> GrantChoice | None:
-    """Return the rules to remember. Modes and directories are skipped where they would widen.
+    """Return the grant to store. Modes and directories that would widen access are skipped.
 
     Raises:
-        NoAnswer: something that restricts cannot be done; to forget it would allow too much.
+        NoAnswer: a restriction cannot be applied; ignoring it would allow too much.
     """
     if updates is None:
         return None
@@ -366,7 +366,7 @@ def _grant(updates: object) -> GrantChoice | None:
 
 
 def _chosen_mode(updates: object) -> str:
-    """Return the mode in which an approved plan is carried out; asking where none is named."""
+    """Return the mode for an approved plan; the default mode if none is named."""
     for update in updates if isinstance(updates, list) else ():
         if isinstance(update, Mapping) and update.get("mode") == Mode.ACCEPT_EDITS:
             return Mode.ACCEPT_EDITS

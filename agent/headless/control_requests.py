@@ -1,6 +1,6 @@
-"""Requests that the program at the other end of a stream-json run makes of its conversation.
+"""Requests of the calling program of a stream-json run about its conversation.
 
-Any that is not known here is answered with an error, so that no request waits. Next:
+An unknown request gets an error response, so that no request waits forever. Next:
 `agent.headless.control_protocol` (which reads the lines and answers them).
 """
 
@@ -23,12 +23,12 @@ class ControlError(AgentError):
 async def fulfill(
     conversation: Conversation, request: Mapping[str, object], *, first_model: str
 ) -> dict[str, object]:
-    """Do what a request asks for and return what its answer contains.
+    """Carry out a request and return the content of its response.
 
-    `first_model` is the model of the start, to which `set_model` without a name goes back.
+    `first_model` is the model at the start, which `set_model` without a name selects.
 
     Raises:
-        AgentError: it cannot be done.
+        AgentError: it cannot be carried out.
     """
     match request.get("subtype"):
         case "set_permission_mode":
@@ -52,7 +52,7 @@ async def fulfill(
 
 
 def welcome(conversation: Conversation) -> dict[str, object]:
-    """Return the answer to `initialize`: what there is to choose from."""
+    """Return the response to `initialize`: the available commands, models and so on."""
     commands = conversation.commands.registry.list_commands()
     model = conversation.status.model
     return {
@@ -95,7 +95,7 @@ async def _set_model(conversation: Conversation, name: object, first_model: str)
 
 
 def _set_thinking(conversation: Conversation, tokens: object) -> None:
-    """Switch thinking off for a budget of 0; how much the model thinks is its effort's to say."""
+    """Switch thinking off for a budget of 0; other budgets do not matter, since effort decides."""
     is_number = isinstance(tokens, int) and not isinstance(tokens, bool)
     if tokens is not None and not is_number:
         raise ControlError("max_thinking_tokens: expected a number or null")
@@ -113,7 +113,7 @@ async def _propose_title(conversation: Conversation, request: Mapping[str, objec
 
 
 def _context_usage(conversation: Conversation) -> dict[str, object]:
-    """Return what fills the window, in the form of client libraries; colors are theirs."""
+    """Return the usage of the window, in the format of client libraries."""
     breakdown = conversation.view.context_breakdown()
     parts = [(part.name, part.tokens, "used") for part in breakdown.slices]
     if (free := breakdown.window - breakdown.used_tokens) > 0:

@@ -1,4 +1,4 @@
-"""The demo: a scratch copy of the sample project and the scripted server that plays the model."""
+"""The demo: a temporary copy of the sample project, and the scripted model server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from permissions.base.process.spawn import CannotStart, Launch
 
 DEMO_KEY = "demo"
 _GIT_S: Final = 5.0
-"""Longest that git may take for one step, seconds."""
+"""Time limit for one git command, in seconds."""
 _GIT_CONFIG: Final = {
     "user.name": "demo",
     "user.email": "demo@localhost",
@@ -44,12 +44,12 @@ class Demo(Struct):
 
 
 def demo_project() -> tuple[OwnedDirectory, Path]:
-    """Make the scratch copy; returns its parent (to remove later) and the project directory.
+    """Make the temporary copy; return its parent (to remove later) and the project directory.
 
     Copies that killed demos left behind are removed.
 
     Raises:
-        OSError: there is no room for it.
+        OSError: it cannot be written.
     """
     directory = make_owned_directory("agent-tui-demo-")
     project = copy_sample(directory.path / "basket")
@@ -58,9 +58,9 @@ def demo_project() -> tuple[OwnedDirectory, Path]:
 
 
 def _commit_to_git(project: Path) -> None:
-    """Make the copy a git work tree, as a user's own project is; without git it stays as it is.
+    """Make the copy a git repository, like a user's project; without git it is not changed.
 
-    Nothing of the user's own git applies: no template, hook, signature or directory from outside.
+    The user's git configuration is not used: no templates, hooks, signatures or other directories.
     """
     git = shutil.which("git")
     if git is None:
@@ -85,7 +85,7 @@ def _commit_to_git(project: Path) -> None:
             shutil.rmtree(project / ".git", ignore_errors=True)
             return
     with contextlib.suppress(OSError):
-        # What Python leaves behind when the tests run is not a change by an agent.
+        # Files that Python creates when the tests run must not count as changes.
         (project / ".git" / "info").mkdir(exist_ok=True)
         (project / ".git" / "info" / "exclude").write_text("__pycache__/\n", encoding="utf-8")
 
@@ -94,7 +94,7 @@ async def start_demo(directory: OwnedDirectory, project: Path) -> Demo:
     """Start the scripted server for a copy of the sample.
 
     Raises:
-        OSError: it did not start; explains why.
+        OSError: it did not start; the text says why.
     """
     server = ScriptedProcess("demo", variables=demo_variables(project))
     url = await server.start()

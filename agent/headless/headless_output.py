@@ -1,6 +1,6 @@
-"""What a run without a screen writes: its events as text, JSON or lines of JSON.
+"""Write the events of a headless run as text, JSON or lines of JSON.
 
-Standard output has the data, standard error everything else.
+Data goes to standard output, everything else to standard error.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _ENDS_REQUEST = (Complete, RetryScheduled, ErrorEvent, Terminal)
 
 class _Run(Struct):
     sender_id: str = ""
-    """Of the prompt."""
+    """The sender's id of the prompt."""
     start_time: float = field(default_factory=time.monotonic)
     answer: AnswerText = field(default_factory=AnswerText)
     denials: list[dict[str, object]] = field(default_factory=list)
@@ -79,15 +79,15 @@ class _Run(Struct):
     failure: ErrorEvent | None = None
     notices: list[str] = field(default_factory=list)
     hook_notices: set[str] = field(default_factory=set)
-    """What was said of hooks."""
+    """Notices of hooks that were written already."""
     asked_at: float | None = None
-    """When the request that is under way left."""
+    """When the current request was sent; None between requests."""
     api_s: float = 0.0
-    """Spent on waiting for the model."""
+    """Time spent waiting for the model."""
     usages: dict[str, Usage] = field(default_factory=dict)
-    """Of responses whose message is not there yet, by its uid."""
+    """Usage by message uid, of responses whose message is not committed yet."""
     stop_reason: str | None = None
-    """The model's, of its last response."""
+    """Stop reason of the model's last response."""
     terminal: Terminal | None = None
 
 
@@ -106,11 +106,10 @@ class HeadlessOutput:
         is_stored: bool = True,
         answer: AnswerSchema | None = None,
     ) -> None:
-        """`partial_messages` adds `stream_event` lines to stream-json, `replays` each prompt.
+        """`partial_messages` adds `stream_event` lines to stream-json, `replays` adds each prompt.
 
-        `answer` is the form of the answers.
-
-        `is_stored`: the session can be continued later.
+        `answer` is the schema of the answers.
+        `is_stored` is whether the session can be resumed later.
         """
         self._replays = replays
         self._is_stored = is_stored
@@ -139,13 +138,13 @@ class HeadlessOutput:
             self._line(init_line(self._conversation, servers))
 
     async def run(self, prompt: Prompt) -> int:
-        """Run one prompt to its end, write what belongs to it, return its exit status."""
+        """Run one prompt to its end, write its output, and return its exit status."""
         run = _Run(prompt.sender_id)
         self._conversation.agents.between_turns = partial(self._see, run=run)
         if self._replays:
             self._line(replay_line(prompt, self._conversation.view.session_id))
         if prompt.text.startswith("/"):
-            from agent.commands.headless import run_typed_command  # few prompts are commands
+            from agent.commands.headless import run_typed_command  # few prompts need it
 
             reply = await run_typed_command(prompt.text, self._conversation.commands)
             if reply is not None and reply.compacts is not None:
@@ -158,7 +157,7 @@ class HeadlessOutput:
         return self._end(run)
 
     async def _hear_agents(self, run: _Run) -> None:
-        """Let the model continue with what agents and workflows in the background report."""
+        """Let the model continue with reports of background agents and workflows."""
         agents, workflows = self._conversation.agents, self._conversation.workflows
         while run.terminal is not None and run.terminal.reason == "completed":
             if not await agents.reports.next() and not await workflows.next_report():
@@ -169,7 +168,7 @@ class HeadlessOutput:
             self._print(summary.line)
 
     async def _compact(self, focus: str, run: _Run) -> int:
-        """Compact the history and write what became of it."""
+        """Compact the history and write the result; return the exit status."""
         text, has_failed = "", False
         async for event in self._conversation.controls.compact(focus):
             self._see(event, run)
@@ -192,7 +191,7 @@ class HeadlessOutput:
                 self._message(event, run)
             case PermissionRequested():
                 run.asked_ids.add(event.request_id)
-                # A command inside a prompt is asked about without any message of the model.
+                # A command inside a prompt causes an ask without a message of the model.
                 self._inputs.setdefault(event.tool_use_id, (event.tool, event.input))
             case PermissionResolved():
                 self._record_decision(event, run)
@@ -221,7 +220,7 @@ class HeadlessOutput:
                 run.notices.append(event.text)
             case HookFinished():
                 for notice in event.notices:
-                    # One that says that it is the same again needs saying once.
+                    # The same notice is written only once.
                     if notice not in run.hook_notices:
                         run.hook_notices.add(notice)
                         self._print(f"hook: {notice}")
@@ -292,7 +291,7 @@ class HeadlessOutput:
             run.denied_for_want = True
 
     def _count_refusal(self, event: ToolResult, run: _Run) -> None:
-        """Count what the sandbox refused, with no user to allow it, as a denial."""
+        """Count a refusal of the sandbox, which no user could allow, as a denial."""
         name, tool_input = self._inputs.get(event.tool_use_id, (event.name, {}))
         run.denials.append(
             {
@@ -337,7 +336,7 @@ class HeadlessOutput:
         return outcome.status
 
     def _structured_answer(self, run: _Run, outcome: Outcome) -> dict[str, object]:
-        """Return the answer as a value, where a schema was given and it fits."""
+        """Return the answer as a value, if a schema was given and the answer follows it."""
         if self._answer is None or outcome.is_error:
             return {}
         try:
@@ -346,7 +345,7 @@ class HeadlessOutput:
             return {}
 
     def _write_command(self, text: str, run: _Run, *, has_failed: bool) -> int:
-        """Write a command's text in place of an answer; return the exit status."""
+        """Write a command's text instead of an answer; return the exit status."""
         outcome = stop_outcome(text) if has_failed else Outcome(EXIT_COMPLETED, text=text)
         if self._format != "text":
             self._line(self._result(run, outcome))
@@ -421,7 +420,7 @@ class HeadlessOutput:
 
 
 def write_line(stream: TextIO, value: Mapping[str, object]) -> None:
-    """Write one line of a stream."""
+    """Write a value as one line of JSON."""
     stream.write(_json(value) + "\n")
     stream.flush()
 

@@ -1,4 +1,4 @@
-"""The lines of `--input-format stream-json`: prompts one after the other, control at once."""
+"""Read the lines of `--input-format stream-json`: queue prompts, handle control at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from permissions.base.text.strict_json import load_json
 
 MAX_LINE_BYTES: Final = 10_000_000
 MAX_WAITING: Final = 100
-"""Prompts read ahead; control lines behind more than that wait with them."""
+"""Lines that are read ahead; control lines after more than that have to wait."""
 _EXPECTED: Final = 'expected {"type": "user", "message": {"role": "user", "content": …}}'
 _PASSED_OVER: Final = frozenset({"keep_alive", "control_cancel_request"})
 """Lines that need no answer."""
@@ -32,14 +32,14 @@ class StreamInput:
     """Reads standard input while prompts run, so that a run can be interrupted and answered."""
 
     def __init__(self, descriptor: int, control: Control, *, output: int) -> None:
-        """Nothing is read before `begin`. Once `output` is closed, nothing is asked or answered."""
+        """Read nothing before `begin`. Once `output` is closed, nothing is sent or answered."""
         self._descriptor = descriptor
         self._output = output
         self._is_read = True
         self._control = control
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._room = threading.Semaphore(MAX_WAITING)
-        """What the thread may still read ahead."""
+        """How many lines the thread may still read ahead."""
         self._prompts: asyncio.Queue[Prompt | Exception | None] = asyncio.Queue(MAX_WAITING)
         self._waiting_prompts: dict[str, Prompt] = {}
         """Those of `_prompts` that their sender can name, by its id."""
@@ -51,20 +51,20 @@ class StreamInput:
         """Lines that were looked at and belong to what follows."""
 
     def begin(self) -> None:
-        """Read lines from now on."""
+        """Start to read lines."""
         loop = asyncio.get_running_loop()
-        # A file, a device and a pipe that others read as well: a thread takes them all, and is
-        # left behind where nothing more arrives.
+        # A thread can read files, devices and pipes shared with others; as a daemon it may stay
+        # blocked when the program exits.
         for work_of_thread in (self._read, self._watch_output):
             threading.Thread(target=work_of_thread, args=(loop,), daemon=True).start()
 
     async def introduction(self) -> tuple[Mapping[str, object], Introduction] | None:
-        """Return the first line, if it is the calling program's introduction, and what it says.
+        """Return the first line and its content, if it is an `initialize` request.
 
-        None leaves the line to `prompts`.
+        Otherwise return None, and leave the line to `prompts`.
 
         Raises:
-            IntroductionError: it cannot be honored.
+            IntroductionError: the request cannot be honored.
         """
         coming = asyncio.ensure_future(self._lines.get())
         stop_wait = asyncio.ensure_future(self._stop.wait())
@@ -84,19 +84,19 @@ class StreamInput:
         return None
 
     def stop(self) -> None:
-        """End the prompts: none follows the one that runs."""
+        """End the prompts: none follows the running one."""
         self._stop.set()
 
     async def prompts(
         self, conversation: Conversation, first: Prompt | None = None
     ) -> AsyncIterator[Prompt]:
-        """Yield each prompt; control lines are served meanwhile, also while one runs.
+        """Yield each prompt; control lines are handled meanwhile, even while a prompt runs.
 
-        `first` precedes those of the lines.
+        `first` precedes the prompts in the lines.
 
         Raises:
-            UsageError: a line is neither; those before it were worked on.
-            OSError: an answer to a control line could not be written, or the reader is gone.
+            UsageError: a line is neither; the lines before it were handled.
+            OSError: a response to a control line could not be written, or its reader has exited.
         """
         if first is not None:
             self._prompts.put_nowait(first)
@@ -124,7 +124,7 @@ class StreamInput:
                             prompt.sender_id
                             and self._waiting_prompts.pop(prompt.sender_id, None) is None
                         ):
-                            continue  # its sender took it back
+                            continue  # its sender withdrew it
                         yield prompt
             if not self._is_read:
                 raise BrokenPipeError(errno.EPIPE, "the output is no longer read")
@@ -135,7 +135,7 @@ class StreamInput:
             await asyncio.wait({work, stop_wait})
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Hand on each line, and None at the end. Runs in a thread of its own."""
+        """Queue each line, and None at the end. Runs in its own thread."""
         rest = b""
         while True:
             try:
@@ -156,9 +156,9 @@ class StreamInput:
                 return  # the run is over
 
     def _watch_output(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Wait until the other side has closed its end. Runs in a thread of its own.
+        """Wait until the other side has closed its end. Runs in its own thread.
 
-        Who waits for an answer writes nothing, and would not notice.
+        Without it, code that waits for a response and writes nothing would not notice.
         """
         watch = select.poll()
         watch.register(self._output, 0)
@@ -172,7 +172,7 @@ class StreamInput:
         self.stop()
 
     async def _sort(self, conversation: Conversation) -> None:
-        """Serve control lines and queue prompts, in the order in which they arrived."""
+        """Handle control lines and queue prompts, in the order of their arrival."""
         try:
             while (line := await self._next_line()) is not None:
                 self._room.release()
@@ -191,7 +191,7 @@ class StreamInput:
         await self._prompts.put(None)
 
     def _joins(self, prompt: Prompt, conversation: Conversation) -> bool:
-        """Whether a message reaches the model with the next results of the turn that runs."""
+        """Whether a prompt joins the running turn, with its next tool results."""
         is_text = not prompt.text.startswith("/")
         return self._has_no_end and is_text and conversation.view.is_running
 
@@ -218,7 +218,7 @@ class StreamInput:
 
 
 def _holds_both_ends(descriptor: int) -> bool:
-    """Whether input is a pipe that this process could write to itself, as in the background."""
+    """Whether input is a pipe that this process has open for writing too, so it never ends."""
     try:
         is_pipe = stat.S_ISFIFO(os.fstat(descriptor).st_mode)
         return is_pipe and fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
@@ -230,7 +230,7 @@ def parsed_line(text: str) -> Mapping[str, object]:
     """Return the object that a line contains.
 
     Raises:
-        ValueError: it contains none; the text states what is expected.
+        ValueError: it contains no object; the text states what is expected.
     """
     try:
         value = load_json(text)
@@ -245,7 +245,7 @@ def prompt_of(value: Mapping[str, object]) -> Prompt:
     """Return the prompt of a user message.
 
     Raises:
-        ValueError: it is none; the text states what is expected.
+        ValueError: it is not a user message; the text states what is expected.
     """
     message = value.get("message")
     if not isinstance(message, dict) or value.get("type") != "user":

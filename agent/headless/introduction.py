@@ -1,7 +1,7 @@
-"""`initialize`: what the program at the other end of a stream-json run brings, and wants of it.
+"""`initialize`: what the calling program of a stream-json run provides, and what it asks for.
 
-Hooks of the program are guards, so nothing here is skipped in silence: a request with a part that
-this version does not understand ends the run. Next: `agent.headless.control_protocol`.
+Hooks of the program may be guards, so nothing is ignored silently: a request with a part that this
+version does not know ends the run. Next: `agent.headless.control_protocol`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OWNER: Final = "calling program"
 
 Request = Mapping[str, object]
 Fire = Callable[[str, Request], Awaitable[Request | None]]
-"""Sends an event's payload to the callback with this id and returns its answer."""
+"""Sends an event's payload to the callback with this id and returns its output."""
 
 _WITHOUT_EFFECT: Final = frozenset(
     {
@@ -50,7 +50,7 @@ _WITHOUT_EFFECT: Final = frozenset(
         "webSearchIsolationExemptMcpServers",
     }
 )
-"""Parts about how a run is shown, or about servers that are not connected."""
+"""Parts that concern only the display of a run, or servers that are not connected."""
 
 
 class IntroductionError(UsageError):
@@ -58,7 +58,7 @@ class IntroductionError(UsageError):
 
 
 class Introduction(Struct, frozen=True):
-    """What the calling program brings, and the options that it sets this way."""
+    """What the calling program provides, and the options that it sets."""
 
     hooks: tuple[HandlerSpec, ...] = ()
     servers: tuple[str, ...] = ()
@@ -67,16 +67,16 @@ class Introduction(Struct, frozen=True):
     append_system_prompt: str | None = None
     title: str | None = None
     skills: tuple[str, ...] | None = None
-    """Those that the model is shown; None is all."""
+    """Skills that are listed for the model; None means all."""
     mcp_config: str | None = None
     """Servers as JSON text."""
     agents: Mapping[str, object] | None = None
     """Definitions of agents by name."""
     json_schema: str | None = None
-    """Of the answers, as JSON text."""
+    """Schema of the answers, as JSON text."""
 
     def applied_to(self, options: RunOptions) -> RunOptions:
-        """Return the options of the command line with those of the request in their place."""
+        """Return the options of the command line, replaced by those that the request sets."""
         values = {
             "system_prompt": self.system_prompt or None,
             "append_system_prompt": self.append_system_prompt,
@@ -99,7 +99,7 @@ class Introduction(Struct, frozen=True):
 
     @property
     def needs_a_start(self) -> bool:
-        """Whether it sets what is settled once a conversation has begun."""
+        """Whether it sets options that cannot change once a conversation has begun."""
         return self.applied_to(_NO_OPTIONS) != _NO_OPTIONS
 
 
@@ -107,7 +107,7 @@ _NO_OPTIONS: Final = RunOptions(system_prompt="")
 
 
 def read_introduction(request: Request, fire: Fire) -> Introduction:
-    """Read an `initialize` request; its hooks will call `fire`.
+    """Parse an `initialize` request; its hooks will call `fire`.
 
     Raises:
         IntroductionError: a part has the wrong shape or is not understood.
@@ -150,7 +150,7 @@ _READ: Final = frozenset(
 
 
 def _agents(definitions: object) -> Mapping[str, object] | None:
-    """Return the definitions of agents; one that cannot be used must not be missing unnoticed."""
+    """Return the definitions of agents. Raises IntroductionError if one cannot be used."""
     if not definitions:
         return None
     if not isinstance(definitions, Mapping):
@@ -179,7 +179,7 @@ def _text(request: Request, name: str) -> str | None:
 
 
 def _hooks(by_event: object, fire: Fire) -> tuple[HandlerSpec, ...]:
-    """Read `hooks`: by event, matchers with the ids of their callbacks."""
+    """Parse `hooks`: matchers with the ids of their callbacks, by event."""
     if by_event is None:
         return ()
     if not isinstance(by_event, Mapping):
@@ -203,7 +203,7 @@ def _specs(event: str, entry: Request, fire: Fire, position: int) -> list[Handle
         raise IntroductionError(f"hooks: {event}: matcher: expected text")
     if isinstance(read := parse_matcher(matcher), MatchNothing):
         raise IntroductionError(f"hooks: {event}: matcher: {read.reason}")
-    # A guard that breaks must not let the call through unguarded.
+    # If a guard fails, the call must be blocked.
     usual = "block" if event in GUARDS else "ignore"
     on_failure = entry.get("onFailure", usual)
     if not isinstance(on_failure, str) or on_failure not in FAILURE_POLICIES:

@@ -1,7 +1,7 @@
-"""How a prompt ended, as its result and the exit status say it.
+"""The outcome of a prompt, for its result line and the exit status.
 
-Shapes are those of the streams that client libraries read: a run that was stopped has `errors` and
-no `result`; a failed request is a `success` that is an error, with the endpoint's status and a
+The format is the one that client libraries read: a run that was stopped has `errors` and no
+`result`; a failed request has the subtype `success` with `is_error`, the endpoint's status, and a
 `result` that begins with "API Error". Next: `agent.headless.run`.
 """
 
@@ -45,22 +45,22 @@ _STOPPED: Final = {
 
 
 class Outcome(Struct, frozen=True):
-    """The end of one prompt."""
+    """The outcome of one prompt."""
 
     status: int
-    """The exit status that belongs to it."""
+    """The exit status of the program for it."""
     subtype: str = "success"
     is_error: bool = False
     text: str = ""
-    """What `result` says; with `errors` there is none."""
+    """The value of `result`, which is absent if there are `errors`."""
     errors: tuple[str, ...] = ()
     api_status: int | None = None
-    """HTTP status of the request that failed."""
+    """HTTP status of the failed request; None without a response."""
     api_error: str = ""
-    """The kind of the failure (`agent.recovery.classify`) where the endpoint's ended it."""
+    """The kind of failure (`agent.recovery.classify`) if a failed request ended it, else empty."""
 
     def fields(self) -> dict[str, object]:
-        """Return the part of a result line that says it."""
+        """Return the fields of a result line for this outcome."""
         line: dict[str, object] = {"subtype": self.subtype, "is_error": self.is_error}
         if self.errors:
             return line | {"errors": list(self.errors)}
@@ -70,7 +70,7 @@ class Outcome(Struct, frozen=True):
 
 
 def stop_outcome(reason: str, subtype: str = FAILED, status: int = EXIT_ERROR) -> Outcome:
-    """Return the outcome of what ended without an answer."""
+    """Return the outcome of a prompt or run that ended without an answer."""
     return Outcome(status, subtype, True, errors=(reason,))
 
 
@@ -82,13 +82,13 @@ def outcome_of(
     denied_for_want: bool,
     exceeded_budget: str | None = None,
 ) -> Outcome:
-    """Return how a prompt ended; `failure` is what ended it, where an error did.
+    """Return the outcome of a prompt; `failure` is the error that ended it, if one did.
 
-    `exceeded_budget` is why there may be no further request, where its answer was the last.
+    `exceeded_budget` is why no further request may be sent, or None.
     """
     status = _STATUS[terminal.reason]
     if terminal.is_refused:
-        # Nothing was done: to a script an empty answer must not appear successful.
+        # Nothing was done: an empty answer must not look successful to a script.
         return stop_outcome(terminal.detail)
     if (subtype := _STOPPED.get(terminal.reason)) is not None:
         return stop_outcome(terminal.detail or "The run was interrupted.", subtype, status)

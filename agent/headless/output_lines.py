@@ -1,8 +1,8 @@
 """The lines of `--output-format stream-json` and the object of `json`, as values.
 
-Shapes are those that users of such streams know: `system`, `assistant`, `user`, `stream_event`,
-`result`. Next: `agent.headless.run` (which writes them), `agent.headless.control_protocol` (the
-other way).
+The formats are those of existing streams of this kind: `system`, `assistant`, `user`,
+`stream_event`, `result`. Next: `agent.headless.run` (which writes them),
+`agent.headless.control_protocol` (control lines).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Delta = TextDelta | ThinkingDelta | ToolInputDelta
 
 
 CLAUDE_CODE_VERSION: Final = "2.1.197"
-"""The release whose lines these follow; client libraries refuse or warn of what names none."""
+"""The release whose format this is; client libraries warn or fail if none is named."""
 
 
 _ERROR_CLASSES: Final[Mapping[str, str]] = {
@@ -49,12 +49,12 @@ _ERROR_CLASSES: Final[Mapping[str, str]] = {
     FailureKind.INVALID_REQUEST: "invalid_request",
     FailureKind.CONTEXT_OVERFLOW: "invalid_request",
 }
-"""How client libraries name the kinds of failures; all others are "unknown" to them."""
+"""Names of client libraries for the kinds of failures; all others are "unknown"."""
 
 
 def init_line(conversation: Conversation, servers: ServerSummary) -> Line:
-    """Return the first line: what this run works with."""
-    from agent.commands.spec import SKILLS  # one form of output alone names commands
+    """Return the first line: model, tools, servers and so on of this run."""
+    from agent.commands.spec import SKILLS  # only this format lists commands
 
     commands = conversation.commands.registry.list_commands()
     return {
@@ -79,7 +79,7 @@ def init_line(conversation: Conversation, servers: ServerSummary) -> Line:
 
 
 def message_line(event: MessageCommitted, session_id: str, usage: Usage | None) -> Line:
-    """Return a message of the model or of tools; `usage` is its response's, where it has one."""
+    """Return the line of a message; `usage` is that of its response, if it has one."""
     message = event.message
     wire: Line = dict(message.to_wire())
     if message.role == "assistant":
@@ -101,7 +101,7 @@ def message_line(event: MessageCommitted, session_id: str, usage: Usage | None) 
 
 
 def replay_line(prompt: Prompt, session_id: str) -> Line:
-    """Return the line that reports to a prompt's sender that its turn has begun."""
+    """Return the line that tells a prompt's sender that its turn has begun."""
     message = prompt.to_message()
     return {
         "type": "user",
@@ -114,7 +114,7 @@ def replay_line(prompt: Prompt, session_id: str) -> Line:
 
 
 def notice_line(event: RetryScheduled | ModelFallback | Compacted, session_id: str) -> Line:
-    """Return what happened between messages, as a `system` line."""
+    """Return a `system` line about an event between messages."""
     line: Line = {"type": "system", "session_id": session_id, "uuid": _new_uuid()}
     match event:
         case RetryScheduled():
@@ -141,13 +141,13 @@ def notice_line(event: RetryScheduled | ModelFallback | Compacted, session_id: s
 
 
 def workflow_line(fields: Line, session_id: str) -> Line:
-    """Return how far a run of a workflow is, as a `system` line."""
+    """Return a `system` line about the progress of a workflow run."""
     line: Line = {"type": "system", "subtype": "workflow_progress"}
     return line | fields | {"session_id": session_id, "uuid": _new_uuid()}
 
 
 def api_error_line(text: str, kind: str, session_id: str) -> Line:
-    """Return the message that stands for the answer of a request that failed.
+    """Return the message that replaces the answer of a failed request.
 
     `kind` is one of `agent.recovery.classify`.
     """
@@ -171,7 +171,7 @@ def api_error_line(text: str, kind: str, session_id: str) -> Line:
 
 
 def failure_line(reason: str, session_id: str) -> Line:
-    """Return the result of a run that ended outside of any prompt."""
+    """Return the result line of a run that failed outside of a prompt."""
     return {
         "type": "result",
         **stop_outcome(reason).fields(),
@@ -189,7 +189,7 @@ def failure_line(reason: str, session_id: str) -> Line:
 
 
 def usage_json(usage: Usage) -> dict[str, int]:
-    """Return token counts under the names that the Messages API has for them."""
+    """Return token counts under their names in the Messages API."""
     return {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
@@ -199,7 +199,7 @@ def usage_json(usage: Usage) -> dict[str, int]:
 
 
 def models_json(conversation: Conversation) -> dict[str, Line]:
-    """Return what each model of the session used and cost."""
+    """Return usage and cost by model of the session."""
     costs = conversation.view.costs
     models = costs.session().models if costs is not None else {}
     return {
@@ -217,17 +217,17 @@ def models_json(conversation: Conversation) -> dict[str, Line]:
 
 
 class PartialLines(Struct):
-    """The events of answers that are being written, in the form of the Messages API.
+    """Converts the events of answers in progress to stream events of the Messages API.
 
-    One answer of each agent at a time: `message_start`, its blocks with their deltas, and at the
-    end `message_stop`.
+    For one answer of each agent at a time: `message_start`, its blocks with their deltas, and
+    `message_stop`.
     """
 
     session_id: str
     _open: dict[str | None, _Answer] = field(default_factory=dict)
 
     def delta(self, event: Delta, model: str) -> Iterator[Line]:
-        """Return the lines of one piece, with those that open what it belongs to."""
+        """Yield the lines of a delta, after those that open its message and block."""
         answer = self._open.get(event.agent_id)
         if answer is None or answer.uid != event.message_uid:
             answer = self._open[event.agent_id] = _Answer(event.message_uid)
@@ -245,7 +245,7 @@ class PartialLines(Struct):
             yield self._line(event, inner)
 
     def complete(self, event: Complete) -> Iterator[Line]:
-        """Return the lines that close an answer; none where nothing of it was shown."""
+        """Yield the lines that close an answer; nothing if it had no deltas."""
         answer = self._open.pop(event.agent_id, None)
         if answer is None:
             return
@@ -269,11 +269,11 @@ class PartialLines(Struct):
 class _Answer(Struct):
     uid: str
     block: object = None
-    """What distinguishes the open block from others; None while none is open."""
+    """Key of the open block; None if no block is open."""
     index: int = -1
 
     def events(self, event: Delta) -> Iterator[Line]:
-        """Yield the event of a piece, after the start of its block where that is new."""
+        """Yield the event of a delta, after the start of its block if the block is new."""
         opening: Line
         delta: Line
         match event:
@@ -303,13 +303,13 @@ class _Answer(Struct):
         yield {"type": "content_block_delta", "index": self.index, "delta": delta}
 
     def end_of_block(self) -> Sequence[Line]:
-        """Return the event that closes the open block, if one is."""
+        """Return the event that closes the open block, if there is one."""
         return () if self.block is None else ({"type": "content_block_stop", "index": self.index},)
 
 
 def _parent(event: MessageCommitted | Delta | Complete) -> str | None:
-    """Return the call that a sub-agent works for; None for the main conversation."""
-    # A sub-agent's turn is named for its call (`agent.subagents.agent_run`).
+    """Return the id of the call that started the sub-agent; None for the main conversation."""
+    # The turn id of a sub-agent is the id of its call (`agent.subagents.agent_run`).
     return event.turn_id if event.agent_id is not None else None
 
 

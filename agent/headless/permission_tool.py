@@ -1,4 +1,4 @@
-"""`--permission-prompt-tool mcp__server__tool`: a server's tool answers what would be asked."""
+"""`--permission-prompt-tool mcp__server__tool`: a server's tool answers permission requests."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ CONNECT_S: Final = 60.0
 
 
 class PermissionTool:
-    """Asks the tool in the place of a dialog; without an answer the call does not run."""
+    """Asks the tool in place of a dialog; without a valid answer the call does not run."""
 
     name = "dialog"
 
     def __init__(self, tool: str) -> None:
-        """`tool` is its full name. Until `connect`, nothing is answered."""
+        """`tool` is the full name. Without `connect`, every request fails."""
         self._tool = tool
         self._servers: Callable[[], McpServers | None] = lambda: None
 
     def connect(self, servers: Callable[[], McpServers | None]) -> None:
-        """Take what returns the servers of the conversation; None where it has none."""
+        """Use `servers`, which returns the servers of the conversation, or None if it has none."""
         self._servers = servers
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        """Return what the tool answers.
+        """Return the tool's decision.
 
         Raises:
-            NoAnswer: there is no such tool, it failed, or it answered something else.
+            NoAnswer: there is no such tool, it failed, or its answer is invalid.
         """
         servers = self._servers()
         if servers is None:
@@ -61,7 +61,7 @@ class PermissionTool:
         return decision_of(answer, request)
 
     async def _find(self, servers: McpServers) -> tuple[str, str]:
-        """Return the server and its own name for the tool, once the server is connected."""
+        """Wait for the server; return its name and its own name for the tool. Raises NoAnswer."""
         names = split_name(self._tool, [view.name for view in servers.views()])
         if names is None:
             raise NoAnswer(f"{self._tool}: there is no such MCP server")

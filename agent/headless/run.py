@@ -1,6 +1,6 @@
-"""Run prompts without a screen: text, JSON or streamed JSON out, an exit status for scripts.
+"""Run prompts without a screen: write text, JSON or streamed JSON, and return an exit status.
 
-Standard output has the data, standard error everything else. Next: `agent.headless.output_lines`
+Data goes to standard output, everything else to standard error. Next: `agent.headless.output_lines`
 (the shapes), `agent.headless.input_lines` (prompts as lines), `agent.conversation.conversation`.
 """
 
@@ -38,7 +38,7 @@ async def _no_servers() -> ServerSummary:
 
 
 async def run_start(conversation: Conversation, *, err: TextIO) -> int:
-    """Run the hooks of the start and nothing else; return the exit status."""
+    """Run only the start-up hooks; return the exit status."""
     report_hooks(await conversation.start(), err)
     return EXIT_COMPLETED
 
@@ -68,11 +68,11 @@ async def run_headless(
     servers: Callable[[], Awaitable[ServerSummary]] = _no_servers,
     answer: AnswerSchema | None = None,
 ) -> int:
-    """Run the prompts one after the other; return the first status that is not 0, else 0.
+    """Run the prompts one after another; return the first status that is not 0, else 0.
 
-    `signal_status` returns the exit status of a signal that arrived, or None. With `control`, who
-    sends the prompts learns how each ended, and decides whether more come: a failure ends none of
-    them. `servers` returns the MCP servers once the first prompt may begin.
+    `signal_status` returns the exit status for a signal that arrived, or None. With `control`, the
+    sender reads the result of each prompt and decides whether to send more, so a failed prompt does
+    not end the run. `servers` returns the MCP servers once the first prompt may begin.
     """
     output = HeadlessOutput(
         conversation,
@@ -85,9 +85,9 @@ async def run_headless(
         answer=answer,
     )
     if output_format == "stream-json":
-        # The first line names the commands of files.
+        # The first line lists commands from files.
         await conversation.commands.ready()
-    # Lines are read meanwhile: servers inside the calling program answer by them.
+    # Lines are read meanwhile, because servers in the calling program respond through them.
     coming = asyncio.ensure_future(anext(prompts, None))
     try:
         output.begin(await servers())
@@ -111,12 +111,12 @@ async def run_headless(
 
 
 def _status_for(control: Control, status: int) -> int:
-    """Return the exit status of a prompt whose sender reads its result."""
+    """Return the exit status for a prompt whose sender reads the result."""
     if control.is_interrupted:
-        # As it was asked to.
+        # The sender asked for the interruption, so it is no failure.
         control.is_interrupted = False
         return EXIT_COMPLETED
     if control.is_introduced and status == EXIT_DENIED:
-        # Its library would take the status for a crash; the result names what was denied.
+        # Its library would treat the status as a crash; the result lists the denials.
         return EXIT_COMPLETED
     return status

@@ -1,6 +1,6 @@
-"""Read, Glob and Grep for other programs (`agent-tui mcp serve`): what rules and scope allow runs.
+"""Read, Glob and Grep for other programs (`agent-tui mcp serve`), limited by rules and scope.
 
-No user is asked, so that what would ask is refused; hooks and a model have no part in it.
+There is no user to ask, so an ask is a denial; no hooks and no model are involved.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ REFUSED: Final = "Not allowed here ({reason}). A rule in the user's settings can
 
 
 class ServedTools:
-    """The tools and what they may do, as the settings of the start say."""
+    """The tools, with the permissions of the settings at the start."""
 
     def __init__(self, settings: Settings, env: Mapping[str, str], scratch: Path) -> None:
-        """`scratch` takes results that are too long."""
+        """`scratch` is the directory for results that are too long."""
         self.tools: tuple[AnyTool, ...] = (read_tool(), glob_tool(), grep_tool())
         self._context = permission_setup(
             settings, bypass_available=False, scratch_dir=scratch
@@ -48,7 +48,7 @@ class ServedTools:
         )
 
     async def call(self, name: str, raw: Mapping[str, object]) -> ToolOutcome:
-        """Run a call; whatever goes wrong is an error result."""
+        """Run a call; every failure is an error result."""
         tool = next((tool for tool in self.tools if tool.name == name), None)
         if tool is None:
             return ToolOutcome(f"There is no tool named {name}.", is_error=True)

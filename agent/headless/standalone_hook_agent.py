@@ -1,5 +1,4 @@
-"""Agent hooks outside of a conversation, for `hooks run`: the same sub-agent, set up for one
-question."""
+"""Run an agent hook outside of a conversation, for `hooks run`."""
 
 from __future__ import annotations
 
@@ -28,9 +27,9 @@ async def ask_agent(
     model: str | None,
     max_turns: int,
 ) -> Mapping[str, object] | None:
-    """Return what the sub-agent concluded, or None when its turns ran out.
+    """Return the sub-agent's answer, or None if it reached its limit of turns.
 
-    Nothing is stored: the directory of the session it needs is removed with it. No hook fires.
+    Nothing is stored: its session is in a temporary directory that is removed. No hooks fire.
     """
     directory = await asyncio.to_thread(make_owned_directory, "agent-tui-hook-")
     try:

@@ -1,7 +1,7 @@
-"""Lines of stream-json about agents: one begins, makes a call, ends.
+"""Lines of stream-json about the start, the calls and the end of agents.
 
-Shapes are those of Claude Code: `task_started`, `task_progress`, `task_updated`,
-`task_notification`, and `background_tasks_changed` with all that work in the background.
+The formats are those of Claude Code: `task_started`, `task_progress`, `task_updated`,
+`task_notification`, and `background_tasks_changed` with all running background agents.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ TASK_TYPE: Final = "local_agent"
 
 
 class TaskLines(Struct):
-    """The agents of one run, as a program that reads its lines follows them."""
+    """Produces the lines about the agents of one run."""
 
     session_id: str
     find: Callable[[str], RunningAgent | None]
     """Returns an agent of the session by its id."""
     _live: dict[str, bool] = field(default_factory=dict)
-    """The agents that work, and whether they do in the background."""
+    """The running agents, and whether each runs in the background."""
     _listed_ids: tuple[str, ...] = ()
-    """Those that the last line about the background named."""
+    """The agents in the last `background_tasks_changed` line."""
 
     def of(self, event: AgentEvent) -> Iterator[Line]:
-        """Yield the lines that an event of an agent makes; none for the main conversation's."""
+        """Yield the lines for an event of an agent; none for the main conversation."""
         agent = self.find(event.agent_id) if event.agent_id is not None else None
         if agent is None:
             return
@@ -49,14 +49,14 @@ class TaskLines(Struct):
                 progress = {"usage": _usage(agent), "last_tool_name": event.name}
                 yield self._agent_line(agent, "task_progress", progress)
             case Terminal():
-                # A message has it begin again.
+                # A later message may start it again.
                 del self._live[agent.id]
                 yield self._update(agent, _patch(agent, event))
                 yield self._agent_line(agent, "task_notification", _end(agent, event))
         yield from self._background()
 
     def _background(self) -> Iterator[Line]:
-        """Yield a line with all that work in the background, where it is not the last one."""
+        """Yield a line with all running background agents, if they changed since the last one."""
         agent_ids = tuple(
             agent_id for agent_id, in_background in self._live.items() if in_background
         )

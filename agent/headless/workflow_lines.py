@@ -1,4 +1,4 @@
-"""How far runs of workflows are, for users who follow a run without a screen."""
+"""Progress of workflow runs, for headless runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Seen: TypeAlias = tuple[str, str, int, int]
 
 
 class WorkflowLines:
-    """Says what changed: a phase, an agent that ended, a pause, the end."""
+    """Reports changes of runs: a new phase, the end of an agent, a pause, the end."""
 
     def __init__(
         self,
@@ -20,14 +20,14 @@ class WorkflowLines:
         line: Callable[[dict[str, object]], None],
         tell: Callable[[str], None],
     ) -> None:
-        """`line` takes the fields of a `workflow_progress` line, `tell` a line for a user."""
+        """`line` receives the fields of a `workflow_progress` line, `tell` a line for the user."""
         self._running = running
         self._line = line
         self._tell = tell
         self._runs: dict[str, tuple[WorkflowRun, _Seen]] = {}
 
     def update(self) -> None:
-        """Look at the runs again."""
+        """Check the runs and report what changed."""
         running = {run.record.id: run for run in self._running()}
         for run_id in [one for one in self._runs if one not in running]:
             self._say(self._runs.pop(run_id)[0], "ended", is_news=True)
