@@ -1,1 +1,1 @@
-"""One conversation: prompts in, events out."""
+"""A conversation: takes prompts and yields events."""

@@ -1,4 +1,4 @@
-"""Usage and cost of a conversation, added up response by response; the budget that ends it."""
+"""Usage and cost of a conversation, summed over its responses, and its budget."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ AddToLedger = Callable[[str, float, Usage], None]
 
 
 class Totals(Struct):
-    """What the conversation used so far, sub-agents included."""
+    """Usage of the conversation so far, including sub-agents."""
 
     usage: Usage = field(default_factory=Usage)
     cost_usd: float = 0.0
     context_tokens: int = 0
     context_window: int = 200_000
     notice: str | None = None
-    """Notices about the spending for the user, each reported once."""
+    """A notice about costs for the user, which is reported once."""
 
 
 class Accounting:
-    """Adds responses to the totals of one conversation, sub-agents included."""
+    """Adds responses to the totals of one conversation, including sub-agents."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Accounting:
         on_exceeded: Callable[[str], None],
         add_to_ledger: AddToLedger = lambda *_: None,
     ) -> None:
-        """`model` names the one in use; `on_exceeded` is called once, with the reason."""
+        """`model` returns the one in use; `on_exceeded` is called once, with the reason."""
         self._totals = totals
         self.costs = costs
         self._model = model
@@ -49,7 +49,7 @@ class Accounting:
         self._has_warned = False
 
     def spent(self) -> str | None:
-        """Return why no further request may be made, or None."""
+        """Return why no further request may be sent, or None."""
         limit = self._max_budget_usd
         if limit is not None and self._exceed_reason is None and self._totals.cost_usd >= limit:
             self._exceed_reason = (
@@ -77,7 +77,7 @@ class Accounting:
     def add_aside(
         self, usage: Usage, model: str, turn_id: str, agent_id: str | None = None
     ) -> UsageUpdate:
-        """Add one response that is not a turn of the conversation, such as a summary of it."""
+        """Add one response that is not part of a turn, such as a summary."""
         self.add_quietly(usage, model)
         self.spent()
         return self._update(usage, turn_id, agent_id)
@@ -95,7 +95,7 @@ class Accounting:
         )
 
     def add_reported(self, usage: Usage, model: str, turn_id: str, agent_id: str) -> UsageUpdate:
-        """Add what another session used for this one, whose ledger has it already."""
+        """Add the usage of another session for this one, which is in the ledger already."""
         self._add(usage, model)
         self.spent()
         return self._update(usage, turn_id, agent_id)

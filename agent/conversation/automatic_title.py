@@ -1,6 +1,6 @@
-"""A session's title from the small model, asked for beside the conversation after its first prompt.
+"""A session's title from the small model, requested in the background after the first prompt.
 
-Nothing waits for it. Where it fails, and where there is no small model, a session is listed by its
+Nothing waits for it. Without a title, for example if the request fails, a session is listed by its
 first prompt.
 """
 
@@ -23,7 +23,7 @@ SYSTEM: Final = (
 MAX_CHARS: Final = 60
 _MAX_TOKENS: Final = 60
 _READ_CHARS: Final = 1_500
-"""How much of the prompt and of the answer is sent."""
+"""Characters of the prompt and of the answer that are sent."""
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -45,24 +45,24 @@ class TitleRecorder(Protocol):
 
 
 class AutomaticTitle:
-    """Asks once in a session that has no title."""
+    """Requests a title once, if the session has none."""
 
     def __init__(
         self, model: TitleModel, recorder: TitleRecorder, is_wanted: Callable[[], bool]
     ) -> None:
-        """`is_wanted` is read after the first prompt."""
+        """`is_wanted` is called after the first prompt."""
         self._model = model
         self._recorder = recorder
         self._is_wanted = is_wanted
         self._task: asyncio.Future[None] | None = None
 
     def after_prompt(self, messages: tuple[Message, ...]) -> None:
-        """Ask for a title, unless there is one or it was asked for."""
+        """Request a title, unless there is one or it was requested before."""
         if self._task is None and not self._recorder.is_titled and self._is_wanted():
             self._task = asyncio.ensure_future(self._run_guarded(self._name(messages)))
 
     async def aclose(self) -> None:
-        """Do without the title that is asked for."""
+        """Cancel a pending request."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
@@ -70,7 +70,7 @@ class AutomaticTitle:
     async def _run_guarded(self, work: Awaitable[None]) -> None:
         try:
             await work
-        except Exception:  # noqa: BLE001 - isolation boundary: the first prompt stands for it
+        except Exception:  # noqa: BLE001 - isolation boundary: the first prompt replaces the title
             _LOG.info("no title was made", exc_info=True)
 
     async def _name(self, messages: tuple[Message, ...]) -> None:
@@ -95,10 +95,10 @@ class AutomaticTitle:
         )
 
     async def propose(self, description: str, *, is_stored: bool) -> str:
-        """Return a title for a description; empty where the model has none.
+        """Return a title for a description; empty if the model returns none.
 
         Raises:
-            ModelError: the model does not answer.
+            ModelError: the request failed.
         """
         title = await self._ask(f"<request>\n{description[:_READ_CHARS]}\n</request>")
         if title and is_stored:
@@ -107,7 +107,7 @@ class AutomaticTitle:
 
 
 def title_in(answer: str) -> str:
-    """Return the title in a model's answer; empty where it is none."""
+    """Return the title in a model's answer; empty if the answer is not a title."""
     line = " ".join(sanitize(answer.strip().partition("\n")[0]).split())
     title = line.removeprefix("Title:").strip(" \"'“”„«»*#`.")
     return title if len(title) <= MAX_CHARS else ""

@@ -1,4 +1,4 @@
-"""What the user does with a conversation beside prompts: stop it, set it, move it."""
+"""What a user can do with a conversation besides prompts: interrupt it, change model or mode."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class CompactHistory(Protocol):
     def __call__(
         self, focus: str = "", part: HistoryPart | None = None
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Summarize all of it, or a part; yields what happens."""
+        """Summarize the history, or a part of it; yield the events."""
         ...
 
 
 class ConversationControls:
-    """Changes one conversation at the user's wish."""
+    """Interrupts and changes one conversation for the user."""
 
     def __init__(
         self, parts: ConversationParts, state: ConversationState, compact: CompactHistory
@@ -38,7 +38,7 @@ class ConversationControls:
         self.compact = compact
 
     def interrupt(self, reason: str = "Interrupted by user") -> bool:
-        """End what is running without loss of work; return whether anything was running."""
+        """Interrupt the running turn without losing work; return whether anything was running."""
         if self._state.abort is None:
             reporting = (self._parts.agents.reports, self._parts.workflows)
             gave_up = [each.give_up() for each in reporting]
@@ -47,16 +47,16 @@ class ConversationControls:
         return True
 
     def cycle_mode(self) -> Mode:
-        """Go to the next permission mode."""
+        """Switch to the next permission mode and return it."""
         return self._parts.gate.cycle_mode()
 
     async def set_model(self, model: str) -> str:
         """Use another model from the next request on; short names such as `opus` are known.
 
-        Returns a sentence on what of the history it cannot read; empty for nothing.
+        Returns a sentence about parts of the history that it cannot read; empty if there are none.
 
         Raises:
-            SwitchRefused: a hook objects; the model stays.
+            SwitchRefused: a hook refuses; the model does not change.
         """
         parts = self._parts
         old_model, new_model = parts.model(), expand_alias(model)
@@ -68,8 +68,8 @@ class ConversationControls:
         return parts.switch.left_out(self._state.messages)
 
     async def propose_title(self, description: str, *, is_stored: bool) -> str:
-        """Return a title for a description, empty where the model has none, and name the session
-        so where that is wanted. Raises ModelError."""
+        """Return a title for a description, empty if the model returns none; with `is_stored`,
+        name the session with it. Raises ModelError."""
         return await self._parts.titles.propose(description, is_stored=is_stored)
 
     def set_effort(self, effort: Effort | None) -> None:
@@ -77,20 +77,20 @@ class ConversationControls:
         self._parts.switch.set_effort(effort)
 
     def set_thinking(self, is_on: bool) -> bool:
-        """Have the model think, or not, from the next prompt on.
+        """Switch thinking on or off from the next prompt on.
 
-        Returns False where the model can do only the other.
+        Returns False if the model does not support this.
         """
         return self._parts.switch.set_thinking(is_on)
 
     def move_to(self, directory: Path) -> bool:
-        """Work in another directory from now on; False, and nothing changes, outside the scope."""
+        """Change the current directory; return False, unchanged, if it is outside the scope."""
         return self._parts.move(directory)
 
     def send_to_background(self) -> bool:
-        """Let commands and agents that are waited for continue in the background.
+        """Let the commands and agents that the turn waits for continue in the background.
 
-        False when there are none.
+        Returns False if there are none.
         """
         shells = self._parts.shells.send_to_background()
         return self._parts.agents.to_background() or shells

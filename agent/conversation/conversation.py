@@ -1,6 +1,6 @@
-"""One conversation with one project: prompts in, agent events out, until the user leaves.
+"""One conversation in one project: it takes prompts and yields agent events.
 
-Stores the history and what belongs to it; does not know the screen, files of sessions or the wire.
+It holds the history; it does not know the screen, session files or the network protocol.
 Made by `agent.assembly.assemble`. Next: `agent.conversation.prompt_opening`, `agent.loop.loop`
 (what one prompt does).
 """
@@ -40,7 +40,7 @@ class Conversation:
     """A conversation in progress. One prompt runs at a time; others queue."""
 
     def __init__(self, parts: ConversationParts) -> None:
-        """Everything is made by `agent.assembly.assemble`."""
+        """Take the parts that `agent.assembly.assemble` built."""
         recorder = parts.recorder
         self._parts = parts
         self._state = ConversationState(
@@ -74,13 +74,13 @@ class Conversation:
 
     @property
     def commands(self) -> CommandService:
-        """What the user can type after `/`."""
+        """The commands that the user can type after `/`."""
         return self._parts.commands()
 
     def forget_queue(self, unfinished_turn: str | None) -> None:
-        """Record that nothing waits: what a resumed session had queued went back to the user.
+        """Record an empty queue: the queued prompts of a resumed session went back to the user.
 
-        So did the prompt of the turn that a kill left unfinished, if the model was not sent it.
+        So did the prompt of a turn that a kill left unfinished, if it was not sent to the model.
         """
         self.prompt_queue.save()
         if unfinished_turn is not None:
@@ -90,7 +90,7 @@ class Conversation:
     # -- one prompt -------------------------------------------------------------------------
 
     async def start(self) -> list[AgentEvent]:
-        """Fire SessionStart, once; return what there is to show as soon as its hooks are done."""
+        """Fire SessionStart, once; return the events to show when its hooks have ended."""
         if self._starting is None:
             self._starting = asyncio.ensure_future(self._start())
         await asyncio.shield(self._starting)
@@ -105,7 +105,7 @@ class Conversation:
             self.hooks.firing.abort = None
 
     async def _start_events(self, abort: AbortSignal) -> list[AgentEvent]:
-        """Return what there is to show of the start; an interruption ends its hooks."""
+        """Return the events of the start; an interruption ends its hooks."""
         starting = asyncio.ensure_future(self.start())
         interrupt = asyncio.ensure_future(abort.wait())
         try:
@@ -119,9 +119,9 @@ class Conversation:
             await asyncio.wait({starting, interrupt})
 
     def run(self, prompt: Prompt | None) -> AsyncGenerator[AgentEvent, None]:
-        """Work on one prompt and yield its events; `Terminal` is the last.
+        """Run one prompt and yield its events; `Terminal` is the last.
 
-        None gives the model what background hooks brought, as a prompt that no user typed.
+        None starts a turn without a prompt, with results from background hooks and agents.
         """
         return self._follow(self._prompt_work(prompt))
 
@@ -136,7 +136,7 @@ class Conversation:
     async def _yield_events(
         self, begin: Callable[[AbortController], StreamRun], busy: str | None
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Yield the events of some work: the one generator between the loop and its listeners."""
+        """Yield the events of some work; the only generator between the loop and its listeners."""
         if self.view.is_running:
             if busy is None:
                 raise RuntimeError("a prompt is running; queue this one")
@@ -155,7 +155,7 @@ class Conversation:
         def begin(abort: AbortController) -> StreamRun:
             parts = self._parts
             turn_id = self._state.turn_id = uuid.uuid4().hex
-            # An overload passes: each prompt begins with the model that was chosen.
+            # Overloads are temporary, so each prompt begins with the chosen model.
             self.recovery.fallen_back_to = None
             return parts.stream.start(
                 lambda: self._work(prompt, TurnEvents(parts.stream.emit, turn_id), abort),
@@ -213,7 +213,7 @@ class Conversation:
             await self._record_synthetic(events.turn_id, loop.history.messages)
 
     async def _record(self, event: AgentEvent) -> list[AgentEvent]:
-        """Record an event before anybody receives it; return notices that go in front of it."""
+        """Record an event before listeners receive it; return notices that precede it."""
         parts, recorder = self._parts, self._parts.recorder
         if self._loop is not None and event.agent_id is None:
             self._state.messages = self._loop.history.messages
@@ -229,7 +229,7 @@ class Conversation:
         return list(map(partial(Notice, self._state.turn_id, "warning"), texts))
 
     async def _record_synthetic(self, turn_id: str, messages: tuple[Message, ...]) -> None:
-        """Record what the loop added while it was being abandoned."""
+        """Record the messages that the loop appended when it was cancelled."""
         recorded_count = len(self._state.messages)
         if messages[:recorded_count] == self._state.messages:
             for message in messages[recorded_count:]:
@@ -241,7 +241,7 @@ class Conversation:
     def _compact_history(
         self, focus: str = "", part: HistoryPart | None = None
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Summarize the history now, or a part of it, as the user asked."""
+        """Summarize the history or a part of it, at the user's request."""
 
         def begin(abort: AbortController) -> StreamRun:
             self.hooks.firing.abort = abort.signal
@@ -270,7 +270,7 @@ class Conversation:
             await events.notice("info", text)
             return
         for text in step.notices:
-            # Without an event nothing was compacted, and the notice says why.
+            # Without an event nothing was compacted; the notice says why.
             await events.notice("warning" if step.event is None else "info", text)
         if step.event is not None:
             self._state.messages = step.messages
@@ -280,7 +280,7 @@ class Conversation:
     # -- end --------------------------------------------------------------------------------
 
     async def aclose(self, reason: str = "other") -> None:
-        """Interrupt, fire SessionEnd, flush, release; safe to call twice."""
+        """Interrupt, fire SessionEnd, and close all parts; safe to call twice."""
         if self.controls.interrupt("the program is closing"):
             await self._end_events()
         if self._starting is not None and not self._starting.done():
@@ -291,19 +291,19 @@ class Conversation:
             self._session_started = False
             await self.hooks.session_end(reason)
         await self._background.aclose()
-        # One that fails must not leave commands running, nor the session locked.
+        # If one closer fails, commands must still be ended and the session unlocked.
         async with AsyncExitStack() as ends:
             ends.push_async_callback(self._parts.recorder.aclose)
             for close in reversed(self._parts.on_close):
                 ends.push_async_callback(close)
 
     async def _end_events(self) -> None:
-        """End a prompt that has no listener any more: its calls are closed and recorded."""
+        """End a prompt without a listener; its open calls get results, which are recorded."""
         while self._events is not None and self.view.is_running:
             try:
                 await self._events.aclose()
             except RuntimeError:
-                # Somebody is still iterating: the abort makes that end by itself.
+                # A listener is still iterating; the abort will end it.
                 await asyncio.sleep(0.01)
             else:
                 self._events = None

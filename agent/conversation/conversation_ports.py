@@ -1,6 +1,6 @@
-"""What a conversation is made of: the protocols it works through, and all parts in one value.
+"""The parts of a conversation, and the protocols of its ports.
 
-Put together by `agent.assembly.assemble`. Next: `agent.conversation.conversation`.
+Built by `agent.assembly.assemble`. Next: `agent.conversation.conversation`.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ DEFAULT_MAX_TURNS_HEADLESS: Final = 50
 
 
 class Reminders(Protocol):
-    """Notes for the model that go in front of a prompt and stay in the history."""
+    """Notes for the model that precede a prompt and stay in the history."""
 
     def first(self) -> Sequence[str]:
-        """Return what opens a conversation: environment, instructions, date."""
+        """Return the notes at the start of a conversation: environment, instructions, date."""
         ...
 
     def before_prompt(self) -> Sequence[str]:
@@ -52,14 +52,14 @@ class Reminders(Protocol):
 
 
 class ModelSwitch(Protocol):
-    """Changes what the next request asks for."""
+    """Changes the model and effort of the next request."""
 
     async def set_model(self, model: str) -> None:
         """Use another model."""
         ...
 
     def left_out(self, messages: Sequence[Message]) -> str:
-        """Return a sentence on what of a history the model cannot read; empty for nothing."""
+        """Return a sentence about parts of a history that the model cannot read, or ""."""
         ...
 
     def set_effort(self, effort: Effort | None) -> None:
@@ -68,7 +68,7 @@ class ModelSwitch(Protocol):
 
     @property
     def takes_system_messages(self) -> bool:
-        """Whether the model takes messages of the system within the conversation."""
+        """Whether the model accepts system messages within the conversation."""
         ...
 
     @property
@@ -82,7 +82,7 @@ class ModelSwitch(Protocol):
         ...
 
     def set_thinking(self, is_on: bool) -> bool:
-        """Have it think, or not; False where the model can do only the other."""
+        """Switch thinking on or off; return False if the model does not support this."""
         ...
 
 
@@ -93,13 +93,13 @@ class Identity(Struct, frozen=True):
     project_root: Path
     is_demo: bool
     endpoint: str
-    """Where requests go, as shown to users."""
+    """Address that requests are sent to, as shown to users."""
     branch: str | None = None
     version: str = ""
 
 
 class ConversationParts(Struct, frozen=True, kw_only=True):
-    """Everything a conversation works with."""
+    """All parts of a conversation."""
 
     identity: Identity
     gate: PermissionGate
@@ -119,29 +119,29 @@ class ConversationParts(Struct, frozen=True, kw_only=True):
     todos: Callable[[], tuple[TodoItem, ...]]
     cwd: Callable[[], Path]
     move: Callable[[Path], bool]
-    """Changes it; False outside the scope."""
+    """Changes the current directory; returns False if it is outside the scope."""
     tool_names: tuple[str, ...]
     commands: Callable[[], CommandService]
-    """What the user can type after `/`; readable once everything is assembled."""
+    """Returns the user's commands; only callable after the assembly."""
     queue: list[Prompt]
-    """Shared with what lets prompts join a running turn."""
+    """Shared with the loop, which takes prompts that join a running turn."""
     on_close: tuple[Callable[[], Awaitable[None]], ...]
-    """In this order, after SessionEnd."""
+    """Awaited in this order, after SessionEnd."""
     messages: tuple[Message, ...] = ()
     is_resumed: bool = False
     observe: Callable[[AgentEvent], None] = lambda _: None
     after_prompt: Callable[[tuple[Message, ...]], None] = lambda _: None
-    """Gets the history after each prompt that was done; must come back at once."""
+    """Receives the history after each completed prompt; must not block."""
     titles: AutomaticTitle
     token_budget: int | None = None
     on_start: Callable[[], Awaitable[None]]
-    """Fires the hooks of the start; the first prompt waits for it."""
+    """Fires the start-up hooks; the first prompt waits for it."""
     display: DisplayHooks
     """Lets hooks see text before it is shown."""
     checkpoints: Checkpoints | None = None
-    """The files as they were before each prompt; None where nothing stores them."""
+    """Contents of files before each prompt; None if they are not stored."""
     costs: Costs | None = None
-    """None where they are not added up."""
+    """None if costs are not recorded."""
     expander: PromptExpander | None = None
     agents: AgentSupervisor
     workflows: Workflows

@@ -1,4 +1,4 @@
-"""What a conversation shows: its history, model, mode, cost and queue, to be read by anybody."""
+"""Read-only views of a conversation: its history, model, mode and cost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ConversationState(Struct):
-    """What changes during a conversation."""
+    """The mutable state of a conversation."""
 
     messages: tuple[Message, ...]
     """The history as the model knows it."""
@@ -29,15 +29,15 @@ class ConversationState(Struct):
     turn_id: str = ""
     """The prompt being worked on, or the last one; empty before the first."""
     abort: AbortController | None = None
-    """None while nothing runs."""
+    """None if no turn is running."""
     notes: list[str] = field(default_factory=list)
-    """What the model gets before the next prompt."""
+    """Notes for the model before the next prompt."""
     news: list[str] = field(default_factory=list)
-    """What the model gets before the next prompt, or sooner with the next request of this one."""
+    """Notes for the model with the next request of this turn, or before the next prompt."""
 
 
 class ConversationView:
-    """The reading side of one conversation, always as it is now."""
+    """Read access to the current state of one conversation."""
 
     def __init__(self, parts: ConversationParts, state: ConversationState) -> None:
         """Show these parts and this state."""
@@ -46,7 +46,7 @@ class ConversationView:
 
     @property
     def costs(self) -> Costs | None:
-        """None where they are not added up."""
+        """Costs of the session; None if they are not recorded."""
         return self._parts.costs
 
     @property
@@ -56,7 +56,7 @@ class ConversationView:
 
     @property
     def is_unused_copy(self) -> bool:
-        """Whether the session is a copy that goes with the program, being as it was made."""
+        """Whether the session is an unchanged copy, which is removed at the end of the program."""
         return self._parts.recorder.is_unused_copy
 
     @property
@@ -76,12 +76,12 @@ class ConversationView:
 
     @property
     def prompts(self) -> tuple[Message, ...]:
-        """The user's own messages of the history, oldest first: where `rewind` can go."""
+        """The user's own messages in the history, oldest first; `rewind` accepts them."""
         return tuple(m for m in self._state.messages if m.origin == "person")
 
     @property
     def launch_dir(self) -> Path:
-        """Where the program was started: the scope."""
+        """The directory in which the program was started."""
         return self._parts.identity.launch_dir
 
     @property
@@ -106,16 +106,16 @@ class ConversationView:
 
     @property
     def tool_names(self) -> tuple[str, ...]:
-        """The tools the model has."""
+        """Names of the model's tools."""
         return self._parts.tool_names
 
     @property
     def is_running(self) -> bool:
-        """Whether a prompt is being worked on."""
+        """Whether a turn is running."""
         return self._state.abort is not None
 
     def context_breakdown(self) -> ContextBreakdown:
-        """Return what fills the model's window, part by part."""
+        """Return the usage of the model's window by part."""
         request = self._parts.ports.request(self.messages)
         return context_breakdown(
             request.system,
@@ -126,12 +126,12 @@ class ConversationView:
         )
 
     def preview_of(self, tool_use_id: str) -> Display | None:
-        """Return what a call that waits for permission would do, for the dialog."""
+        """Return the preview of a call that waits for permission, for the dialog."""
         return self._parts.previews.get(tool_use_id)
 
 
 class StatusView:
-    """Model, mode and use of one conversation, always as they are now."""
+    """Current model, mode and usage of one conversation."""
 
     def __init__(self, parts: ConversationParts) -> None:
         """Show these parts."""
@@ -174,10 +174,10 @@ class StatusView:
 
     @property
     def context_tokens(self) -> int:
-        """What the next request starts from."""
+        """Size of the context that the next request starts from, in tokens."""
         return self._parts.totals.context_tokens
 
     @property
     def context_window(self) -> int:
-        """What the model can take, in tokens."""
+        """Context window of the model, in tokens."""
         return self._parts.totals.context_window

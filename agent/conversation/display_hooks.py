@@ -1,7 +1,7 @@
-"""Lets MessageDisplay hooks see the answer's text before it is shown, a batch of lines at a time.
+"""Pass the answer's text through MessageDisplay hooks before it is shown, in batches of lines.
 
 The last line is held back until it is complete, so that the final batch is never empty. Batches
-grow with what a hook takes, so that hooks slow the text down by a fixed share at most.
+grow with the run time of hooks, so that hooks delay the text by a fixed proportion at most.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from agent.hook_events.hook_dispatch import HookDispatch
 
 EVENT: Final = "MessageDisplay"
 REST_FACTOR: Final = 2.0
-"""A hook rests for this many times what its last run took."""
+"""After a run, hooks pause for this multiple of its duration."""
 
 
 class _Held(Struct):
-    """Text of one block that was not shown yet."""
+    """Text of one block that has not been shown."""
 
     delta: TextDelta
     text: str = ""
 
 
 class DisplayHooks:
-    """Passes events on; text of the main agent goes through hooks first, if there are any."""
+    """Passes events on; text of the main agent passes through hooks first, if there are any."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class DisplayHooks:
         replaces: bool,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        """`replaces` is whether what hooks answer is shown in place of the text: on a screen."""
+        """`replaces` is whether the output of hooks replaces the text, as it does on a screen."""
         self._hooks = hooks
         self._replaces = replaces
         self._clock = clock
@@ -50,11 +50,11 @@ class DisplayHooks:
 
     @property
     def is_active(self) -> bool:
-        """Whether events have to pass through `replace_event` at all."""
+        """Whether events must pass through `replace_event`."""
         return self._pending is not None or self._hooks.runner.has(EVENT)
 
     async def replace_event(self, event: AgentEvent, abort: AbortSignal) -> list[AgentEvent]:
-        """Return what takes the place of an event, in order; usually the event itself."""
+        """Return the events that replace an event, in order; usually the event itself."""
         if event.agent_id is not None:
             return [event]
         if not isinstance(event, TextDelta):
@@ -77,7 +77,7 @@ class DisplayHooks:
         return events
 
     def _complete_lines(self) -> str:
-        """Return the lines that more text follows."""
+        """Return the lines that are followed by more text."""
         assert self._pending is not None
         text = self._pending.text
         return text[: text.rfind("\n", 0, len(text) - 1) + 1]

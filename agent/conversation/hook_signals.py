@@ -1,4 +1,4 @@
-"""Between what happens beside the turns and the display of a conversation."""
+"""Connects notifications and background events of a conversation with its display."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agent.subagents.delivery.report_delivery import ReportDelivery
 
 
 class HookSignals:
-    """Notifies hooks that the user is waited for; reports that one wants the model to continue."""
+    """Fires Notification hooks; reports when something in the background is ready for the model."""
 
     def __init__(
         self,
@@ -19,23 +19,23 @@ class HookSignals:
         reporting: tuple[ReportDelivery, Workflows],
         mail: MailPort | None = None,
     ) -> None:
-        """Use the hooks, agents and workflows of one conversation; `mail` wakes a team's member."""
+        """Use these hooks and report sources; `mail` is only given for a member of a team."""
         self._hooks = hooks
         self._reporting = reporting
         self._mail = mail
 
     @property
     def wants_notifications(self) -> bool:
-        """Whether a hook listens for the moments in which the user is waited for."""
+        """Whether there is a Notification hook."""
         return self._hooks.runner.has("Notification")
 
     async def notify(self, kind: str, message: str) -> None:
-        """Fire Notification: the user is waited for."""
+        """Fire Notification: the program waits for the user."""
         await self._hooks.notification(kind, message)
 
     def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
-        """Set what is called when a background hook wants the model to continue, or an agent in the
-        background has something for it."""
+        """Call `on_wake` when a background hook, agent or workflow, or a message has something for
+        the model."""
         self._hooks.runner.background.on_wake = on_wake
         for each in self._reporting:
             each.on_report = on_wake
@@ -44,7 +44,7 @@ class HookSignals:
 
     @property
     def is_woken(self) -> bool:
-        """Whether something waits for the model that came in the background."""
+        """Whether a background hook, agent, workflow or message has something for the model."""
         has_mail = self._mail is not None and self._mail.waits()
         has_reports = any(each.has_reports for each in self._reporting)
         return has_mail or has_reports or self._hooks.runner.background.has_wake

@@ -1,4 +1,4 @@
-"""Which model and effort the next request asks for, and what that model can take."""
+"""The model and effort of the next request, and the capabilities of that model."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class ModelNotNamed(ConfigError):
-    """The endpoint has models, and no setting selects one."""
+    """No setting selects one of the endpoint's models."""
 
     def __init__(self, base_url: str, models: tuple[str, ...]) -> None:
-        """Take the endpoint and the models it lists; none where it lists none."""
+        """`models` are those that the endpoint lists; may be empty."""
         listing = "It listed none: check that it runs and has loaded its model."
         if models:
             listing = f"It has: {', '.join(models[:10])}."
@@ -44,13 +44,13 @@ async def choose_model(
     """Return the model to start with.
 
     Args:
-        client: lists the models where nothing else selects one.
-        setup: the endpoint, and the model settings name.
+        client: lists the models if nothing else selects one.
+        setup: the endpoint, and the model that settings name.
         requested_model: as named on the command line.
         earlier_model: the model of the session that is continued.
 
     Raises:
-        ModelNotNamed: nothing names one.
+        ModelNotNamed: nothing names a model, and the endpoint does not have exactly one.
     """
     model = (requested_model and setup.model) or earlier_model or setup.model
     if model:
@@ -62,7 +62,7 @@ async def choose_model(
 
 
 class ModelInUse:
-    """The choice of one conversation; its user and its commands change it."""
+    """The model, effort and thinking of one conversation, changed by its user and commands."""
 
     def __init__(
         self,
@@ -75,17 +75,17 @@ class ModelInUse:
         totals: Totals | None = None,
         limits: Mapping[str, tuple[int, int]] | None = None,
     ) -> None:
-        """`effort` None is the model's default; `on_effort` receives every change of it. `totals`
-        and `limits` are those of a resumed session."""
+        """`effort` None means the model's default; `on_effort` receives every change of it.
+        `totals` and `limits` are those of a resumed session."""
         self._client = client
         self.model = model
         self.limits = dict(limits or {})
-        """Window and longest answer that errors named, in tokens, by model; 0 for none."""
+        """By model, context window and output limit in tokens that errors named; 0 if unknown."""
         self.effort = effort
         self._wants_thinking = wants_thinking
         self.capabilities: ModelCapabilities = self._apply_limits(client.known_capabilities(model))
         self.totals = totals if totals is not None else Totals()
-        """Of the conversation: its window is the model's."""
+        """Totals of the conversation; their window is that of the model."""
         self.totals.context_window = self.capabilities.context_window
         self._on_effort = on_effort
         self.served_tools: Callable[[], Sequence[dict[str, object]]] = tuple
@@ -99,7 +99,7 @@ class ModelInUse:
         """Use another model from the next request on.
 
         Raises:
-            SwitchRefused: its provider cannot be asked, as there is no key for it.
+            SwitchRefused: its provider cannot be used, for example without a key.
         """
         new_model = expand_alias(model)
         problem = self._client.problem(new_model)
@@ -110,17 +110,17 @@ class ModelInUse:
         await self.learn_capabilities()
 
     def left_out(self, messages: Sequence[Message]) -> str:
-        """Return a sentence on what of a history the model cannot read; empty for nothing."""
+        """Return a sentence about parts of a history that the model cannot read, or ""."""
         return self._client.left_out(messages, self.model)
 
     def set_effort(self, effort: Effort | None) -> None:
-        """Ask for another effort from the next request on; None is the model's default."""
+        """Use another effort from the next request on; None means the model's default."""
         self.effort = effort
         self._on_effort(effort)
 
     @property
     def takes_system_messages(self) -> bool:
-        """Whether the model takes messages of the system within the conversation."""
+        """Whether the model accepts system messages within the conversation."""
         return self.capabilities.mid_conversation_system
 
     @property
@@ -130,21 +130,21 @@ class ModelInUse:
 
     @property
     def thinks(self) -> bool:
-        """Whether the model thinks before it answers: as asked, where it can do both."""
+        """Whether the model thinks before it answers: as chosen, if it supports both."""
         can = self.capabilities
         return can.can_think and (self._wants_thinking or not can.can_disable_thinking)
 
     def holds_calls(self, model: str) -> bool:
-        """Whether a model's endpoint holds calls to the schemas of their tools, as is known now."""
+        """Whether a model's endpoint enforces tool schemas on calls, as far as is known."""
         can = self.capabilities if model == self.model else self._client.known_capabilities(model)
         is_official = self._client.endpoint.is_official and self._client.is_main(model)
-        # Of the table's models those that think have it at the vendor's endpoint.
+        # At the vendor's endpoint, models of the table that can think support it.
         return can.structured_outputs or (is_official and can.source == "table" and can.can_think)
 
     def set_thinking(self, is_on: bool) -> bool:
-        """Have the model think, or not, from the next prompt on.
+        """Switch thinking on or off from the next prompt on.
 
-        Returns False, and leaves things as they are, where the model can do only the other.
+        Returns False, without change, if the model does not support this.
         """
         previous, self._wants_thinking = self._wants_thinking, is_on
         if self.thinks is is_on:
@@ -153,7 +153,7 @@ class ModelInUse:
         return False
 
     def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
-        """Take over a window and a longest answer that an error of the endpoint named."""
+        """Store a context window and an output limit that an error of the endpoint named."""
         self._client.learn_limits(model, window, output)
         known_limits = self.limits.get(model, (0, 0))
         self.limits[model] = (window or known_limits[0], output or known_limits[1])
@@ -162,7 +162,7 @@ class ModelInUse:
             self.totals.context_window = self.capabilities.context_window
 
     async def learn_capabilities(self) -> None:
-        """Ask the endpoint what the model can take; the table counts until it answers."""
+        """Ask the endpoint for the model's capabilities; until then those of the table are used."""
         model = self.model
         capabilities = await self._client.capabilities(model)
         if model == self.model:
@@ -170,14 +170,14 @@ class ModelInUse:
             self.totals.context_window = self.capabilities.context_window
 
     def _apply_limits(self, can: ModelCapabilities) -> ModelCapabilities:
-        """Return capabilities of the model with the limits that errors named, also long ago."""
+        """Return the model's capabilities with limits that errors named, even in earlier runs."""
         window, output = self.limits.get(self.model, (0, 0))
         override = self._client.override(self.model)
         if can.source in ("endpoint", "server") or override.context_window is not None:
-            # A server may have been started with a larger window since.
+            # A server may have been restarted with a larger window.
             window = 0
         if override.max_output_tokens is not None:
-            # What an error of this run named, the client's figure holds already.
+            # Limits from errors of this run are already in the client's figures.
             output = 0
         return replace(
             can,

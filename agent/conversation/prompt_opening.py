@@ -1,4 +1,4 @@
-"""From what the user typed to what the model gets: hooks, commands, mentions and notes.
+"""Turn what the user typed into messages for the model: hooks, commands, mentions and notes.
 
 Next: `agent.prompt.expansion`, `agent.prompt.reminders`.
 """
@@ -19,7 +19,7 @@ from hooks.answers.outcome import EventOutcome
 from hooks.answers.response import first_line
 
 Opening = tuple[Message, ...] | Terminal
-"""The messages that a prompt became, or the end where it is not sent."""
+"""The messages of a prompt, or the end of the turn if it is not sent."""
 
 
 async def open_prompt(
@@ -29,7 +29,7 @@ async def open_prompt(
     events: TurnEvents,
     abort: AbortSignal,
 ) -> Opening:
-    """Return what a prompt becomes, after its hooks."""
+    """Return the messages of a prompt, or the end if a hook or command stops it."""
     outcome = await parts.hooks.user_prompt_submit(prompt.text, abort)
     await events.emit_all(parts.hooks.notices())
     refusal = prompt_refusal(outcome)
@@ -61,7 +61,7 @@ def _mode_reminder(parts: ConversationParts, state: ConversationState) -> tuple[
 
 
 def prompt_refusal(outcome: EventOutcome | None) -> str | None:
-    """Return the reason of a hook that blocks the prompt, or None."""
+    """Return why a hook blocks the prompt, or None."""
     if outcome is None or (outcome.continue_ and outcome.decision not in {"block", "deny"}):
         return None
     return outcome.stop_reason or outcome.reason or "a hook blocked this prompt"
@@ -70,14 +70,14 @@ def prompt_refusal(outcome: EventOutcome | None) -> str | None:
 async def open_wake(
     parts: ConversationParts, state: ConversationState, events: TurnEvents
 ) -> Opening:
-    """Return what background hooks have for the model; the end where nothing came."""
+    """Return messages from background hooks; the end if there is nothing for the model."""
     if parts.ports.mail is not None and parts.ports.mail.waits():
-        # The first request takes it.
+        # The first request includes the mail.
         return tuple(user_message(text, origin="reminder") for text in _notes(parts, state))
     texts = parts.hooks.late_context()
     await events.emit_all(parts.hooks.notices())
     if not texts:
-        # Reports of agents come with the request itself.
+        # The request itself includes reports of agents.
         has_reports = parts.agents.reports.has_reports or parts.workflows.has_reports
         return () if has_reports else Terminal(events.turn_id, "completed")
     await events.notice("info", f"A background hook continues: {first_line(texts[-1])}")
@@ -90,7 +90,7 @@ async def _not_sent(events: TurnEvents, end: TerminalReason, reason: str) -> Ter
 
 
 def _notes(parts: ConversationParts, state: ConversationState) -> list[str]:
-    """Take what the model gets before this prompt."""
+    """Remove and return the notes for the model before this prompt."""
     notes: list[str] = []
     if not state.has_opening:
         notes.extend(parts.reminders.first())

@@ -1,4 +1,4 @@
-"""What the user has for the model later: prompts that wait, notes, the draft."""
+"""What the user has prepared for later: queued prompts, notes, the draft."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from permissions.base.process.background_tasks import BackgroundTasks
 
 
 class PromptQueue:
-    """The queue of one conversation, on disk until the transcript has each prompt for itself."""
+    """The queue of one conversation; each prompt stays recorded until the transcript has it."""
 
     def __init__(
         self,
@@ -19,20 +19,20 @@ class PromptQueue:
         background: BackgroundTasks,
         add_note: Callable[[str], None],
     ) -> None:
-        """`prompts` is shared with what lets them join a running turn.
+        """`prompts` is shared with the loop, which takes prompts that join a running turn.
 
-        `add_note` takes a text that the model gets with the next prompt.
+        `add_note` adds a text for the model to the next prompt.
         """
         self._prompts = prompts
         self._recorder = recorder
         self._background = background
         self.add_note = add_note
         self._texts_by_uid: dict[str, str] = {}
-        """Texts by uid, until the transcript has them for themselves."""
+        """Texts by uid, until the transcript contains them."""
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """Prompts that wait, oldest first."""
+        """Queued prompts, oldest first."""
         return tuple(self._prompts)
 
     def add(self, prompt: Prompt) -> None:
@@ -50,18 +50,18 @@ class PromptQueue:
         return prompts
 
     def take_next(self) -> Prompt | None:
-        """Take the oldest prompt, or None."""
+        """Remove and return the oldest prompt; None if there is none."""
         return self._prompts.pop(0) if self._prompts else None
 
     def save(self) -> None:
-        """Record what waits, in the background."""
+        """Record the queue, in the background."""
         self._background.start(self._recorder.queue(list(self._texts_by_uid.values())))
 
     def save_draft(self, text: str) -> None:
-        """Record the half-typed prompt, so that a crash does not lose it."""
+        """Record the unsent prompt, so that a crash does not lose it."""
         self._background.start(self._recorder.draft(text))
 
     async def on_recorded(self, uid: str) -> None:
-        """Take a prompt off the record: it is part of the transcript now, and no sooner."""
+        """Remove a prompt from the recorded queue, now that the transcript contains it."""
         if self._texts_by_uid.pop(uid, None) is not None:
             await self._recorder.queue(list(self._texts_by_uid.values()))

@@ -1,6 +1,6 @@
-"""Going back in a conversation: to before a prompt, and files to what they were before it.
+"""Rewind a conversation to before a prompt, and files to their content before it.
 
-The transcript on disk loses nothing. Next: `agent.session.rewind`,
+Nothing is removed from the transcript on disk. Next: `agent.session.rewind`,
 `agent.session.checkpoints.checkpoint`.
 """
 
@@ -29,7 +29,7 @@ _BUSY = "A turn is still running. Interrupt it first."
 
 
 class Rewinding:
-    """Takes one conversation back; never while a prompt runs."""
+    """Rewinds one conversation, but never while a turn is running."""
 
     def __init__(
         self,
@@ -38,24 +38,24 @@ class Rewinding:
         totals: Totals,
         checkpoints: Checkpoints | None,
     ) -> None:
-        """`checkpoints` is None where no files are stored."""
+        """`checkpoints` is None if files are not stored."""
         self._state = state
         self._recorder = recorder
         self._totals = totals
         self.checkpoints = checkpoints
 
     async def points(self) -> tuple[RewindPoint, ...]:
-        """Return the prompts to go back to, oldest first, those behind a compaction included.
+        """Return the prompts to go back to, oldest first, including those before a compaction.
 
         Raises:
-            SessionError: the session's file cannot be read.
+            SessionError: the session file cannot be read.
         """
         return await asyncio.to_thread(rewind_points, self._recorder.transcript_path)
 
     async def preview_files(
         self, turn_id: str, paths: Iterable[Path] | None = None
     ) -> Preview | None:
-        """Return what going back to before a turn would change in files; None for nothing."""
+        """Return how rewinding to before a turn would change files; None if it would not."""
         checkpoints = self.checkpoints
         if checkpoints is None:
             return None
@@ -65,10 +65,10 @@ class Rewinding:
     async def restore_files(
         self, turn_id: str, paths: Iterable[Path] | None = None
     ) -> RestoreResult | None:
-        """Put files back as they were before a turn; `redo_id` of the result takes it back.
+        """Restore files to their state before a turn; `redo_id` of the result undoes this.
 
         Raises:
-            SessionError: a prompt is running, or the present cannot be stored; nothing has changed.
+            SessionError: a turn is running, or the current state cannot be stored; nothing changed.
         """
         if self._state.abort is not None:
             raise SessionError(_BUSY)
@@ -88,10 +88,10 @@ class Rewinding:
         return result
 
     async def undo_edits(self, tool_use_ids: Sequence[str]) -> RestoreResult:
-        """Take back what calls made of files, also while a prompt runs; the model gets to know.
+        """Undo the changes of calls to files, even while a turn is running; the model is told.
 
         Raises:
-            SessionError: the present cannot be stored; nothing has changed.
+            SessionError: the current state cannot be stored; nothing changed.
         """
         checkpoints = self.checkpoints
         if checkpoints is None:
@@ -107,17 +107,17 @@ class Rewinding:
         return result
 
     def take_news(self) -> list[BackgroundReport]:
-        """Return what the model is to know before its next request."""
+        """Remove and return the notes for the model before its next request."""
         news, self._state.news = self._state.news, []
         return [BackgroundReport("", note(text)) for text in news]
 
     async def rewind(self, prompt_uid: str) -> str:
         """Go back to before one of the user's messages and return its text.
 
-        A message behind a compaction brings back the history as it was before.
+        If the message precedes a compaction, the history before the compaction is restored.
 
         Raises:
-            SessionError: a prompt is running, or there is no such message.
+            SessionError: a turn is running, or there is no such message.
         """
         if self._state.abort is not None:
             raise SessionError(_BUSY)
@@ -127,14 +127,14 @@ class Rewinding:
             return await self._rewind_behind(prompt_uid)
         text = as_typed(messages[index].text)
         while index and messages[index - 1].origin in _BELONG_TO_PROMPT:
-            # What was put in front of the prompt is removed with it, and is added anew.
+            # Notes before the prompt are removed with it, and added again later.
             index -= 1
         self._state.messages = messages[:index]
         await self._went_back()
         return text
 
     async def _rewind_behind(self, prompt_uid: str) -> str:
-        """Go back behind a compaction: the file still holds what the model no longer sees."""
+        """Go back to before a compaction; the file still has what the model no longer sees."""
         points = {point.message_uid: point for point in await self.points()}
         if prompt_uid not in points:
             raise SessionError("That message is no longer part of the conversation.")
@@ -147,13 +147,13 @@ class Rewinding:
     async def _went_back(self) -> None:
         messages = self._state.messages
         self._state.has_opening = bool(messages)
-        # What the window holds is not known before the next answer.
+        # The size of the context is unknown until the next answer.
         self._totals.context_tokens = 0
         await self._recorder.rewound(messages[-1].uid if messages else None, messages)
 
     async def _first_change(self, checkpoints: Checkpoints, turn_id: str) -> str | None:
-        """Return the first turn from this one on that changed files: a prompt that changed none
-        has no snapshot of its own."""
+        """Return the first turn from this one on that changed files, or None: a turn without
+        changes has no snapshot."""
         turns_with_changes = checkpoints.turns
         if turn_id in turns_with_changes:
             return turn_id

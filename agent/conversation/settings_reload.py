@@ -1,7 +1,7 @@
-"""Settings that change under a running conversation: rules, hooks and mode gates follow the files.
+"""Apply changes of settings files to a running conversation: rules, hooks and available modes.
 
-Also for what is being asked right now: an open permission dialog closes when a new rule decides it.
-What cannot be loaded leaves the last good settings in force, and is reported.
+This includes open asks: a permission dialog closes when a new rule decides it. If the files cannot
+be loaded, the last valid settings stay in force and the problem is reported.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from permissions.gate import PermissionGate
 from permissions.rule import RuleSet, RuleSource
 
 Approve = Callable[[str, Path], Awaitable[bool]]
-"""Takes where a changed file belongs and its path; False where a hook refuses the change."""
+"""Takes the source and path of a changed file; returns False if a hook refuses the change."""
 
 Notify = Callable[[str, str], None]
 """Takes a line for the user and its level: `info` or `warning`."""
@@ -48,9 +48,9 @@ class LiveSettings:
         approve: Approve | None = None,
         sandbox: Callable[[Settings], SandboxState] = lambda _settings: SandboxState(),
     ) -> None:
-        """Start from `settings`; `in_force` receives every new state once it counts.
+        """Start with `settings`; `in_force` receives new settings when they take effect.
 
-        `sandbox` returns what decisions need to know of the sandbox under other settings.
+        `sandbox` returns the state of the sandbox under other settings, for decisions.
         """
         self._settings = settings
         self._load = load
@@ -72,7 +72,7 @@ class LiveSettings:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to watch; does nothing while it watches already."""
+        """Begin to watch the files, unless that has begun."""
         if self._task is None:
             self._task = asyncio.create_task(self._follow(), name="settings watcher")
 
@@ -86,16 +86,16 @@ class LiveSettings:
             self._task = None
 
     async def reload(self) -> None:
-        """Read everything again; what differs applies at once, and the caller reports it."""
+        """Read all files again; changes apply at once, and the caller reports them."""
         async with self._one_at_a_time:
             fresh = await asyncio.to_thread(self._load)
             if fresh != self._settings:
                 self.apply(Reloaded(self._settings, fresh, ()))
 
     async def refresh_settings(self) -> None:
-        """Take over what changed on disk and was not noticed yet; raises nothing.
+        """Apply changes on disk that the watcher has not noticed yet. Raises nothing.
 
-        The watcher looks once a second. A user's yes must not outrun a deny that is written.
+        The watcher reports once a second; a user's yes must not precede a deny rule on disk.
         """
         async with self._one_at_a_time:
             stamps = _stamps(self._settings.watched_files)
@@ -110,13 +110,13 @@ class LiveSettings:
                 self._notify(f"Settings could not be reloaded: {error}", "warning")
 
     async def apply_changes(self, files: Iterable[Path]) -> None:
-        """Apply the settings of files that the watcher names, unless that has happened already."""
+        """Apply the settings of files that the watcher reports, unless they are applied already."""
         async with self._one_at_a_time:
             await self._take(files)
 
     async def _take(self, files: Iterable[Path]) -> None:
-        """Read everything as it is now; make it count, once, unless a hook objects."""
-        # Looked at before it is read: what changes while it is read is seen the next time.
+        """Read all files, and apply changes once unless a hook refuses them."""
+        # Taken before reading, so that changes during reading are noticed the next time.
         self._stamps = _stamps(self._settings.watched_files)
         change = await asyncio.to_thread(reload, self._settings, self._load, tuple(files))
         match change:
@@ -142,7 +142,7 @@ class LiveSettings:
             self._notify(f"Settings are no longer watched: {error}", "warning")
 
     async def _is_approved(self, change: SettingsChange) -> bool:
-        """Whether no hook objects; managed settings apply whatever hooks answer."""
+        """Whether no hook refuses the change; managed settings always apply."""
         if self._approve is None or not isinstance(change, Reloaded):
             return True
         for path in change.files:
@@ -153,8 +153,8 @@ class LiveSettings:
         return True
 
     def _notify_of_rules(self, old_rules: RuleSet) -> None:
-        """Warn of what is wrong with the rules now, and was not before."""
-        from permissions.lint.load_notices import rule_notes  # with the first change
+        """Warn about new problems of the rules."""
+        from permissions.lint.load_notices import rule_notes  # imported with the first change
 
         rules = self._gate.context.rules
         if rules is old_rules:
@@ -167,7 +167,7 @@ class LiveSettings:
                 self._notify(note, "warning")
 
     def _source_of(self, path: Path) -> str:
-        """Return what ConfigChange hooks call the file."""
+        """Return the name of the file's source for ConfigChange hooks."""
         settings = self._settings
         if path.name == "settings.local.json":
             return "local_settings"
@@ -208,7 +208,7 @@ class LiveSettings:
 def refresh_context(
     context: PermissionContext, previous: Settings, settings: Settings
 ) -> PermissionContext:
-    """Return the context with the new settings; grants of the session stay."""
+    """Return the context with the new settings; grants of the session are kept."""
     own_dirs = [path for path in context.additional_dirs if path not in previous.additional_dirs]
     session = [text for text in context.rules.texts if text.source is RuleSource.SESSION]
     is_bypass_locked = is_locked(settings.policy, "disableBypassPermissionsMode")
@@ -219,7 +219,7 @@ def refresh_context(
         is_trusted=settings.trust.is_settled,
         policy=settings.policy,
         protected_files=protected_files(settings),
-        # A gate that was closed at the start stays closed; one that was open can be closed.
+        # Bypass mode can be disabled later, but not enabled.
         bypass_available=context.bypass_available and not is_bypass_locked,
         blocked_hosts=frozenset(host.lower() for host in settings.values.blockedHosts or ()),
     )
@@ -229,7 +229,7 @@ _REGISTERED = frozenset({HookSource.CODE, HookSource.SKILL, HookSource.AGENT, Ho
 
 
 def _with_registered(settings: Settings, previous: HookConfig) -> HookConfig:
-    """Return the hooks of new settings, with those that code, plugins and skills added."""
+    """Return the hooks of new settings, plus those registered by code, plugins and skills."""
     specs = [
         spec
         for event_specs in previous.handlers.values()

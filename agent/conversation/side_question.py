@@ -1,6 +1,6 @@
-"""A question beside the conversation: the model sees all of it, and nothing of it stays.
+"""A side question: the model sees the conversation, but question and answer are not added to it.
 
-The request begins as those of the conversation do, so that the provider's cache serves it.
+The request has the same prefix as those of the conversation, so that the prompt cache is used.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class SideQuestion:
         messages: Callable[[], tuple[Message, ...]],
         account: Callable[[Usage, str], None],
     ) -> None:
-        """`request` builds what the conversation would send; `account` receives what was used."""
+        """`request` builds a request like the conversation's; `account` receives the usage."""
         self._client = client
         self._request = request
         self._messages = messages
         self._account = account
 
     async def ask(self, question: str) -> str:
-        """Return the answer's text; not retried.
+        """Return the answer's text; failures are not retried.
 
         Raises:
-            ModelError: the request failed, or the answer was cut or empty.
+            ModelError: the request failed, or the answer was cut off or empty.
         """
         history = _settled_messages(self._messages())
         message = user_message(f"{note(_ASK)}\n\n{question}")
@@ -67,7 +67,7 @@ class SideQuestion:
 
 
 def _settled_messages(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Return the history without an answer whose calls still run: they have no results yet."""
+    """Return the history without a last answer whose calls have no results yet."""
     if not open_tool_uses(messages):
         return messages
     last = max(index for index, message in enumerate(messages) if message.role == "assistant")
