@@ -1,1 +1,1 @@
-"""One prompt's run: model, tools, model again."""
+"""The agent loop for one prompt: model requests and tool calls until the end of the turn."""

@@ -1,7 +1,7 @@
-"""The form that a prompt's last answer must have: a JSON schema, checked here for every model.
+"""The JSON schema that the last answer of a prompt must follow, checked here for every model.
 
-Endpoints that can hold a model to it are asked to; what arrives is checked all the same, and an
-answer that does not fit goes back to the model a few times, with what is wrong.
+Endpoints that can enforce the schema are asked to; answers are checked anyway, and the model is
+asked a few times to correct an answer that does not follow it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from agent.errors import UsageError
 from agent.loop.check_time import CheckTooLongError, processor_time
 
 MAX_CORRECTIONS: Final = 4
-"""How often a model may correct an answer that does not fit."""
+"""How often the model is asked to correct an answer."""
 CHECK_S: Final = 0.5
-"""Processor time that one check may take."""
+"""Processor time limit for one check, in seconds."""
 _SHOWN: Final = 5
-"""Problems that one correction names."""
+"""Problems that are listed in one correction."""
 
 
 class AnswerSchema:
@@ -32,7 +32,7 @@ class AnswerSchema:
         Raises:
             UsageError: it is not a JSON schema of an object.
         """
-        import jsonschema  # 40 ms, for runs with a schema alone
+        import jsonschema  # takes 40 ms; only for runs with a schema
 
         try:
             schema = json.loads(text)
@@ -50,7 +50,7 @@ class AnswerSchema:
 
     @property
     def instruction(self) -> str:
-        """What the system prompt says of it."""
+        """The instruction about it for the system prompt."""
         return (
             "Your final answer, once all work is done, must be one JSON value that follows the "
             "schema below, and nothing else: no words around it, no code fence.\n\n"
@@ -58,14 +58,14 @@ class AnswerSchema:
         )
 
     def value(self, text: str) -> object:
-        """Return the value that an answer is; raise ValueError where it does not fit."""
+        """Return the value of an answer. Raises ValueError if it does not follow the schema."""
         value = _json_of(text)
         if value is not None and not self._problems(value):
             return value
         raise ValueError(self.complaint(text))
 
     def complaint(self, text: str) -> str | None:
-        """Return what is wrong with an answer, for the model; None where it fits."""
+        """Return what is wrong with an answer, for the model; None if it follows the schema."""
         value = _json_of(text)
         if value is None:
             return "it is not one JSON object"
@@ -74,8 +74,8 @@ class AnswerSchema:
     def _problems(self, value: object) -> list[str]:
         """Return the first problems of an answer.
 
-        A schema may be a script's and the answer a hostile model's: a pattern that backtracks or
-        references without an end must not hold the program.
+        The schema may come from a script and the answer from a hostile model: backtracking
+        patterns or endless references must not block the program.
         """
         from referencing.exceptions import Unresolvable  # loaded with jsonschema
 
@@ -100,7 +100,7 @@ def correction(complaint: str) -> str:
 
 
 def _json_of(text: str) -> dict[str, object] | None:
-    """Return the object that a text is, also inside a code fence; None for none."""
+    """Return the object in a text, with or without a code fence; None if it is not one."""
     fence = re.fullmatch(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", text, re.DOTALL)
     try:
         value = json.loads(fence[1] if fence else text)

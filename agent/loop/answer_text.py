@@ -1,4 +1,4 @@
-"""The answer of a run: the last text, with the pieces that the output limit cut before it."""
+"""The answer of a run: the last text, joined with earlier parts cut off by the output limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class AnswerText(Struct):
     _is_cut: bool = False
 
     def see(self, message: Message) -> None:
-        """Take the next committed message; only the model's own with text count."""
+        """Process the next committed message; only messages of the model with text matter."""
         if message.role != "assistant" or not message.text:
             return
         self.text = self.text + message.text if self._is_cut else message.text

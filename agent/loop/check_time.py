@@ -1,4 +1,4 @@
-"""A limit for work that blocks, such as a pattern that backtracks without an end."""
+"""A time limit for blocking work, such as a pattern that backtracks endlessly."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from contextlib import contextmanager
 from typing import Final
 
 _AGAIN_S: Final = 0.05
-"""Until the next attempt: the interpreter ignores an exception that falls into a finalizer."""
+"""Time until the next attempt, since the interpreter ignores exceptions in finalizers."""
 
 
 class CheckTooLongError(Exception):
-    """The work took more processor time than it may."""
+    """The work exceeded its limit of processor time."""
 
 
 @contextmanager
 def processor_time(seconds: float) -> Iterator[None]:
-    """Raise `CheckTooLongError` inside the block after so much processor time.
+    """Raise `CheckTooLongError` inside the block after this much processor time.
 
-    Only the main thread can be interrupted: in another one there is no limit.
+    Only the main thread can be interrupted: in other threads there is no limit.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -33,7 +33,7 @@ def processor_time(seconds: float) -> Iterator[None]:
         if not is_over:
             raise CheckTooLongError
 
-    # The collector runs finalizers of anything; the exception would be ignored there.
+    # The garbage collector runs finalizers, in which the exception would be ignored.
     collects = gc.isenabled()
     gc.disable()
     previous_handler = signal.signal(signal.SIGVTALRM, stop)

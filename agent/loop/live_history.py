@@ -1,6 +1,6 @@
-"""The history of a run in progress: what is committed, with the events that announce each change.
+"""The history of a run in progress, and the events that announce its changes.
 
-Valid at any moment but between an answer with calls and their results. Next: `agent.history`.
+It is always valid except between an answer with calls and their results. Next: `agent.history`.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class LiveHistory:
         await events.emit(MessageCommitted(events.turn_id, message, agent_id=events.agent_id))
 
     def append(self, message: Message) -> None:
-        """Append a message without an event: code that abandons a run records it afterwards."""
+        """Append a message without an event; after a cancelled run the caller records it."""
         self.messages = (*self.messages, message)
 
     async def replace(self, messages: tuple[Message, ...], event: Compacted | None) -> None:
-        """Continue with another history, after a compaction where there is an event."""
+        """Continue with another history; `event` reports a compaction, if there was one."""
         self.messages = messages
         if event is not None:
             await self._events.emit(event)
 
     def close_open_calls(self, text: str) -> None:
-        """Append a result for each call of the last answer that has none; emits nothing."""
+        """Append error results for the calls of a last answer without results; emit nothing."""
         last = self.messages[-1] if self.messages else None
         if last is not None and last.role == "assistant" and last.tool_uses():
             self.append(tool_results_message(synthetic_results(last.tool_uses(), text)))
@@ -62,7 +62,7 @@ class LiveHistory:
         *,
         turns: int | None = None,
     ) -> Terminal:
-        """Return the run's last event; `turns` None takes the state's count."""
+        """Return the run's last event; `turns` None uses the state's count."""
         return Terminal(
             self._events.turn_id,
             reason,

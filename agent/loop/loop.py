@@ -1,7 +1,6 @@
-"""One prompt's run over messages: the machine of the loop with the program's rounds.
+"""The run of one prompt: the state machine of the loop with the program's own rounds.
 
-Next: `agent.loop.turn_machine` (which answer leads where), `agent.loop.message_rounds` (what the
-program does then).
+Next: `agent.loop.turn_machine` (the transitions), `agent.loop.message_rounds` (the steps).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class AgentLoop:
         max_turns: int,
         token_budget: int | None = None,
     ) -> None:
-        """`max_turns` counts answers with tool calls; `token_budget` output tokens."""
+        """`max_turns` limits the rounds with tool calls, `token_budget` the output tokens."""
         self._ports = ports
         self._events = events
         self.history = LiveHistory(events)
@@ -41,8 +40,8 @@ class AgentLoop:
     async def run(
         self, history: tuple[Message, ...], new: Sequence[Message], abort: AbortController
     ) -> Terminal:
-        """Work until the end and return it, not emitted yet; `new` is committed before the first
-        request."""
+        """Run to the end and return the last event, which is not emitted here. The messages in
+        `new` are committed before the first request."""
         self.history.messages = history
         rounds = MessageRounds(
             self._ports,
@@ -57,5 +56,5 @@ class AgentLoop:
                 await self.history.commit(message)
             return await TurnMachine(rounds).run(LoopState())
         finally:
-            # A run may be cancelled anywhere: no call may stay open in the history.
+            # A run may be cancelled anywhere, but the history must have no open calls.
             self.history.close_open_calls(INTERRUPTED_NOTE)

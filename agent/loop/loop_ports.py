@@ -1,6 +1,6 @@
-"""What one agent's loop works with: protocols for hooks and context, and all ports in one value.
+"""The ports of one agent's loop, with the protocols for hooks and context.
 
-The loop (`agent.loop.loop`) drives them; `agent.assembly.assemble` passes the implementations in.
+The loop (`agent.loop.loop`) uses them; `agent.assembly.assemble` passes the implementations in.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ class TurnHooks(Protocol):
     async def stop(
         self, last_text: str, *, active: bool, abort: AbortSignal
     ) -> EventOutcome | None:
-        """Fire Stop (SubagentStop in a sub-agent); None when no handler matches."""
+        """Fire Stop (SubagentStop in a sub-agent); return None if no handler matches."""
         ...
 
     async def stop_failure(self, kind: str, detail: str) -> None:
-        """Notify StopFailure handlers; their answers are ignored."""
+        """Notify StopFailure handlers; their output is ignored."""
         ...
 
     async def post_tool_batch(
         self, outcomes: Sequence[tuple[ToolUse, CallOutcome]], abort: AbortSignal
     ) -> EventOutcome | None:
-        """Fire PostToolBatch once for all calls of a turn."""
+        """Fire PostToolBatch once for all calls of a round."""
         ...
 
     def notices(self) -> list[AgentEvent]:
-        """Return what hooks have to show the user since the last call; empties the list."""
+        """Remove and return the notices of hooks for the user since the last call."""
         ...
 
     def late_context(self) -> list[str]:
-        """Return what background hooks brought for the model since the last call."""
+        """Return texts of background hooks for the model since the last call."""
         ...
 
 
@@ -61,8 +61,8 @@ class ContextPort(Protocol):
     """Fits the conversation into the model's window; `agent.memory` implements it."""
 
     def size_advice(self) -> str | None:
-        """Return that the window has no room for prompt and tools, for users; None where it has.
-        What was returned before is only mentioned."""
+        """Return a text for users if the window is too small for prompt and tools, else None.
+        A repeated text is shortened."""
         ...
 
     def round_tokens(self) -> int:
@@ -72,33 +72,33 @@ class ContextPort(Protocol):
     async def before_request(
         self, messages: tuple[Message, ...], context_tokens: int, abort: AbortSignal
     ) -> ContextStep | None:
-        """Return a replaced history, or None when nothing needs doing."""
+        """Return a replacement for the history, or None if it can stay."""
         ...
 
     async def after_overflow(
         self, messages: tuple[Message, ...], abort: AbortSignal
     ) -> ContextStep | None:
-        """Compact after the endpoint refused the prompt; None when that was tried before."""
+        """Compact after the endpoint rejected the prompt; None if that was tried before."""
         ...
 
     async def compact(
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
     ) -> ContextStep | None:
-        """Compact because the user asked for it; None when there is nothing to gain."""
+        """Compact at the user's request; None if nothing would be gained."""
         ...
 
     async def compact_range(
         self, messages: tuple[Message, ...], part: HistoryPart, abort: AbortSignal
     ) -> ContextStep | None:
-        """Replace what came before a prompt, or since, by a summary; None for nothing to gain."""
+        """Replace the part before or since a prompt by a summary; None if that gains nothing."""
         ...
 
 
 class BackgroundReport(Struct, frozen=True):
-    """Something that ended in the background."""
+    """A report about something that ended in the background."""
 
     line: str
-    """For users; empty where the screen has shown it already."""
+    """For users; empty if the screen has shown it already."""
     text: str
     """For the model."""
 
@@ -107,20 +107,20 @@ class MailPort(Protocol):
     """Messages of other agents, for a member of a team; `agent.teams.inbox` implements it."""
 
     def waits(self) -> bool:
-        """Return whether there is any."""
+        """Return whether there are messages."""
         ...
 
     def take(self) -> list[Message]:
-        """Return what comes next and take it out."""
+        """Remove and return the next messages."""
         ...
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Call this with each arrival."""
+        """Call `listener` when a message arrives."""
         ...
 
     async def more(self, abort: AbortSignal) -> bool:
-        """Before a turn ends: wait for what it depends on; return whether there is something to
-        continue with."""
+        """Wait, before a turn ends, for messages that it depends on; return whether to continue
+        with messages."""
         ...
 
 
@@ -128,27 +128,27 @@ AfterCalls = Callable[[Sequence[tuple[ToolUse, CallOutcome]]], Awaitable[list[st
 
 
 class LoopPorts(Struct, frozen=True):
-    """Everything one agent's loop works with."""
+    """All ports of one agent's loop."""
 
     client: ModelClient
     recovery: Recovery
     calls: CallPorts
     hooks: TurnHooks
     request: Callable[[tuple[Message, ...]], ModelRequest]
-    """Build the request for a history; `system` and `tools` are the same every time."""
+    """Builds the request for a history; `system` and `tools` are the same every time."""
     account: Callable[[Usage, str, str, str | None], AgentEvent]
-    """Add a response to the totals: usage, model, turn and agent; returns the `UsageUpdate`."""
+    """Adds a response to the totals: usage, model, turn and agent; returns the `UsageUpdate`."""
     spent: Callable[[], str | None]
-    """Why no further request may be made (a budget), or None."""
+    """Returns why no further request may be sent (a budget), or None."""
     take_queue: Callable[[], Awaitable[Sequence[Message | Notice]]]
-    """Take the messages the user sent meanwhile, with the notices about them."""
+    """Removes and returns messages that the user sent meanwhile, with notices about them."""
     reports: Callable[[], list[BackgroundReport]] = list
-    """Take what ended in the background since the last request."""
+    """Removes and returns reports from the background since the last request."""
     mail: MailPort | None = None
-    """None outside of a team."""
+    """None without a team."""
     answer: AnswerSchema | None = None
-    """The form that the answer must have."""
+    """The schema that the answer must follow."""
     context: ContextPort | None = None
     after_calls: AfterCalls | None = None
-    """Receives the calls of a turn; returns what they bring in for the model, such as the
-    instructions of a directory in use."""
+    """Receives the calls of a round; returns further texts for the model, such as the instructions
+    of a directory in use."""

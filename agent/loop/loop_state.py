@@ -1,4 +1,4 @@
-"""The loop's state, replaced wholesale at every continue site with a typed reason (pattern "State
+"""The loop's immutable state, replaced at every transition with a typed reason (pattern "State
 Struct")."""
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ TransitionReason = Literal[
 
 
 class Transition(Struct, frozen=True):
-    """Why the loop went round again."""
+    """Why the loop continued with another request."""
 
     reason: TransitionReason
     detail: str = ""
 
 
 class LoopState(Struct, frozen=True):
-    """What changes between two model requests of one prompt besides the history."""
+    """What changes between the model requests of one prompt, besides the history."""
 
     turn_count: int = 0
-    """Answers with tool calls so far, whose calls were run."""
+    """Rounds with tool calls so far."""
     recovery_count: int = 0
     """`max_tokens` continuations in a row."""
     pause_count: int = 0
@@ -40,7 +40,7 @@ class LoopState(Struct, frozen=True):
     stop_hook_blocks: int = 0
     """How often a Stop hook continued this prompt."""
     corrections: int = 0
-    """How often an answer did not fit its schema."""
+    """How often an answer did not follow its schema."""
     transition: Transition | None = None
     """None only for the first request of a prompt."""
 

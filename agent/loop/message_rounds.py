@@ -1,4 +1,4 @@
-"""The rounds of the program's loop: messages in a live history, events for screen and record.
+"""The rounds of the program's loop: they commit messages and emit events.
 
 The history stays valid on every path. Next: `agent.loop.model_turn` (one answer),
 `agent.loop.tool_round`, `agent.loop.stop_check`.
@@ -33,7 +33,7 @@ STILL_CUT: Final = (
 
 
 class MessageRounds:
-    """What the steps of one prompt's run do; `agent.loop.turn_machine` drives them."""
+    """The steps of one prompt's run; `agent.loop.turn_machine` drives them."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class MessageRounds:
         max_turns: int,
         token_budget: int | None,
     ) -> None:
-        """`max_turns` counts answers with tool calls; `token_budget` output tokens."""
+        """`max_turns` limits the rounds with tool calls, `token_budget` the output tokens."""
         self._ports = ports
         self._events = events
         self._history = history
@@ -66,7 +66,7 @@ class MessageRounds:
     # -- one round --------------------------------------------------------------------------
 
     async def prepare_round(self, state: LoopState) -> LoopState | Terminal:
-        """End where the user or a budget wants it; make room, and commit what came in."""
+        """End after an abort or at a budget; otherwise compact if needed, commit late messages."""
         if self._abort.signal.aborted:
             return await self._history.record_interruption("aborted_streaming", state)
         spent = self._ports.spent()
@@ -79,11 +79,11 @@ class MessageRounds:
     async def carry_out(
         self, state: LoopState, step: Callable[[LoopState], Awaitable[LoopState | Terminal]]
     ) -> LoopState | Terminal:
-        """Await the step; nothing runs beside it."""
+        """Await the step."""
         return await step(state)
 
     async def ask(self, state: LoopState) -> Answered | Failed | Ended[Terminal]:
-        """Stream the next answer, and commit it."""
+        """Stream and commit the next answer."""
         self._step_count += 1
         turn = ModelTurn(
             self._ports.client,
@@ -105,7 +105,7 @@ class MessageRounds:
         return await self._tools.run(state, answer.tool_uses, self._abort)
 
     async def finish(self, state: LoopState, answer: Answered) -> LoopState | Terminal:
-        """End, unless a hook, a schema, a budget or mail has the model continue."""
+        """End, unless a hook, a schema, a token budget or mail makes the model continue."""
         turns = state.turn_count + 1
         match answer.stop_reason:
             case "refusal":
@@ -125,7 +125,7 @@ class MessageRounds:
         return await self._end.run(state, text, self._output_tokens, self._abort.signal)
 
     async def fail(self, state: LoopState, why: Failed | TooLong) -> Terminal:
-        """Say why there is no answer, and end."""
+        """Report why there is no answer, and end."""
         if isinstance(why, TooLong):
             return await self._too_long(state, why.detail)
         return await self._end_with_error(state, why)
@@ -140,7 +140,7 @@ class MessageRounds:
         return self._history.terminal("error", state, detail)
 
     async def make_room(self) -> bool:
-        """Compact; the guard against a second time is part of the context port."""
+        """Compact; the context port prevents repetition."""
         context = self._ports.context
         if context is None:
             return False
@@ -157,7 +157,7 @@ class MessageRounds:
         return self._history.terminal("prompt_too_long", state, detail)
 
     async def remark(self, text: str) -> None:
-        """Commit a message of the program's own."""
+        """Commit a message of the program itself."""
         await self._history.commit(user_message(text, origin="continuation"))
 
     # -- pieces -----------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class MessageRounds:
         return request if answer is None else replace(request, output_schema=answer.schema)
 
     async def _prepare_request(self) -> None:
-        """Make room where the window is nearly full; commit what came in from the background."""
+        """Compact if the window is nearly full; commit messages from the background."""
         context = self._ports.context
         if context is not None:
             step = await context.before_request(
@@ -176,7 +176,7 @@ class MessageRounds:
             )
             if step is not None:
                 await self._replace_history(step)
-        # Behind a compaction: its hooks add what the summary cannot know.
+        # After a compaction, because its hooks may add text that the summary lacks.
         for text in self._ports.hooks.late_context():
             await self._history.commit(user_message(text, origin="hook"))
         for report in self._ports.reports():
@@ -208,7 +208,7 @@ class MessageRounds:
         await self._account(answer.usage, answer.message.model)
 
     async def _end_interrupted(self, state: LoopState, result: Interrupted) -> Terminal:
-        """Commit what was complete of the answer, and end."""
+        """Commit the complete blocks of the answer, and end."""
         if result.message is not None:
             await self._history.commit(result.message)
             await self._close_calls(result.tool_uses, INTERRUPTED_NOTE)

@@ -1,6 +1,6 @@
-"""One model response: stream it, retry it while that makes sense, and report how it ended.
+"""One model response: stream it, retry failures if that may help, and return the outcome.
 
-A failed attempt is withdrawn with a `Tombstone`, so that screen and history never show half an
+A failed attempt is withdrawn with a `Tombstone`, so that screen and history never show a partial
 answer twice. Next: `agent.model.message_builder`, `agent.recovery.classify`,
 `agent.recovery.retry`.
 """
@@ -56,13 +56,13 @@ class Recovery(Struct):
     room: AnswerRoom
     breakers: Breakers = field(default_factory=Breakers)
     fallback_models: tuple[str, ...] = ()
-    """Take over for the rest of a prompt, the next one where one fails as well."""
+    """Models that take over for the rest of a prompt, in this order."""
     refresh: Callable[[], Awaitable[bool]] | None = None
-    """Read the credentials anew; returns whether they changed."""
+    """Reads the credentials again; returns whether they changed."""
     without: dict[str, frozenset[str]] = field(default_factory=dict)
-    """Features that endpoints do not take, learned from their answers; by provider."""
+    """Features that endpoints rejected, by provider."""
     learn_limits: Callable[[str, int | None, int | None], None] = lambda *_: None
-    """Takes a model with its window and its longest answer, where an error names them."""
+    """Receives a model, and its window and output limit if an error named them, in tokens."""
     fallen_back_to: str | None = None
     """The model that took over for the rest of the prompt."""
     rng: random.Random = field(default_factory=random.Random)
@@ -71,31 +71,31 @@ class Recovery(Struct):
 
 
 class Answered(Struct, frozen=True):
-    """The model's response is whole."""
+    """The model's response is complete."""
 
     message: Message
     tool_uses: tuple[ToolUse, ...]
     stop_reason: str | None
     stop_detail: str
-    """For users: why it was refused, where the endpoint gives a reason; else empty."""
+    """For users: the endpoint's reason for a refusal; empty without one."""
     usage: Usage
     asides: tuple[tuple[str, Usage], ...] = ()
-    """Other models that the endpoint asked, with what they used."""
+    """Other models that the endpoint used, with their usage."""
     type: Literal["answered"] = "answered"
 
     @property
     def has_calls(self) -> bool:
-        """Whether calls are to be run."""
+        """Whether there are calls to run."""
         return bool(self.tool_uses)
 
     @property
     def has_content(self) -> bool:
-        """Whether anything of it stays in the history."""
+        """Whether it has content for the history."""
         return bool(self.message.content)
 
 
 class Interrupted(Struct, frozen=True):
-    """The abort signal fired; `message` holds what was complete, None when nothing was."""
+    """The abort signal fired; `message` has the complete blocks, None if there are none."""
 
     message: Message | None
     tool_uses: tuple[ToolUse, ...]
@@ -104,12 +104,12 @@ class Interrupted(Struct, frozen=True):
 
 
 class Failed(Struct, frozen=True):
-    """No response could be had; retries, where they made sense, are used up."""
+    """There is no response, and no retries are left or would help."""
 
     fail: Fail
     error: ModelError
     message: Message | None
-    """What of the last attempt was complete."""
+    """The complete blocks of the last attempt; None if there are none."""
     type: Literal["failed"] = "failed"
 
     @property
@@ -145,7 +145,7 @@ class ModelTurn:
         self._has_deltas = False
 
     async def run(self, abort: AbortSignal) -> TurnResult:
-        """Emit the events of this response, retries included, and return how it ended."""
+        """Emit the events of this response, including retries, and return the outcome."""
         state = RetryState()
         recovery = self._recovery
         start_s = recovery.monotonic()
@@ -189,7 +189,7 @@ class ModelTurn:
     async def _attempt(
         self, fold: MessageBuilder, attempt: int, abort: AbortSignal
     ) -> ModelError | None:
-        """Stream one answer into `fold`; return why that failed, or None."""
+        """Stream one response into `fold`; return the error if it failed, or None."""
         request = replace(self._request, without=self._without)
         await self._emit(
             RequestStart(
@@ -224,20 +224,20 @@ class ModelTurn:
         return ModelError("cut", "The answer ended before it was whole.", phase="stream")
 
     def _learn_limits(self, failure: Failure) -> None:
-        """Have later requests ask for what fits, not this one alone."""
+        """Report limits that an error named, so that later requests respect them too."""
         window = failure.overflow.limit_tokens if failure.overflow is not None else None
         if window is not None or failure.output_limit is not None:
             self._recovery.learn_limits(self._request.model, window, failure.output_limit)
 
     async def _withdraw(self, reason: str) -> None:
-        """Take back what a failed attempt has shown."""
+        """Withdraw what a failed attempt has shown."""
         if self._has_deltas:
             agent_id = self._events.agent_id
             await self._emit(Tombstone(self._events.turn_id, self._uid, reason, agent_id=agent_id))
             self._uid = new_uid()
 
     async def _act(self, rung: RetryAfter | SwitchModel | Degrade, abort: AbortSignal) -> None:
-        """Carry out a recovery before the next attempt; every wait is visible and ends at Esc."""
+        """Carry out a recovery action; every wait is reported and can be ended by an abort."""
         match rung:
             case RetryAfter():
                 if rung.max_tokens is not None:
@@ -263,7 +263,7 @@ class ModelTurn:
             case Degrade():
                 disabled_features = self._recovery.without.get(self._provider, frozenset())
                 self._recovery.without[self._provider] = disabled_features | {rung.feature}
-                # Inputs are checked here in any case: without strict tools users miss nothing.
+                # Inputs are always checked here, so users lose nothing without strict tools.
                 if rung.feature != "strict":
                     await self._events.notice("info", f"{rung.reason} It is left out from now on.")
             case _:
@@ -290,9 +290,9 @@ class ModelTurn:
             remaining_s -= chunk
 
     async def _pass_breaker(self, abort: AbortSignal) -> Failed | None:
-        """Go to another model where this one is known to be down, or return the failure at once.
+        """Switch to another model if this one is known to be down, or return the failure at once.
 
-        Only an unattended run waits here. What is let through is a probe, without retries.
+        Only an unattended run waits here. A request that a half-open breaker admits is not retried.
         """
         recovery = self._recovery
         breakers = recovery.breakers
@@ -316,18 +316,18 @@ class ModelTurn:
 
     @property
     def _server(self) -> tuple[str, str]:
-        """What the breakers tell apart: the endpoint and the model."""
+        """Key of the breaker: endpoint and model."""
         return self._recovery.endpoint, self._request.model
 
     @property
     def _provider(self) -> str:
-        """Return what stands before the slash in the model's name; empty where nothing does."""
+        """The part of the model's name before the slash; empty without a slash."""
         head, slash, _ = self._request.model.partition("/")
         return head if slash else ""
 
     @property
     def _without(self) -> frozenset[str]:
-        """Return the features that the request has to do without."""
+        """The features that the request must not use."""
         disabled_features = self._recovery.without.get(self._provider, frozenset())
         return self._request.without | disabled_features
 
@@ -335,13 +335,13 @@ class ModelTurn:
         await self._events.emit(event)
 
     def _fallback(self) -> str | None:
-        """Return the next model of the list; None at its end."""
+        """Return the next fallback model; None at the end of the list."""
         models, current = self._recovery.fallback_models, self._recovery.fallen_back_to
         rest = models[models.index(current) + 1 :] if current in models else models
         return next((model for model in rest if model != self._request.model), None)
 
     def _delta(self, event: ModelEvent) -> AgentEvent | None:
-        """Return what listeners receive for one event of the stream; None for nothing."""
+        """Return the agent event for an event of the stream; None if there is none."""
         match event:
             case BlockStart(index, {"type": "tool_use", **block}):
                 self._calls[index] = (str(block.get("id", "")), str(block.get("name", "")))
@@ -398,7 +398,7 @@ def _to_answered(fold: MessageBuilder) -> Answered:
 
 
 def _partial(fold: MessageBuilder) -> tuple[Message | None, tuple[ToolUse, ...]]:
-    """Return what of an unfinished answer may stay: whole blocks, and the text so far."""
+    """Return the usable parts of a partial answer: complete blocks, and the text so far."""
     message = fold.message()
     if fold.partial_text.strip():
         text = text_block(fold.partial_text)

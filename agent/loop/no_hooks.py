@@ -1,4 +1,4 @@
-"""Hooks of a loop that fires none: its calls belong to the program, not to the user's work."""
+"""Hooks for a loop that fires none, because its calls are internal to the program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class NoHooks:
-    """Answers every event with nothing."""
+    """Fires no hooks: every event returns None or an empty list."""
 
     async def pre_tool_use(self, call: ToolUse, *_: object) -> EventOutcome | None:
         return None

@@ -1,4 +1,4 @@
-"""Tools that the endpoint runs itself, shown like any call: what was asked, what came back."""
+"""Tools that the endpoint runs itself, shown like other calls, with input and result."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _SHOWN_CHARS: Final = 4_000
 
 
 class ServerCalls:
-    """The calls of one answer that the endpoint runs; each one gets exactly one result."""
+    """The calls of one answer that the endpoint runs; each gets exactly one result."""
 
     def __init__(self, events: TurnEvents) -> None:
-        """`events` name turn and agent."""
+        """`events` provides the ids of turn and agent."""
         self._events = events
         self._open: dict[str, tuple[str, str, float]] = {}
         """Name, line of the card and start of each call, by its id."""
 
     def see(self, event: ModelEvent, fold: MessageBuilder) -> Iterator[AgentEvent]:
-        """Yield what an event of the stream means; `fold` has received it."""
+        """Yield agent events for an event of the stream, which `fold` has processed."""
         if isinstance(event, BlockStop):
             block = fold.block(event.index)
             if block is not None and block.get("type") == "server_tool_use":
@@ -36,7 +36,7 @@ class ServerCalls:
         elif isinstance(event, BlockStart) and "tool_use_id" in event.block:
             call_id = str(event.block["tool_use_id"])
             if call_id not in self._open:
-                # Of a call in an earlier answer, whose card has ended: one of its own.
+                # A result for an earlier answer's call, whose card has ended, gets its own card.
                 call_id = f"{call_id}_result"
                 name = str(event.block.get("type")).removesuffix("_tool_result")
                 yield self._to_dispatch({"id": call_id, "name": name})
@@ -80,7 +80,7 @@ class ServerCalls:
 
 
 def _result(content: object) -> tuple[str, bool]:
-    """Return a result's text for users, and whether it is a failure."""
+    """Return a result's text for users, and whether the call failed."""
     if isinstance(content, list):
         results = [each for each in content if isinstance(each, Mapping)]
         lines = (f"{each.get('title', '')} {each.get('url', '')}".strip() for each in results)

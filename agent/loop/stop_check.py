@@ -1,4 +1,4 @@
-"""The end of a prompt: an answer without calls, unless a Stop hook or a token budget continues."""
+"""The end of a prompt after an answer without calls, unless something makes it continue."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TurnEnd:
         token_budget: int | None = None,
         mail: MailPort | None = None,
     ) -> None:
-        """`answer` is the form of the last answer; `token_budget` counts output tokens."""
+        """`answer` is the schema of the last answer; `token_budget` counts output tokens."""
         self._answer = answer
         self._mail = mail
         self._hooks = hooks
@@ -74,12 +74,12 @@ class TurnEnd:
                 await history.commit(user_message(verdict.nudge, origin="continuation"))
                 return state.advance("token_budget_continuation")
         if not text.strip():
-            # Otherwise the screen would freeze and appear broken.
+            # Otherwise the turn would end without any visible change.
             await self._events.notice("info", "The model ended its answer without any text.")
         return history.terminal("completed", state, turns=turns)
 
     async def _correct(self, state: LoopState, complaint: str) -> LoopState | Terminal:
-        """Have the model answer again, a few times."""
+        """Ask the model for a corrected answer, `MAX_CORRECTIONS` times at most."""
         if state.corrections >= MAX_CORRECTIONS:
             detail = f"the answer does not follow the JSON schema: {complaint}"
             return self._history.terminal(
@@ -90,9 +90,9 @@ class TurnEnd:
 
 
 def stop_feedback(outcome: EventOutcome | None) -> str:
-    """Return what the model continues with; empty for nothing.
+    """Return the text that makes the model continue; empty if the stop proceeds.
 
-    How often in a row that happens is limited by the engine: then the stop proceeds.
+    The hook engine limits how often in a row this happens.
     """
     if outcome is None or outcome.proceeds is not False:
         return ""

@@ -1,4 +1,4 @@
-"""Reads one response of the model so that an abort ends it at once."""
+"""Read one response of the model so that an abort ends it at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agent.model.client import ModelClient, ModelError, ModelEvent, ModelRequest
 
 
 class StreamReader:
-    """Reads the stream in a task of its own, so that an abort ends a silent connection at once."""
+    """Reads the stream in its own task, so that an abort ends a silent connection at once."""
 
     def __init__(self, client: ModelClient, request: ModelRequest, abort: AbortSignal) -> None:
         """Start reading."""
@@ -41,7 +41,7 @@ class StreamReader:
             await self._queue.put(None)
 
     async def _watch(self) -> None:
-        """End the reading when the abort fires, or when it failed in an unforeseen way."""
+        """End the reading task after an abort, or after an unexpected failure."""
         abort_wait = asyncio.ensure_future(self._abort.wait())
         try:
             await asyncio.wait({abort_wait, self._reading}, return_when=asyncio.FIRST_COMPLETED)

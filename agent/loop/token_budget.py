@@ -1,4 +1,4 @@
-"""A token budget that stops at 90 % or when continuing stops paying (pattern
+"""A token budget that stops at 90 % or when continuing yields little (pattern
 "Diminishing-Returns")."""
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class BudgetTracker(Struct, frozen=True):
 
 
 class ContinueBudget(Struct, frozen=True):
-    """Continue; `nudge` is the message that informs the model how much is left."""
+    """Continue; `nudge` is the message that tells the model how much is left."""
 
     tracker: BudgetTracker
     nudge: str
 
 
 class StopBudget(Struct, frozen=True):
-    """Stop; `is_diminishing`: the last checks each brought under 500 tokens."""
+    """Stop; `is_diminishing` is whether the last continuations each yielded under 500 tokens."""
 
     is_diminishing: bool
 

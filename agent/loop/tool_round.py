@@ -1,4 +1,4 @@
-"""The tools of one answer: run them, commit their results, fire the hooks of the batch.
+"""Run the calls of one answer, commit their results, and fire the hooks of the batch.
 
 Ends in the state of the next request or in a `Terminal`. Next: `agent.tools.dispatch`.
 """
@@ -34,7 +34,7 @@ class ToolRound:
     def __init__(
         self, ports: LoopPorts, history: LiveHistory, events: TurnEvents, *, max_turns: int
     ) -> None:
-        """`history` ends with the answer; `max_turns` counts answers with calls."""
+        """`history` ends with the answer; `max_turns` limits the rounds with calls."""
         self._ports = ports
         self._history = history
         self._events = events
@@ -44,7 +44,7 @@ class ToolRound:
         self, state: LoopState, uses: tuple[ToolUse, ...], abort: AbortController
     ) -> LoopState | Terminal:
         """Run the calls and commit their results; return the next state or the end."""
-        from agent.tools.dispatch import Dispatcher  # with the first call
+        from agent.tools.dispatch import Dispatcher  # imported with the first call
 
         history = self._history
         turns = state.turn_count + 1
@@ -87,7 +87,7 @@ class ToolRound:
     async def _go_on(
         self, state: LoopState, outcomes: Outcomes, turns: int, abort: AbortController
     ) -> LoopState | Terminal:
-        """Commit what goes to the model besides the results, and go round again."""
+        """Commit further messages for the model, and return the state of the next request."""
         history = self._history
         batch = await self._ports.hooks.post_tool_batch(outcomes, abort.signal)
         await self._emit_hook_events()
@@ -99,7 +99,7 @@ class ToolRound:
         return state.advance("queued_prompt" if has_queued else "next_turn")
 
     async def _commit_context(self, outcomes: Outcomes, batch: EventOutcome | None) -> None:
-        """Commit what hooks and used paths add for the model."""
+        """Commit texts for the model from hooks, and about the paths that were used."""
         context = [text for _, outcome in outcomes for text in outcome.additional_context]
         if batch is not None and batch.additional_context:
             context.append(batch.additional_context)

@@ -1,9 +1,9 @@
 """The agent loop itself: a state machine whose steps return the next state, or the end of a run.
 
-Await the model's answer; run its calls and go round again, or end. Which answer leads where, and
-how often, is decided here and nowhere else; what an answer, a history and an end are is up to the
-`Rounds` that it drives: messages of the program (`agent.loop.loop`), or items of the library's
-runs (`agent.library.running.engine`). Source: the pattern "agent-loop".
+It awaits the model's answer, then runs its calls and repeats, or ends. All transitions and their
+limits are decided here; the types of answers, history and ends are defined by the `Rounds` that it
+drives: messages of the program (`agent.loop.loop`), or items of the library's runs
+(`agent.library.running.engine`). Source: the pattern "agent-loop".
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class AnswerLike(Protocol):
-    """What the machine has to know of an answer."""
+    """What the machine needs to know about an answer."""
 
     @property
     def stop_reason(self) -> str | None:
-        """Why it ended, as the Messages API says it; None where that is not known."""
+        """The stop reason, as in the Messages API; None if unknown."""
         ...
 
     @property
     def has_calls(self) -> bool:
-        """Whether calls are to be run."""
+        """Whether there are calls to run."""
         ...
 
     @property
     def has_content(self) -> bool:
-        """Whether anything of it stays in the history."""
+        """Whether it has content for the history."""
         ...
 
 
@@ -52,22 +52,22 @@ EndT = TypeVar("EndT")
 
 
 class TooLong(Struct, frozen=True):
-    """The history no longer fits the model's window, and nothing makes it shorter."""
+    """The history no longer fits the model's window and cannot be shortened."""
 
     detail: str
-    """How that was found."""
+    """How this was detected."""
     error: ModelError | None
-    """None where an answer ended for it."""
+    """The endpoint's error; None if an answer ended because of the window."""
 
 
 class Ended(Struct, Generic[EndT], frozen=True):
-    """A run that ends before there is an answer."""
+    """A run that ended before there was an answer."""
 
     end: EndT
 
 
 class Rounds(Protocol[AnswerT, EndT]):
-    """The steps of one kind of run. Each that returns a state or an end decides what is next."""
+    """The steps of one kind of run; a step returns the next state or the end of the run."""
 
     async def prepare_round(self, state: LoopState) -> LoopState | EndT:
         """Decide whether there may be another request, and prepare it."""
@@ -76,11 +76,11 @@ class Rounds(Protocol[AnswerT, EndT]):
     async def carry_out(
         self, state: LoopState, step: Callable[[LoopState], Awaitable[LoopState | EndT]]
     ) -> LoopState | EndT:
-        """Await a step: a request with what follows from its answer."""
+        """Await a step: a request and the handling of its answer."""
         ...
 
     async def ask(self, state: LoopState) -> AnswerT | Failed | Ended[EndT]:
-        """Return the model's next answer, which is in the history then."""
+        """Return the model's next answer, after adding it to the history."""
         ...
 
     async def run_calls(self, state: LoopState, answer: AnswerT) -> LoopState | EndT:
@@ -88,23 +88,23 @@ class Rounds(Protocol[AnswerT, EndT]):
         ...
 
     async def finish(self, state: LoopState, answer: AnswerT) -> LoopState | EndT:
-        """End after an answer without calls, unless something has the run continue.
+        """End after an answer without calls, unless something makes the run continue.
 
-        Its stop reason says more: `refusal`; `pause_turn` where the endpoint interrupts its own
-        work again and again; `max_tokens` where it was cut again and again.
+        The stop reason may be `refusal`; `pause_turn` if the endpoint paused too often; or
+        `max_tokens` if the answer was cut off too often.
         """
         ...
 
     async def fail(self, state: LoopState, why: Failed | TooLong) -> EndT:
-        """End after no answer could be had."""
+        """End the run because there is no answer."""
         ...
 
     async def make_room(self) -> bool:
-        """Shorten the history that the endpoint found too long; return whether that was done."""
+        """Shorten a history that the endpoint rejected as too long; return whether it changed."""
         ...
 
     async def remark(self, text: str) -> None:
-        """Add a message that has the model continue."""
+        """Add a message that asks the model to continue."""
         ...
 
 
@@ -112,11 +112,11 @@ class TurnMachine(Generic[AnswerT, EndT]):
     """Drives one run. Await `run`."""
 
     def __init__(self, rounds: Rounds[AnswerT, EndT]) -> None:
-        """`rounds` carry out what is decided here."""
+        """`rounds` carries out the steps."""
         self._rounds = rounds
 
     async def run(self, state: LoopState | EndT) -> EndT:
-        """Continue from a state until the end, and return that."""
+        """Run from a state to the end, and return the end."""
         rounds = self._rounds
         while isinstance(state, LoopState):
             if state.transition is not None:
@@ -127,7 +127,7 @@ class TurnMachine(Generic[AnswerT, EndT]):
         return state
 
     async def _step(self, state: LoopState) -> LoopState | EndT:
-        """Take one answer and do what it asks for."""
+        """Get one answer and handle it."""
         result = await self._rounds.ask(state)
         if isinstance(result, Ended):
             end: EndT = result.end
@@ -150,7 +150,7 @@ class TurnMachine(Generic[AnswerT, EndT]):
                     return state.advance("max_output_tokens_recovery")
             case "model_context_window_exceeded":
                 if answer.has_content:
-                    # Endpoints refuse a request that ends with an answer begun.
+                    # Endpoints reject a request that ends with a partial answer.
                     await rounds.remark(CONTINUATION)
                 return await self._after_overflow(state, "the context window is full")
         return await rounds.finish(state, answer)
@@ -158,7 +158,7 @@ class TurnMachine(Generic[AnswerT, EndT]):
     async def _after_failure(self, state: LoopState, result: Failed) -> LoopState | EndT:
         if result.failure.kind is not FailureKind.CONTEXT_OVERFLOW:
             return await self._rounds.fail(state, result)
-        # In the server's words: ours come around them.
+        # The server's own text, which is embedded in a message later.
         server_words = " ".join(str(result.error).split())
         return await self._after_overflow(
             state, server_words or result.failure.message, result.error
@@ -167,7 +167,7 @@ class TurnMachine(Generic[AnswerT, EndT]):
     async def _after_overflow(
         self, state: LoopState, detail: str, error: ModelError | None = None
     ) -> LoopState | EndT:
-        """Shorten and try again, else end: how often is up to the rounds."""
+        """Shorten the history and try again, or end if `make_room` did nothing."""
         if await self._rounds.make_room():
             return state.advance("reactive_compact_retry")
         return await self._rounds.fail(state, TooLong(detail, error))

@@ -1,4 +1,4 @@
-"""Tool calls that a model wrote as text: its server did not turn them into calls."""
+"""Tool calls that a model wrote as text, because its server did not parse them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST: Final = 20_000
 
 
 def written_call(text: str, names: Collection[str]) -> str | None:
-    """Return the tool that an answer calls in words; None where it does not."""
+    """Return the tool that an answer calls in its text; None if it calls none."""
     for form in _FORMS:
         for match in re.finditer(form, text[:_LONGEST], re.DOTALL):
             if match["name"] in names:
@@ -28,7 +28,7 @@ def written_call(text: str, names: Collection[str]) -> str | None:
 
 
 def written_call_notice(name: str) -> str:
-    """Return the notice to users about such an answer."""
+    """Return the notice for users about such an answer."""
     return (
         f"The model wrote a call of {name} as text, so nothing was run: its server did not "
         "recognize it as a tool call. Start llama.cpp with --jinja, vLLM with "
