@@ -1,4 +1,4 @@
-"""What the model receives: a system prompt built once, and notes at the end of the history.
+"""The system prompt, built once per conversation, and the notes at the end of the history.
 
-Next: `agent.prompt.section_registry` (sections and zones), `agent.prompt.system` (the whole).
+Next: `agent.prompt.section_registry` (sections and zones), `agent.prompt.system` (the prompt).
 """

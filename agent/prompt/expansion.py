@@ -1,4 +1,4 @@
-"""What a prompt becomes before the model sees it: the seam between conversation and commands."""
+"""Expansion of a prompt before it is sent; the interface between conversation and commands."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from agent.user_prompt import Prompt
 
 
 class ExpandedPrompt(Struct, frozen=True):
-    """The end of an expansion."""
+    """The result of an expansion."""
 
     context: tuple[Message, ...] = ()
-    """What goes in front of the prompt: files it mentions, the text of a command."""
+    """Messages that precede the prompt: files it mentions, the text of a command."""
     block_reason: str | None = None
-    """Why the prompt is not sent; None when it is."""
+    """Why the prompt is not sent; None if it is sent."""
 
 
 class PromptExpander(Protocol):
@@ -32,13 +32,13 @@ class PromptExpander(Protocol):
         ...
 
     async def expand_queued(self, prompt: Prompt) -> tuple[Message | Notice, ...] | None:
-        """Return what goes before a prompt that joins a running turn, and the notices about it.
+        """Return the messages before a prompt that joins a running turn, and notices about it.
 
-        None: it is a command, which has to wait for the end of the turn. The caller that takes the
-        notices fills in the turn.
+        Returns None for a command, which must wait for the end of the turn. The notices have no
+        turn id; the caller sets it.
         """
         ...
 
     async def end_turn(self) -> None:
-        """Take back what a command changed for its turn: rules, model, effort."""
+        """Undo what a command changed for its turn: rules, model, effort."""
         ...

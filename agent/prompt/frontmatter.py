@@ -1,4 +1,4 @@
-"""The YAML head of a Markdown file, read without trust in it."""
+"""Parse the YAML frontmatter of a Markdown file, which is not trusted."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ _BRACKET: Final = compile_late(r"[\[\]{}]")
 _TAG: Final = compile_late(r"(?<![\w)])!")
 MAX_NESTING: Final = 200
 MAX_PARTS: Final = 10_000
-"""Of a head with aliases."""
+"""Limit for frontmatter with aliases."""
 _BEGUN: Final = compile_late(r"^\W*([A-Za-z][A-Za-z0-9_-]*)", re.MULTILINE)
 _LINE: Final = compile_late(r"^([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)$")
 _SECOND_KEY: Final = compile_late(
     r"\s(?:name|description|(?:allowed-|disallowed-)?tools|model|effort|color|agent|argument-hint|hooks):\s"
 )
-"""Two lines that became one."""
+"""Matches a second key in a value: two lines that were joined."""
 
 
 class FrontMatter(Struct, frozen=True):
-    """The head of a file, what follows it, and what was wrong with it."""
+    """The frontmatter of a file, its body, and a problem of the frontmatter."""
 
     values: Mapping[str, object]
     body: str
     problem: str = ""
-    """Why the head could not be read as YAML; its single lines still count."""
+    """Why the frontmatter is not valid YAML; its single lines are still used."""
     unread: frozenset[str] = frozenset()
-    """Keys that begin a line of such a head and are not among the values; lower case."""
+    """Keys at the start of a line of invalid frontmatter that have no value; in lower case."""
 
 
 def read_head(text: str) -> FrontMatter:
-    """Return the head with what is wrong about it. Raises nothing.
+    """Return the frontmatter and what is wrong with it. Raises nothing.
 
-    Users write `description: Fix: the bug` and `argument-hint: [from] [to]`, which is not YAML:
-    such values are read as texts, and where that does not help, the head is read line by line.
-    Nothing is reported where each such line is plainly whole.
+    Users write `description: Fix: the bug` and `argument-hint: [from] [to]`, which is not valid
+    YAML: such values are read as plain text; if that fails, the frontmatter is read line by line.
+    Nothing is reported if each such line is clearly complete.
     """
     match = _HEAD.match(text)
     if match is None:
@@ -81,21 +81,21 @@ def read_head(text: str) -> FrontMatter:
 
 
 def _problem_text(error: Exception) -> str:
-    """Return what a parser has against a head, with the line of the file."""
+    """Return a parser's error message, with the line number in the file."""
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error)
     text = " ".join(problem.split())[:200] or type(error).__name__
-    # The head begins behind the line of dashes, and lines of a mark count from 0.
+    # The frontmatter begins after the line of dashes, and line numbers of marks begin at 0.
     return f"line {mark.line + 2}: {text}" if mark is not None else text
 
 
 def _load(text: str) -> object:
-    """Read YAML, by the fast parser where it is built and means the same."""
+    """Parse YAML; use the fast parser if it is installed and gives the same result."""
     import yaml  # as in `split`
 
     if _depth(text) > MAX_NESTING:
         raise ValueError("it is nested too deeply")
-    # Nesting is a danger to it, and a lone `!` is a text to it.
+    # The fast parser is unsafe with deep nesting, and treats a lone `!` as text.
     is_flat = text.count("[") + text.count("{") + text.count("- ") < MAX_NESTING
     is_fast = is_flat and _TAG.search(text) is None
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if is_fast else yaml.SafeLoader
@@ -106,7 +106,7 @@ def _load(text: str) -> object:
 
 
 def _depth(text: str) -> int:
-    """Return how deep brackets are nested: the time that a parser takes grows with its square."""
+    """Return the nesting depth of brackets; parsing time grows with its square."""
     depth = deepest = 0
     for bracket in _BRACKET.findall(text):
         depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
@@ -115,9 +115,9 @@ def _depth(text: str) -> int:
 
 
 def _is_small(value: object) -> bool:
-    """Whether a value has few parts, each alias counted as what it stands for.
+    """Whether a value has few parts after the expansion of aliases.
 
-    A few lines of aliases can stand for billions of parts, or for themselves.
+    A few lines of aliases can expand to billions of parts, or refer to themselves.
     """
     waiting = [value]
     for _ in range(MAX_PARTS):
@@ -132,7 +132,7 @@ def _is_small(value: object) -> bool:
 
 
 def _is_whole(line: str) -> bool:
-    """Whether a line is complete: a key and a text with nothing left open."""
+    """Whether a line is complete: a key and a text without unclosed brackets or quotes."""
     if not line.strip() or line.startswith("#"):
         return True
     match = _LINE.match(line.rstrip())
@@ -150,7 +150,7 @@ def _is_whole(line: str) -> bool:
 
 
 def _with_texts_quoted(head: str) -> tuple[str, list[str]]:
-    """Put quotes around values that are one line and no YAML; return the head and those lines."""
+    """Quote one-line values that are not valid YAML; return the frontmatter and those lines."""
     lines: list[str] = []
     changed_lines: list[str] = []
     for line in head.splitlines():
@@ -164,7 +164,7 @@ def _with_texts_quoted(head: str) -> tuple[str, list[str]]:
 
 
 def _is_no_yaml(value: str) -> bool:
-    """Whether what stands behind a key cannot be read alone, or as pairs where a text is meant."""
+    """Whether a value is invalid YAML, or would be parsed as a mapping where a text is meant."""
     is_open = value[0] in "\"'" and value.count(value[0]) % 2 == 1
     if value.startswith(("|", ">", "#", "~", "null")) or is_open:
         return False
@@ -199,14 +199,14 @@ def _line_by_line(head: str) -> dict[str, object]:
 
 
 def split(text: str) -> tuple[Mapping[str, object], str]:
-    """Return `(head, body)`; a missing or unreadable head is empty. Raises nothing."""
+    """Return `(frontmatter, body)`; missing or invalid frontmatter is empty. Raises nothing."""
     match = _HEAD.match(text)
     if match is None:
         return {}, text
     body = text[match.end() :]
     if len(match[1]) > MAX_CHARACTERS:
         return {}, body
-    import yaml  # most files have no head, and the first prompt should not wait for it
+    import yaml  # most files have no frontmatter, and the import would delay the first prompt
 
     try:
         head = _load(match[1])
@@ -216,7 +216,7 @@ def split(text: str) -> tuple[Mapping[str, object], str]:
 
 
 def texts(value: object) -> tuple[str, ...]:
-    """Return a head's list of texts, also when it is written as one text with commas."""
+    """Return a list of texts, which may also be written as one text with commas."""
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     if isinstance(value, list):
@@ -225,7 +225,7 @@ def texts(value: object) -> tuple[str, ...]:
 
 
 def split_rules(text: str) -> tuple[str, ...]:
-    """Return the rules of one line: parted by commas or spaces, but not inside parentheses."""
+    """Split a line of rules at commas and spaces outside of parentheses."""
     rules: list[str] = []
     current = ""
     depth = 0

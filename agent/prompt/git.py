@@ -1,4 +1,4 @@
-"""A look at the repository: by reading a file before trust, by asking git after it."""
+"""The state of the repository: before trust from a file, after trust from git."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIMEOUT_S: Final = 3.0
 
 
 def read_branch(project_root: Path) -> str | None:
-    """Return the checked-out branch from git's own file: no program runs, no configuration counts.
+    """Return the checked-out branch from git's own file; runs no program, uses no configuration.
 
     None with a detached head or outside a repository.
     """
@@ -38,10 +38,10 @@ def read_branch(project_root: Path) -> str | None:
 
 
 async def read_git_state(directory: Path, programs: ReadingPrograms) -> GitState | None:
-    """Ask git for branch, changes and last commits; None where that fails or takes too long.
+    """Ask git for branch, changes and last commits; None if that fails or takes too long.
 
-    Only where the directory is trusted, or contains nothing to trust. Submodules are not entered:
-    each has a configuration of its own.
+    Only call it if the directory is trusted, or contains nothing that needs trust. Submodules are
+    not entered, because each has its own configuration.
     """
     status, log = await asyncio.gather(
         run_git(
@@ -83,10 +83,10 @@ async def run_git(
     errors: str = "replace",
     hashes_files: bool = False,
 ) -> str | None:
-    """Return what a git command prints; None where it fails or takes too long.
+    """Return the output of a git command; None if it fails or takes too long.
 
-    `errors` is what bytes become that are not UTF-8, as for `bytes.decode`. A command that hashes
-    files would run the repository's filters; they are off.
+    `errors` says how to handle invalid UTF-8, as in `bytes.decode`. A command that hashes files
+    would run the repository's filters, so they are switched off.
     """
     filters = frozenset[str]()
     if hashes_files:
@@ -106,7 +106,7 @@ async def _output(
 ) -> bytes | None:
     limits = RunLimits(TIMEOUT_S, stdout_bytes=MAX_OUTPUT_BYTES, stderr_bytes=0)
     try:
-        # Preparing a confinement takes milliseconds of reading directories.
+        # In a thread: preparing the confinement reads directories, which takes milliseconds.
         program = await asyncio.to_thread(
             programs.git, directory, *arguments, without_filters=without_filters
         )

@@ -30,7 +30,7 @@ class Remote(Struct, frozen=True):
 
 
 def read_remote(project_root: Path) -> Remote | None:
-    """Return what `origin` points at; None without one, or where it is not a server."""
+    """Return the repository that `origin` names; None without one, or if it is not on a server."""
     try:
         text = read_start(project_root / ".git" / "config", MAX_BYTES).decode("utf-8", "replace")
     except OSError:
@@ -41,7 +41,7 @@ def read_remote(project_root: Path) -> Remote | None:
 
 
 def read_worktree(project_root: Path) -> str | None:
-    """Return the name of a linked work tree; None for any other folder. Never raises."""
+    """Return the name of a linked work tree; None for other directories. Raises nothing."""
     try:
         text = read_start(project_root / ".git", MAX_BYTES).decode("utf-8", "replace")
     except OSError:
@@ -51,7 +51,7 @@ def read_worktree(project_root: Path) -> str | None:
 
 
 def parse_remote(url: str) -> Remote | None:
-    """Return the parts of an address, without any credentials in it."""
+    """Return the parts of a URL without its credentials; None if it is not on a server."""
     match = _WEB.fullmatch(url) or _SCP.fullmatch(url)
     if match is None:
         return None

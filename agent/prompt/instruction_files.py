@@ -1,7 +1,7 @@
 """Instruction files: `AGENTS.md`, `CLAUDE.md` and rules, with the files they import.
 
-A project's text is data from a stranger until it is read: it cannot pull in files from outside the
-project, grow without bound, or loop. What is refused is reported, never skipped in silence.
+A project's files are untrusted: they cannot import files from outside the project, exceed the size
+limits, or import each other endlessly. Everything that is refused is reported.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.sanitize import sanitize
 
 MAX_HOPS: Final = 4
-"""An import of an import of an import of an import; deeper ones are refused."""
+"""Maximum depth of nested imports; deeper ones are refused."""
 MAX_FILE_BYTES: Final = 100_000
 MAX_TOTAL_BYTES: Final = 200_000
 MAX_RULE_FILES: Final = 200
@@ -48,17 +48,17 @@ class InstructionFile(Struct, frozen=True):
 
     path: Path
     text: str
-    """Without its head, cleaned of control characters, cut at the size limit with a note."""
+    """Without frontmatter and control characters; cut at the size limit with a note."""
     memory_type: MemoryType
     reason: LoadReason
     parent: Path | None = None
     """The file that imported it."""
     globs: tuple[str, ...] = ()
-    """Paths a rule is for; empty for one that always counts."""
+    """Paths that a rule applies to; empty if it always applies."""
 
 
 class InstructionLocations(Struct, frozen=True):
-    """Where instruction files are looked for."""
+    """Where to search for instruction files."""
 
     launch_dir: Path
     project_root: Path
@@ -66,16 +66,16 @@ class InstructionLocations(Struct, frozen=True):
     agent_home: Path
     uid: int
     excludes: tuple[str, ...] = ()
-    """Patterns of absolute paths that are left out (`claudeMdExcludes`)."""
+    """Patterns of absolute paths to exclude (`claudeMdExcludes`)."""
     types: frozenset[MemoryType] = frozenset({"User", "Project", "Local"})
-    """The files that count."""
+    """The types of files to load."""
 
 
 class Instructions:
     """The instruction files of one conversation; each is loaded once."""
 
     def __init__(self, places: InstructionLocations) -> None:
-        """Nothing is read yet."""
+        """Read nothing yet."""
         self._places = places
         self._root = Path(os.path.realpath(places.project_root))
         self._read_paths: set[str] = set()
@@ -83,10 +83,10 @@ class Instructions:
         self._rules: list[InstructionFile] = []
         self._start_state: Instructions | None = None
         self.warnings: list[str] = []
-        """What was refused or cut, for users; grows while files are loaded."""
+        """Warnings for users about refused and cut files; added to while files are loaded."""
 
     def at_start(self) -> tuple[InstructionFile, ...]:
-        """Load what counts from the beginning: the user's own, then from outside inwards."""
+        """Load the files for the start: the user's own, then by directory, outermost first."""
         files: list[InstructionFile] = []
         places = self._places
         for path in (places.agent_home / "AGENTS.md", places.home / ".claude" / "CLAUDE.md"):
@@ -99,7 +99,7 @@ class Instructions:
         return tuple(files)
 
     def for_another_agent(self) -> Instructions:
-        """Return them as they were after the start: a fresh history knows of nothing else."""
+        """Return the state after the start, for an agent with a new history."""
         return (
             self._start_state._copy()
             if self._start_state is not None
@@ -116,7 +116,7 @@ class Instructions:
         return copy
 
     def for_path(self, path: Path) -> tuple[InstructionFile, ...]:
-        """Load what a file in use brings in: folders below the launch folder, rules for it."""
+        """Load instructions for a used file: from directories below the launch directory, rules."""
         files: list[InstructionFile] = []
         target = Path(os.path.abspath(path))
         launch_dir = self._places.launch_dir
@@ -155,10 +155,10 @@ class Instructions:
         return files
 
     def _is_ours(self, directory: Path) -> bool:
-        """Whether a folder belongs to the project, or above it, to the user alone.
+        """Whether a directory is in the project, or above it and only writable by the user.
 
-        A shared folder above the project, such as the one for temporary files, is anybody's to
-        write instructions into.
+        Others could write instructions into a shared directory above the project, such as the one
+        for temporary files.
         """
         real = Path(os.path.realpath(directory))
         if real == self._root or self._root in real.parents:
@@ -208,9 +208,9 @@ class Instructions:
         parent: Path | None = None,
         hops: int = 0,
     ) -> list[InstructionFile]:
-        """Return a file and what it imports, imports first; empty where there is none.
+        """Return a file and its imports, imports first; empty if the file does not exist.
 
-        Nothing outside of `within` is read, links resolved; None is for the user's own files.
+        Nothing outside of `within` is read, links resolved; None for the user's own files.
         """
         if memory_type not in self._places.types or not os.path.isfile(path):
             return []
@@ -280,7 +280,7 @@ class Instructions:
 
 
 def imports_of(text: str) -> tuple[str, ...]:
-    """Return the targets of `@path` imports in order; those in code are not imports."""
+    """Return the targets of `@path` imports in order, without those in code."""
     files = (match[1].replace("\\ ", " ") for match in _IMPORT.finditer(_without_code(text)))
     return tuple(dict.fromkeys(target.rstrip(".,;:!?)") for target in files if target))
 
@@ -314,7 +314,7 @@ def _markdown_files(directory: Path) -> Iterator[Path]:
 
 
 def render(files: Sequence[InstructionFile]) -> str:
-    """Return files as the model reads them: each with its path, the nearest last."""
+    """Return files as text for the model, each with its path, in the given order."""
     parts = []
     for file in files:
         if not file.text:

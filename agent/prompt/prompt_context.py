@@ -1,4 +1,4 @@
-"""What sections are computed from: everything comes in here, nothing is read on the side."""
+"""The data that sections are computed from; they read nothing else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent.prompt.instruction_files import InstructionFile
 
 
 class GitState(Struct, frozen=True):
-    """A repository as it was at one moment."""
+    """The state of a repository at one moment."""
 
     branch: str | None
     """None with a detached head."""
@@ -26,7 +26,7 @@ class GitState(Struct, frozen=True):
 
 
 class PromptContext(Struct, frozen=True):
-    """One conversation, as its prompt describes it."""
+    """The facts about a conversation that its prompt describes."""
 
     launch_dir: Path
     cwd: Path
@@ -38,7 +38,7 @@ class PromptContext(Struct, frozen=True):
     mode: str
     is_repository: bool = False
     git: GitState | None = None
-    """None before the folder is trusted: no git command may run there."""
+    """None before the directory is trusted, because no git command may run there."""
     additional_dirs: Sequence[Path] = ()
     scratch_dir: Path | None = None
     instructions: Sequence[InstructionFile] = ()

@@ -1,4 +1,4 @@
-"""Notes that go in front of a prompt: what opens a conversation, and what changed since."""
+"""Notes that precede a prompt: those at the start of a conversation, and changes since then."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agent.prompt.system import note, opening_notes
 
 
 class PromptReminders:
-    """Compares the world with the last notes to the model. Each change gets one note."""
+    """Compares the current state with the last notes to the model. Each change gets one note."""
 
     def __init__(
         self,
@@ -22,14 +22,14 @@ class PromptReminders:
         last_mode: str | None = None,
         notes: Callable[[bool], Sequence[str]] = lambda _: (),
     ) -> None:
-        """Compare with the start.
+        """Compare with the state at the start.
 
         Args:
-            context: describes the present.
-            registry: the sections of the opening.
+            context: returns the current state.
+            registry: the sections, whose volatile ones open a conversation.
             is_resumed: whether the model has notes of an earlier run.
             last_mode: the mode a resumed history ended in.
-            notes: returns what else the model has to know now; True for an opening.
+            notes: returns further notes for the model; its argument is True for an opening.
         """
         self._notes = notes
         self._context = context
@@ -46,7 +46,7 @@ class PromptReminders:
         return [note(text) for text in opening]
 
     def before_prompt(self) -> Sequence[str]:
-        """Return notes on what changed since the last ones; usually none."""
+        """Return notes on changes since the last notes; usually none."""
         context = self._context()
         notes = [*self._later, *self._notes(False)]
         self._later.clear()

@@ -1,8 +1,9 @@
-"""Sections of the prompt by name, each with its cache intent: once, or volatile and why.
+"""Sections of the prompt by name, each with its caching: computed once, or volatile, with a reason.
 
-Two zones: the static one is the same for everybody and comes first; the session zone is computed
-once per conversation. Volatile sections never enter the system prompt, which must stay the same
-bytes: they become notes at the end of the history and stay there (pattern "prompt-architecture").
+There are two zones: the static one is the same for all users and comes first; the session zone is
+computed once per conversation. Volatile sections are never part of the system prompt, which must
+stay byte-identical: they become notes at the end of the history and stay there (pattern
+"prompt-architecture").
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from msgspec import Struct
 from agent.prompt.prompt_context import PromptContext
 
 Compute = Callable[[PromptContext], str | None]
-"""Return a section's text, or None when it is empty."""
+"""Returns a section's text, or None if it is empty."""
 
 
 class Zone(StrEnum):
@@ -43,7 +44,7 @@ class SectionRegistry:
     """The sections in the order they were registered."""
 
     def __init__(self) -> None:
-        """Begin empty."""
+        """Start without sections."""
         self._sections: dict[str, Section] = {}
 
     def register_cached_section(
@@ -73,7 +74,7 @@ class SectionRegistry:
         return tuple(s for s in self._sections.values() if s.zone is zone)
 
     def all(self) -> tuple[Section, ...]:
-        """Return every section, for an audit of cache intents and reasons."""
+        """Return every section, for an audit of zones and reasons."""
         return tuple(self._sections.values())
 
     def _add(self, section: Section) -> Section:

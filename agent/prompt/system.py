@@ -12,19 +12,19 @@ from agent.prompt.section_registry import SectionRegistry, Zone, texts
 
 
 class PromptConfig(Struct, frozen=True):
-    """What may replace the default prompt, the strongest first.
+    """What may replace the default prompt, in order of precedence.
 
-    `append_tail` comes last whatever won, except behind an override.
+    `append_tail` is always added at the end, except to an override.
     """
 
     override: str | None = None
-    """Replaces everything: for special loops such as a summary."""
+    """Replaces the whole prompt, for special loops such as a summary."""
     coordinator: str | None = None
     agent: str | None = None
     """The prompt of an agent definition."""
     agent_mode: Literal["append", "replace"] = "replace"
     custom: str | None = None
-    """`--system-prompt`: in place of the static sections; the session's facts stay."""
+    """`--system-prompt`: replaces the static sections, but not those of the session."""
     append_tail: str | None = None
     """`--append-system-prompt`."""
 
@@ -32,10 +32,10 @@ class PromptConfig(Struct, frozen=True):
 def build_system(
     context: PromptContext, registry: SectionRegistry, config: PromptConfig | None = None
 ) -> tuple[Block, ...]:
-    """Return the system blocks: the static zone, the session zone, the tail; empty ones are absent.
+    """Return the system blocks: the static zone, the session zone, the tail; empty ones are omitted.
 
-    Call it once per conversation and store the value: any later change would invalidate the cache
-    and every thinking block.
+    Call it once per conversation and store the result: any change would invalidate the cache and
+    every thinking block.
     """
     chosen = config or PromptConfig()
     if chosen.override is not None:
@@ -48,7 +48,7 @@ def build_system(
 
 
 def opening_notes(context: PromptContext, registry: SectionRegistry) -> tuple[str, ...]:
-    """Return the volatile sections as notes that open a conversation and stay in its history."""
+    """Return the volatile sections as notes for the start of a conversation."""
     return texts(registry.sections(Zone.VOLATILE), context)
 
 
