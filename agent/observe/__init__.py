@@ -1,4 +1,4 @@
-"""Three independent views of a run, free of content unless asked for it.
+"""Three independent records of a run, without content unless the user wants it.
 
 `event_log` records what happened, `cost_tracker` what it cost, `spans` how long it took and where.
 """

@@ -1,4 +1,4 @@
-"""What a session costs: four token types per model, by prompt and in total, across restarts."""
+"""Costs of a session: by model and token type, by prompt and in total, across restarts."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from agent.model.prices import PriceTable, canonical_name, shipped_prices
 
 RUNAWAY_FLOOR_USD: Final = 2.0
 RUNAWAY_FACTOR: Final = 5.0
-"""A prompt is called a runaway when it cost this much more than earlier prompts on average, and at
-least the floor."""
+"""A prompt is a runaway if it costs at least this multiple of the average of earlier prompts, and
+at least `RUNAWAY_FLOOR_USD`."""
 
 MAX_PROMPTS: Final = 50
-"""Costs of single prompts remembered; every usage record of a transcript holds them all."""
+"""Costs of single prompts that are kept; each usage record of a transcript has all of them."""
 
 
 class ModelCost(Struct, frozen=True):
@@ -27,7 +27,7 @@ class ModelCost(Struct, frozen=True):
     cost_usd: float = 0.0
     responses: int = 0
     is_priced: bool = True
-    """False when some response had no known price, so that the cost is too low."""
+    """False if some response had no known price, so that the cost is too low."""
 
     @property
     def cache_hit_rate(self) -> float:
@@ -37,7 +37,7 @@ class ModelCost(Struct, frozen=True):
 
 
 class CostState(Struct, frozen=True):
-    """Everything spent so far. Replaced, never changed."""
+    """All costs so far. Replaced, never changed."""
 
     models: Mapping[str, ModelCost]
     """By canonical name, in order of first use."""
@@ -51,7 +51,7 @@ class CostState(Struct, frozen=True):
 
     @property
     def usage(self) -> Usage:
-        """Tokens of the session, all models together."""
+        """Tokens of the session, for all models together."""
         return sum((model.usage for model in self.models.values()), Usage())
 
     @property
@@ -60,13 +60,13 @@ class CostState(Struct, frozen=True):
         return all(model.is_priced for model in self.models.values())
 
     def is_runaway(self) -> bool:
-        """Return whether the running prompt costs far more than those before it."""
+        """Return whether the running prompt costs far more than earlier ones."""
         *earlier, current = self.prompts_usd or (0.0,)
         usual = sum(earlier) / len(earlier) if earlier else 0.0
         return current >= max(RUNAWAY_FLOOR_USD, RUNAWAY_FACTOR * usual)
 
     def as_json(self) -> dict[str, object]:
-        """Return the state for a transcript; `read_cost_state` reads it back."""
+        """Return the state as JSON for a transcript; `read_cost_state` parses it."""
         models = {
             name: {
                 "usage": asdict(model.usage),
@@ -83,7 +83,7 @@ class CostTracker:
     """Adds up responses as they arrive."""
 
     def __init__(self, *, prices: PriceTable | None = None, state: CostState | None = None) -> None:
-        """`state` is what a resumed session has spent already."""
+        """`state` has the costs of a resumed session."""
         self.prices = prices or shipped_prices()
         self.state = state or CostState({})
 
@@ -93,12 +93,12 @@ class CostTracker:
         return self.state.total_usd
 
     def begin_prompt(self) -> None:
-        """Count what follows as a prompt of its own."""
+        """Count the following responses as a new prompt."""
         latest = (*self.state.prompts_usd, 0.0)[-MAX_PROMPTS:]
         self.state = replace(self.state, prompts_usd=latest)
 
     def add(self, model: str, usage: Usage) -> float:
-        """Add one response and return its cost in US dollars; 0 where the price is unknown."""
+        """Add one response and return its cost in US dollars; 0 if the price is unknown."""
         price = self.prices.price_of(model)
         cost = price.cost_usd(usage) if price is not None else 0.0
         name = canonical_name(model)
@@ -118,7 +118,7 @@ class CostTracker:
 
 
 def read_cost_state(record: object) -> CostState:
-    """Read what `CostState.as_json` wrote; whatever makes no sense counts as nothing spent."""
+    """Parse what `CostState.as_json` returned; invalid values count as 0."""
     models: dict[str, ModelCost] = {}
     table = record if isinstance(record, Mapping) else {}
     rows = table.get("models")

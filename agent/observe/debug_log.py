@@ -1,6 +1,6 @@
 """The `--debug` log: records of the program's loggers and every logged event, in a private file.
 
-Secrets are taken out of each line. The newest logs stay, older ones are removed.
+Secrets are redacted in each line. Only the newest logs are kept.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ LOGGERS: Final = ("agent", "hooks", "permissions", "tui", "asyncio", "anthropic"
 
 
 class DebugLog(logging.Handler):
-    """One file, open for a run. What cannot be written is dropped: a log never ends a program."""
+    """One file for one run. Lines that cannot be written are dropped without an error."""
 
     def __init__(self, path: Path, *, redact: Callable[[str], str] = lambda text: text) -> None:
         """Open the file (0600, in a directory of 0700) and listen to the program's loggers.
 
         Raises:
-            OSError: it cannot be made.
+            OSError: the file cannot be created.
         """
         super().__init__(logging.DEBUG)
         make_private_dir(path.parent)
@@ -51,19 +51,19 @@ class DebugLog(logging.Handler):
             logger.addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take a record of a logger."""
+        """Write a record of a logger."""
         try:
             self._lines(self.format(record))
         except (ValueError, TypeError):
-            # A message that does not fit its arguments is somebody's bug, and not worth a crash.
+            # A message that does not match its arguments is a bug, but must not cause a crash.
             return
 
     def event(self, event: LoggedEvent) -> None:
-        """Take a logged event."""
+        """Write a logged event."""
         self._lines(json.dumps(event.as_json()))
 
     def close(self) -> None:
-        """Stop listening, write what is left, close the file; safe to call twice."""
+        """Stop listening, write pending lines, close the file; safe to call twice."""
         for logger, level in self._levels:
             logger.removeHandler(self)
             logger.setLevel(level)
@@ -78,14 +78,14 @@ class DebugLog(logging.Handler):
     def _write(self, line: str) -> None:
         if self._stream is None:
             return
-        # A full disk costs lines of the log, and nothing else.
+        # On a full disk only lines of the log are lost.
         with contextlib.suppress(OSError):
             self._stream.write(self._redact(line).replace("\n", "\n    ") + "\n")
             self._stream.flush()
 
 
 def debug_path(agent_home: Path, session_id: str) -> Path:
-    """Return where a session's debug log lies."""
+    """Return the path of a session's debug log."""
     return agent_home / "cache" / "debug" / f"{session_id}.log"
 
 

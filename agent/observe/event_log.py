@@ -1,6 +1,6 @@
-"""A log of named events with numbers only: safe to share, because no text can slip into it.
+"""A log of named events with numbers only; safe to share, because it contains no free text.
 
-A string needs `Verified`, which declares explicitly that somebody checked it.
+A string must be wrapped in `Verified`, which declares that it was checked.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ Value = bool | int | float
 
 
 class Verified(Struct, frozen=True):
-    """A string that was checked: it holds no path, no prompt, no code, no name of a user."""
+    """A string that was checked to contain no path, prompt, code or user name."""
 
     text: str
     reason: str
-    """Why it is safe; stays in the source and is not logged."""
+    """Why it is safe; for readers of the source, not logged."""
 
 
 class LoggedEvent(Struct, frozen=True):
@@ -42,10 +42,10 @@ Sink = Callable[[LoggedEvent], None]
 
 
 class EventLog:
-    """Hands events to one sink; without a sink nothing is stored."""
+    """Passes events to one sink; without a sink nothing is stored."""
 
     def __init__(self, sink: Sink | None = None, *, clock: Callable[[], float] = time.time) -> None:
-        """`sink` is there from the first event on: what it takes is written elsewhere."""
+        """`sink` receives every event."""
         self._sink = sink
         self._clock = clock
 
@@ -59,7 +59,7 @@ class EventLog:
             elif isinstance(value, bool | int | float):
                 numbers[name] = value
             elif value is not None:
-                # Callers that a type checker has not seen: leaking is worse than losing.
+                # For callers without type checking: it is better to fail than to leak a text.
                 raise TypeError(f"{event}.{name}: a string must be wrapped in Verified")
         if self._sink is not None:
             self._sink(LoggedEvent(event, self._clock(), numbers, labels))

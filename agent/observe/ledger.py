@@ -1,6 +1,6 @@
-"""What all sessions cost together: one small database, shared by every running program.
+"""The costs of all sessions: one small database, shared by all running programs.
 
-Sums only, by session, day and model. Losing it loses the sums and nothing else.
+It contains only sums by session, day and model; if it is lost, nothing else is affected.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from agent.observe.cost_tracker import CostState
 from permissions.base.files.private_file import make_private_file
 
 if TYPE_CHECKING:
-    # Loaded with the first entry, which is written after the first answer.
+    # Imported with the first entry, after the first answer.
     import sqlite3
 
 _BUSY_TIMEOUT_S: Final = 2.0
@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS cost(
 
 
 class LedgerEntry(Struct, frozen=True):
-    """One response that was paid for."""
+    """The cost of one response."""
 
     session: str
     day: date
@@ -43,7 +43,7 @@ class LedgerEntry(Struct, frozen=True):
 
 
 class Sums(Struct, frozen=True):
-    """US dollars spent, all sessions together."""
+    """Costs of all sessions in US dollars."""
 
     today_usd: float = 0.0
     month_usd: float = 0.0
@@ -52,28 +52,28 @@ class Sums(Struct, frozen=True):
 
 
 class Costs(Struct, frozen=True):
-    """What was paid: in this session by model, and in all sessions together."""
+    """Access to the costs of this session by model, and of all sessions."""
 
     session: Callable[[], CostState]
     everywhere: Callable[[], Awaitable[Sums]]
 
 
 def ledger_path(agent_home: Path) -> Path:
-    """Return where the ledger lies."""
+    """Return the path of the ledger."""
     return agent_home / "costs.db"
 
 
 class Ledger:
-    """Adds entries and sums them up. Every call opens the file anew: it is used a few times a
-    minute, by several programs."""
+    """Stores entries and sums them. Every call opens the file again, because it is only used a few
+    times per minute, by several programs."""
 
     def __init__(self, path: Path) -> None:
-        """Nothing is made before the first entry."""
+        """Create nothing before the first entry."""
         self._path = path
         self.failure: Exception | None = None
 
     def add(self, entry: LedgerEntry) -> None:
-        """Add a response. A ledger that cannot be written ends the record, never the program."""
+        """Add a response. If the ledger cannot be written, recording stops without an error."""
         if self.failure is not None:
             return
         import sqlite3
@@ -104,7 +104,7 @@ class Ledger:
             self.failure = error
 
     def sums(self, today: date) -> Sums:
-        """Return what was spent; nothing where the file cannot be read. Call it in a thread."""
+        """Return the sums; all 0 if the file cannot be read. Blocks, so call it in a thread."""
         if not self._path.exists():
             return Sums()
         import sqlite3
@@ -125,7 +125,7 @@ class Ledger:
     def _open(self) -> Iterator[sqlite3.Connection]:
         import sqlite3
 
-        # Made by us first, so that it is private from its first byte.
+        # Created here first, so that it is never readable by others.
         make_private_file(self._path)
         connection = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_S)
         try:

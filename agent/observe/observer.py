@@ -1,7 +1,7 @@
-"""What one conversation leaves behind for looking at later: spans always, a log on request.
+"""Records of one conversation for later inspection: spans always, a debug log on request.
 
-Takes every event of the conversation; files are written in threads of their own. Neither holds any
-text of users, models or files, unless the user wants it in the spans.
+It receives every event of the conversation; files are written in separate threads. The records
+contain no text of users, models or files, unless the user wants it in the spans.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from agent.observe.spans import SWEEP_INTERVAL_S, FinishedSpan, Tracer
 
 SPANS_NAME: Final = "spans.jsonl"
 CONTENT_VARIABLE: Final = "AGENT_TUI_TRACE_CONTENT"
-"""Set to anything but nothing and 0, spans hold prompts, and what tools got and gave."""
+"""If set, and not to 0, spans include prompts, and the inputs and outputs of tools."""
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -40,7 +40,7 @@ def wants_content(env: Mapping[str, str]) -> bool:
 
 
 class Observer:
-    """Give it every event, in order; close it at the end."""
+    """Records every event it is given, in order; must be closed at the end."""
 
     def __init__(
         self,
@@ -50,13 +50,13 @@ class Observer:
         redact: Callable[[str], str],
         debug: DebugLog | None = None,
     ) -> None:
-        """Start looking on.
+        """Start recording.
 
         Args:
-            session_folder: the session's own.
-            env: may ask for an export of spans, and for texts in them.
-            redact: takes secrets out of those texts.
-            debug: the log for users, on request.
+            session_directory: the directory of the session.
+            env: may request an export of spans, and texts in them.
+            redact: redacts secrets in those texts.
+            debug: the debug log, if the user wants one.
         """
         self._env = env
         self._redact = redact
@@ -73,19 +73,19 @@ class Observer:
         self._is_broken = False
 
     def record(self, event: AgentEvent) -> None:
-        """Take the next event. Never raises: an observer must not break what is looked at."""
+        """Record the next event. Never raises, so that observing cannot break a conversation."""
         if self._is_broken:
             return
         try:
             self._recorder.record(event)
-        except Exception:  # noqa: BLE001 - isolation boundary: a defect here costs the record alone
+        except Exception:  # noqa: BLE001 - isolation boundary: a defect here only ends the recording
             self._is_broken = True
             _LOG.exception("spans are not recorded any longer")
         if self._sweeping is None and self.tracer.open_spans:
             self._sweep_later()
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write pending records and close the files."""
         if self._sweeping is not None:
             self._sweeping.cancel()
             self._sweeping = None
@@ -99,14 +99,14 @@ class Observer:
             span = replace(span, content=content)
         self._file(span)
         if not self._is_export_looked_for:
-            # Its packages take long to import: in this thread, and only with a first span.
+            # Its packages take long to import, so only in this thread and with the first span.
             self._is_export_looked_for = True
             self._export = otel_exporter(self._env)
         if self._export is not None:
             self._export(span)
 
     def _sweep_later(self) -> None:
-        # Only while something is open: an idle program has no reason to wake up.
+        # Only while a span is open: an idle program must not wake up.
         loop = asyncio.get_running_loop()
         self._sweeping = loop.call_later(SWEEP_INTERVAL_S, self._sweep)
 

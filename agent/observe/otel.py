@@ -1,4 +1,4 @@
-"""Finished spans handed to OpenTelemetry, where the user has set it up by its own variables."""
+"""Export finished spans to OpenTelemetry, if its own variables request it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Tracer as OtelTracer
 
 MAX_TRACES: Final = 64
-"""Traces whose root is still open; the oldest are given up beyond that."""
+"""Most traces with an open root; the oldest are dropped beyond that."""
 MAX_PARENTS: Final = 256
-"""Calls whose agents may still be at work; the oldest are given up beyond that."""
+"""Most calls whose agents may still be running; the oldest are dropped beyond that."""
 
 
 class OtelExporter:
-    """Rebuilds each span tree once its root has ended, with the times it really had.
+    """Exports each span tree once its root has ended, with the original times.
 
-    Children end before their parents, but OpenTelemetry wants a parent first; so a tree waits until
-    it is whole. An agent in the background may end behind the tree that its call is in.
+    Children end before their parents, but OpenTelemetry needs a parent first, so a tree waits until
+    it is complete. A background agent may end after the tree that contains its call.
     """
 
     def __init__(self, tracer: OtelTracer) -> None:
@@ -29,10 +29,10 @@ class OtelExporter:
         self._tracer = tracer
         self._waiting: dict[int, list[FinishedSpan]] = {}
         self._parents: dict[int, object] = {}
-        """By span id, the contexts of calls that were exported."""
+        """Contexts of exported calls, by span id."""
 
     def __call__(self, span: FinishedSpan) -> None:
-        """Take a finished span."""
+        """Accept a finished span; export its tree if it is complete."""
         tree = self._waiting.setdefault(span.trace_id, [])
         tree.append(span)
         if span.parent_id is None or span.parent_id in self._parents:
@@ -42,7 +42,7 @@ class OtelExporter:
             self._waiting.pop(next(iter(self._waiting)))
 
     def _export(self, span: FinishedSpan, tree: list[FinishedSpan], context: object) -> None:
-        from opentelemetry import trace  # only where telemetry is on
+        from opentelemetry import trace  # only if telemetry is on
         from opentelemetry.context import Context
 
         above = context if isinstance(context, Context) else Context()
@@ -68,17 +68,17 @@ class OtelExporter:
 
 
 def is_asked_for(env: Mapping[str, str]) -> bool:
-    """Whether variables ask for spans to be sent: those of OpenTelemetry itself.
+    """Whether variables of OpenTelemetry request an export of spans.
 
-    `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, which, like all other
-    `OTEL_*` variables, its packages read by themselves.
+    These are `OTEL_EXPORTER_OTLP_ENDPOINT` and `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`; its packages
+    read these and all other `OTEL_*` variables themselves.
     """
     variables = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
     return env.get("OTEL_SDK_DISABLED", "").lower() != "true" and any(map(env.get, variables))
 
 
 def missing_packages(env: Mapping[str, str]) -> str:
-    """Return what to install where spans are asked for and cannot be sent; empty otherwise."""
+    """Return what to install if an export is requested but impossible; empty otherwise."""
     if not is_asked_for(env):
         return ""
     packages = ("opentelemetry", "opentelemetry.sdk", "opentelemetry.exporter")
@@ -97,7 +97,7 @@ def missing_packages(env: Mapping[str, str]) -> str:
 
 
 def otel_exporter(env: Mapping[str, str]) -> OtelExporter | None:
-    """Return an exporter over OTLP; None when nothing asks for one, or its packages are missing."""
+    """Return an OTLP exporter; None if it is not requested, or its packages are missing."""
     if not is_asked_for(env):
         return None
     try:

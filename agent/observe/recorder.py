@@ -1,7 +1,7 @@
-"""Turns the agent's events into spans and log events: one consumer, nothing else to instrument.
+"""Turn the agent's events into spans and log events, so that no other code needs instrumentation.
 
-The stream contains when everything began and ended. Texts in it go to spans alone, and only
-where the user wants them there (`Tracer.records_content`).
+The stream contains the beginning and end of every operation. Its texts only go to spans, and only
+if the user wants that (`Tracer.records_content`).
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from permissions.tool_names import is_known_tool, is_mcp_name
 
 _INTERRUPTED: Final = frozenset({"aborted_streaming", "aborted_tools"})
 _RUN = tuple[str, str | None]
-"""Turn and agent: what one `Terminal` ends."""
+"""Turn and agent, which identify a run that one `Terminal` ends."""
 
 
 class EventRecorder:
-    """Give it every event, in order; it stores the open spans between them."""
+    """Records every event it is given, in order; it stores the open spans."""
 
     def __init__(self, tracer: Tracer, log: EventLog) -> None:
-        """Both stay usable by others."""
+        """Write to `tracer` and `log`, which others may use too."""
         self._tracer = tracer
         self._log = log
         self._runs: dict[_RUN, Span] = {}
@@ -57,7 +57,7 @@ class EventRecorder:
         self._hooks: dict[tuple[str, str, str | None], Span] = {}
 
     def record(self, event: AgentEvent) -> None:
-        """Take the next event."""
+        """Record the next event."""
         run = (event.turn_id, event.agent_id)
         match event:
             case RequestStart():
@@ -133,7 +133,7 @@ class EventRecorder:
     def _error(self, run: _RUN, event: ErrorEvent) -> None:
         self._end_request(run, "error")
         is_known = event.kind in FailureKind.__members__.values()
-        # Other servers may put anything into their error types.
+        # Servers may return any text as the kind of an error.
         kind = Verified(event.kind, "one of a fixed set") if is_known else None
         self._log.log("error", kind=kind)
 
@@ -171,7 +171,7 @@ class EventRecorder:
             span.end(status, outcome=event.outcome, run_s=event.elapsed_s)
         self._log.log(
             "tool",
-            # Names of MCP servers are chosen by users, others may be made up by the model.
+            # Users choose the names of MCP servers, and the model may invent names.
             name=Verified(event.name, "the name of a built-in tool")
             if is_known_tool(event.name) and not is_mcp_name(event.name)
             else None,

@@ -1,4 +1,4 @@
-"""Hands values to slow sinks in a thread of their own, so that no frame waits for a disk."""
+"""Pass values to slow sinks in a separate thread, so that no frame waits for a disk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
 CLOSE_TIMEOUT_S: Final = 2.0
-"""A disk that hangs must not prevent the program from ending."""
+"""A hanging disk must not keep the program from exiting."""
 
 T = TypeVar("T")
 _LOG: Final = logging.getLogger(__name__)
@@ -19,7 +19,7 @@ class SinkThread(Generic[T]):
     """Calls a sink with every value, in order; the thread starts with the first one."""
 
     def __init__(self, sink: Callable[[T], None], *, name: str) -> None:
-        """What `sink` raises costs the value that it was given; the first time is logged."""
+        """If `sink` raises, the value is lost; the first such error is logged."""
         self._sink = sink
         self._name = name
         self._queue: queue.SimpleQueue[T | None] = queue.SimpleQueue()
@@ -27,7 +27,7 @@ class SinkThread(Generic[T]):
         self._is_closed = False
 
     def __call__(self, value: T) -> None:
-        """Hand over a value; never waits."""
+        """Queue a value; never blocks."""
         if self._is_closed:
             return
         if self._thread is None:
@@ -36,7 +36,7 @@ class SinkThread(Generic[T]):
         self._queue.put(value)
 
     def close(self) -> None:
-        """Return when everything was taken, or after `CLOSE_TIMEOUT_S`; safe to call twice."""
+        """Return when all values are processed, or after `CLOSE_TIMEOUT_S`; safe to call twice."""
         self._is_closed = True
         if self._thread is not None:
             self._queue.put(None)

@@ -1,4 +1,4 @@
-"""Finished spans in a file, one JSON object a line, and back."""
+"""Write finished spans to a file, one JSON object per line, and read them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from agent.observe.spans import FinishedSpan, SpanKind, SpanStatus
 
 
 class SpanFile:
-    """Appends spans; a file that cannot be written ends the record, never the program."""
+    """Appends spans; if the file cannot be written, recording stops without an error."""
 
     def __init__(self, path: Path) -> None:
-        """The directory must exist; the file is for its owner alone."""
+        """The directory must exist; the file is created with mode 0600."""
         self._path = path
         self.failure: OSError | None = None
 

@@ -6,8 +6,8 @@
     │   └── blocked_on_user
     └── hook
 
-A span is ended by the code that started it, with the span in hand: with several requests under
-way, "the newest one" would be the wrong one. What was not ended is found by `sweep`.
+The code that started a span ends exactly that span: with concurrent requests, "the newest one" may
+be the wrong one. `sweep` ends spans that were abandoned.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 SPAN_TTL_S: Final = 30 * 60.0
-"""After this long an open span counts as abandoned."""
+"""Age at which an open span counts as abandoned."""
 
 SWEEP_INTERVAL_S: Final = 60.0
 
@@ -50,7 +50,7 @@ class FinishedSpan(Struct, frozen=True):
 
 
 class Span:
-    """An operation under way."""
+    """An operation in progress."""
 
     __slots__ = (
         "__weakref__",
@@ -70,7 +70,7 @@ class Span:
     def __init__(
         self, tracer: Tracer, kind: SpanKind, name: str, parent: Span | None, identity: int
     ) -> None:
-        """Started by `Tracer.start` alone."""
+        """Only called by `Tracer.start`."""
         self._tracer = tracer
         self.id = identity
         self.parent_id = parent.id if parent else None
@@ -108,7 +108,7 @@ class Span:
 
 
 class Tracer:
-    """Starts spans and hands finished ones to exporters."""
+    """Starts spans and passes finished ones to exporters."""
 
     def __init__(
         self,
@@ -121,39 +121,39 @@ class Tracer:
         """Start without exporters.
 
         Args:
-            clock: seconds that never go back.
+            clock: monotonic time in seconds.
             wall_clock: Unix time.
-            records_content: an explicit choice of the user, for one session.
-            rng: gives identifiers.
+            records_content: whether spans include texts; only at the user's request.
+            rng: generates span ids.
         """
         self.clock = clock
         self.wall_clock = wall_clock
         self.records_content = records_content
         self._exporters: list[Callable[[FinishedSpan], None]] = []
-        # Not a count: the spans of a session may come from several runs of the program.
+        # Random ids, because the spans of a session may come from several runs of the program.
         self._rng = rng or Random()
-        # Weak, so that a span whose owner is gone does not live on in here.
+        # Weak references, so that a span is released with its owner.
         self._open: dict[int, weakref.ref[Span]] = {}
 
     def export_to(self, exporter: Callable[[FinishedSpan], None]) -> None:
-        """Give finished spans to the exporter too; several can be active."""
+        """Also pass finished spans to this exporter; several can be active."""
         self._exporters.append(exporter)
 
     @property
     def open_spans(self) -> int:
-        """How many spans are under way."""
+        """Number of open spans."""
         return sum(reference() is not None for reference in self._open.values())
 
     def start(self, kind: SpanKind, name: str = "", *, parent: Span | None = None) -> Span:
-        """Start a span below `parent`, which is still open; the caller ends it."""
+        """Start a span below `parent`, which must be open; the caller must end it."""
         span = Span(self, kind, name or kind, parent, self._rng.getrandbits(53))
         self._open[span.id] = weakref.ref(span)
         return span
 
     def sweep(self) -> int:
-        """End spans that are open for too long, forget those that are gone; return how many ended.
+        """End spans that have been open too long; return how many were ended.
 
-        To be called every `SWEEP_INTERVAL_S`.
+        Call it every `SWEEP_INTERVAL_S`. Spans that were garbage-collected are forgotten.
         """
         end_count = 0
         for identity, reference in list(self._open.items()):

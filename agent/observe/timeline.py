@@ -1,4 +1,4 @@
-"""A span tree as text: one line a span, with a bar that shows when it ran."""
+"""A span tree as text: one line per span, with a bar that shows when it ran."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _lines(
 
 def _bar(span: FinishedSpan, root: FinishedSpan, cells: int) -> str:
     whole_s = max(root.duration_s, 1e-9)
-    # A clock that was set back meanwhile must not draw to the left of the root.
+    # If the clock was set back meanwhile, the bar must not begin left of the root.
     start = min(max((span.started_at - root.started_at) / whole_s, 0.0), 1.0)
     indent = min(int(start * cells), cells - 1)
     length = max(1, min(round(span.duration_s / whole_s * cells), cells - indent))
