@@ -88,7 +88,7 @@ class Rewinding:
         return result
 
     async def undo_edits(self, tool_use_ids: Sequence[str]) -> RestoreResult:
-        """Undo the changes of calls to files, even while a turn is running; the model is told.
+        """Undo the changes of calls to files, even while a turn is running, and notify the model.
 
         Raises:
             SessionError: the current state cannot be stored; nothing changed.

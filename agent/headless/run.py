@@ -113,7 +113,7 @@ async def run_headless(
 def _status_for(control: Control, status: int) -> int:
     """Return the exit status for a prompt whose sender reads the result."""
     if control.is_interrupted:
-        # The sender asked for the interruption, so it is no failure.
+        # The sender asked for the interruption, so it does not count as a failure.
         control.is_interrupted = False
         return EXIT_COMPLETED
     if control.is_introduced and status == EXIT_DENIED:

@@ -69,7 +69,7 @@ class RunningAgent(Struct, kw_only=True, eq=False):
     runs: int = 0
     """How often it was started."""
     stopped_by: str = ""
-    """Who ended it: `user`, `agent` or a limit; empty if nobody did."""
+    """Who ended it: `user`, `agent` or a limit; empty otherwise."""
     is_stalled: bool = False
     inbox: list[str] = field(default_factory=list)
     """Messages that it receives with its next tool results."""

@@ -7,7 +7,7 @@ from typing import Final
 from agent.display import DiffDisplay, Display, TextDisplay
 
 MAX_DIFF_CHARS: Final = 2_000_000
-"""Old and new text together; nobody reads a longer diff, and it would take seconds to make."""
+"""Old and new text together; a longer diff is unreadable, and would take seconds to make."""
 
 
 def file_diff(name: str, old: str, new: str, *, is_new: bool) -> Display:
