@@ -32,7 +32,7 @@ class PromptConfig(Struct, frozen=True):
 def build_system(
     context: PromptContext, registry: SectionRegistry, config: PromptConfig | None = None
 ) -> tuple[Block, ...]:
-    """Return the system blocks: the static zone, the session zone, the tail; empty ones are omitted.
+    """Return the system blocks: the static zone, the session zone, the tail; no empty ones.
 
     Call it once per conversation and store the result: any change would invalidate the cache and
     every thinking block.
