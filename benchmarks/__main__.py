@@ -66,7 +66,7 @@ def _growth(variant: Variant, model: Model, quick: bool) -> Iterator[Figure]:
 
 
 def _sessions(variant: Variant, _model: Model, quick: bool) -> Iterator[Figure]:
-    # The library alone: the same for every way to draw, and not to be had of other programs.
+    # Measured without a terminal: the same for every variant, and impossible with other programs.
     if variant.label == OURS:
         yield from measure_sessions(quick=quick)
 
@@ -120,7 +120,7 @@ GROUPS: Final[dict[str, Group]] = {
 
 
 def main() -> int:
-    """Run the groups asked for on each variant; 1 when a program did not come up."""
+    """Run the requested groups on each variant; return 1 if a program did not start."""
     arguments = _arguments()
     results: dict[str, list[Figure]] = {}
     has_failed = False
@@ -180,7 +180,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _variants(arguments: argparse.Namespace, model: Model, scratch: Path) -> Iterator[Variant]:
-    """Yield what to measure, each with a home and a project folder of its own."""
+    """Yield the variants to measure, each with its own home and project directory."""
     ours = str(Path(sys.executable).parent / "agent-tui")
     programs: list[tuple[str, list[str], dict[str, str]]] = [(OURS, [ours], {})]
     if not arguments.only_ours:

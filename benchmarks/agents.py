@@ -1,4 +1,4 @@
-"""Typing while agents work, side by side or of a workflow, against typing while nothing happens."""
+"""Typing latency while agents or a workflow run, compared with an idle program."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ AGENTS = 10
 AGENTS_OF_WORKFLOW = 200
 _ENTER = b"\r"
 _WORDS = 900
-"""What each of ten agents says: some 18 s, longer than the keys take."""
+"""Words of each of ten agents; this takes about 18 s, longer than typing the keys."""
 _WORDS_OF_WORKFLOW = 50
-"""One of 200 takes a second, and ten of them work at a time."""
+"""Words of each of 200 agents; one takes a second, and ten run at once."""
 
 
 def measure_agents(variant: Variant, model: Model) -> Iterator[Figure]:
-    """Yield the times of keys, and how much slower they are with agents.
+    """Yield the latency of keys, and how much slower they are with agents.
 
     Raises:
-        NoEchoError: no key showed.
+        NoEchoError: no typed key appeared on the screen.
     """
     prompt = agents_prompt(AGENTS, _WORDS, TOKENS_PER_S)
     yield from _measure(variant, model, prompt, f"{AGENTS} agents")

@@ -1,4 +1,4 @@
-"""What a program wrote as a recording that asciinema plays: its version 2 file format."""
+"""Write a program's output as a recording for asciinema, in its file format version 2."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Final
 from benchmarks.program import Happening, Output
 
 LONGEST_PAUSE_S: Final = 2.5
-"""Longer pauses are cut: nobody watches a model think."""
+"""Longer pauses are shortened, because watching a model think is boring."""
 
 
 def as_cast(
     happenings: Iterable[Happening], *, columns: int, rows: int, title: str, start_s: float
 ) -> str:
-    """Return a header and one line for each piece of output; times count from `start_s`.
+    """Return a header and one line for each output; times are relative to `start_s`.
 
-    Characters that were cut between two pieces come whole with the second.
+    A character that was split between two outputs is part of the second.
     """
     lines = [
         json.dumps(
@@ -44,7 +44,7 @@ def as_cast(
 
 
 def _whole(data: bytes) -> int:
-    """Return how many bytes end with a whole character."""
+    """Return the length of the longest prefix that ends with a complete UTF-8 character."""
     for distance in range(1, min(4, len(data)) + 1):
         byte = data[-distance]
         if byte < 0x80:

@@ -1,6 +1,6 @@
-"""Settings and credentials with which a program under measurement reaches Claude on clouds.
+"""Settings and credentials for measuring the program with Claude on cloud providers.
 
-The clouds' addresses are the scripted model's; Google's tokens come from a server of our own.
+The addresses of the clouds are those of the scripted model; a local server issues Google's tokens.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TOKEN: Final = {"access_token": "a-token", "expires_in": 3600, "token_type": "B
 
 
 def cloud_providers(base_url: str) -> dict[str, Mapping[str, object]]:
-    """Return the `providers` of settings for clouds at an address."""
+    """Return the `providers` settings for clouds at `base_url`."""
     return {
         "bedrock": {"baseUrl": base_url, "options": {"region": "eu-central-1"}},
         "vertex": {
@@ -38,7 +38,7 @@ def cloud_providers(base_url: str) -> dict[str, Mapping[str, object]]:
 
 @contextmanager
 def cloud_credentials(home: Path) -> Iterator[dict[str, str]]:
-    """Yield the variables that hold credentials; tokens are given out until the end."""
+    """Yield the variables with credentials; the token server runs until the context ends."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Tokens)
     Thread(target=server.serve_forever, daemon=True).start()
     account = home / "account.json"
@@ -66,7 +66,7 @@ class _Tokens(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the benchmark's table goes to the same place."""
+        """Write nothing, because the benchmark's table goes to the same place."""
 
 
 def _account(token_uri: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What a confinement costs: one command in bash, bare and under each, as Bash starts it."""
+"""The cost of confinement: one bash command, unconfined and under each confinement."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LIMITS: Final = RunLimits(60.0)
 
 
 def measure_confinement(*, quick: bool) -> Iterator[Figure]:
-    """Yield what a command takes in bash: bare in ms, under a confinement as a multiple."""
+    """Yield the time of a bash command: unconfined in ms, confined as a multiple of that."""
     with tempfile.TemporaryDirectory(prefix="bench-confined-") as scratch:
         sandbox = _sandbox(Path(scratch))
         times = asyncio.run(_times(sandbox, 10 if quick else 50))
@@ -54,7 +54,7 @@ def measure_confinement(*, quick: bool) -> Iterator[Figure]:
 
 
 async def _times(sandbox: Sandbox, rounds: int) -> dict[str, list[float]]:
-    """Return milliseconds; the kinds alternate, so that all of them meet the same load."""
+    """Return times in ms by kind; the kinds alternate, so that all meet the same load."""
     sandbox.network = SessionNetwork(HostGate(HostRules), env={})
     names = [
         name for name, request in _REQUESTS.items() if can_hold(sandbox.level, request.confinement)
@@ -68,7 +68,7 @@ async def _times(sandbox: Sandbox, rounds: int) -> dict[str, list[float]]:
 
 
 def _sandbox(scratch: Path) -> Sandbox:
-    """Return a sandbox over a project of 1,000 files in 50 directories, with a repository."""
+    """Return a sandbox for a git repository with 1,000 files in 50 directories."""
     project, temp_dir = scratch / "home" / "project", scratch / "home" / ".agent" / "tmp"
     for directory in (temp_dir, *(project / f"package{number}" for number in range(50))):
         directory.mkdir(parents=True)

@@ -1,6 +1,6 @@
-"""What deciding costs: a call against many rules, an event without and with hooks.
+"""The cost of decisions: a call with many rules, an event with and without hooks.
 
-Figures of the library alone, without a terminal: `python -m benchmarks decisions`.
+Measured without a terminal: `python -m benchmarks decisions`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ EVERYDAY: Final = (
     'mv dist/b.js dist/c{n}.js; git commit -am "fix: part {n}" && CI=1 make lint || '
     'echo "failed in $HOME/{n}"'
 )
-"""What is asked for every day: ten commands, two redirections, files, quotes and a variable."""
+"""An everyday command: ten parts, two redirections, files, quotes and a variable."""
 
 
 def measure_decisions(*, quick: bool) -> Iterator[Figure]:
@@ -105,7 +105,7 @@ class _NoAbort:
 
 
 async def _median_call_ms(context: PermissionContext, times: int) -> float:
-    """Take a call that only reads through the gate: evaluated, then answered by the classifier."""
+    """Return the time in ms for a read-only call: evaluation, and the classifier's answer."""
     gate = PermissionGate(
         context,
         InteractiveHandler([LocalClassifier(lambda request: gate.current_evaluation(request))]),
@@ -185,4 +185,4 @@ def _median_ms(work: Callable[[int], None], times: int) -> float:
 
 
 def _ignore(_value: object) -> None:
-    """Drop a value that only its making was measured of."""
+    """Drop a value of which only the creation is measured."""

@@ -1,4 +1,4 @@
-"""What is measured: functions from a running program, or a way to start one, to figures."""
+"""The measurements: functions that take a running program, or a variant, and return figures."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ class Figure:
 
     name: str
     value: float | None
-    """None: the program never came to it."""
+    """None if the program never got that far."""
     unit: str
 
 
 class NoEchoError(Exception):
-    """The program never showed a typed key, so there is nothing to measure."""
+    """The program never showed a typed key, so that nothing can be measured."""
 
     def __init__(self, screen: str) -> None:
         super().__init__(f"no typed key showed; the screen:\n{screen}")
 
 
 class NoAnswerError(Exception):
-    """A prompt never reached the model, so nothing came to be measured."""
+    """A prompt never reached the model, so that nothing can be measured."""
 
     def __init__(self, screen: str) -> None:
         super().__init__(f"the model was not asked; the screen:\n{screen}")
@@ -68,13 +68,13 @@ class Variant:
     label: str
     command: tuple[str, ...]
     environment: Mapping[str, str]
-    """All of it, the model's address included."""
+    """The whole environment, including the model's address."""
     directory: Path
     columns: int = 120
     rows: int = 40
 
     def spawn(self, *arguments: str) -> Program:
-        """Start it in a terminal of its size."""
+        """Start the program in a terminal of this size."""
         return Program.spawn(
             [*self.command, *arguments],
             environment=self.environment,
@@ -85,14 +85,14 @@ class Variant:
 
     @contextmanager
     def ready(self) -> Iterator[Program]:
-        """Start it, wait until a typed key shows, and end it afterwards.
+        """Start the program, wait until a typed key appears, and end the program afterwards.
 
         Raises:
-            NoEchoError: no key showed within 30 s.
+            NoEchoError: no key appeared within 30 s.
         """
         program = self.spawn()
         try:
-            # A program that loses what is typed before its first frame gets more chances.
+            # Retry for programs that lose keys typed before their first frame.
             for _ in range(10):
                 program.type(KEY.encode())
                 if program.wait_until(lambda screen: screen.longest_run(KEY) > 0, timeout_s=3):
@@ -108,7 +108,7 @@ class Variant:
 
 
 def measure_start(variant: Variant, model: Model, *, starts: int) -> list[Figure]:
-    """Time from spawn to the first frame, a key typed at once echoed, the first request."""
+    """Time from the start to the first frame, to the echo of an early key, to the first request."""
     frames, echoes, requests, headless = [], [], [], []
     for run in range(starts):
         program, first = variant.spawn(), _FirstSights()
@@ -137,7 +137,7 @@ def measure_start(variant: Variant, model: Model, *, starts: int) -> list[Figure
 
 
 def measure_idle(program: Program, seconds: float) -> list[Figure]:
-    """Processor time and output of a program that has nothing to do."""
+    """Memory, processor time and output of an idle program."""
     program.wait_for_quiet(1.0)
     memory_mb, cpu_s, start = program.memory_mb(), program.cpu_s(), len(program.happenings)
     program.listen(seconds)
@@ -150,7 +150,7 @@ def measure_idle(program: Program, seconds: float) -> list[Figure]:
 
 
 def measure_typing(program: Program, *, when: str, keys: int = _KEYS) -> list[Figure]:
-    """Time from typing a key to the output that shows it, in whatever state the program is."""
+    """Time from typing a key to the output that shows it, in the current state of the program."""
     echoes, output_bytes = _type_keys(program, keys)
     figures = [
         Figure(f"key echo {when}, p50", _percentile(echoes, 50), "ms"),
@@ -163,7 +163,7 @@ def measure_typing(program: Program, *, when: str, keys: int = _KEYS) -> list[Fi
 
 
 def measure_stream(program: Program, model: Model, words: int) -> list[Figure]:
-    """What it costs to show a streamed answer, and how soon it is shown."""
+    """Processor time and output for showing a streamed answer, and its latency."""
     seconds = stream_seconds(words, TOKENS_PER_S)
     prompt = stream_prompt(words, TOKENS_PER_S)
     cpu_s = program.cpu_s()
@@ -201,7 +201,7 @@ def measure_stream(program: Program, model: Model, words: int) -> list[Figure]:
 
 
 def measure_typing_while_streaming(program: Program, *, when: str) -> list[Figure]:
-    """Key echo while an answer streams."""
+    """Latency of key echo while an answer streams."""
     keys = _KEYS
     words = int(1.4 * keys * 0.1 * TOKENS_PER_S / 1.6) + 80
     send(program, stream_prompt(words, TOKENS_PER_S))
@@ -212,7 +212,7 @@ def measure_typing_while_streaming(program: Program, *, when: str) -> list[Figur
 
 
 def measure_resizes(program: Program, variant: Variant) -> list[Figure]:
-    """One hundred sizes in two seconds while somebody types, and the picture afterwards."""
+    """One hundred resizes in two seconds during typing, and the final screen."""
     program.wait_for_quiet()
     sizes = [(variant.columns - i * 7 % 41, variant.rows - i * 5 % 17) for i in range(1, 100)]
     sizes.append((variant.columns, variant.rows))
@@ -239,7 +239,7 @@ def measure_resizes(program: Program, variant: Variant) -> list[Figure]:
 
 
 def measure_long_transcript(program: Program, model: Model, lines: Sequence[int]) -> list[Figure]:
-    """Typing and memory once the transcript has so many lines, smallest number first.
+    """Typing latency and memory for transcripts of these lengths, given in ascending order.
 
     Raises:
         NoAnswerError: a request for more lines never reached the model.
@@ -261,7 +261,7 @@ def measure_long_transcript(program: Program, model: Model, lines: Sequence[int]
 
 
 def measure_growth(program: Program, turns: int = 40) -> list[Figure]:
-    """Processor time of a late turn in proportion to an early one."""
+    """Processor time of a late turn relative to an early one."""
     costs = []
     for _ in range(turns):
         cpu_s = program.cpu_s()
@@ -273,7 +273,7 @@ def measure_growth(program: Program, turns: int = 40) -> list[Figure]:
 
 
 class _FirstSights:
-    """When anything, and when the key, was first seen."""
+    """Records when anything, and when the key, was first on the screen."""
 
     def __init__(self) -> None:
         self.frame_s: float | None = None
@@ -287,7 +287,7 @@ class _FirstSights:
 
 
 class _KeyCounter:
-    """When each of the typed keys was first on the screen."""
+    """Records when each of the typed keys was first on the screen."""
 
     def __init__(self) -> None:
         self.shown_s: list[float] = []
@@ -303,7 +303,7 @@ class _KeyCounter:
 
 
 class _MarkSights:
-    """When each mark of a streamed text was first seen, and how many cells changed."""
+    """Records when each mark of a streamed text was first on the screen, and changed cells."""
 
     def __init__(self) -> None:
         self.seen_s: dict[str, float] = {}
@@ -318,7 +318,7 @@ class _MarkSights:
 
 
 def _type_keys(program: Program, keys: int) -> tuple[list[float], int]:
-    """Type keys at a user's uneven pace and erase them; the echo times in ms, and the output."""
+    """Type keys at an uneven pace and erase them; return echo times in ms, and output bytes."""
     chance = random.Random(keys)
     program.review()
     counter = _KeyCounter()
@@ -341,7 +341,7 @@ def _erase(program: Program, keys: int) -> None:
 
 
 def send(program: Program, prompt: str) -> float:
-    """Type a prompt and send it once it shows; the time of sending."""
+    """Type a prompt and send it once it is shown; return the time of sending."""
     program.wait_for_quiet()
     program.type(prompt.encode())
     program.wait_until(lambda screen: prompt[-12:] in screen.text(), timeout_s=5)
@@ -368,7 +368,7 @@ def _bytes_written(happenings: Sequence[Happening]) -> int:
 
 
 def _bursts(outputs: Sequence[Output]) -> int:
-    """Count groups of writes less than 4 ms apart: frames, whether a program marks them or not."""
+    """Count groups of writes less than 4 ms apart, which are frames even if not marked as such."""
     return sum(late.at_s - early.at_s > 0.004 for early, late in pairwise(outputs)) + 1
 
 
@@ -378,7 +378,7 @@ def _median(values: Sequence[float | None]) -> float | None:
 
 
 def _percentile(values: Sequence[float], percent: int) -> float | None:
-    """Return the value at this rank, the nearest above; None for no values."""
+    """Return a percentile by the nearest-rank method; None without values."""
     if not values:
         return None
     return sorted(values)[max(0, math.ceil(len(values) * percent / 100) - 1)]

@@ -1,4 +1,4 @@
-"""A home of somebody who has used the program for long: commands, skills, what was typed."""
+"""A home directory after long use: many commands, skills and prompts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROMPTS: Final = 100_000
 def measure_filled(
     variant: Variant, model: Model, scratch: Path, *, starts: int
 ) -> Iterator[Figure]:
-    """Measure starts with a full home, each figure beside that of an empty one."""
+    """Measure starts with a filled home; each figure is followed by that of an empty one."""
     home = scratch / "filled-home"
     fill(home, variant.directory)
     filled_variant = replace(variant, environment={**variant.environment, "HOME": str(home)})
@@ -36,7 +36,7 @@ def measure_filled(
 
 
 def fill(home: Path, project: Path) -> None:
-    """Write the files."""
+    """Write the files of a filled home."""
     agent_home = home / ".agent"
     commands = agent_home / "commands"
     commands.mkdir(parents=True)

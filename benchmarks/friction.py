@@ -1,4 +1,4 @@
-"""How often everyday commands are asked about or denied, by mode and level.
+"""How often everyday commands cause an ask or a denial, by mode and sandbox level.
 
 `python -m benchmarks.friction` prints a table of questions and denials in 100 commands.
 """
@@ -23,7 +23,7 @@ _ALLOWED: Final = "cargo cp curl docker gh git go make mkdir mv node npm npx pip
 RULES: Final = tuple(
     RuleText(f"Bash({name} *)", RuleBehavior.ALLOW, RuleSource.USER) for name in _ALLOWED.split()
 )
-"""What users allow who are tired of questions."""
+"""Rules of a user who wants few questions."""
 COMMANDS: Final = Path(__file__).parents[1] / "tests/permissions/commands/allowed.txt"
 MODES: Final = (Mode.DEFAULT, Mode.ACCEPT_EDITS, Mode.PLAN, Mode.DONT_ASK)
 STATES: Final = {
@@ -35,7 +35,7 @@ STATES: Final = {
 
 
 def everyday_commands() -> Iterator[str]:
-    """Yield each command of the corpus of everyday work once."""
+    """Yield each command of the corpus of everyday commands once."""
     lines = COMMANDS.read_text("utf-8").splitlines()
     texts = (line for line in lines if line and not line.startswith(("#", "[")))
     for text in dict.fromkeys(texts):

@@ -1,4 +1,4 @@
-"""The manual page `docs/agent-tui.1`, made from the command line's own options and texts."""
+"""Generate the manual page `docs/agent-tui.1` from the options and texts of the command line."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ FILES: Final = (
 
 
 def page() -> str:
-    """Return the page as roff; the same for the same command line."""
+    """Return the page as roff; deterministic for the same command line."""
     context = click.Context(run, info_name="agent-tui", **run.context_settings)
     lines = [
         '.TH AGENT-TUI 1 "" "agent-tui" "User Commands"',
@@ -87,7 +87,7 @@ def _options(context: click.Context) -> Iterator[str]:
     for title, names in SECTIONS:
         yield f".SS {_text(title)}"
         yield from _terms(records.pop(name) for name in names)
-    # Its names are those of whatever context asked first.
+    # click caches this option's names from the first context that asked.
     records["help"] = ("-h, --help", "Show this message and exit.")
     yield ".SS About"
     yield from _terms(records.values())
@@ -134,6 +134,6 @@ def _terms(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """Return text that roff prints as it is written, on one line."""
+    """Return text as one line, escaped for roff."""
     line = re.sub(r"\s+", " ", text.strip()).replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{line}" if line.startswith((".", "'")) else line

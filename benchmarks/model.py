@@ -1,4 +1,4 @@
-"""The scripted model as a process of its own, which answers benchmark prompts and tells when."""
+"""The scripted model in a separate process, which answers benchmark prompts and reports times."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from agent.model.scripted.server import RecordedRequest, ScriptedServer
 KEY: Final = "Q"
 """The key that benchmarks type; no text of the model contains it."""
 MARK_EVERY: Final = 8
-"""Each so many words one is unique, to see when it was sent and when it was shown."""
+"""One of this many words is unique, to detect when it was sent and when it was shown."""
 
 _STREAM = re.compile(r"bench stream (\d+) words at (\d+) tokens/s")
 _FILL = re.compile(r"bench fill (\d+) lines")
@@ -38,7 +38,7 @@ _SMALL_USAGE: Final = {
     "cache_creation_input_tokens": 0,
     "cache_read_input_tokens": 0,
 }
-"""Told whatever was said, so that no program compacts the long transcript being measured."""
+"""Always reported, so that no program compacts the long transcript that is measured."""
 _FAULTY: Final = "over a bad connection"
 _SCRIPT: Final = """export const meta = { name: 'bench', description: 'streams' };
 const parts = Array.from({ length: %d }, (_, part) => part);
@@ -58,12 +58,12 @@ class SeenRequest:
     """Seconds of the monotonic clock, which all processes of a machine share."""
     path: str
     prompt: str
-    """The newest text of the user; empty for other requests than messages."""
+    """The user's latest text; empty for requests other than messages."""
 
 
 @dataclass(slots=True)
 class Model:
-    """A running model server and what it has been asked."""
+    """A running model server and the requests it received."""
 
     process: subprocess.Popen[str]
     base_url: str
@@ -87,10 +87,10 @@ class Model:
         return cls(process, json.loads(first_line)["base_url"])
 
     def update(self) -> list[SeenRequest]:
-        """Take in what was asked since the last call; everything that was asked so far."""
+        """Read new requests from the server; return all requests so far."""
         output = self.process.stdout
         assert output is not None
-        # Past the stream's own buffer: a line that waits there would not make the pipe ready.
+        # Unbuffered, because `select` does not see lines in the stream's own buffer.
         while select.select([output], [], [], 0)[0]:
             data = os.read(output.fileno(), 65536)
             if not data:
@@ -100,7 +100,7 @@ class Model:
         return self.requests
 
     def find(self, prompt: str, *, after_s: float) -> SeenRequest | None:
-        """Return the first message request since then whose prompt contains this text."""
+        """Return the first request since `after_s` whose prompt contains this text, or None."""
         for request in self.update():
             if request.at_s >= after_s and prompt in request.prompt:
                 return request
@@ -114,30 +114,29 @@ class Model:
 
 
 def stream_prompt(words: int, tokens_per_s: int) -> str:
-    """Return the prompt that makes the model stream so many words at this rate."""
+    """Return the prompt that makes the model stream this many words at this rate."""
     return f"bench stream {words} words at {tokens_per_s} tokens/s"
 
 
 def fill_prompt(lines: int) -> str:
-    """Return the prompt that makes the model send so many lines as fast as it can."""
+    """Return the prompt that makes the model send this many lines as fast as possible."""
     return f"bench fill {lines} lines"
 
 
 def call_prompt(commands: int) -> str:
-    """Return the prompt that makes the model run so many shell commands in one message."""
+    """Return the prompt that makes the model run this many shell commands in one message."""
     return f"bench call {commands} commands"
 
 
 def agents_prompt(agents: int, words: int, tokens_per_s: int) -> str:
-    """Return the prompt that starts so many agents at once, each of which streams so many words."""
+    """Return the prompt that starts this many agents at once, each streaming this many words."""
     return f"bench agents {agents} with {words} words at {tokens_per_s} tokens/s"
 
 
 def workflow_prompt(agents: int, words: int, tokens_per_s: int) -> str:
-    """Return the prompt that starts a workflow of so many agents, each streaming so many words.
+    """Return the prompt that starts a workflow with this many agents, each streaming `words`.
 
-    Of the requests of a workflow 5 % find the endpoint overloaded, 2 % get a reset connection and
-    1 % a stream that is cut.
+    5 % of the requests get an overload error, 2 % a reset connection, and 1 % a truncated stream.
     """
     return f"bench workflow {agents} with {words} words at {tokens_per_s} tokens/s"
 
@@ -164,7 +163,7 @@ def stream_seconds(words: int, tokens_per_s: int) -> float:
 
 
 def streamed_tokens(words: int) -> int:
-    """Return how many tokens the server paces a streamed answer by."""
+    """Return the number of tokens by which the server paces a streamed answer."""
     return sum(estimate_tokens(piece) for piece in split_words(streamed_text(words), 1))
 
 
@@ -271,7 +270,7 @@ if __name__ == "__main__":
 def scratch_user(
     model: Model, home: Path, directory: Path, extra: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Make an empty home and a small project; return the environment of a user who has them."""
+    """Create an empty home and a small project; return the environment for the program."""
     home.mkdir()
     directory.mkdir()
     (directory / "README.md").write_text("# A project to measure in\n", encoding="utf-8")

@@ -1,7 +1,7 @@
-"""How soon panels are there, and what searching 100,000 files costs per frame.
+"""How fast panels open, and the cost per frame of searching 100,000 files.
 
-The search is measured in the library alone; panels through the terminal, from the key to the output
-that shows their title.
+The search is measured without a terminal; panels are measured through the terminal, from the key to
+the output that shows their title.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def measure_picker(*, quick: bool) -> Iterator[Figure]:
 
 
 def measure_panels(program: Program, *, quick: bool) -> Iterator[Figure]:
-    """Open each panel and close it again; the second opening counts, the first one imports."""
+    """Open and close each panel; the first opening is not counted, because it imports modules."""
     times: list[float] = []
     for command, title in PANELS.items():
         for lap in range(2 if quick else 4):
@@ -74,7 +74,7 @@ def _opened(program: Program, command: str, title: str) -> float | None:
 
 @dataclass(slots=True)
 class _Sight:
-    """When a text was first on the screen."""
+    """Records when a text was first on the screen."""
 
     text: str
     seen_s: float | None = None

@@ -1,4 +1,4 @@
-"""One program in a pseudo-terminal: keys in on a schedule, output out with its time of arrival."""
+"""One program in a pseudo-terminal: sends keys on a schedule and records output with times."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benchmarks.terminal import Emulator, replies
 _READ_BYTES: Final = 1 << 16
 _SIGNALS_OF_A_TERMINAL: Final = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM)
 _PROC: Final = Path("/proc")
-"""Where Linux tells of processes; macOS has none and is asked through `ps`."""
+"""Information about processes on Linux; on macOS, which lacks it, `ps` is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Resized:
-    """The window got another size."""
+    """The terminal was resized."""
 
     at_s: float
     columns: int
@@ -57,7 +57,7 @@ Observer = Callable[[Happening, Emulator], None]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What to do to the program, and when, counted from the start of the schedule."""
+    """One action, and its time from the start of the schedule."""
 
     after_s: float
     keys: bytes = b""
@@ -66,7 +66,7 @@ class Step:
 
 
 class ProgramEndedError(Exception):
-    """The program ended while it was to be measured."""
+    """The program ended during a measurement."""
 
     def __init__(self, exit_status: int, screen: str) -> None:
         super().__init__(f"the program ended with status {exit_status}; its screen:\n{screen}")
@@ -74,10 +74,10 @@ class ProgramEndedError(Exception):
 
 @dataclass(slots=True)
 class Program:
-    """A running program and what its terminal shows.
+    """A running program and the screen of its terminal.
 
     Reading, writing and waiting happen in one thread, so that a time stamp is taken as soon as the
-    output can be read. While a schedule is played nothing is emulated; `review` does it afterwards.
+    output can be read. While a schedule is played nothing is emulated; `review` does so afterwards.
     Times are seconds of the monotonic clock.
     """
 
@@ -87,7 +87,7 @@ class Program:
     started_s: float
     happenings: list[Happening] = field(default_factory=list)
     exit_status: int | None = None
-    """What `os.waitstatus_to_exitcode` gives; None while it runs."""
+    """The result of `os.waitstatus_to_exitcode`; None while it runs."""
     observer: Observer | None = None
     _unseen: deque[Happening] = field(default_factory=deque)
 
@@ -101,18 +101,18 @@ class Program:
         columns: int = 120,
         rows: int = 40,
     ) -> Program:
-        """Start a command with this environment and no other."""
+        """Start a command with exactly this environment."""
         started_s = time.monotonic()
         reading, writing = os.pipe()
         pid, terminal = pty.fork()
         if pid == 0:
             try:
-                # Whatever started us may ignore them (a shell's background jobs do), and that is
-                # handed down; a user's shell does not.
+                # The parent may ignore these signals (like a shell's background jobs), which
+                # children inherit; a user's shell does not.
                 for number in _SIGNALS_OF_A_TERMINAL:
                     signal.signal(number, signal.SIG_DFL)
                 os.chdir(directory)
-                # Not behind the back of a program that is already looking at its terminal.
+                # Wait until the terminal is set up, before the program looks at it.
                 os.close(writing)
                 os.read(reading, 1)
                 os.execvpe(command[0], list(command), dict(environment))
@@ -126,7 +126,7 @@ class Program:
         return cls(pid, terminal, Emulator(columns, rows), started_s)
 
     def type(self, keys: bytes) -> float:
-        """Type bytes at once; the time at which they were written."""
+        """Type bytes at once; return the time of writing."""
         at_s = time.monotonic()
         self._note(Typed(at_s, keys))
         while keys:
@@ -139,12 +139,12 @@ class Program:
         return at_s
 
     def resize(self, columns: int, rows: int) -> None:
-        """Give the window another size; the program hears of it by signal."""
+        """Resize the terminal; the program gets a signal."""
         self._note(Resized(time.monotonic(), columns, rows))
         _set_size(self.terminal, columns, rows)
 
     def play(self, steps: Sequence[Step], *, rest_s: float = 0.0) -> list[float]:
-        """Perform steps in order, then listen for `rest_s`; the times of those that typed."""
+        """Perform steps in order, then listen for `rest_s`; return the times of typing."""
         begin_s = time.monotonic()
         typed_s = []
         for step in steps:
@@ -157,11 +157,11 @@ class Program:
         return typed_s
 
     def listen(self, seconds: float) -> None:
-        """Take output for a while without showing it."""
+        """Record output for some time without emulating it."""
         self._read_until(time.monotonic() + seconds)
 
     def wait_until(self, condition: Callable[[Emulator], bool], *, timeout_s: float = 30.0) -> bool:
-        """Listen and show until the screen fulfils a condition; False when it never did."""
+        """Emulate output until the screen satisfies a condition; return False on a timeout."""
         limit_s = time.monotonic() + timeout_s
         while time.monotonic() < limit_s:
             self.review()
@@ -174,7 +174,7 @@ class Program:
         return condition(self.emulator)
 
     def wait_for_quiet(self, quiet_s: float = 0.4, *, timeout_s: float = 5.0) -> float:
-        """Listen until nothing was written for `quiet_s`, or too long; the last output's time."""
+        """Wait until there is no output for `quiet_s`; return the time of the last output."""
         limit_s = time.monotonic() + timeout_s
         while time.monotonic() < limit_s and self._read_for(quiet_s):
             pass
@@ -183,9 +183,9 @@ class Program:
         return times_s[-1] if times_s else self.started_s
 
     def review(self, observer: Observer | None = None) -> None:
-        """Show what was recorded and not yet shown; an observer sees the screen after each.
+        """Emulate what was recorded since the last call; an observer sees the screen after each.
 
-        Without one, `self.observer` does: an answered query for the cursor reviews as well.
+        The default is `self.observer`, because replies to cursor queries call `review` as well.
         """
         observer = observer or self.observer
         while self._unseen:
@@ -201,7 +201,7 @@ class Program:
                 observer(happening, self.emulator)
 
     def cpu_s(self) -> float:
-        """Processor time that the program used so far, all threads, without its children.
+        """Return the processor time in s that the program's threads used, without children.
 
         Raises:
             ProgramEndedError: it runs no more.
@@ -209,7 +209,7 @@ class Program:
         return self._figures()[0]
 
     def memory_mb(self) -> float:
-        """Resident memory of the program, in units of 1024 × 1024 bytes.
+        """Return the program's resident memory, in units of 1024 × 1024 bytes.
 
         Raises:
             ProgramEndedError: it runs no more.
@@ -217,7 +217,7 @@ class Program:
         return self._figures()[1]
 
     def close(self) -> int:
-        """Hang up, kill it if it does not leave within three seconds; its exit status."""
+        """Send SIGHUP, and SIGKILL after three seconds; return the exit status."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGHUP)
         limit_s = time.monotonic() + 3.0
@@ -248,7 +248,7 @@ class Program:
                 return
 
     def _read_for(self, seconds: float) -> bool:
-        """Read once, waiting for at most this long; False when nothing came."""
+        """Read once, waiting for at most this long; return False if there was no output."""
         if self.exit_status is not None:
             return False
         ready, _, _ = select.select([self.terminal], [], [], seconds)
@@ -260,7 +260,7 @@ class Program:
         except BlockingIOError:
             return False
         except OSError:
-            # Linux reports a terminal that nobody has open any more as an error.
+            # On Linux, reading fails once no process has the terminal open.
             data = b""
         if not data:
             self._reap(0)
@@ -290,7 +290,7 @@ def _set_size(terminal: int, columns: int, rows: int) -> None:
 
 
 def _switch_echo_off(terminal: int) -> None:
-    """Keep the terminal from echoing what is typed before the program took it over."""
+    """Keep the terminal from echoing keys that are typed before the program is ready."""
     attributes = termios.tcgetattr(terminal)
     attributes[3] &= ~termios.ECHO
     termios.tcsetattr(terminal, termios.TCSANOW, attributes)

@@ -1,4 +1,4 @@
-"""What a start costs with each provider: to its first request, and to the first answer shown."""
+"""Start-up time with each provider, to the first request and to the first answer shown."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ MODELS: Final = {
 
 
 def measure_providers(variant: Variant, model: Model, *, starts: int) -> Iterator[Figure]:
-    """Time from spawn of a run without a screen, the providers taking turns.
+    """Time from the start of a headless run; the providers alternate.
 
-    A cloud has no figures where the client or the signer of its vendor is not installed.
+    There are no figures for a cloud if the client or signer of its vendor is not installed.
     """
     home = Path(variant.environment["HOME"])
     endpoint = {"baseUrl": model.base_url, "keyVariable": "ANTHROPIC_API_KEY"}

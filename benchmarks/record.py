@@ -1,4 +1,4 @@
-"""Record the demo: play it in a pseudo-terminal as a user would, and draw the screen."""
+"""Record the demo: run it in a pseudo-terminal like a user would, and draw the screen."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _DIALOG_S: Final = 3.5
 
 
 class DemoStuckError(Exception):
-    """The demo did not come to its end; carries the last screen."""
+    """The demo did not reach its end; the text includes the last screen."""
 
     def __init__(self, screen: str) -> None:
         super().__init__(f"the demo did not come to its end; its screen:\n{screen}")
 
 
 def record(program: Program) -> list[Shot]:
-    """Ask for the repair, approve what is asked, and return what was shown.
+    """Send the suggested prompt, approve every ask, and return the screens.
 
     Raises:
-        DemoStuckError: no prompt came up, or no end within two minutes.
+        DemoStuckError: there was no prompt, or no end within two minutes.
     """
     shots: list[Shot] = []
     _type_prompt(program, shots)
@@ -52,7 +52,7 @@ def record(program: Program) -> list[Shot]:
         program.review()
         text = program.emulator.text()
         if _DIALOG_FOOTER in text:
-            # Fresh dialogs ignore keys for a moment; the picture is the part to read.
+            # New dialogs ignore keys for a moment; readers need time for this picture.
             _add(shots, shoot(program.emulator, seconds=_DIALOG_S))
             program.type(b"\r")
             program.wait_until(lambda screen: _DIALOG_FOOTER not in screen.text(), timeout_s=5)
@@ -66,8 +66,8 @@ def record(program: Program) -> list[Shot]:
 
 
 def main(directory: Path) -> int:
-    """Write `demo.svg` (all of it, in turn), `screen.svg` (the edit to be approved, still), the
-    recording `demo.cast`, and a picture of each theme."""
+    """Write `demo.svg` (animated), `screen.svg` (a still of the edit to approve), the recording
+    `demo.cast`, and a picture of each theme."""
     directory.mkdir(parents=True, exist_ok=True)
     try:
         with _demo(COLUMNS, ROWS) as program:
@@ -104,7 +104,7 @@ def _write(path: Path, text: str) -> None:
 
 @contextmanager
 def _demo(columns: int, rows: int, theme: str = "dark") -> Iterator[Program]:
-    """Run the demo in a home of its own."""
+    """Run the demo in a temporary home."""
     with tempfile.TemporaryDirectory(prefix="demo-") as home:
         settings = Path(home) / ".agent" / "settings.json"
         settings.parent.mkdir()
@@ -129,7 +129,7 @@ def _demo(columns: int, rows: int, theme: str = "dark") -> Iterator[Program]:
 
 
 def _edit_in(theme: str) -> Shot:
-    """Return a picture of the edit to be approved. Raises DemoStuckError."""
+    """Return a picture of the edit to approve. Raises DemoStuckError."""
     with _demo(THEME_COLUMNS, THEME_ROWS, theme) as program:
         _type_prompt(program, [])
         limit_s = time.monotonic() + _LIMIT_S
@@ -145,7 +145,7 @@ def _edit_in(theme: str) -> Shot:
 
 
 def _type_prompt(program: Program, shots: list[Shot]) -> None:
-    """Wait until the prompt takes keys, then type the question at a user's pace."""
+    """Wait until the prompt accepts keys, then type the question at a user's pace."""
     first_word, _, rest = SUGGESTED_PROMPT.partition(" ")
     program.wait_for_quiet(1.0)
     program.type(first_word.encode())
@@ -161,7 +161,7 @@ def _type_prompt(program: Program, shots: list[Shot]) -> None:
 
 
 def _add(shots: list[Shot], shot: Shot) -> None:
-    """Keep a shot that shows something new."""
+    """Append a shot unless it equals the last one."""
     if not shots or shots[-1].rows != shot.rows:
         shots.append(shot)
 

@@ -1,6 +1,6 @@
-"""The pages of the documentation that are made from the program's own tables.
+"""Generate pages of the documentation from the program's own tables.
 
-`python -m benchmarks.reference docs` writes them; a test compares them with what is committed.
+`python -m benchmarks.reference docs` writes them; a test compares them with the committed pages.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _CONTEXTS: Final = {
 
 
 def pages() -> dict[str, str]:
-    """Return the made part of each page, by `page#part`."""
+    """Return the generated part of each page, by `page#part`."""
     return {
         "keys.md#keys": keys(),
         "commands.md#commands": commands(),
@@ -61,7 +61,7 @@ def pages() -> dict[str, str]:
 
 
 def keys() -> str:
-    """Return every action with its keys, context by context."""
+    """Return a table of all actions with their keys, by context."""
     keymap = default_keymap()
     blocks: list[str] = []
     for context in Context:
@@ -90,7 +90,7 @@ def _keys(action: Action, display: str) -> str:
 
 
 def commands() -> str:
-    """Return the built-in commands."""
+    """Return a table of the built-in commands."""
     rows: list[tuple[str, ...]] = []
     for command in sorted(BUILTIN_COMMANDS, key=lambda command: command.meta.name):
         meta = command.meta
@@ -101,7 +101,7 @@ def commands() -> str:
 
 
 def settings() -> str:
-    """Return every setting."""
+    """Return a table of all settings."""
     rows = [
         (
             f"`{each.key}`",
@@ -123,12 +123,12 @@ def settings() -> str:
 
 
 def roles() -> str:
-    """Return the roles that a theme gives colors to."""
+    """Return the list of roles, to which themes assign colors."""
     return ", ".join(f"`{role.value}`" for role in Role)
 
 
 def themes() -> str:
-    """Return the shipped themes, each with its picture."""
+    """Return the included themes, each with its picture."""
     blocks: list[str] = []
     for name in available_themes():
         theme, _ = load_theme(name)
@@ -147,10 +147,10 @@ def _table(
 
 
 def put(page: str, part: str, text: str) -> str:
-    """Return a page with the text of one made part in the place of the one before.
+    """Return a page with the text of one generated part replaced.
 
     Raises:
-        ValueError: the page has no place for it.
+        ValueError: the page has no markers for the part.
     """
     begin = BEGIN.format(part)
     head, begin_match, rest = page.partition(begin)
@@ -161,7 +161,7 @@ def put(page: str, part: str, text: str) -> str:
 
 
 def main(directory: Path) -> int:
-    """Write the made parts into the pages of a folder."""
+    """Write the generated parts into the pages of a directory."""
     for where, text in pages().items():
         name, _, part = where.partition("#")
         page = directory / name

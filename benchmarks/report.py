@@ -13,7 +13,7 @@ from benchmarks.figures import Figure
 
 
 def machine() -> dict[str, Any]:
-    """Describe what the figures were taken on, without naming it."""
+    """Describe the machine without its name."""
     return {
         "date": datetime.now().astimezone().strftime("%Y-%m-%d"),
         "system": f"{platform.system()} {platform.machine()}",
@@ -24,7 +24,7 @@ def machine() -> dict[str, Any]:
 
 
 def as_json(results: Mapping[str, Sequence[Figure]], size: tuple[int, int]) -> dict[str, Any]:
-    """Return all results with the machine they come from."""
+    """Return all results with a description of the machine."""
     figures = {
         label: {figure.name: {"value": figure.value, "unit": figure.unit} for figure in entries}
         for label, entries in results.items()
@@ -49,7 +49,7 @@ def as_table(results: Mapping[str, Sequence[Figure]]) -> str:
 
 
 def as_document(results: Mapping[str, Sequence[Figure]], size: tuple[int, int]) -> str:
-    """Return the page that keeps the table, with the machine and the day it was measured on."""
+    """Return the page with the table, the machine and the day of the measurement."""
     taken_on = machine()
     return f"""# Performance
 
@@ -89,7 +89,7 @@ def _ratio(figure: Figure | None, base: Figure | None) -> str:
 
 
 def _processor() -> str:
-    """Return the processor's marketing name where Linux tells it, else its architecture."""
+    """Return the processor's marketing name on Linux, else its architecture."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

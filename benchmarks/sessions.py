@@ -1,6 +1,6 @@
-"""What sessions cost: an event on the disk, a large transcript resumed, a long history compacted.
+"""The cost of sessions: writing an event, resuming a large transcript, compacting a long history.
 
-Figures of the library alone, without a terminal: `python -m benchmarks sessions`.
+Measured without a terminal: `python -m benchmarks sessions`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HISTORY_TOKENS: Final = 200_000
 TAIL_ITEMS: Final = 60
 TICK_S: Final = 0.001
 
-# A process of its own: what is measured is its whole memory.
+# A separate process, because its whole memory is measured.
 _RESUME: Final = """
 import resource, sys, time
 from pathlib import Path
@@ -52,7 +52,7 @@ print(tail_s, grown / 1024, time.perf_counter() - start)
 
 
 def measure_sessions(*, quick: bool) -> Iterator[Figure]:
-    """Measure in a temporary folder of the disk that sessions usually lie on."""
+    """Measure in a temporary directory on the disk that usually contains sessions."""
     with tempfile.TemporaryDirectory(prefix="bench-sessions-", dir=Path.home()) as directory:
         yield from _appending(Path(directory), 50 if quick else APPENDS)
         yield from _resuming(Path(directory), TRANSCRIPT_BYTES // (10 if quick else 1))
@@ -117,7 +117,7 @@ def _exchange(number: int, characters: int) -> tuple[Message, ...]:
 
 
 class _Summary:
-    """A summary at once: what is measured is everything around it."""
+    """Returns a summary at once, so that only the rest is measured."""
 
     async def summarize(
         self, messages: tuple[Message, ...], ask: Message, abort: AbortSignal

@@ -1,7 +1,7 @@
-"""Every text of the program that a user may read, taken from the source, module by module.
+"""List every text of the program that a user may read, from the source, by module.
 
-`make docs` writes it to `docs/strings.md`, so that the language can be read from top to bottom.
-Texts for the model are left out by directory; what cannot be told apart is in.
+`make docs` writes it to `docs/strings.md`, so that the language can be reviewed in one place.
+Directories with texts for the model are excluded; texts that cannot be distinguished are included.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FOR_THE_MODEL: Final = (
     "tui/command_line/shell_completion.py",
 )
 _WORDS: Final = {"tui": 2}
-"""Fewest words of a text, by package: on the screen two may be a label."""
+"""Minimum number of words of a text, by package; on the screen a label may have two."""
 _WORD: Final = re.compile(r"[A-Za-z][a-z’']*[a-z]|\bI\b|\ba\b")
 _NO_TEXT: Final = re.compile(
     r"\\[dwsbS]|\(\?|[{}\[\]]:|^\s*[.#:>-]?[\w-]+ ?\{|\x1b|[=;]\s*$|^--"
@@ -43,7 +43,7 @@ _LOGGED: Final = frozenset({"debug", "info", "log", "exception", "compile", "exe
 
 
 def strings(root: Path) -> str:
-    """Return the page."""
+    """Return the page as Markdown."""
     parts = [_HEAD]
     for package in _PACKAGES:
         place = root / package

@@ -1,4 +1,4 @@
-"""Pictures of a terminal's screen as SVG: one still, or several shown in turn."""
+"""Draw a terminal's screen as SVG: one still picture, or an animation of several."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PALETTE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The terminal's own colors."""
+    """The colors of the terminal."""
 
     foreground: str = _DEFAULT_FOREGROUND
     background: str = _DEFAULT_BACKGROUND
@@ -73,12 +73,12 @@ class Shot:
 
     rows: tuple[tuple[Char, ...], ...]
     caret: tuple[int, int] | None
-    """Row and column; None where it is hidden."""
+    """Row and column of the cursor; None if it is hidden."""
     seconds: float = 2.0
-    """How long it is shown among others."""
+    """How long it is shown in an animation."""
 
     def text(self) -> str:
-        """Return what it shows, one line per row."""
+        """Return the text, one line per row."""
         return "\n".join("".join(cell.data for cell in row) for row in self.rows)
 
 
@@ -93,9 +93,9 @@ def shoot(screen: Emulator, *, seconds: float = 2.0) -> Shot:
 
 
 def as_svg(shots: Sequence[Shot], *, title: str, look: Look | None = None, still: int = 0) -> str:
-    """Draw a window with the shots in it, one after the other and again from the start.
+    """Draw a window that shows the shots one after another, in a loop.
 
-    All shots must have the same size. A viewer without animation shows the one numbered `still`.
+    All shots must have the same size. A viewer without animation shows the shot with index `still`.
     """
     look = look or Look()
     width = len(shots[0].rows[0]) * _CELL_WIDTH + 2 * _MARGIN
@@ -143,7 +143,7 @@ def _animation(shots: Sequence[Shot], still: int) -> Iterator[str]:
             f".f{number}{{animation-name:k{number}}}"
         )
         begin_s = end_s
-    # For viewers that know no animation, and whoever asked for less motion.
+    # For viewers without animation, and for users who prefer reduced motion.
     yield f".f{still}{{visibility:visible}}"
     yield "@media (prefers-reduced-motion){.f{animation:none}}"
 
@@ -182,7 +182,7 @@ def _draw_run(
     if not visible:
         return
     indent = len(text) - len(text.lstrip())
-    # Trailing blanks are cut from the width too; wide characters count two cells, the second empty.
+    # The width excludes trailing blanks; wide characters have two cells, the second one empty.
     cells = (width - (len(text) - len(visible))) * _CELL_WIDTH
     of_class = f' class="{classes}"' if classes else ""
     yield (
@@ -192,7 +192,7 @@ def _draw_run(
 
 
 def _painted(cell: Char, terminal: Look) -> Char:
-    """Resolve names and reversal to colors."""
+    """Resolve color names and reverse video to colors."""
     foreground = _color(cell.fg, terminal.foreground, terminal.palette)
     background = _color(cell.bg, terminal.background, terminal.palette)
     if cell.reverse:

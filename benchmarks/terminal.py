@@ -1,4 +1,4 @@
-"""A terminal emulator that shows what a program wrote and counts what it cost."""
+"""A terminal emulator for a program's output, which counts changed cells."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pyte
 from pyte.screens import Char
 
 _PRIVATE_MODE_SHIFT: Final = 5
-"""pyte keeps private modes shifted by this, so that they do not clash with the others."""
+"""pyte shifts private modes left by this many bits to distinguish them from other modes."""
 _ALTERNATE_SCREEN: Final = frozenset({47, 1047, 1049})
 
 _STRING = re.compile("\x1b[P_^X\\]](?:[^\x07\x1b]|\x1b(?!\\\\))*(?:\x07|\x1b\\\\)")
 _UNPARSED = re.compile(
     "\x1b\\[(?:[<=>][0-9;:]*[ -/]*|[0-9;:?]*[ -/]+)[@-~]|\x1b\\[\\?[0-9;]*[^0-9;hl]"
 )
-"""Sequences that pyte would take for text: keyboard protocols, queries, cursor shapes."""
+"""Sequences that pyte would treat as text: keyboard protocols, queries, cursor shapes."""
 _COLONS = re.compile("\x1b\\[([0-9;:]*:[0-9;:]*)m")
 _UNFINISHED = re.compile(
     "\x1b(?:\\[[0-9;:<=>?]*[ -/]*|[P_^X\\]](?:[^\x07\x1b]|\x1b(?!\\\\))*\x1b?)?\\Z"
@@ -26,7 +26,7 @@ _UNFINISHED = re.compile(
 
 
 class Emulator(pyte.Screen):
-    """The screen of a terminal, with the alternate screen that pyte does not know.
+    """The screen of a terminal, with the alternate screen, which pyte lacks.
 
     Rows and columns are counted from 0. Feed bytes with `write`; colors and attributes are kept.
     """
@@ -40,7 +40,7 @@ class Emulator(pyte.Screen):
         self._stream = pyte.Stream(self)
 
     def write(self, data: bytes) -> None:
-        """Show output; a sequence may be cut anywhere between two calls."""
+        """Process output; a sequence may be split anywhere between two calls."""
         text = self._pending + self._decoder.decode(data)
         partial = _UNFINISHED.search(text)
         self._pending = partial.group() if partial else ""
@@ -64,16 +64,16 @@ class Emulator(pyte.Screen):
         return "\n".join(self.row_text(row) for row in range(self.lines))
 
     def longest_run(self, character: str) -> int:
-        """Count the most cells in a row that show this character side by side.
+        """Return the length of the longest run of this character in a row.
 
-        Of a line that is being typed it gives the newest state, whatever older copies of it a
-        change of size left elsewhere on the screen.
+        For a line that is being typed this is its newest state, even if a resize left older copies
+        elsewhere on the screen.
         """
         runs = re.compile(f"(?:{re.escape(character)})+").findall(self.text())
         return max(map(len, runs), default=0) // len(character)
 
     def changed_cells(self) -> int:
-        """Count the cells that differ from the time of the last call."""
+        """Return the number of cells that changed since the last call."""
         current = [
             tuple(self.buffer[row][column] for column in range(self.columns))
             for row in range(self.lines)
@@ -89,7 +89,7 @@ class Emulator(pyte.Screen):
         )
 
     def resize(self, lines: int | None = None, columns: int | None = None) -> None:
-        """Change the size as terminals do on the alternate screen: rows are cut at the bottom."""
+        """Resize like terminals do on the alternate screen: rows are removed at the bottom."""
         lines = lines or self.lines
         if lines < self.lines:
             for row in range(lines, self.lines):
@@ -100,7 +100,7 @@ class Emulator(pyte.Screen):
         super().resize(lines, columns)
 
     def set_mode(self, *modes: int, **options: Any) -> None:
-        """Set modes; on entering the alternate screen, keep the normal one aside."""
+        """Set modes; save the normal screen on entering the alternate one."""
         if (
             options.get("private")
             and _ALTERNATE_SCREEN & set(modes)
@@ -111,7 +111,7 @@ class Emulator(pyte.Screen):
         super().set_mode(*modes, **options)
 
     def reset_mode(self, *modes: int, **options: Any) -> None:
-        """Reset modes; on leaving the alternate screen, show the normal one again."""
+        """Reset modes; restore the normal screen on leaving the alternate one."""
         if (
             options.get("private")
             and _ALTERNATE_SCREEN & set(modes)
@@ -136,7 +136,7 @@ class Emulator(pyte.Screen):
 
 
 def replies(data: bytes, emulator_cursor: tuple[int, int]) -> bytes:
-    """Answer the queries in a program's output as a plain modern terminal does.
+    """Return a modern terminal's replies to the queries in a program's output.
 
     Args:
         data: what the program wrote.
@@ -158,7 +158,7 @@ def replies(data: bytes, emulator_cursor: tuple[int, int]) -> bytes:
 
 
 def _with_semicolons(match: re.Match[str]) -> str:
-    """Write colon forms as pyte knows them: an underline shape is an underline."""
+    """Convert colon-separated SGR to forms that pyte supports: all underline shapes are equal."""
     parameters = []
     for parameter in match.group(1).split(";"):
         fields = parameter.split(":")

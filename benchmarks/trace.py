@@ -39,10 +39,10 @@ _KEYS: Final = "abcdefghi"
 _TURNS: Final = 3
 _SHORT_WORDS, _LONG_WORDS = 8, 40
 _TOKENS_PER_S: Final = 20
-"""Slow enough for each delta to get a frame of its own."""
+"""Slow enough for each delta to get its own frame."""
 _FEW_CALLS, _MANY_CALLS = 1, 4
 _KEY_QUIET_S: Final = 0.15
-"""Shorter than the wait before a draft is saved, which belongs to no single key."""
+"""Shorter than the delay before a draft is saved, which is not part of a single key."""
 _WORST_FILES: Final = 12
 _TRACED: Final = Path(__file__).with_name("traced.py")
 
@@ -52,20 +52,20 @@ Entries = Counter[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Traced:
-    """What one thing that happens costs."""
+    """The entries that one action causes."""
 
     name: str
     entries: dict[str, float]
-    """By file."""
+    """Entries by file."""
 
     @property
     def total(self) -> float:
-        """Count the entries in all files."""
+        """Sum of the entries in all files."""
         return sum(self.entries.values())
 
 
 class Tracer:
-    """One checkout, run with its entries counted."""
+    """Runs one checkout and counts its entries."""
 
     def __init__(self, tree: Path, model: Model, scratch: Path) -> None:
         """Run the program of `tree` in a home and a project below `scratch`."""
@@ -81,7 +81,7 @@ class Tracer:
         )
 
     def keys(self, program: Program) -> Traced:
-        """Type keys into the idle prompt; the one with the median count."""
+        """Type keys into the idle prompt; return the sample with the median count."""
         samples = []
         for key in _KEYS:
             self._begin(program)
@@ -93,7 +93,7 @@ class Tracer:
         return Traced("a key", by_file(samples[len(samples) // 2]))
 
     def deltas(self, program: Program) -> Traced:
-        """Let two answers stream that differ in length; what each further delta costs."""
+        """Stream answers of two lengths; return the entries per additional delta."""
         deltas = [
             len(split_words(streamed_text(words), 1)) for words in (_SHORT_WORDS, _LONG_WORDS)
         ]
@@ -108,7 +108,7 @@ class Tracer:
         return Traced("a text delta", more)
 
     def calls(self, program: Program) -> Traced:
-        """Let answers call Bash once and more often; what each further call costs."""
+        """Let answers call Bash once and several times; return the entries per additional call."""
         more = self.difference(
             [self._turn(program, call_prompt(_FEW_CALLS)) for _ in range(_TURNS)],
             [self._turn(program, call_prompt(_MANY_CALLS)) for _ in range(_TURNS)],
@@ -117,7 +117,7 @@ class Tracer:
         return Traced("a Bash call", more)
 
     def headless_calls(self) -> Traced:
-        """Do the same without a screen."""
+        """Do the same as `calls` in headless runs."""
         more = self.difference(
             [self._headless(call_prompt(_FEW_CALLS)) for _ in range(_TURNS)],
             [self._headless(call_prompt(_MANY_CALLS)) for _ in range(_TURNS)],
@@ -166,7 +166,7 @@ class Tracer:
 
     @staticmethod
     def difference(few: list[Entries], many: list[Entries], times: int) -> dict[str, float]:
-        """Return what is entered for each further time, by file; less than a half is noise."""
+        """Return the entries per additional time, by file; less than 0.5 is noise."""
         more: dict[str, float] = {}
         for path, name in {key for entries in many for key in entries}:
             key = (path, name)
@@ -176,7 +176,7 @@ class Tracer:
 
 
 def by_file(entries: Entries) -> dict[str, float]:
-    """Add the entries of each file's functions."""
+    """Return the sum of entries by file."""
     files: Counter[str] = Counter()
     for (path, _), count in entries.items():
         files[path] += count
@@ -184,13 +184,13 @@ def by_file(entries: Entries) -> dict[str, float]:
 
 
 def measure(tree: Path) -> Iterator[Traced]:
-    """Measure one checkout, with a screen first."""
+    """Measure one checkout, first with a screen, then headless."""
     model = Model.start()
     try:
         with tempfile.TemporaryDirectory(prefix="bench-trace-") as scratch:
             tracer = Tracer(tree, model, Path(scratch))
             with tracer.variant.ready() as program:
-                # What happens once (imports, caches) is not counted.
+                # Warm up, so that imports and caches are not counted.
                 for prompt in (stream_prompt(_SHORT_WORDS, 80), call_prompt(_FEW_CALLS)):
                     program.type(f"{prompt}\r".encode())
                     program.wait_for_quiet(1.5, timeout_s=60)

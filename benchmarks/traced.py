@@ -1,8 +1,8 @@
-"""Run the program with every entry of its own functions counted; started by `benchmarks.trace`.
+"""Run the program and count every entry of its own functions; started by `benchmarks.trace`.
 
 `python traced.py ROOT OUTPUT [ARGUMENT…]` runs the program of the checkout at ROOT. SIGUSR1 begins
 a count, SIGUSR2 ends it and writes OUTPUT: a JSON object from file to function to entries. With
-`TRACE_WHOLE_RUN` set the count begins at the start and is written at the end. Imports nothing of
+`TRACE_WHOLE_RUN` set, the count begins at the start and is written at the end. Imports nothing of
 the tree it measures, so that it runs any version of it.
 """
 
@@ -22,27 +22,27 @@ PACKAGES: Final = ("agent", "hooks", "permissions", "themes", "tui")
 
 
 class EntryCounter:
-    """Counts entries by code object: calls, and each time that a generator goes on."""
+    """Counts entries by code object: calls, and each resumption of a generator."""
 
     def __init__(self, root: Path, output: Path) -> None:
-        """Count what is in the packages below `root`."""
+        """Count functions of the packages below `root`; write the counts to `output`."""
         self._output = output
         self._prefix = f"{root}{os.sep}"
         self._is_on = False
         self._entries: Counter[CodeType] = Counter()
 
     def install(self) -> None:
-        """Watch this thread and every later one."""
+        """Install the profiler in this thread and all later ones."""
         threading.setprofile(self._on_event)
         sys.setprofile(self._on_event)
 
     def begin(self, *_signal: object) -> None:
-        """Count from zero."""
+        """Start to count from zero."""
         self._entries.clear()
         self._is_on = True
 
     def end(self, *_signal: object) -> None:
-        """Stop counting and write what was counted."""
+        """Stop counting and write the counts."""
         self._is_on = False
         counts: dict[str, dict[str, int]] = {}
         for code, entries in list(self._entries.items()):
@@ -60,7 +60,7 @@ class EntryCounter:
 
 
 def main() -> int:
-    """Run the program as its own command would."""
+    """Run the program like its own command does."""
     root, output = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
     sys.path[0] = str(root)
     sys.argv[1:3] = []
@@ -68,7 +68,7 @@ def main() -> int:
     signal.signal(signal.SIGUSR1, counter.begin)
     signal.signal(signal.SIGUSR2, counter.end)
     counter.install()
-    from tui.cli import main as run  # of the checkout that was named
+    from tui.cli import main as run  # from the checkout at ROOT
 
     if "TRACE_WHOLE_RUN" not in os.environ:
         return run()
