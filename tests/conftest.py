@@ -1,4 +1,4 @@
-"""What every test stands on: a fresh home, no credentials, repeatable property tests."""
+"""Fixtures of all tests: a new home, no credentials, repeatable property tests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PASSING_BY_MODES = 1 << 1 | 1 << 2
 settings.register_profile(
     "default",
     max_examples=30,
-    deadline=None,  # shared machines pause; a slow example is not a wrong one
+    deadline=None,  # on shared machines a slow example is not an error
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
@@ -34,7 +34,7 @@ settings.register_profile("soak", settings.get_profile("default"), max_examples=
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # A run in the background is told to ignore it, and would hand that on to what it starts.
+    # A background run ignores SIGINT, and its children would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _NUMBERS = count()
@@ -46,7 +46,7 @@ _PERSONAL_NAMES = frozenset(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect garbage only among what tests make: modules and tests stay to the end."""
+    """Exclude modules and tests from garbage collection: they stay until the end."""
     gc.disable()
     try:
         return (yield)
@@ -57,8 +57,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.fixture
 def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return an empty directory of the test's own."""
-    # By number of our own: pytest looks through all earlier directories for each new one.
+    """Return an empty directory for this test."""
+    # With our own numbers: pytest searches all earlier directories for each new one.
     directory = tmp_path_factory.getbasetemp() / f"test{next(_NUMBERS)}"
     directory.mkdir(0o700)
     return directory
@@ -66,11 +66,11 @@ def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def fresh_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give each test an empty home folder and an environment without the user's settings."""
+    """Give each test an empty home directory and an environment without the user's settings."""
     home = tmp_path_factory.getbasetemp() / f"home{next(_NUMBERS)}"
     home.mkdir(0o700)
     monkeypatch.setenv("HOME", str(home))
-    # What a test, or a program that it starts, leaves in the temporary folder goes with its own.
+    # So that temporary files of a test and its programs are removed with its directories.
     temporary = home.with_name(f"{home.name}-tmp")
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
@@ -83,7 +83,7 @@ def fresh_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 @pytest.fixture
 def unreadable_link() -> Iterator[Path]:
-    """A path that is a link when it is looked at and none when it is read, as one that changes."""
+    """A path that is reported as a link but cannot be read, like one that changes meanwhile."""
     if sys.platform != "linux":
         pytest.skip("made of /proc")
     with subprocess.Popen(["true"]) as process:
@@ -96,7 +96,7 @@ def unreadable_link() -> Iterator[Path]:
 
 @pytest.fixture
 def bound_by_modes() -> Iterator[None]:
-    """Let the modes of files hold for this thread as for any user: root passes them by."""
+    """Apply file modes to this thread even for root, which otherwise bypasses them."""
     if sys.platform != "linux" or os.geteuid() != 0:
         yield
         return

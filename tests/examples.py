@@ -1,4 +1,4 @@
-"""How many examples a property test tries: some at each run, the long tail in `make soak`."""
+"""How many examples a property test tries: few in each run, many in `make soak`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Final
 from hypothesis import settings
 
 LONGEST: Final = 100
-"""Where an example is cheap and finds something only once in a thousand, `make soak` finds it."""
+"""Limit in a normal run; errors that occur once in a thousand examples are for `make soak`."""
 
 
 def examples(usual: int) -> int:
-    """Return `usual`, at most `LONGEST`, or more where the loaded profile asks for more."""
+    """Return `usual`, at most `LONGEST`, or more if the loaded profile asks for more."""
     return max(min(usual, LONGEST), settings().max_examples)

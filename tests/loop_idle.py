@@ -1,7 +1,7 @@
-"""Wait until an event loop has nothing left to do, however busy the machine is.
+"""Wait until an event loop is idle, however busy the machine is.
 
 Textual's own wait compares processor time with the clock: it sleeps 40 ms for each key, and up to a
-second where another program keeps the processor busy. This one asks the loop itself.
+second if another program keeps the processor busy. This one asks the loop itself.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import textual.app
 import textual.pilot
 
 HORIZON_S: Final = 0.04
-"""A timer that is due this soon belongs to what is waited for: a frame is drawn after 33 ms."""
+"""Timers that are due this soon are waited for, because a frame is drawn after 33 ms."""
 _QUIET_ROUNDS: Final = 3
-"""What is ready may make something else ready one round later."""
+"""A callback may schedule another one for the next round."""
 _LONGEST_S: Final = 1.0
-"""A timer that repeats, or a thread that waits for something, ends the wait after so long."""
+"""Limit of the wait in case of a repeating timer or a waiting thread."""
 
 
 async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = _LONGEST_S) -> None:
@@ -52,7 +52,7 @@ def _next_timer(loop: Any) -> float | None:
 
 def _has_working_thread(loop: Any) -> bool:
     if any(thread.name == "import" for thread in threading.enumerate()):
-        # The first prompt of a process waits for modules.
+        # The first prompt of a process waits for imports.
         return True
     executor = loop._default_executor
     if not isinstance(executor, ThreadPoolExecutor):
@@ -63,6 +63,6 @@ def _has_working_thread(loop: Any) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def screens_wait_for_the_loop() -> None:
-    """Give the wait to Textual's pilot, which imported its own by name."""
+    """Replace the wait in Textual's modules, which imported it by name."""
     for module in (textual.app, textual.pilot):
         module.wait_for_idle = wait_for_idle  # type: ignore[attr-defined]

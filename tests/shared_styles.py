@@ -1,4 +1,4 @@
-"""One parse of each stylesheet for all apps of a process; Textual makes one for each app."""
+"""Parse each stylesheet once per process; Textual parses it for each app."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def parse_once(
     is_default_rules: bool,
     tie_breaker: int,
 ) -> Iterable[RuleSet]:
-    """Return the rules of a text; nothing changes them once they are made."""
-    # The tokens of the same values are the same object, which stays.
+    """Return the parsed rules of a text, which are never modified."""
+    # `_tokens` returns the same object for the same values, and keeps it alive.
     key = (scope, css, read_from, id(variable_tokens), is_default_rules, tie_breaker)
     if key not in _RULES:
         _RULES[key] = list(
@@ -41,7 +41,7 @@ def parse_once(
 
 @pytest.fixture(scope="session", autouse=True)
 def styles_are_parsed_once() -> None:
-    """Give what is parsed to the stylesheets of all apps."""
+    """Let the stylesheets of all apps use the cached rules."""
     module: Any = stylesheet
     module.tokenize_values = lambda values: _tokens(frozenset(values.items()))
     module.parse = parse_once

@@ -1,8 +1,8 @@
 """Run tests in several processes that are forked once all tests are collected: `--workers N`.
 
-Workers of pytest-xdist import and collect everything again, each in an interpreter of its own. For
-other plugins a worker here is one of pytest-xdist: they look for its variables. Warnings are errors
-in all tests, so that no others are passed on.
+Workers of pytest-xdist would import and collect everything again. To other plugins a worker here
+looks like one of pytest-xdist, because they check its variables. Warnings are errors in all tests,
+so they need not be passed to the controller.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from _pytest.pathlib import LOCK_TIMEOUT, cleanup_numbered_dir
 TESTS_OF_UNIT: Final = 20
 """Tests that a worker takes at a time, all of one file; shared fixtures are set up for each."""
 _TOGETHER: Final = "tests/repo/"
-"""Its tests share what they read of the tree, which takes longer than they do."""
+"""Tests that share what they read of the tree, which takes longer than the tests."""
 _WAITING: Final = (
     _TOGETHER,
     *(f"tests/{name}/" for name in ("soak", "terminal", "journeys")),
     *(f"tests/agent/{name}/" for name in ("sandbox", "library", "orchestration", "mcp", "tools")),
 )
-"""Longest first. They wait for programs: others run beside them, which only compute."""
+"""Tests that wait for programs, longest first; tests that only compute run beside them."""
 _SHORT: Final = "tests/permissions/"
-"""Last of those, so that the workers end at about the same time."""
+"""Run last of the computing tests, so that the workers end at about the same time."""
 
 _RUNS_KEPT: Final = 3
-"""As pytest has it: the files of this run and of two before it."""
+"""Like pytest: keep the files of this run and of the two before it."""
 _EXIT_CODES: Final = frozenset(
     {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED}
 )
-"""With which a worker ends that has run its tests."""
+"""Exit codes of a worker that has run its tests."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,14 +47,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell plugins before the session starts that tests run elsewhere."""
+    """Announce to plugins, before the session starts, that tests run in workers."""
     if workers := config.getoption("workers"):
         os.environ["PYTEST_XDIST_WORKER_COUNT"] = str(workers)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Run the collected tests in workers; pytest runs them itself where none are asked for."""
+    """Run the collected tests in workers; without `--workers`, pytest runs them itself."""
     workers = session.config.getoption("workers")
     if not workers or session.config.option.collectonly or session.testsfailed:
         return None
@@ -62,7 +62,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 def units(names: list[str]) -> list[list[int]]:
-    """Return the indexes of tests by what a worker takes at a time, in the order of taking."""
+    """Return the units: indexes of tests that one worker runs together, in order."""
 
     def of_file(index: int) -> str:
         file = names[index].partition("::")[0]
@@ -81,7 +81,7 @@ def units(names: list[str]) -> list[list[int]]:
 
 
 def _mixed(*kinds: list[list[int]]) -> list[list[int]]:
-    """Return all units, those of each kind in their order and spread from the first to the last."""
+    """Return all units; those of each kind stay in order and are spread evenly."""
     places = [
         (index / len(kind), number, index)
         for number, kind in enumerate(kinds)
@@ -91,7 +91,7 @@ def _mixed(*kinds: list[list[int]]) -> list[list[int]]:
 
 
 class Controller:
-    """Hands out units, and reports what the workers report."""
+    """Distributes units to workers, and passes on their reports."""
 
     def __init__(self, session: pytest.Session) -> None:
         """Prepare to run the collected tests of a session."""
@@ -103,7 +103,7 @@ class Controller:
         self._at_their_end: list[int] = []
 
     def run(self, workers: int) -> bool:
-        """Return once all tests are reported; in a worker, once it has run its share."""
+        """Return once all tests are reported; in a worker, once it has no more tests."""
         self._remove_earlier_files()
         for _ in range(min(workers, len(self._units))):
             if self._is_worker():
@@ -126,7 +126,7 @@ class Controller:
         return True
 
     def _is_worker(self) -> bool:
-        """Fork a worker; whether this is it, at its end."""
+        """Fork a worker; return True in the worker, at its end."""
         ours, theirs = Pipe()
         number = next(self._numbers)
         sys.stdout.flush()
@@ -169,12 +169,12 @@ class Controller:
                 os.kill(process, signal.SIGINT)
 
     def _end(self, connection: Connection[Any, Any]) -> None:
-        """Report the test that ended its worker, and let another worker run the rest."""
+        """Report the test that killed its worker, and let another worker run the rest."""
         connection.close()
         process = self._processes.pop(connection)
         rest = self._unreported.pop(connection)
         if not rest:
-            # It takes a while to end, in which the others want more.
+            # Do not wait for its end, because the other workers need units meanwhile.
             self._at_their_end.append(process)
             return
         code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
@@ -193,9 +193,9 @@ class Controller:
             self._session.shouldfail = f"a worker ended with {code}"
 
     def _remove_earlier_files(self) -> None:
-        """Remove what earlier runs left beside this one, which pytest does at its end.
+        """Remove files of earlier runs, which pytest would do at its end.
 
-        Some disks take half a minute for it, in which nothing else would run.
+        That may take half a minute on slow disks, so it is done in a separate process.
         """
         own = self._session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
         if os.fork() == 0:
@@ -209,7 +209,7 @@ class Controller:
 
 
 class _Worker:
-    """A plugin that sends to the controller what pytest reports, in place of the terminal's."""
+    """A plugin that replaces the terminal reporter and sends reports to the controller."""
 
     def __init__(
         self, session: pytest.Session, connection: Connection[Any, Any], number: int
@@ -221,20 +221,20 @@ class _Worker:
         os.environ["PYTEST_XDIST_WORKER"] = name
         config = session.config
         config.__dict__["workerinput"] = {"workerid": name}
-        # A failed comparison is written as the terminal would have it; nothing else asks for that.
+        # Used by pytest to format failed comparisons like on a terminal.
         self._tw = config.get_terminal_writer()
         config.pluginmanager.unregister(name="terminalreporter")
         config.pluginmanager.register(self, "terminalreporter")
         factory = config._tmp_path_factory  # type: ignore[attr-defined]
         factory._basetemp = factory.getbasetemp() / str(number)
         factory._basetemp.mkdir(0o700)
-        # The files that hold what tests write are the controller's.
+        # The files with captured output belong to the controller.
         capture = config.pluginmanager.getplugin("capturemanager")
         capture.stop_global_capturing()
         capture.start_global_capturing()
 
     def run(self) -> None:
-        """Run tests until the controller has none."""
+        """Run tests until the controller has no more units."""
         items = self._items()
         item = next(items, None)
         while item and not self._session.shouldfail and not self._session.shouldstop:

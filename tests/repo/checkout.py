@@ -1,4 +1,4 @@
-"""The checkout under test: its root, its tracked files and what its project file says."""
+"""The checkout under test: its root, its tracked files and its project file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def tracked_files() -> tuple[Path, ...]:
     """List the tracked files that exist, relative to the root.
 
     Raises:
-        RuntimeError: the checkout is not a git work tree, so nothing could be checked.
+        RuntimeError: the checkout is not a git work tree, so that nothing can be checked.
     """
     git = subprocess.run(
         ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=False
@@ -42,5 +42,5 @@ def tracked_texts() -> dict[Path, str]:
 
 @cache
 def project_file() -> dict[str, Any]:
-    """Parse pyproject.toml; values are as TOML gives them."""
+    """Parse pyproject.toml."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

@@ -71,7 +71,7 @@ USED_BY_NAME: Final = (
 
 
 def find_dead_code(root: Path, excused: Sequence[tuple[str, str, str]] = USED_BY_NAME) -> list[str]:
-    """List what nothing uses in a checkout, then the entries that excuse nothing."""
+    """Return the unused code in a checkout, then the entries that excuse nothing."""
     finder = Vulture()
     finder.scavenge([str(root / path) for path in PATHS], exclude=EXCLUDED)
     unused = set(range(len(excused)))
@@ -94,7 +94,7 @@ def find_dead_code(root: Path, excused: Sequence[tuple[str, str, str]] = USED_BY
 
 
 def main() -> int:
-    """Print what is dead; the exit code is 1 if there is any."""
+    """Print the dead code; return 1 if there is any."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("path", nargs="?", type=Path, default=Path(), help="root of a checkout")
     dead = find_dead_code(parser.parse_args().path)

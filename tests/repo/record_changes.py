@@ -1,4 +1,4 @@
-"""Calls that name fields of a record where the type checker does not look: `replace(record, …)`."""
+"""Find calls that name fields of a record unseen by the type checker: `replace(record, …)`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True)
 class RecordChange:
-    """One `replace(record, name=…)`, or a record made of an unpacked literal."""
+    """One `replace(record, name=…)`, or a record created from an unpacked literal."""
 
     path: str
     line: int
     record: str
-    """Dotted class, not necessarily one of ours; empty where the source does not say it here."""
+    """Dotted name of the class, not necessarily one of ours; empty if it is unknown here."""
     names: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -28,7 +28,7 @@ class RecordChange:
 def record_changes(
     path: str, module: ast.Module, imports: Mapping[str, str], dotted: str
 ) -> Iterator[RecordChange]:
-    """Yield what a module changes; `imports` are its names of other modules' values."""
+    """Yield the changes in a module; `imports` maps its imported names to dotted names."""
     classes = {one.name for one in module.body if isinstance(one, ast.ClassDef)}
     waiting: list[tuple[ast.AST, dict[str, str]]] = [(module, {})]
 
@@ -49,7 +49,7 @@ def record_changes(
         node, types = waiting.pop()
         if isinstance(node, _FUNCTIONS):
             every = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
-            # A name that is bound again may have another type by then.
+            # A name that is bound again may have another type.
             again = {
                 one.id
                 for one in ast.walk(node)

@@ -30,7 +30,7 @@ LINES_IN_FUNCTION = 80
 MEMBERS_IN_PROTOCOL = 8
 COMPLEXITY = 10
 ANY_IN_AGENT = 4
-"""Uses of `Any` for each thousand lines."""
+"""Uses of `Any` per thousand lines."""
 COMPLEX_PERCENT = 3.0
 """Share of functions whose cyclomatic complexity may be over `COMPLEXITY`."""
 
@@ -44,7 +44,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True)
 class FunctionFacts:
-    """One function or method: where it stands, its lines and its branches."""
+    """One function or method: its place, lines and branches."""
 
     path: str
     name: str
@@ -72,11 +72,11 @@ class ClassFacts:
     """Dotted names, resolved through the imports of the module."""
     is_protocol: bool
     is_record: bool
-    """Whether its own lines say so: a base is `Struct`, or a decorator is `dataclass`."""
+    """Whether a direct base is `Struct`, or a decorator is `dataclass`."""
 
     @property
     def dotted(self) -> str:
-        """Name the class as another module imports it."""
+        """Dotted name of the class, as another module imports it."""
         return f"{_dotted(self.path)}.{self.name}"
 
     def __str__(self) -> str:
@@ -100,7 +100,7 @@ class Tree:
     """The product modules of a checkout, parsed once."""
 
     sources: dict[str, str]
-    """Text of each module by its path from the root, the samples of the demo left out."""
+    """Text of each module by its path from the root, without the samples of the demo."""
     functions: list[FunctionFacts] = field(default_factory=list)
     classes: list[ClassFacts] = field(default_factory=list)
     any_names: Counter[str] = field(default_factory=Counter)
@@ -118,7 +118,7 @@ class Tree:
 
     @cached_property
     def lines(self) -> Counter[str]:
-        """Count the product's lines by package."""
+        """The number of lines by package."""
         count: Counter[str] = Counter()
         for path, source in self.sources.items():
             count[_package(path)] += source.count("\n")
@@ -126,7 +126,7 @@ class Tree:
 
     @cached_property
     def modules(self) -> dict[str, list[str]]:
-        """List module names by directory."""
+        """Module names by directory."""
         directories: dict[str, list[str]] = defaultdict(list)
         for path in self.sources:
             where = PurePosixPath(path)
@@ -139,7 +139,7 @@ class Tree:
         return {one.dotted: one for one in self.classes}
 
     def with_bases(self, one: ClassFacts) -> list[ClassFacts]:
-        """List a class and the product's classes that it inherits from, protocols left out."""
+        """Return a class and the product's classes that it inherits from, without protocols."""
         family = [one]
         for member in family:
             for base in member.bases:
@@ -149,7 +149,7 @@ class Tree:
         return family
 
     def record_fields(self) -> dict[str, frozenset[str]]:
-        """Return the fields of each record class by its dotted name, inherited ones too."""
+        """Return the fields of each record class by its dotted name, including inherited ones."""
         families = {one.dotted: self.with_bases(one) for one in self.classes}
         return {
             name: frozenset[str]().union(*(each.attributes for each in family))
@@ -157,7 +157,7 @@ class Tree:
             if any(each.is_record for each in family)
         }
 
-    # Each check below lists what breaks its limit, as text; nothing means that the limit holds.
+    # Each check below returns violations of its limit as texts; an empty list means success.
 
     def crowded_directories(self) -> list[str]:
         """List directories with too many modules."""
@@ -185,7 +185,7 @@ class Tree:
         return [f"{one}: {one.lines} lines" for one in sorted(long, key=lambda f: -f.lines)]
 
     def complex_functions(self, package: str = "") -> list[FunctionFacts]:
-        """List functions over the complexity limit, worst first; of one package if named."""
+        """List functions over the complexity limit, worst first, of one package or all."""
         found = [
             one
             for one in self.functions
@@ -199,7 +199,7 @@ class Tree:
         return 100 * len(self.complex_functions(package)) / max(1, len(every))
 
     def shared_class_names(self) -> list[str]:
-        """List public classes of one name in several modules."""
+        """List public class names that several modules define."""
         places: dict[str, list[str]] = defaultdict(list)
         for one in self.classes:
             if not one.name.startswith("_"):
@@ -207,7 +207,7 @@ class Tree:
         return _shared(places)
 
     def shared_module_names(self) -> list[str]:
-        """List modules of one name in several directories of one package."""
+        """List module names that occur in several directories of one package."""
         places: dict[str, list[str]] = defaultdict(list)
         for directory, names in self.modules.items():
             for name in names:
@@ -215,7 +215,7 @@ class Tree:
         return _shared(places)
 
     def wide_protocols(self) -> list[str]:
-        """List protocols with too many members, inherited ones counted."""
+        """List protocols with too many members, including inherited ones."""
         wide = []
         for one in self.classes:
             if one.is_protocol:
@@ -230,10 +230,10 @@ class Tree:
 
 @cache
 def read_tree(root: Path) -> Tree:
-    """Parse the tracked product modules of a checkout, once for all who ask.
+    """Parse the tracked product modules of a checkout; the result is cached.
 
     Raises:
-        subprocess.CalledProcessError: the directory is no git work tree.
+        subprocess.CalledProcessError: the directory is not a git work tree.
     """
     listed = subprocess.run(
         ["git", "-C", str(root), "ls-files", "-z", *PACKAGES], capture_output=True, check=True
@@ -285,7 +285,7 @@ class _Reader:
         for statement in module.body:
             if isinstance(statement, ast.ClassDef):
                 self._add_class(statement)
-        # Most modules have none, and to look at all of their calls takes as long as the rest.
+        # Most modules have no such calls, and checking all calls would double the time.
         if any(mark in self._tree.sources[self._path] for mark in ("replace", "**{")):
             self._tree.record_changes.extend(
                 record_changes(self._path, module, self._imports, _dotted(self._path))
@@ -378,7 +378,7 @@ def _print_list(title: str, lines: Iterable[object]) -> None:
 
 
 def main() -> None:
-    """Print every figure, then what breaks each limit."""
+    """Print every figure, then the violations of each limit."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("path", nargs="?", type=Path, default=Path(), help="root of a checkout")
     tree = read_tree(parser.parse_args().path)

@@ -1,7 +1,7 @@
-"""What agents and teams have to do, row by row, each with the tests that hold it.
+"""The requirements for agents and teams, each with the tests that check it.
 
-The rows are those of the patterns for multi-agent systems; the complaints of users are in
-`docs/decisions/0050-what-users-of-agents-complain-of.md`, with theirs.
+The rows are from the patterns for multi-agent systems; the complaints of users and their tests are
+in `docs/decisions/0050-what-users-of-agents-complain-of.md`.
 """
 
 from __future__ import annotations

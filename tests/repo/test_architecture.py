@@ -1,4 +1,4 @@
-"""Every room and module that docs/architecture.md names is there, and the product uses it."""
+"""Every directory and module that docs/architecture.md names exists, and the product uses it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _imported() -> frozenset[str]:
 
 
 def _rooms() -> set[str]:
-    """Return the directories right below a package, as the page writes them."""
+    """Return the directories directly below a package, in the notation of the page."""
     parts = (path.split("/") for path in _sources())
     return {f"{path[0]}/{path[1]}/" for path in parts if len(path) > 2}
 
@@ -78,7 +78,7 @@ def test_every_class_named_exists() -> None:
 
 
 def test_every_module_named_anywhere_exists() -> None:
-    """Docstrings say where to read on, documents where things are; a rename must follow there."""
+    """Docstrings and documents name modules; a rename must update them."""
     modules = {path.removesuffix(".py").removesuffix("/__init__") for path in _sources()}
     lost = [
         (str(path), name)
@@ -92,7 +92,7 @@ def test_every_module_named_anywhere_exists() -> None:
 
 
 def _leads_somewhere(name: str, modules: set[str]) -> bool:
-    """Return whether this is a module, or a name that a module defines."""
+    """Whether a dotted name is a module, or a name that a module defines."""
     if name in modules:
         return True
     parent, _, rest = name.rpartition("/")

@@ -1,4 +1,4 @@
-"""The commands that documents and CI name are there."""
+"""The commands that documents and CI name exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command line of ours in the documents is one that the program takes."""
+"""The program accepts every agent-tui command line in the documents."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _ENDS = re.compile(r"[|&;()<>]+")
 
 
 def _scripts() -> Iterator[tuple[str, str]]:
-    """Yield the shell texts of the documents, each with its page."""
+    """Yield the page and text of every shell script in the documents."""
     for path, text in tracked_texts().items():
-        # Decisions are of their day; the rest is of today.
+        # Decisions describe the past; other documents must be current.
         if path.suffix != ".md" or "decisions" in path.parts:
             continue
         for language, body in _FENCE.findall(text):
@@ -63,7 +63,7 @@ CALLS = sorted({(page, tuple(call)) for page, script in _scripts() for call in _
 
 
 def _refusal(arguments: list[str]) -> str:
-    """Return why a command line is not taken; empty where it is, files of one's own aside."""
+    """Return why a command line is rejected; empty if it is accepted, ignoring missing files."""
     group = commands()
     assert isinstance(group, click.Group)
     command: click.Command = run

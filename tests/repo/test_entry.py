@@ -1,4 +1,4 @@
-"""The command never runs modules of the project that it is started in."""
+"""The command never imports modules of the project in which it is started."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.repo.checkout import PACKAGES, ROOT, project_file
 
 HOSTILE = "import os; open(os.path.join({where!r}, 'RAN'), 'a').write(__name__ + '\\n')\n"
 NAMES = (*PACKAGES, "click", "signal", "__future__", "msgspec")
-"""Of ours, of a library and of Python itself."""
+"""Names of our modules, of a library and of the standard library."""
 INSTALLED = str(Path(sys.executable).with_name("agent-tui"))
 WAYS = {
     "script": [INSTALLED],
@@ -24,7 +24,7 @@ WAYS = {
 
 
 def _hostile(kind: str, tmp_path: Path) -> Path:
-    """Make a project whose modules have our names and leave a trace when they are imported."""
+    """Make a project whose modules have these names and leave a trace when they are imported."""
     project = tmp_path / "project"
     project.mkdir()
     code = HOSTILE.format(where=str(tmp_path))
@@ -46,7 +46,7 @@ def _environment(project: Path, named: str) -> dict[str, str]:
 
 
 def _run(way: str, project: Path, named: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # The tests may run from a checkout that is not installed: then it is named as well.
+    # The tests may run from a checkout that is not installed; then its path is added.
     return subprocess.run(
         [*WAYS[way], *arguments],
         cwd=project,

@@ -1,4 +1,4 @@
-"""Importing is cheap and does nothing: no heavy library before it is needed, no side effect."""
+"""Imports are cheap: no heavy library is loaded before it is needed, and no side effects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEAVY = {"anthropic", "httpx2", "mcp", "pydantic", "pygments", "rich", "textual"
 
 
 def _run_python(code: str, *arguments: str, cwd: Path) -> str:
-    """Run code in a fresh interpreter; its standard output. Any standard error fails the test."""
+    """Run code in a new interpreter; return its output. Any standard error fails the test."""
     child = subprocess.run(
         [sys.executable, "-W", "error", "-c", code, *arguments],
         cwd=cwd,
@@ -90,7 +90,7 @@ def test_the_entry_point_can_catch_a_ctrl_c_during_every_import_of_ours(tmp_path
 
 
 def test_importing_a_module_compiles_no_pattern(tmp_path: Path) -> None:
-    # All of them together would take a tenth of the time until the first request. Input and screen
+    # Together they would take a tenth of the time until the first request. Input and screen
     # output have few, and import nothing of other packages.
     code = """
 import importlib, re, sys

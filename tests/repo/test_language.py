@@ -1,7 +1,7 @@
 """Docstrings, comments and names are in plain technical English.
 
-No idiom of the list stands in a docstring or comment, and no function, parameter, field, attribute
-or variable is named by a participle or a particle alone.
+No docstring or comment contains an idiom of the list, and no name of a function, parameter, field,
+attribute or variable is only a participle or a particle.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ BRITISH = re.compile(
     r"|(?:dial|label|signal|travel|model)l(?:ed|ing)"
     r"|(?:initial|minim|maxim|normal|optim|organ|recogn|serial|summar|synchron|token|virtual)is(?!m)\w*"
 )
-"""Spellings other than the American ones, in lower case: to ignore it takes three times as long."""
+"""Non-American spellings, for lower-case text: ignoring case would take three times as long."""
 BRITISH_WORDS_OF_USERS = frozenset({"summarise", "--colour"})
-"""What users of other programs type."""
+"""Words that users of other programs type."""
 
 DEFINED = re.compile(r"\bdef\s+(\w+)")
-"""Every function, and what a text says: tells which modules need to be parsed."""
+"""A quick search for function names, to select the modules that must be parsed."""
 
 PARTICLES = frozenset(
     """
@@ -45,7 +45,7 @@ PARTICLES = frozenset(
     with woken won worn written
     """.split()
 )
-"""Participles that do not end in -ed, and particles; not those that are verbs too, as `read` is."""
+"""Participles without -ed, and particles, except those that are also verbs, such as `read`."""
 
 VERBS_IN_ED = frozenset(
     {"embed", "exceed", "feed", "need", "proceed", "seed", "shed", "sed", "speed"}
@@ -60,7 +60,7 @@ EXCUSED = {
 
 
 EXCUSED_VALUES = {
-    # Directions and places on the screen, beside `right`, `front`, `top`.
+    # Directions and places on the screen, like `right`, `front`, `top`.
     "left": """tui/panels/help.py tui/prompt/prompt_rows.py tui/screen/cell_diff.py
         tui/screen/encode.py tui/text/wrap.py tui/transcript/diff/split_rows.py
         tui/transcript/markdown/markdown_table.py tui/transcript/position_rows.py
@@ -89,14 +89,14 @@ EXCUSED_VALUES = {
     "at": "agent/model/scripted/faults.py",
     "after": "agent/model/scripted/scenario.py",
     "served": "agent/model/scripted/scenario.py",
-    # Parameters that the Agents SDK has.
+    # Parameters of the Agents SDK.
     "triggered": "agent/library/tracing/run_spans.py",
 }
-"""Parameters, fields, attributes and variables that stay, with their modules."""
+"""Parameters, fields, attributes and variables that are permitted, with their modules."""
 
 
 def remarks(source: str) -> Iterator[tuple[int, str]]:
-    """Yield each docstring and comment with its line; strings of other kinds are texts."""
+    """Yield each docstring and comment with its line; other strings are not included."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Expr(value=ast.Constant(value=str(text))):
@@ -107,7 +107,7 @@ def remarks(source: str) -> Iterator[tuple[int, str]]:
 
 
 def idioms_in(source: str) -> list[str]:
-    """Return each idiom with the line on which its docstring or comment begins."""
+    """Return each idiom with the first line of its docstring or comment."""
     if IDIOMS.search(source) is None:
         return []
     return [
@@ -121,7 +121,7 @@ def _found(paths: Iterator[Path]) -> list[str]:
 
 
 def lone_participles(source: str) -> list[str]:
-    """Return the names of functions and methods that are one participle or particle."""
+    """Return the names of functions and methods that are only a participle or particle."""
     if not any(_is_participle(name.strip("_")) for name in DEFINED.findall(source)):
         return []
     return [

@@ -1,4 +1,4 @@
-"""The lock files install anywhere: names, versions and hashes, and no address to get them from."""
+"""The lock files can be installed anywhere: they have names, versions and hashes, but no URLs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 
 
 def _entries(lock: str) -> list[tuple[Requirement, frozenset[str]]]:
-    """Read a lock into (pinned requirement, hashes), one per entry, order kept."""
+    """Parse a lock file into (pinned requirement, hashes), in the order of its entries."""
     text = (ROOT / lock).read_text(encoding="utf-8").replace("\\\n", " ")
     entries = []
     for line in filter(None, map(str.strip, text.splitlines())):
@@ -62,7 +62,7 @@ def test_lock_satisfies_the_project_file(lock: str, groups: tuple[str, ...]) -> 
 
 
 def test_development_lock_contains_the_runtime_lock() -> None:
-    """Installing the second over the first changes no version that users run."""
+    """Installing the development lock changes no version of the runtime lock."""
     runtime = {(str(pin), hashes) for pin, hashes in _entries(RUNTIME)}
     development = {(str(pin), hashes) for pin, hashes in _entries(DEVELOPMENT)}
     assert runtime - development == set()

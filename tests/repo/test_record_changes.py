@@ -1,6 +1,6 @@
-"""Keyword arguments of `replace` name fields: the types of msgspec's take any name.
+"""Keyword arguments of `replace` name fields; the types of msgspec accept any name.
 
-So does a record that is made of an unpacked literal, `Record(**{"name": value, **changes})`.
+The same applies to a record created from a literal, `Record(**{"name": value, **changes})`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CHANGES = re.compile(
 
 
 def unknown_names(*trees: Tree) -> list[str]:
-    """List each name that its record has no field for, or no record where that is not said."""
+    """List each name that is not a field of its record, or of any record if that is unknown."""
     records = {name: fields for tree in trees for name, fields in tree.record_fields().items()}
     of_any = frozenset[str]().union(*records.values())
     return [

@@ -1,4 +1,4 @@
-"""What the documentation says of keys, commands, settings and themes is what the tables say."""
+"""The documentation of keys, commands, settings and themes matches the program's tables."""
 
 from __future__ import annotations
 

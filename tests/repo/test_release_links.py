@@ -1,4 +1,4 @@
-"""`.ci/links`: the addresses that a release adds to the package's metadata."""
+"""`.ci/links`: the URLs that a release adds to the package's metadata."""
 
 from __future__ import annotations
 

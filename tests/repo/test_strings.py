@@ -1,4 +1,4 @@
-"""The list of the program's texts is as the source is."""
+"""The list of the program's texts matches the source."""
 
 from __future__ import annotations
 

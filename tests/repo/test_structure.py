@@ -1,6 +1,6 @@
 """The tree stays within the limits of its layout; `python -m tests.repo.structure` shows figures.
 
-The limits themselves, and why they are what they are, stand in CONTRIBUTING.
+CONTRIBUTING.md explains the limits.
 """
 
 from __future__ import annotations

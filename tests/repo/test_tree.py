@@ -1,4 +1,4 @@
-"""The tree holds what belongs to the product, where it is expected, and nothing of a machine."""
+"""The tree contains only files of the product, in the expected places, and no machine names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOP_LEVEL = {
     *PACKAGES,
 }
 VAGUE_NAMES = {"common", "helpers", "misc", "types", "utils"}
-# Spelt so that this file does not match itself.
+# Written so that this file does not match itself.
 PACKAGE_HOSTS = re.compile(r"pythonhosted[.]org|pypi[.]org/simple|registry[.]npmjs[.]org/\w")
 STARTS_PROCESS = re.compile(
     r"create_subprocess_|subprocess[.](run|Popen|call|check_)|posix_spawn[(]"
@@ -68,7 +68,7 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
 
 def test_child_processes_are_started_in_one_place() -> None:
     runner = Path("permissions/base/process")
-    # A part of the test machinery; its child lives as long as the connection to its parent.
+    # Part of the test tools; its child ends with the connection to its parent.
     own = {Path("agent/model/scripted/process.py")}
     starting = {
         path
@@ -79,7 +79,7 @@ def test_child_processes_are_started_in_one_place() -> None:
 
 
 def _never_gives_back(text: str) -> bool:
-    """Whether a text, as a regular expression, has a possessive quantifier or an atomic group."""
+    """Whether a regular expression has a possessive quantifier or an atomic group."""
     if not re.search(r"[\\(\[]", text):
         return False  # "g++" is a program
     bare = re.sub(r"\[\^?\]?(?:[^\]\\]|\\.)*\]", "x", re.sub(r"\\.", "x", text, flags=re.DOTALL))
@@ -99,8 +99,8 @@ def test_what_never_gives_back(text: str, does: bool) -> None:
 
 
 def test_no_expression_needs_a_newer_python() -> None:
-    # Python before 3.11.5 gives up alternatives inside possessive quantifiers and finds no match:
-    # a rule missed its command there. Parts of f-strings are texts of their own.
+    # Python before 3.11.5 drops alternatives inside possessive quantifiers and finds no match, so
+    # a rule missed its command. Parts of f-strings are separate constants.
     shell = {"  for ((i = 1; i < COMP_CWORD; i++)); do"}
     assert [
         str(one)
@@ -110,7 +110,7 @@ def test_no_expression_needs_a_newer_python() -> None:
 
 
 def test_every_directory_of_modules_is_a_package() -> None:
-    """A folder without `__init__.py` would be missing from the wheel."""
+    """A directory without `__init__.py` would be missing in the wheel."""
     sample = {p for p in _python_directories() if any("sample" in part for part in p.parts)}
     plain = [p for p in _python_directories() - sample if not (ROOT / p / "__init__.py").is_file()]
     assert plain == []

@@ -1,4 +1,4 @@
-"""The wheel is complete: whatever the packages hold in the tree is installed with them."""
+"""The wheel is complete: it contains every file of the packages in the tree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENTRY = "agent_tui.py"
 
 
 def _built_wheel(tmp_path: Path) -> Path:
-    """Build from a copy of the tracked files, since a build leaves folders beside them."""
+    """Build from a copy of the tracked files, because a build leaves directories beside them."""
     source, target = tmp_path / "source", tmp_path / "dist"
     target.mkdir()
     for path in tracked_files():

@@ -1,4 +1,4 @@
-"""Every test is reported once, whatever becomes of the worker that runs it."""
+"""Every test is reported exactly once, even if its worker ends early."""
 
 from __future__ import annotations
 
