@@ -1,7 +1,7 @@
 """One scenario of the protocol's conformance suite: `python -m agent.mcp.conformance URL`.
 
-The suite starts this program against a server of its own and watches what arrives there. It goes
-the way of a session: connect, sign in where the server wants that, list, call.
+The suite runs this program with one of its servers and checks the requests. The program acts like
+a session: connect, sign in if required, list, call.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from agent.mcp.server_state import ServerState
 NAME: Final = "tested"
 SETTLE_S: Final = 60.0
 MAX_SIGN_INS: Final = 3
-"""As often as a user would try, who is sent back to the same page."""
+"""Most sign-in attempts, about as many as a user would make."""
 SCHEMA_TOOL: Final = "json_schema_2020_12_tool"
 METADATA_URL: Final = "https://conformance-test.local/client-metadata.json"
 ARGUMENTS: Final[Mapping[str, Mapping[str, object]]] = {"add_numbers": {"a": 5, "b": 3}}
 
 
 class SuiteScenario(Struct, frozen=True):
-    """What the suite says in the environment."""
+    """The scenario that the suite specifies in the environment."""
 
     name: str
     context: Mapping[str, object]
@@ -44,30 +44,30 @@ class SuiteScenario(Struct, frozen=True):
 
 
 class FollowingBrowser:
-    """A user's browser that agrees to everything at once."""
+    """A simulated browser that consents immediately."""
 
     def __init__(self) -> None:
-        """Nothing was opened."""
+        """Start without a redirect."""
         self._ended_at: asyncio.Queue[str] = asyncio.Queue()
 
     async def show(self, url: str) -> None:
-        """Open an address and remember where it leads."""
+        """Open a URL and store the redirect's target."""
         async with httpx2.AsyncClient() as client:
             response = await client.get(url, follow_redirects=False)
         self._ended_at.put_nowait(response.headers.get("location", ""))
 
     async def read_pasted_address(self) -> str:
-        """Return where the last address led."""
+        """Return the target of the last redirect."""
         return await self._ended_at.get()
 
 
 async def accept(_request: ElicitationRequest) -> ElicitationAnswer:
-    """Accept a form as it is; defaults are filled in on the way."""
+    """Accept a form without values; defaults are filled in later."""
     return ElicitationAnswer("accept", {})
 
 
 def read_scenario(env: Mapping[str, str]) -> SuiteScenario:
-    """Return what the suite wants."""
+    """Return the scenario in the environment."""
     context = json.loads(env.get("MCP_CONFORMANCE_CONTEXT") or "{}")
     version = env.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "")
     return SuiteScenario(
@@ -78,7 +78,7 @@ def read_scenario(env: Mapping[str, str]) -> SuiteScenario:
 
 
 async def run(url: str, scenario: SuiteScenario, home: Path) -> int:
-    """Take the way of a session through one scenario; return the exit status."""
+    """Run one scenario like a session; return the exit status."""
     client_id, secret = scenario.context.get("client_id"), scenario.context.get("client_secret")
     oauth = None
     if isinstance(client_id, str):
@@ -133,7 +133,7 @@ async def _call_all(servers: McpServers, scenario: SuiteScenario, browser: Follo
 
 
 async def _sign_in(servers: McpServers, browser: FollowingBrowser, sign_ins: int) -> int:
-    """Sign in where the server wants that; return how often that happened."""
+    """Sign in if the server requires it; return the number of sign-ins so far."""
     view = servers.view(NAME)
     while view is not None and view.state is ServerState.NEEDS_AUTH and sign_ins < MAX_SIGN_INS:
         sign_ins += 1
@@ -144,7 +144,7 @@ async def _sign_in(servers: McpServers, browser: FollowingBrowser, sign_ins: int
 def planned_calls(
     scenario: SuiteScenario, tools: tuple[RemoteTool, ...]
 ) -> list[tuple[str, Mapping[str, object]]]:
-    """Return the calls that a scenario needs: those it names, else each tool once."""
+    """Return the calls of a scenario: those that it names, else each tool once."""
     calls = scenario.context.get("toolCalls")
     if isinstance(calls, list):
         return [(str(call["name"]), call.get("arguments") or {}) for call in calls]
@@ -156,7 +156,7 @@ def planned_calls(
 
 
 def main() -> int:
-    """Run the scenario that the environment names against the server of the last argument."""
+    """Run the scenario in the environment with the server URL in the last argument."""
     with tempfile.TemporaryDirectory() as home:
         return asyncio.run(run(sys.argv[-1], read_scenario(os.environ), Path(home)))
 

@@ -1,4 +1,4 @@
-"""The values of an accepted form as they are sent: what the schema names, defaults filled in."""
+"""Completes the values of an accepted form: only fields of the schema, with defaults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FormValue = str | int | float | bool | list[str] | None
 
 
 def complete_values(schema: Json, values: Mapping[str, FormValue]) -> dict[str, FormValue]:
-    """Return the values of the fields that the schema has; a missing one gets its default."""
+    """Return the values of the schema's fields; missing ones get their default."""
     properties = schema.get("properties")
     complete: dict[str, FormValue] = {}
     for name, field in properties.items() if isinstance(properties, dict) else ():

@@ -1,11 +1,11 @@
-"""What can go wrong with a server; each text is for the user and for the model.
+"""Errors of servers; each text is for the user and for the model.
 
 McpError
 ├── ServerUnavailable   there is no connection, or it ended during the call
-├── CallTimedOut        the call took longer than it may
+├── CallTimedOut        the call exceeded a time limit
 ├── RemoteError         the server answered with a protocol error
-├── NeedsSignIn         the server wants a user to sign in
-└── ConnectFailed       no connection came about
+├── NeedsSignIn         the server requires a sign-in
+└── ConnectFailed       the connection failed
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from agent.errors import AgentError
 
 
 class McpError(AgentError):
-    """Base of what a server, or the way to it, does wrong."""
+    """Base of errors of a server, or of the connection to it."""
 
 
 class ServerUnavailable(McpError):
@@ -22,7 +22,7 @@ class ServerUnavailable(McpError):
 
 
 class CallTimedOut(McpError):
-    """The call ran into a time limit and was cancelled; the connection stays."""
+    """The call exceeded a time limit and was cancelled; the connection stays."""
 
 
 class RemoteError(McpError):
@@ -39,7 +39,7 @@ class NeedsSignIn(McpError):
 
 
 class ConnectFailed(McpError):
-    """The connection could not be made."""
+    """The connection could not be established."""
 
     def __init__(self, text: str, *, is_transient: bool = False) -> None:
         """`is_transient`: another attempt may succeed."""

@@ -8,22 +8,22 @@ from msgspec import Struct
 
 
 class McpLimits(Struct, frozen=True, kw_only=True):
-    """Seconds, and how many at once."""
+    """Time limits in seconds, and batch sizes."""
 
     connect_s: float = 30.0
-    """From the start of a program or request to the list of tools."""
+    """For connecting: from the start of a program or request to the list of tools."""
     call_s: float = 100_000.0
-    """One call, whatever its progress."""
+    """For one call, regardless of progress."""
     idle_local_s: float = 1_800.0
-    """One call without progress, where the server is a program here; 0 sets no limit."""
+    """For a call without progress, if the server is a local program; 0 means no limit."""
     idle_remote_s: float = 300.0
     local_batch: int = 3
-    """Programs that start at the same time."""
+    """Most local programs that start at the same time."""
     remote_batch: int = 20
 
 
 def limits_from(env: Mapping[str, str]) -> McpLimits:
-    """Return the limits that the environment sets; what is not a number counts as not set."""
+    """Return the limits that the environment sets; values that are not numbers are ignored."""
     usual = McpLimits()
     idle_s = _seconds(env, "CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT", -1.0)
     return McpLimits(
@@ -45,7 +45,7 @@ def limits_from(env: Mapping[str, str]) -> McpLimits:
 
 
 def _seconds(env: Mapping[str, str], name: str, usual: float) -> float:
-    """Return a variable that is in milliseconds."""
+    """Return a variable in milliseconds as seconds."""
     text = env.get(name, "")
     return int(text) / 1_000 if text.isdecimal() else usual
 

@@ -1,6 +1,6 @@
-"""The front door: the servers of a session, their states, what they offer, calls to them.
+"""The entry point: the servers of a session, their states, what they offer, calls to them.
 
-Nothing of the SDK is loaded before the first server is started.
+The SDK is loaded with the first server.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from agent.mcp.server_state import ServerState, ServerView
 from agent.mcp.start_turns import StartTurns
 
 CLOSE_S = 4.0
-"""What all servers together have to end; those that have not are left to the guardian."""
+"""Seconds for all servers to end; the guardian ends the others."""
 CLIENT_METADATA = "AGENT_TUI_MCP_CLIENT_METADATA_URL"
 OnView = Callable[[ServerView], None]
 
@@ -48,11 +48,11 @@ class McpServers:
         agent_home: Path,
         version: str,
     ) -> None:
-        """Nothing is started.
+        """Start nothing yet.
 
         Args:
-            env: What programs that this one starts inherit.
-            settings_env: The environment that time limits are read from.
+            env: Environment for programs that this one starts.
+            settings_env: Environment from which time limits are read.
         """
         limits = limits_from(settings_env)
         self._world = McpWorld(
@@ -72,39 +72,39 @@ class McpServers:
         self._listeners: list[OnView] = []
 
     def start(self, definitions: Sequence[ServerDefinition]) -> None:
-        """Connect to these servers in the background; returns at once."""
+        """Connect to these servers in the background; return at once."""
         for definition in definitions:
             if definition.name not in self._owners:
                 self._add(definition).start()
 
     def show(self, definition: ServerDefinition, state: ServerState, reason: str) -> None:
-        """Show a server that is not started, in place of one of this name that is not either."""
+        """Show a server that is not started; it replaces one of the same name."""
         self._add(definition).show(state, reason)
 
     async def replace(self, definition: ServerDefinition) -> None:
-        """Start a server that is new or defined otherwise now."""
+        """Start a server that is new or has a changed definition."""
         await self.remove(definition.name)
         self.start([definition])
 
     async def remove(self, name: str) -> None:
-        """End a server and forget it; an unknown name is not an error."""
+        """Stop and remove a server; an unknown name is not an error."""
         owner = self._owners.pop(name, None)
         if owner is not None:
             await owner.stop()
 
     async def reconnect(self, name: str) -> None:
-        """End a connection and make it anew. Raises ServerUnavailable for an unknown name."""
+        """Close and reopen a connection. Raises ServerUnavailable for an unknown name."""
         owner = self._owner(name)
         await owner.stop()
         owner.access.asks_anew = True
         owner.start()
 
     async def sign_in(self, name: str, surface: SignInSurface) -> ServerView:
-        """Connect anew and let the user sign in meanwhile; return how it ended.
+        """Reconnect and let the user sign in; return the resulting view.
 
         Raises:
             ServerUnavailable: there is no such server.
-            ConnectFailed: signing in is of no use there, or no port of this machine is free.
+            ConnectFailed: the server has no sign-in, or no local port is free.
         """
         owner = self._owner(name)
         if not owner.access.can_sign_in:
@@ -123,7 +123,7 @@ class McpServers:
         return owner.view
 
     async def sign_out(self, name: str) -> None:
-        """Forget a server's tokens and end its connection. Raises ServerUnavailable, OSError."""
+        """Remove a server's tokens and close its connection. Raises ServerUnavailable, OSError."""
         owner = self._owner(name)
         await owner.access.sign_out()
         await owner.stop(ServerState.NEEDS_AUTH, "you signed out")
@@ -133,11 +133,11 @@ class McpServers:
         self._owner(name).start()
 
     async def disable(self, name: str, reason: str = "") -> None:
-        """End a server's connection. Raises ServerUnavailable for an unknown name."""
+        """Close a server's connection. Raises ServerUnavailable for an unknown name."""
         await self._owner(name).stop(ServerState.DISABLED, reason)
 
     async def settle(self, names: Collection[str] | None = None, *, timeout_s: float) -> None:
-        """Return when none of these servers (None: of all) is being connected, or after a time."""
+        """Wait until none of these servers (None: all) is connecting, at most `timeout_s`."""
         waiting = [
             asyncio.ensure_future(owner.wait_until_settled())
             for name, owner in self._owners.items()
@@ -149,16 +149,16 @@ class McpServers:
                 task.cancel()
 
     def views(self) -> tuple[ServerView, ...]:
-        """Return every server as it is now, in the order in which they came."""
+        """Return the current views of all servers, in the order in which they were added."""
         return tuple(owner.view for owner in self._owners.values())
 
     def view(self, name: str) -> ServerView | None:
-        """Return one server as it is now."""
+        """Return the current view of one server; None if there is none."""
         owner = self._owners.get(name)
         return owner.view if owner is not None else None
 
     def on_change(self, listener: OnView) -> Callable[[], None]:
-        """Have a function called with each new view; returns what ends that."""
+        """Add a listener for each new view; return a function that removes it."""
         self._listeners.append(listener)
 
         def end() -> None:
@@ -168,7 +168,7 @@ class McpServers:
         return end
 
     def list_again(self, name: str) -> None:
-        """Read a server's tools anew: what is withheld may be another now."""
+        """Reload a server's tools, as the withheld ones may have changed."""
         self._owner(name).list_again()
 
     async def call_tool(
@@ -179,11 +179,11 @@ class McpServers:
         *,
         on_progress: OnProgress = lambda _amount, _total, _message: None,
     ) -> CallResult:
-        """Call a tool by the name that the server knows. A cancelled call is cancelled at the
+        """Call a tool by the server's name for it. Cancelling the call also cancels it at the
         server.
 
         Raises:
-            McpError: the server is not connected, failed, or did not answer in time.
+            McpError: the server is not connected, failed, or did not respond in time.
         """
         owner = self._owner(server)
         is_reading = any(
@@ -210,13 +210,13 @@ class McpServers:
         value: str,
         others: Mapping[str, str],
     ) -> tuple[str, ...]:
-        """Return proposals for an argument of a prompt or a template. Raises McpError."""
+        """Return completions for an argument of a prompt or a template. Raises McpError."""
         return await self._owner(of.server).ask(
             lambda session: session.complete(of, argument, value, others)
         )
 
     async def roots_changed(self) -> None:
-        """Tell connected servers that the working directories are others now."""
+        """Notify connected servers that the working directories changed."""
         owners = [
             owner for owner in self._owners.values() if owner.view.state is ServerState.CONNECTED
         ]
@@ -226,7 +226,7 @@ class McpServers:
         )
 
     async def aclose(self) -> None:
-        """End all servers at the same time."""
+        """Stop all servers concurrently, at most `CLOSE_S` seconds."""
         self._listeners.clear()
         ending = [asyncio.ensure_future(owner.stop()) for owner in self._owners.values()]
         if ending:

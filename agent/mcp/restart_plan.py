@@ -1,4 +1,4 @@
-"""Whether and when a lost or failed connection is made again."""
+"""Decides whether and when a lost or failed connection is reopened."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from typing import Final
 from agent.mcp.mcp_errors import ConnectFailed, McpError
 
 FIRST_TRIES: Final = 3
-"""Attempts of a start, where what failed may pass."""
+"""Attempts at the start, if the failure is transient."""
 TRIES: Final = 5
-"""Attempts after a connection to a remote server was lost; the wait doubles from a second."""
+"""Attempts after a remote connection was lost; the wait doubles, starting at one second."""
 RESTARTS: Final = 3
 RESTARTS_WITHIN_S: Final = 300.0
-"""A local program is started again so often within this time."""
+"""Period, in seconds, for which `RESTARTS` limits the restarts of a local program."""
 REOPENED: Final = 5
-"""How often in a row the stream that reports changes is opened again."""
+"""How often in a row the stream that reports changes is reopened."""
 
 
 class RestartPlan:
     """Counts the attempts of one server."""
 
     def __init__(self, *, is_local: bool) -> None:
-        """Nothing was tried yet."""
+        """Start without attempts."""
         self.attempt = 0
         self._is_local = is_local
         self._was_connected = False
         self._restarts: deque[float] = deque(maxlen=RESTARTS)
 
     def record_connection(self) -> None:
-        """Note that a connection was made."""
+        """Record that a connection was established."""
         self.attempt = 0
         self._was_connected = True
 
     def next_wait_s(self, failure: McpError | None) -> float | None:
-        """Return how long to wait before the next attempt; None is to give up.
+        """Return the seconds to wait before the next attempt; None to give up.
 
         Args:
-            failed: Why no connection was made; None where one was lost.
+            failure: Why connecting failed; None if a connection was lost.
         """
         if failure is None and self._is_local:
             now = time.monotonic()
@@ -58,7 +58,7 @@ class RestartPlan:
         return float(2 ** (self.attempt - 1))
 
     async def repeat(self, watch: Callable[[], Awaitable[None]]) -> None:
-        """Run what ends when a stream does, again and again with growing waits, a few times."""
+        """Run `watch`, which ends with its stream, a few times with growing waits."""
         for number in range(REOPENED):
             began = time.monotonic()
             await watch()

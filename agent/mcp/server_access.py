@@ -1,4 +1,4 @@
-"""How one server is reached: its program or address, its turn at the start, its errors in words."""
+"""Opens the connection to one server: its program or URL, its start slot, its errors."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ if TYPE_CHECKING:
 SIGN_IN_S: Final = 600.0
 PRESENT: Final = "2026-07-28"
 _OTHER_ERA: Final = frozenset({-32022, -32601})
-"""Answers to a handshake by which a server says that it speaks the present revision."""
+"""Error codes of a handshake from servers of the current revision."""
 
 
 class McpWorld(Struct, frozen=True, kw_only=True):
-    """What all servers of a session share."""
+    """Objects that all servers of a session share."""
 
     ports: McpPorts
     limits: McpLimits
     env: Mapping[str, str]
-    """What programs that this one starts inherit."""
+    """Environment for programs that this one starts."""
     launch_dir: Path
     agent_home: Path
     version: str
     tokens: TokenStore
     needs_auth: NeedsAuthCache
     client_metadata_url: str | None = None
-    """Where a document says who we are to authorization servers; https."""
+    """URL of our client metadata document for authorization servers; https."""
     local_turns: StartTurns
     remote_turns: StartTurns
 
@@ -62,16 +62,16 @@ class ServerAccess:
     """Opens connections to one server, one after another."""
 
     def __init__(self, definition: ServerDefinition, world: McpWorld) -> None:
-        """Nothing is opened."""
+        """Open nothing yet."""
         self.definition = definition
         self._world = world
         self._program: StdioChannel | None = None
         self._traffic: TrafficLog | None = None
         self._is_modern = definition.protocol == "modern"
         self.attempt: SignInAttempt | None = None
-        """The user's sign-in, while there is one."""
+        """The user's sign-in in progress, if there is one."""
         self.asks_anew = False
-        """Whether the server is asked although it wanted a sign-in a short while ago."""
+        """Whether to contact the server although it recently required a sign-in."""
 
     @property
     def limits(self) -> McpLimits:
@@ -80,13 +80,13 @@ class ServerAccess:
 
     @property
     def idle_s(self) -> float:
-        """How long a call may be without progress."""
+        """How long, in seconds, a call may last without progress; 0 means no limit."""
         limits = self._world.limits
         return limits.idle_local_s if self.definition.is_local else limits.idle_remote_s
 
     @property
     def can_sign_in(self) -> bool:
-        """Whether signing in could help: not where the configuration has a key of its own."""
+        """Whether signing in is possible: not if the configuration contains credentials."""
         definition = self.definition
         has_key = any(name.lower() == "authorization" for name in definition.headers)
         return (
@@ -97,24 +97,24 @@ class ServerAccess:
 
     @property
     def connect_s(self) -> float:
-        """What connecting may take; a user who signs in needs longer than a server."""
+        """Time limit for connecting, in seconds; longer while a user signs in."""
         return SIGN_IN_S if self.attempt is not None else self._world.limits.connect_s
 
     async def is_signed_in(self) -> bool:
-        """Whether there are tokens for it."""
+        """Return whether there are tokens for the server."""
         if not self.can_sign_in:
             return False
         entry = await asyncio.to_thread(self._world.tokens.read, self.definition.url)
         return entry.tokens is not None
 
     async def receiver(self) -> LoopbackReceiver:
-        """Return what waits for the browser, listening on the port that it has to have.
+        """Return a listening receiver for the browser's redirect, on the required port.
 
-        A client that is registered already keeps its port; where that is in use, it is registered
-        anew.
+        A registered client keeps its port; if that is in use, another port is chosen and the
+        client is registered again.
 
         Raises:
-            ConnectFailed: no port is free, or not the one that the configuration names.
+            ConnectFailed: no port is free, or the configured one is not.
         """
         oauth = self.definition.oauth
         port = oauth.callback_port if oauth is not None else None
@@ -134,11 +134,11 @@ class ServerAccess:
         return (urlsplit(str(uris[0])).port or 0) if isinstance(uris, list) and uris else 0
 
     async def sign_out(self) -> None:
-        """Forget the tokens. Raises OSError."""
+        """Remove the tokens. Raises OSError."""
         await asyncio.to_thread(self._world.tokens.sign_out, self.definition.url)
 
     def turn(self) -> AbstractAsyncContextManager[None]:
-        """Return its turn among the servers of its kind that connect at the same time."""
+        """Return a context manager for its start slot among the servers of its kind."""
         world = self._world
         return (world.local_turns if self.definition.is_local else world.remote_turns).turn()
 
@@ -150,7 +150,7 @@ class ServerAccess:
         on_change: Callable[[ListName], None],
         waiting: Callable[[int], None],
     ) -> ServerSession:
-        """Connect; what is opened is closed with the stack. Raises whatever goes wrong."""
+        """Connect; the stack closes the connection. Raises any exception; see `failure`."""
         await asyncio.to_thread(_load)
         from agent.mcp.protocol.open_session import SessionListeners, open_session
 
@@ -173,7 +173,7 @@ class ServerAccess:
         )
 
     async def _remote(self) -> RemoteAccess:
-        """Return how a remote server is reached. Raises McpError."""
+        """Return headers and authentication for a remote server. Raises McpError."""
         from agent.mcp.protocol.http_traffic import RemoteAccess, TrafficLog
         from agent.mcp.protocol.oauth import WANTS_SIGN_IN, ServerAuth
 
@@ -190,7 +190,7 @@ class ServerAccess:
         return RemoteAccess(headers, traffic, auth)
 
     async def _web_socket(self) -> MessageChannel:
-        """Open a web socket, which knows no sign-in but the headers. Raises McpError."""
+        """Open a web socket, which supports authentication only by headers. Raises McpError."""
         from agent.mcp.transport.web_socket import WebSocketChannel
 
         definition, world = self.definition, self._world
@@ -198,7 +198,7 @@ class ServerAccess:
         return await WebSocketChannel.connect(definition.url, {**definition.headers, **helper})
 
     async def note_auth(self, *, is_wanted: bool) -> None:
-        """Note whether the server wants a sign-in, for the next start."""
+        """Record whether the server requires a sign-in, for the next start."""
         change = self._world.needs_auth.note if is_wanted else self._world.needs_auth.forget
         with contextlib.suppress(OSError):
             await asyncio.to_thread(change, self.definition.url)
@@ -219,7 +219,7 @@ class ServerAccess:
         return self._program
 
     def _mode(self) -> str:
-        """Return which revision is tried first: asking makes some local servers do real work."""
+        """Return the revision to try first, as probing makes some local servers do real work."""
         definition = self.definition
         if definition.protocol is not None and definition.protocol != "modern":
             return definition.protocol
@@ -228,7 +228,7 @@ class ServerAccess:
         return "legacy" if definition.is_local or definition.transport in {"sse", "ws"} else "auto"
 
     def failure(self, error: Exception) -> McpError:
-        """Return what an attempt failed with, in words."""
+        """Return our error for a failed attempt."""
         if isinstance(error, CannotStart):
             return ConnectFailed(str(error))
         from agent.mcp.protocol.connect_failure import read_failure
@@ -244,8 +244,8 @@ class ServerAccess:
         return read
 
     def filter_offer(self, offer: ServerOffer, tools: tuple[RemoteTool, ...]) -> ServerOffer:
-        """Return the offer with these tools: without those that are switched off, and with those
-        apart that the user has to accept first."""
+        """Return the offer with these tools, without disabled ones, and with those in `withheld`
+        that the user has to accept first."""
         definition = self.definition
         enabled_tools = tuple(
             tool
@@ -264,7 +264,7 @@ class ServerAccess:
         )
 
     def take_expiry(self) -> bool:
-        """Return whether the server forgot the session since this was last asked."""
+        """Return whether the server lost the session since the last call of this method."""
         traffic = self._traffic
         if traffic is None or not traffic.lost_session:
             return False
@@ -272,7 +272,7 @@ class ServerAccess:
         return True
 
     def error_text(self) -> str:
-        """Return the end of what its program printed on standard error."""
+        """Return the end of its program's standard error."""
         return self._program.error_text if self._program is not None else ""
 
 
@@ -284,5 +284,5 @@ def _make_directory(path: Path) -> None:
 
 
 def _load() -> None:
-    """Load the SDK, which takes half a second; for a thread."""
+    """Import the SDK, which takes half a second: call it in a thread."""
     importlib.import_module("agent.mcp.protocol.open_session")

@@ -1,4 +1,4 @@
-"""What holds the program of a server that somebody else configured."""
+"""Confines the program of a server that the user did not configure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from permissions.confinement import Confinement
 def server_confinement(
     sandbox: Sandbox, works_inside: Callable[[], bool]
 ) -> Callable[[ServerDefinition, Launch], Awaitable[Launch]]:
-    """Return what confines each server: one of a project or a plugin, and one whose entry asks for
-    it, writes the working directories, package caches and the data of its plugin alone.
+    """Return a function that confines servers of projects and plugins, and those whose entry
+    requests it: they write only working directories, package caches and their plugin's data.
 
     Args:
-        works_inside: Whether the user works inside the sandbox; then a server reaches only hosts
-            that are allowed, and asks about others, as commands of the model do.
+        works_inside: Whether the user works inside the sandbox; then a server reaches only allowed
+            hosts, and asks about others, like commands of the model.
     """
 
     async def confine_launch(definition: ServerDefinition, program: Launch) -> Launch:

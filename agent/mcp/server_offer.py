@@ -1,4 +1,4 @@
-"""What a server offers, as plain values: tools, prompts, resources, results."""
+"""What a server offers, as values: tools, prompts, resources, results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Json = Mapping[str, object]
 
 
 class ToolHints(Struct, frozen=True):
-    """What a server claims about a tool; nothing of it is trusted."""
+    """A server's annotations of a tool; untrusted."""
 
     title: str = ""
     read_only: bool | None = None
@@ -21,13 +21,13 @@ class RemoteTool(Struct, frozen=True, kw_only=True):
     """One tool of a server."""
 
     server: str
-    """The server's name as configured."""
+    """The configured name of the server."""
     name: str
-    """As the server knows it."""
+    """The server's name for the tool."""
     full_name: str
-    """As the model, rules and hooks know it: `mcp__server__tool`."""
+    """The name for the model, rules and hooks: `mcp__server__tool`."""
     description: str
-    """Control characters removed, 2,048 characters at most."""
+    """Without control characters, at most 2,048 characters."""
     input_schema: Json
     hints: ToolHints = ToolHints()
     meta: Json = field(default_factory=dict)
@@ -36,7 +36,7 @@ class RemoteTool(Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """What to call it on screen."""
+        """The name for display."""
         return self.hints.title or self.name
 
 
@@ -63,7 +63,7 @@ class RemoteResource(Struct, frozen=True, kw_only=True):
 
     server: str
     uri: str
-    """Of a template: RFC 6570, `file:///{path}`."""
+    """For a template, a URI template (RFC 6570), such as `file:///{path}`."""
     name: str = ""
     title: str = ""
     description: str = ""
@@ -82,14 +82,14 @@ class ResourceContent(Struct, frozen=True):
 
 
 class RemoteMessage(Struct, frozen=True):
-    """One message of a prompt; the block is content as in the protocol."""
+    """One message of a prompt; `block` is content in the protocol's format."""
 
     role: str
     block: Json
 
 
 class CallResult(Struct, frozen=True):
-    """What a tool returned; blocks are content as in the protocol."""
+    """A tool's result; blocks are content in the protocol's format."""
 
     content: tuple[Json, ...]
     structured_content: object = None

@@ -1,7 +1,7 @@
-"""One server's life: the task that owns its connection, and the calls that go through it.
+"""The life cycle of one server: the task that owns its connection, and the calls through it.
 
-Everything of a connection belongs to one task: the SDK's scopes may be entered and left only
-there, and a transport that fails cancels it. A caller never runs inside of it.
+One task owns a connection: the SDK's cancel scopes must be entered and left in the same task, and a
+failing transport cancels that task. Callers never run inside it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent.mcp.protocol.server_session import ListName, ServerSession
 
 MAX_CALLS: Final = 64
-"""Calls of one server that run at the same time."""
+"""Most concurrent calls of one server."""
 OnProgress = Callable[[float, float | None, str | None], None]
 Answer = TypeVar("Answer")
 
@@ -35,7 +35,7 @@ class ServerOwner:
     """Owns the connection to one server."""
 
     def __init__(self, access: ServerAccess, on_change: Callable[[ServerView], None]) -> None:
-        """Nothing is started; `on_change` receives each new view."""
+        """Start nothing yet; `on_change` is called with each new view."""
         self.access = access
         definition = access.definition
         self.view = ServerView(
@@ -59,14 +59,14 @@ class ServerOwner:
         return self.access.definition
 
     def start(self) -> None:
-        """Begin to connect; nothing where that is under way."""
+        """Start to connect, unless that is in progress."""
         if self._task is None or self._task.done():
             self._restarts = RestartPlan(is_local=self.definition.is_local)
             self._set(ServerState.PENDING)
             self._task = asyncio.create_task(self._own(), name=f"mcp {self.definition.name}")
 
     async def stop(self, state: ServerState = ServerState.DISABLED, reason: str = "") -> None:
-        """End the connection and all that belongs to it."""
+        """Close the connection."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -74,22 +74,22 @@ class ServerOwner:
         self._set(state, reason)
 
     async def wait_until_settled(self) -> None:
-        """Return once it is no longer being connected."""
+        """Wait until connecting has ended."""
         await self._settled_event.wait()
 
     def show(self, state: ServerState, reason: str) -> None:
-        """Show it in a state without a connection."""
+        """Show the server in a state without a connection."""
         self._set(state, reason)
 
     def list_again(self) -> None:
-        """Read its tools anew, because what is withheld may have changed."""
+        """Reload its tools, as the withheld ones may have changed."""
         self._wake_owner("tools")
 
     async def session(self) -> ServerSession:
-        """Return the open connection; waits for one that is being made.
+        """Return the open connection; wait while connecting.
 
         Raises:
-            ServerUnavailable: there is none.
+            ServerUnavailable: there is no connection.
         """
         if self.view.state is ServerState.PENDING:
             await self._settled_event.wait()
@@ -105,13 +105,13 @@ class ServerOwner:
         on_progress: OnProgress = lambda _amount, _total, _message: None,
         is_alone: bool,
     ) -> CallResult:
-        """Call a tool. A cancelled call is cancelled at the server; the connection stays.
+        """Call a tool. Cancelling the call also cancels it at the server; the connection stays.
 
         Args:
-            is_alone: Whether no other such call of this server may run at the same time.
+            is_alone: Whether no other call with this flag may run at the same time.
 
         Raises:
-            McpError: the server or the way to it failed.
+            McpError: the server or the connection failed.
         """
 
         async def call_once(clock: CallClock) -> CallResult:
@@ -137,7 +137,7 @@ class ServerOwner:
     async def _again_after_expiry(
         self, request: Callable[[CallClock], Awaitable[Answer]]
     ) -> Answer:
-        """Run a request; once more where the server had forgotten the session and ran nothing."""
+        """Run a request; repeat it once if the server had lost the session and did not run it."""
         generation = self.view.generation
         try:
             return await self._run_timed(request)
@@ -156,7 +156,7 @@ class ServerOwner:
         try:
             return await clock.run(request(clock))
         except ServerUnavailable:
-            # The program of a server that dies in a call shows only here.
+            # This is the only sign that a server's program died during a call.
             self._lose()
             raise
         finally:
@@ -179,8 +179,8 @@ class ServerOwner:
             await asyncio.sleep(wait_s)
 
     async def _connect_once(self) -> McpError | None:
-        """Connect and attend to the connection until it ends; return why it failed, or None where
-        it was lost."""
+        """Connect and maintain the connection until it ends; return why connecting failed, or None
+        if the connection was lost."""
         try:
             async with AsyncExitStack() as stack:
                 async with self.access.turn(), asyncio.timeout(self.access.connect_s):
@@ -198,7 +198,7 @@ class ServerOwner:
                 finally:
                     watching.cancel()
                     await asyncio.wait({watching})
-        except Exception as error:  # noqa: BLE001 - whatever a connection ends with becomes a state
+        except Exception as error:  # noqa: BLE001 - any error of a connection becomes a state
             return self.access.failure(error)
         finally:
             self._session = None
@@ -238,7 +238,7 @@ class ServerOwner:
     async def _read(
         self, session: ServerSession, offer: ServerOffer, stale: set[ListName]
     ) -> ServerOffer:
-        """Return the offer with these lists read anew; one that cannot be read stays as it is."""
+        """Return the offer with these lists reloaded; an unreadable list stays unchanged."""
         problems: list[str] = []
         for name in sorted(stale):
             try:
@@ -258,7 +258,7 @@ class ServerOwner:
         return replace(offer, problems=tuple(problems))
 
     async def _watch(self, session: ServerSession) -> None:
-        """Have changes reported, and again when the stream of reports ends early."""
+        """Receive change notifications; reopen their stream if it ends early."""
         if not session.is_modern:
             return
         with contextlib.suppress(McpError):
@@ -298,7 +298,7 @@ class ServerOwner:
 
 
 def unavailable_text(view: ServerView) -> str:
-    """Return why a server cannot be called, for the model."""
+    """Return the model's text on why a server cannot be called."""
     name = view.name
     match view.state:
         case ServerState.NEEDS_AUTH:

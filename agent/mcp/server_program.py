@@ -1,4 +1,4 @@
-"""The program of a local server: its environment, and what it is started with."""
+"""The program of a local server: its command and environment."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from permissions.base.process.spawn import Launch
 _INHERITED: Final = frozenset(
     {"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
 )
-"""Variables that say where the program is, and nothing that is secret."""
+"""Variables about the machine and the user, without secrets."""
 _PACKAGE_RUNNERS: Final = frozenset(
     {"bun", "bunx", "deno", "npm", "npx", "pipx", "pnpm", "pnpx", "yarn"}
 )
-"""What takes packages, settings, and even the interpreter (`node_modules/.bin/node`) from the
-current directory, whatever its options."""
+"""Programs that load packages, settings, and even the interpreter (`node_modules/.bin/node`) from
+the current directory, regardless of options."""
 
 
 def server_program(
     definition: ServerDefinition, env: Mapping[str, str], launch_dir: Path, empty_dir: Path
 ) -> Launch:
-    """Return what to start.
+    """Return the launch of the program.
 
     Args:
-        env: What commands of this program inherit; a server gets little of it.
-        empty_dir: Where what runs packages starts if the server belongs to no project: a project
-            has no say in which code that is.
+        env: Environment of our own commands, of which a server gets only a part.
+        empty_dir: Working directory of package runners for servers that do not belong to a project,
+            so that the project's files cannot choose the code.
     """
     own_env = {
         name: value
@@ -56,7 +56,7 @@ def server_program(
 
 
 def _without_project(launch: Launch, empty_dir: Path) -> Launch:
-    """Return what runs no code that it happens to find in the current directory."""
+    """Return a launch that does not run code from the current directory."""
     program, *args = launch.argv
     if os.path.basename(program) in _PACKAGE_RUNNERS:
         absolute_args = [

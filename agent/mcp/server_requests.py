@@ -1,4 +1,4 @@
-"""What servers ask of the user and the model, and who answers."""
+"""Requests of servers to the user and the model, and the ports that answer them."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ class ElicitationRequest(Struct, frozen=True, kw_only=True):
     server: str
     mode: Literal["form", "url"]
     message: str
-    """Control characters removed."""
+    """Without control characters."""
     schema: Json = field(default_factory=dict)
-    """Of a form: a flat object."""
+    """Schema of a form: a flat object."""
     url: str = ""
 
 
 class ElicitationAnswer(Struct, frozen=True):
-    """What the user answered."""
+    """The user's answer."""
 
     action: Literal["accept", "decline", "cancel"]
     content: Mapping[str, FormValue] | None = None
-    """The form's values where it was accepted."""
+    """The form's values if it was accepted."""
 
 
 class SamplingRequest(Struct, frozen=True, kw_only=True):
-    """A server asks for an answer of the model."""
+    """A server's request to the model."""
 
     server: str
     messages: tuple[tuple[str, str], ...]
-    """Role and text of each."""
+    """(role, text) of each message."""
     system: str = ""
     max_tokens: int = 1_000
 
 
 class SamplingAnswer(Struct, frozen=True):
-    """What the model answered."""
+    """The model's answer."""
 
     text: str
     model: str
@@ -55,10 +55,10 @@ class SamplingAnswer(Struct, frozen=True):
 
 Elicit = Callable[[ElicitationRequest], Awaitable[ElicitationAnswer]]
 Sample = Callable[[SamplingRequest], Awaitable[SamplingAnswer | None]]
-"""None: refused."""
+"""Returns None if the request is refused."""
 Withhold = Callable[[ServerDefinition, Sequence[RemoteTool], str], Collection[str]]
-"""Takes a server's tools and instructions each time they are listed; returns the names of the
-tools that are withheld."""
+"""Called with a server's tools and instructions each time they are listed; returns the names of
+tools to withhold."""
 
 
 def _withhold_nothing(
@@ -72,16 +72,16 @@ async def _launch_unconfined(_server: ServerDefinition, program: Launch) -> Laun
 
 
 class McpPorts(Struct, frozen=True, kw_only=True):
-    """What servers may use of the program. A port that is None is not offered to servers."""
+    """The program's services for servers. A port that is None is not offered to servers."""
 
     elicit: Elicit | None = None
     sample: Sample | None = None
     may_sample: Callable[[ServerDefinition], bool] = lambda _: False
     roots: Callable[[], Sequence[Path]] | None = None
     log: Callable[[str, str, str], None] = lambda _server, _level, _text: None
-    """Takes the server, the level and the text, for the debug log."""
+    """Called with server, level and text, for the debug log."""
     withhold: Withhold = _withhold_nothing
     confine: Callable[[ServerDefinition, Launch], Awaitable[Launch]] = _launch_unconfined
-    """What holds the program of a server."""
+    """Confines the program of a server."""
     open_channel: Callable[[ServerDefinition], MessageChannel] | None = None
-    """Reaches the servers of type `sdk`."""
+    """Opens channels to servers of type `sdk`."""

@@ -1,4 +1,4 @@
-"""The state of a server, and what is shown of it."""
+"""The state of a server, and its view for display."""
 
 from __future__ import annotations
 
@@ -11,54 +11,54 @@ from agent.mcp.server_offer import RemotePrompt, RemoteResource, RemoteTool
 
 
 class ServerState(StrEnum):
-    """Only a connected server has tools; the others have none, and no error reaches the loop."""
+    """State of a server; only a connected one has tools."""
 
     PENDING = "pending"
-    """A connection is being made, or made again."""
+    """Connecting or reconnecting."""
     CONNECTED = "connected"
     FAILED = "failed"
     NEEDS_AUTH = "needs-auth"
     DISABLED = "disabled"
-    """Switched off, or not allowed to start; silent."""
+    """Disabled, or not allowed to start; not reported to the model."""
 
 
 class ServerOffer(Struct, frozen=True):
-    """What a connected server offers now."""
+    """The current offer of a connected server."""
 
     tools: tuple[RemoteTool, ...] = ()
     withheld: tuple[RemoteTool, ...] = ()
     """Tools that the user has to accept first."""
     problems: tuple[str, ...] = ()
-    """What of the server's lists could not be used, a sentence each."""
+    """A sentence for each unusable entry of the server's lists."""
     prompts: tuple[RemotePrompt, ...] = ()
     resources: tuple[RemoteResource, ...] = ()
     instructions: str = ""
-    """Control characters removed, 2,048 characters at most."""
+    """Without control characters, at most 2,048 characters."""
 
 
 class ServerView(Struct, frozen=True, kw_only=True):
-    """One server as it is now."""
+    """The current state of one server."""
 
     definition: ServerDefinition
     state: ServerState
     reason: str = ""
-    """Why it is not connected; empty while it is."""
+    """Why it is not connected; empty if it is."""
     detail: str = ""
-    """The end of what a failed program printed on standard error."""
+    """The end of a failed program's standard error."""
     offer: ServerOffer = ServerOffer()
     server_name: str = ""
     server_version: str = ""
     protocol_version: str = ""
     generation: int = 0
-    """How many connections there were."""
+    """Number of connections so far."""
     attempt: int = 0
-    """Which attempt to connect again is under way; 0 at first."""
+    """Number of the current reconnection attempt; 0 for the first connection."""
     can_sign_in: bool = False
     is_signed_in: bool = False
 
     @property
     def name(self) -> str:
-        """The name it was configured under."""
+        """The configured name."""
         return self.definition.name
 
     @property

@@ -1,4 +1,4 @@
-"""A server's tool called for its text alone: by hooks, and by what decides about permission."""
+"""Calls a server's tool for its text, for hooks and permission decisions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ CallForText = Callable[[str, str, Mapping[str, object]], Awaitable[str]]
 
 
 def call_for_text(servers: Callable[[], McpServers]) -> CallForText:
-    """Return what calls a tool by server, name and input, and returns its text.
+    """Return a function that calls a tool by server, name and input, and returns its text.
 
-    It raises a `McpError` where the server is not connected, fails, or reports an error.
+    It raises `McpError` if the server is not connected, fails, or reports an error.
     """
 
     async def call(server: str, tool: str, tool_input: Mapping[str, object]) -> str:

@@ -1,7 +1,6 @@
-"""Turns at the start: so many servers connect at the same time, and one that hangs holds up none.
-
-A turn limits what starts cost this machine, and a start costs little after its first moments. So a
-server that has not connected by then gives its turn to the next one, and stays pending.
+"""Limits how many servers start at the same time, without waiting for one that hangs.
+Slots limit the load on this machine, which is low after the first moments of a start. So a server
+that has not connected by then releases its slot, and stays pending.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ TURN_S: Final = 2.0
 
 
 class StartTurns:
-    """The turns of all servers of one kind."""
+    """The start slots of all servers of one kind."""
 
     def __init__(self, at_once: int) -> None:
-        """`at_once` servers may have a turn at the same time."""
+        """`at_once` is the number of slots."""
         self._free = asyncio.Semaphore(at_once)
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait for a turn, and have it until the end of the block or of the turn's time."""
+        """Wait for a slot, and hold it until the end of the block, at most `TURN_S`."""
         await self._free.acquire()
         is_over = False
 

@@ -1,4 +1,4 @@
-"""Files of this package in the agent's home: one that cannot be read counts as empty."""
+"""Reads this package's files in the agent's home; an unreadable one counts as empty."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def read_stored(path: Path, kind: type[T], max_bytes: int = MAX_BYTES) -> T:
-    """Return what a file holds; an empty `kind` where it is missing or holds something else."""
+    """Return the content of a file; an empty `kind` if it is missing or invalid."""
     try:
         return msgspec.json.decode(read_plain(path, max_bytes), type=kind)
     except (OSError, msgspec.DecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""One call with its clocks: how long it may take at all, and how long without a response."""
+"""Runs one call with two time limits: in total, and without progress."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ Answer = TypeVar("Answer")
 
 
 class CallClock:
-    """Runs one call in a task of its own, so that a transport that fails ends only that task."""
+    """Runs one call in its own task, so that a failing transport ends only that task."""
 
     def __init__(self, limit_s: float, idle_s: float) -> None:
-        """`idle_s` of 0 sets no limit."""
+        """Limits are in seconds; `idle_s` of 0 means no limit."""
         self._limit_s = limit_s
         self._idle_s = idle_s
         self._is_paused = False
         self._idle: asyncio.Timeout | None = None
 
     def touch(self) -> None:
-        """Note a response."""
+        """Record progress, which resets the idle clock."""
         if self._idle is not None and self._idle_s and not self._idle.expired():
             now = asyncio.get_running_loop().time()
             self._idle.reschedule(None if self._is_paused else now + self._idle_s)
 
     def pause(self, is_paused: bool) -> None:
-        """Stop or start the idle clock: while the user is asked, the server has to wait."""
+        """Stop or start the idle clock, as a server has to wait while the user is asked."""
         self._is_paused = is_paused
         self.touch()
 
     async def run(self, call: Awaitable[Answer]) -> Answer:
-        """Await a call; it is cancelled with this task, and when a limit is reached.
+        """Await a call; it is cancelled with this task, or when a limit is reached.
 
         Raises:
             CallTimedOut: a limit was reached.

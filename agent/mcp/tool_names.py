@@ -1,4 +1,4 @@
-"""Names of servers and tools as the model, rules and hooks know them: `mcp__server__tool`."""
+"""Names of tools for the model, rules and hooks: `mcp__server__tool`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from permissions.base.text.late_pattern import compile_late
 
 PREFIX: Final = "mcp__"
 MAX_NAME: Final = 128
-"""What the Messages API takes."""
+"""Longest name that the Messages API accepts."""
 _OTHER: Final = compile_late(r"[^A-Za-z0-9_-]")
 _NOT_IN_KEY: Final = compile_late(r"[^A-Za-z0-9-]+")
 
@@ -17,8 +17,8 @@ _NOT_IN_KEY: Final = compile_late(r"[^A-Za-z0-9-]+")
 def server_key(name: str) -> str:
     """Return a server's part of its tools' names; runs of other characters become `_`.
 
-    It never contains `__` nor ends with `_`, so that the first `__` of a tool's name ends it: a
-    rule for `mcp__a` is not about a server `a__b`, nor about `a_`.
+    It neither contains `__` nor ends with `_`, so that the first `__` of a tool's name ends it: a
+    rule for `mcp__a` does not apply to a server `a__b` or `a_`.
     """
     return _NOT_IN_KEY.sub("_", name).rstrip("_") or "server"
 
@@ -29,12 +29,12 @@ def full_name(server: str, tool: str) -> str:
 
 
 def is_usable(name: str) -> bool:
-    """Whether the Messages API takes a tool of this name."""
+    """Return whether the Messages API accepts a tool of this name."""
     return len(name) <= MAX_NAME
 
 
 def split_name(name: str, servers: Iterable[str]) -> tuple[str, str] | None:
-    """Return the server and the rest of a tool's full name; None where no server fits."""
+    """Return the server and the rest of a tool's full name; None if no server matches."""
     for server in servers:
         start = f"{PREFIX}{server_key(server)}__"
         if name.startswith(start) and len(name) > len(start):

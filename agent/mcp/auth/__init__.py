@@ -1,1 +1,1 @@
-"""Signing in to a server: tokens on disk, the browser's way back, who has to sign in."""
+"""Sign-in to servers: stored tokens, the browser's redirect, servers that require a sign-in."""

@@ -1,4 +1,4 @@
-"""A command of the configuration that prints further headers, run before each connection."""
+"""Runs a configured command that prints additional headers, before each connection."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _CREDENTIAL: Final = compile_late(
 async def helper_headers(
     definition: ServerDefinition, env: Mapping[str, str], launch_dir: Path
 ) -> dict[str, str]:
-    """Return what a server's helper prints; nothing where it has none.
+    """Return the headers that a server's helper prints; empty if it has no helper.
 
     Raises:
-        ConnectFailed: it cannot run, takes too long, or prints something else.
+        ConnectFailed: the helper cannot run, takes too long, or prints something else.
     """
     command = definition.headers_helper
     if command is None:
         return {}
     if definition.is_foreign:
-        # Somebody else wrote the command: it gets none of the user's credentials.
+        # The user did not write the command: it gets none of the user's credentials.
         env = {name: value for name, value in env.items() if not _CREDENTIAL.search(name)}
     variables = {
         **(definition.plugin.variables if definition.plugin is not None else {}),
@@ -49,7 +49,7 @@ async def helper_headers(
     except CommandFailed as error:
         raise ConnectFailed(f"its headersHelper {error}") from error
     except ValueError as error:
-        # The text itself may be a secret.
+        # Without the text itself, which may be a secret.
         raise ConnectFailed("its headersHelper did not print JSON") from error
     if not isinstance(headers, dict) or not all(isinstance(v, str) for v in headers.values()):
         raise ConnectFailed("its headersHelper did not print an object of strings")

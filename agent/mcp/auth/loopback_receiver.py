@@ -1,4 +1,4 @@
-"""A web server on this machine for one request: where the browser comes back after a sign-in."""
+"""A local web server that receives the browser's redirect after a sign-in."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ _ADDRESSES: Final = ("127.0.0.1", "::1")
 
 
 class LoopbackReceiver:
-    """Listens while a sign-in is under way."""
+    """Listens during a sign-in."""
 
     def __init__(self) -> None:
-        """Nothing listens before `start`."""
+        """Listen only after `start`."""
         self._servers: list[asyncio.Server] = []
         self._urls: asyncio.Queue[str] = asyncio.Queue()
         self.port = 0
 
     @property
     def url(self) -> str:
-        """The address that the browser is to be sent to."""
+        """The redirect URL for the browser."""
         return f"http://localhost:{self.port}{PATH}"
 
     async def start(self, port: int = 0) -> None:
-        """Listen on a port of this machine alone; 0 takes any. Raises OSError."""
+        """Listen on a loopback port; 0 selects a free one. Raises OSError."""
         for address in _ADDRESSES:
             try:
                 server = await asyncio.start_server(self._serve, address, self.port or port)
             except OSError:
                 if address == _ADDRESSES[0]:
                     raise
-                continue  # no IPv6 here, or another program has this port there
+                continue  # IPv6 is not available, or the port is in use there
             self._servers.append(server)
             self.port = int(server.sockets[0].getsockname()[1])
 
     async def receive(self) -> str:
-        """Return the next address that the browser asks for."""
+        """Return the next URL that the browser requests."""
         return await self._urls.get()
 
     async def aclose(self) -> None:

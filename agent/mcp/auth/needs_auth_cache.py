@@ -1,4 +1,4 @@
-"""Which servers wanted a sign-in lately: they are not asked again at every start."""
+"""Remembers servers that recently required a sign-in, so that not every start tries them again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FRESH_S: Final = 15 * 60
 
 
 class NeedsAuthCache:
-    """Servers by address, with the time when they wanted a sign-in. Its methods block."""
+    """Servers by URL, with the time when they required a sign-in. Its methods block."""
 
     def __init__(self, directory: Path, clock: Callable[[], float] = time.time) -> None:
         """`clock` returns seconds since the epoch."""
@@ -24,16 +24,16 @@ class NeedsAuthCache:
         self._clock = clock
 
     def wants(self, url: str) -> bool:
-        """Whether a server wanted a sign-in within the last quarter of an hour."""
+        """Return whether a server required a sign-in within the last 15 minutes."""
         age_s = self._clock() - self._read().get(url, 0.0)
         return 0 <= age_s < FRESH_S
 
     def note(self, url: str) -> None:
-        """Note that a server wants a sign-in. Raises OSError."""
+        """Record that a server requires a sign-in. Raises OSError."""
         self._change(lambda times: times.update({url: self._clock()}))
 
     def forget(self, url: str) -> None:
-        """Ask the server again next time. Raises OSError."""
+        """Remove a server's entry, so that it is tried again. Raises OSError."""
         if url in self._read():
             self._change(lambda times: times.pop(url, None))
 

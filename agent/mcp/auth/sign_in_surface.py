@@ -1,4 +1,4 @@
-"""How a user signs in: an address to open, and the address that the browser ends at."""
+"""The user's side of a sign-in: a URL to open, and the URL that the browser is redirected to."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class SignInSurface(Protocol):
     """Shows a sign-in to the user."""
 
     async def show(self, url: str) -> None:
-        """Open an address in the browser, or show it. Only http and https arrive here."""
+        """Open a URL in the browser, or show it. It is always http or https."""
         ...
 
     async def read_pasted_address(self) -> str:
-        """Return the address that the browser ended at, where the user pastes it; else wait."""
+        """Wait for the user to paste the URL that the browser was redirected to, and return it."""
         ...
 
 
 class Returned(Struct, frozen=True):
-    """What the authorization server sent the browser back with."""
+    """The parameters of the authorization server's redirect."""
 
     code: str
     state: str | None
@@ -35,20 +35,20 @@ class Returned(Struct, frozen=True):
 
 
 class SignInAttempt:
-    """One sign-in under way."""
+    """One sign-in in progress."""
 
     def __init__(self, surface: SignInSurface, receiver: LoopbackReceiver | None) -> None:
-        """`receiver` takes what the browser is sent back to; None where that is pasted."""
+        """`receiver` receives the redirect; None if the user pastes it."""
         self._surface = surface
         self._receiver = receiver
         self.is_over = False
-        """Whether there is no user any more to sign in."""
+        """Whether the user no longer takes part in the sign-in."""
         self.redirect_uri = (
             receiver.url if receiver is not None else "http://localhost:3000/callback"
         )
 
     async def show(self, url: str) -> None:
-        """Send the user to the authorization server. Raises ConnectFailed for any odd address."""
+        """Send the user to the authorization server. Raises ConnectFailed for an invalid URL."""
         try:
             web_host(url)
         except ValueError as error:
@@ -56,7 +56,7 @@ class SignInAttempt:
         await self._surface.show(url)
 
     async def wait_for_return(self) -> Returned:
-        """Return what the browser came back with, to the receiver or pasted."""
+        """Wait for the redirect, received or pasted, and return its parameters."""
         waiting: list[Awaitable[str]] = [self._surface.read_pasted_address()]
         if self._receiver is not None:
             waiting.append(self._receiver.receive())
@@ -71,7 +71,7 @@ class SignInAttempt:
 
 
 def read_return(url: str) -> Returned:
-    """Return the parts of the address that the browser was sent to."""
+    """Return the parameters of the URL that the browser was redirected to."""
     query = parse_qs(urlsplit(url.strip()).query)
 
     def one(name: str) -> str | None:

@@ -1,6 +1,6 @@
-"""What signing in gave, in one file for this user alone; an entry belongs to one server's address.
+"""Stored sign-ins, in one private file; an entry belongs to one server's URL.
 
-Every change is a read, a change and a write under a lock, since other processes sign in too.
+Every change reads and writes the file under a lock, because other processes sign in, too.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ Fields = Mapping[str, object]
 
 
 class SignIn(Struct, frozen=True, kw_only=True):
-    """What is known of signing in to one server; each part as JSON, None while unknown."""
+    """The sign-in to one server; each part as JSON, None while unknown."""
 
     tokens: Fields | None = None
     expires_at: float | None = None
-    """Seconds since the epoch; None: not known."""
+    """Seconds since the epoch; None if unknown."""
     client: Fields | None = None
-    """Who we are to the authorization server."""
+    """Our client registration at the authorization server."""
     authorization_server: Fields | None = None
-    """Its metadata."""
+    """Metadata of the authorization server."""
     issuer: str | None = None
     """The authorization server that the protected resource named."""
     wanted_scope: str | None = None
@@ -46,15 +46,15 @@ class TokenStore:
     """The entries of all servers. Its methods block; they raise OSError."""
 
     def __init__(self, directory: Path) -> None:
-        """The file is made when there is something to store."""
+        """The file is created with the first entry."""
         self._path = directory / "tokens.json"
 
     def read(self, url: str) -> SignIn:
-        """Return what is known of a server; nothing where the file cannot be read."""
+        """Return a server's entry; an empty one if there is none or the file cannot be read."""
         return self._read().servers.get(url, SignIn())
 
     def change(self, url: str, change: Callable[[SignIn], SignIn]) -> SignIn:
-        """Replace a server's entry by what a function makes of it, and return that."""
+        """Replace a server's entry by the result of a function, and return it."""
         with exclusive(self._path):
             file = self._read()
             entry = change(file.servers.get(url, SignIn()))
@@ -65,22 +65,22 @@ class TokenStore:
         return entry
 
     def set_client(self, url: str, client_id: str, secret: str) -> None:
-        """Store who we are to a server's authorization server, where that was arranged."""
+        """Store a client registration that was arranged outside this program."""
         client = {
             "client_id": client_id,
             "client_secret": secret,
             "token_endpoint_auth_method": "client_secret_basic",
         }
-        # What another client was given is of no use to this one.
+        # Tokens of another client are not valid for this one.
         self.change(url, lambda entry: replace(entry, client=client, tokens=None, expires_at=None))
 
     def sign_out(self, url: str) -> None:
-        """Forget the tokens of a server; who we are to it stays known."""
+        """Remove a server's tokens; the client registration stays."""
         self.change(url, lambda entry: replace(entry, tokens=None, expires_at=None))
 
     @contextmanager
     def refreshing(self, url: str) -> Iterator[None]:
-        """Hold the right to refresh the tokens of a server, among all processes."""
+        """Hold the lock, across processes, for refreshing a server's tokens."""
         with exclusive(self._path.with_name(f"refresh-{_digest(url)}")):
             yield
 
@@ -89,6 +89,6 @@ class TokenStore:
 
 
 def _digest(url: str) -> str:
-    import hashlib  # only with a server that wants a sign-in
+    import hashlib  # only with a server that requires a sign-in
 
     return hashlib.sha256(url.encode()).hexdigest()[:16]

@@ -1,1 +1,1 @@
-"""A server's tools as tools of ours: schemas, results, limits."""
+"""Converts servers' tools to our tools: schemas, results, limits."""

@@ -1,4 +1,4 @@
-"""ListMcpResourcesTool and ReadMcpResourceTool: what servers hold, as text for the model."""
+"""ListMcpResourcesTool and ReadMcpResourceTool: resources of servers as text for the model."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def resource_tools(servers: McpServers) -> tuple[AnyTool, ...]:
 
 
 def _list_resources(servers: McpServers, server: str | None) -> str:
-    """Return the resources, one JSON object a line."""
+    """Return the resources, one JSON object per line."""
     views = [view for view in servers.views() if server is None or view.name == server]
     if not views:
         names = ", ".join(view.name for view in servers.views()) or "none"

@@ -1,7 +1,7 @@
-"""A server's tool as one of ours: the loop sees no difference.
+"""Converts a server's tool to one of our tools, which the loop treats like any other.
 
-What a server says about its tools is a claim: it decides what may run side by side, and nothing
-about permission unless the user trusts the server with that.
+A server's annotations of its tools are untrusted: they determine which calls may run concurrently,
+but affect permissions only if the user trusts the server's annotations.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from agent.tools.base import (
 
 MAX_RESULT_TOKENS: Final = 25_000
 WARNED_TOKENS: Final = 10_000
-"""A result above this is reported to the user: it takes much of the window."""
+"""Size above which a result is reported to the user, as it takes much of the window."""
 OUTPUT_VARIABLE: Final = "MAX_MCP_OUTPUT_TOKENS"
 CHARS_PER_TOKEN: Final = 4
 MAX_RAISED_CHARS: Final = 500_000
-"""What a tool may ask for by itself."""
+"""Largest limit that a tool may set for its own results."""
 _RAISED: Final = "anthropic/maxResultSizeChars"
 _ASKS: Final = "anthropic/requiresUserInteraction"
 _ALWAYS: Final = "anthropic/alwaysLoad"
@@ -48,12 +48,12 @@ class RemoteInput(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     def arguments(self) -> dict[str, object]:
-        """Return them as they came."""
+        """Return the parameters unchanged."""
         return dict(self.model_extra or {})
 
 
 class ToolBridge:
-    """Makes tools of what servers offer."""
+    """Builds our tools from those that servers offer."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class ToolBridge:
         env: Mapping[str, str],
         warn: Callable[[str], None],
     ) -> None:
-        """`warn` takes a line for the user."""
+        """`warn` shows a line to the user."""
         self._servers = servers
         self._warn = warn
         tokens = env.get(OUTPUT_VARIABLE, "")
@@ -69,7 +69,7 @@ class ToolBridge:
         self._max_chars = limit * CHARS_PER_TOKEN
 
     def tools(self, view: ServerView) -> tuple[tuple[AnyTool, ...], tuple[str, ...]]:
-        """Return the tools of a server, and what of them the model cannot be offered."""
+        """Return the tools of a server, and messages about those that cannot be offered."""
         tools: list[AnyTool] = []
         problems: list[str] = []
         for remote in view.tools:

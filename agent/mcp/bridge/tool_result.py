@@ -1,4 +1,4 @@
-"""What a server's tool returned as a result of ours: text, pictures, files that hold the rest."""
+"""Converts a server's tool result to ours: text, images, and files for the rest."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ MAX_LABEL: Final = 300
 
 
 class ResultFiles:
-    """Stores what cannot be shown to the model as files of the session."""
+    """Stores content that cannot be shown to the model in files of the session."""
 
     def __init__(self, directory: Path, name: str) -> None:
-        """`name` is that of the call, which the files are named after."""
+        """`name` is the call's name, from which the file names are derived."""
         self._directory = directory
         self._name = _UNSAFE.sub("_", name)[:100] or "result"
         self._count = 0
@@ -46,7 +46,7 @@ class ResultFiles:
 
 
 def outcome_of(result: CallResult, files: ResultFiles) -> ToolOutcome:
-    """Return a tool's result for the model; writes files, so it is for a thread."""
+    """Return a tool's result for the model. Writes files: call it in a thread."""
     blocks: list[Block] = []
     for one in result.content:
         blocks += _blocks(one, files)
@@ -84,9 +84,9 @@ def _resource(resource: Json, files: ResultFiles) -> list[Block]:
 
 
 def _media(data: bytes, mime_type: str, files: ResultFiles) -> list[Block]:
-    """Return an image that the model can see, with a line that users see of it.
+    """Return an image for the model, with a line about it for users.
 
-    Everything goes to a file: an image so that the screen can show it.
+    All media are stored in files, so that the screen can show images.
     """
     if (image := image_type(data)) is not None:
         try:
@@ -107,7 +107,7 @@ def _bytes(text: object) -> bytes:
 
 
 def _says(blocks: list[Block], value: object) -> bool:
-    """Whether a text block is the structured result already, as the protocol advises."""
+    """Return whether a text block contains the structured result, as the protocol advises."""
     for block in blocks:
         if block["type"] == "text":
             try:

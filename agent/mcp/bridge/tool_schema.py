@@ -1,4 +1,4 @@
-"""The input schema of a server's tool as the Messages API takes it: one object, without `$ref`."""
+"""Converts a tool's input schema for the Messages API: one object, without `$ref`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _GROUPS: Final = {"anyOf": "any", "oneOf": "exactly one"}
 
 
 class UnusableSchema(Exception):
-    """The API would refuse the schema; the text is the reason."""
+    """The API would reject the schema; the text is the reason."""
 
 
 def flatten(schema: Json) -> tuple[dict[str, object], str]:
-    """Return a schema with local references resolved and groups at its root merged into one
-    object, and what the model has to know that it no longer says.
+    """Return a schema with local references resolved and alternatives at its root merged into one
+    object, and a note for the model on constraints that were lost.
 
-    References to other documents are never followed; what refers to itself is left open.
+    References to other documents are never followed; recursive ones accept any value.
 
     Raises:
         UnusableSchema: it is nested too deeply or too large.
@@ -40,7 +40,7 @@ def flatten(schema: Json) -> tuple[dict[str, object], str]:
 
 
 class _Resolver:
-    """Resolves the references of one schema; what grows out of bounds is refused on the way."""
+    """Resolves the references of one schema, with limits on depth and size."""
 
     def __init__(self, root: Json) -> None:
         self._root = root
@@ -70,7 +70,7 @@ class _Resolver:
         }
 
     def _resolve_fields(self, node: object, path: tuple[str, ...], depth: int) -> object:
-        """Resolve the fields of an object: their names mean nothing here."""
+        """Resolve the fields of an object, whose names are not keywords."""
         fields = node if isinstance(node, Mapping) else {}
         return {name: self.resolve(value, path, depth + 1) for name, value in fields.items()}
 

@@ -1,1 +1,1 @@
-"""Which servers are configured, which of them may start, and what the user has accepted of them."""
+"""The configured servers, whether they may start, and the user's approvals."""

@@ -13,7 +13,7 @@ from permissions.rule import RuleSource
 def servers_of_claude(home: Path, project_root: Path) -> tuple[McpEntries, McpEntries]:
     """Return the servers of this project, then those of the user.
 
-    The file belongs to another program: where it cannot be read there are none.
+    Both are empty if the file, which belongs to another program, cannot be read.
     """
     path = home / ".claude.json"
     try:
@@ -30,5 +30,5 @@ def servers_of_claude(home: Path, project_root: Path) -> tuple[McpEntries, McpEn
 
 
 def _entries(node: JsonNode | None, path: Path) -> McpEntries:
-    # In this file the user alone writes: its servers are the user's, for every project or for one.
+    # Only the user writes this file: all its servers, also those of a project, are the user's.
     return read_entries(node, path, RuleSource.USER) if node is not None else McpEntries()

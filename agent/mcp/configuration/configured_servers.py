@@ -1,4 +1,4 @@
-"""Every server that is configured here, and whether it may start."""
+"""All configured servers, and whether each may start."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Standing = Literal[
     "same_endpoint",
 ]
 PROJECT_VARIABLES: Final = ("CLAUDE_PROJECT_DIR", "AGENT_TUI_PROJECT_DIR")
-"""What entries of projects begin their paths with."""
+"""Variables with which entries of projects begin their paths."""
 _WAITS: Final = frozenset({"needs_trust", "needs_approval", "rejected"})
 
 
@@ -48,55 +48,55 @@ class ConfiguredServer(Struct, frozen=True):
     definition: ServerDefinition
     standing: Standing
     reason: str = ""
-    """Why it may not, for users; empty where it may."""
+    """Why it may not, for users; empty if it may."""
     earlier: Mapping[str, object] | None = None
-    """The approved entry that it replaced, while it waits for approval."""
+    """The approved entry that it replaced, if it waits for approval."""
 
 
 class ConfiguredServers(Struct, frozen=True):
-    """All of them."""
+    """All configured servers."""
 
     servers: tuple[ConfiguredServer, ...] = ()
     """One per name, in order of precedence."""
     waiting: tuple[ConfiguredServer, ...] = ()
-    """Those to ask the user about, in a directory that is trusted."""
+    """Servers to ask the user about, in a trusted directory."""
     bad: tuple[BadMcpServer, ...] = ()
     warnings: tuple[SettingsWarning, ...] = ()
-    """What the settings do not report themselves."""
+    """Warnings in addition to those of the settings."""
 
     def get(self, name: str) -> ConfiguredServer | None:
-        """Return the server of this name."""
+        """Return the server of this name; None if there is none."""
         return next((one for one in self.servers if one.definition.name == name), None)
 
     @property
     def startable(self) -> tuple[ServerDefinition, ...]:
-        """Return those that may start."""
+        """Return the servers that may start."""
         return tuple(one.definition for one in self.servers if one.standing == "may_start")
 
 
 class ServerSources(Struct, frozen=True, kw_only=True):
-    """What configures servers besides the settings."""
+    """Sources of servers besides the settings."""
 
     env: Mapping[str, str]
     """The environment of the start, for variables in entries."""
     strict: bool = False
-    """Only servers of the command line, and managed ones."""
+    """Whether only servers of the command line, and managed ones, may start."""
     plugin_dirs: tuple[Path, ...] = ()
-    """Plugins whose servers count."""
+    """Directories of plugins whose servers are used."""
     of_lead: tuple[McpServerText, ...] = ()
-    """Servers that the definition of the agent that leads the session configures."""
+    """Servers from the definition of the agent that leads the session."""
     policy_dir: Path = POLICY_DIR
 
 
 class _Candidate(Struct, frozen=True):
     text: McpServerText
     scope: ServerScope | None = None
-    """None is that of the source."""
+    """None means the scope of the source."""
     plugin: PluginPlace | None = None
 
 
 def configured_servers(settings: Settings, sources: ServerSources) -> ConfiguredServers:
-    """Read what the settings do not contain, and judge every server. Raises nothing."""
+    """Read servers outside the settings, too, and judge every server. Never raises."""
     managed_file = sources.policy_dir / "managed-mcp.json"
     policy_entries = read_mcp_file(managed_file, RuleSource.POLICY)
     is_exclusive = managed_file.exists()
@@ -179,7 +179,7 @@ def _read(candidate: _Candidate, settings: Settings, sources: ServerSources) -> 
 
 
 class _Judge:
-    """Says of each definition whether it may start."""
+    """Decides whether a definition may start."""
 
     def __init__(self, settings: Settings, definitions: Iterable[ServerDefinition]) -> None:
         self._settings = settings
@@ -228,7 +228,7 @@ class _Judge:
         return ConfiguredServer(definition, "needs_approval", reason, earlier)
 
     def _is_listed(self, definition: ServerDefinition) -> bool:
-        """Whether the user's settings approve a project's server by its name, or all of them."""
+        """Return whether the user's settings approve a project's server by name, or all servers."""
         values = self._settings.values
         names = values.enabledMcpjsonServers or ()
         return definition.name in names or values.enableAllProjectMcpServers is True
@@ -239,7 +239,7 @@ class _Judge:
 
 
 def _one_per_name(servers: Iterable[ConfiguredServer]) -> list[ConfiguredServer]:
-    """Keep the first of each name; one that waits does not take the name of one that may start."""
+    """Keep the first of each name; a waiting one gives way to a later one that does not wait."""
     by_name: dict[str, ConfiguredServer] = {}
     for one in servers:
         first = by_name.get(one.definition.name)
@@ -249,8 +249,8 @@ def _one_per_name(servers: Iterable[ConfiguredServer]) -> list[ConfiguredServer]
 
 
 def _without_same_endpoints(servers: Iterable[ConfiguredServer]) -> Iterator[ConfiguredServer]:
-    """Of servers of several scopes at one address only the first starts: its tools would be there
-    twice. Two of one scope differ on purpose, as in their headers."""
+    """Of servers of different scopes with one URL, let only the first start: no duplicate tools.
+    Two of one scope differ on purpose, for example in headers."""
     by_endpoint: dict[str, ServerDefinition] = {}
     for one in servers:
         definition = one.definition

@@ -1,4 +1,4 @@
-"""What the user answered about a project's servers, bound to the digest of each definition."""
+"""The user's answers about a project's servers, bound to the digest of each definition."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ServerConsent(Struct, frozen=True):
     digest: str
     answer: ConsentAnswer
     written: dict[str, object]
-    """The entry that was shown, to compare a changed one with."""
+    """The entry that was shown, for comparison with a changed one."""
 
 
 class ProjectConsents(Struct, frozen=True):
@@ -33,9 +33,9 @@ class ProjectConsents(Struct, frozen=True):
 
     servers: dict[str, ServerConsent] = field(default_factory=dict)
     disabled: list[str] = field(default_factory=list)
-    """Names of servers that the user turned off here, of any scope."""
+    """Names of servers of any scope that the user turned off in this project."""
     sampling: dict[str, str] = field(default_factory=dict)
-    """By name, the digest of a server that may ask the model."""
+    """Names of servers that may use sampling to the digests of their definitions."""
 
 
 class _Stored(Struct, frozen=True):
@@ -47,7 +47,7 @@ class ConsentStore:
     """The answers for all projects, one file in the agent's home (0600)."""
 
     def __init__(self, agent_home: Path) -> None:
-        """The file need not exist; one that cannot be read holds no answer."""
+        """The file need not exist; an unreadable one counts as empty."""
         self._path = agent_home / "mcp" / "projects.json"
 
     def of(self, root: Path) -> ProjectConsents:
@@ -64,7 +64,7 @@ class ConsentStore:
         self._change(root, change)
 
     def forget(self, root: Path) -> None:
-        """Forget every answer about a project's servers. Raises OSError."""
+        """Remove all answers about a project's servers. Raises OSError."""
         self._change(root, lambda old: replace(old, servers={}, sampling={}))
 
     def set_disabled(self, root: Path, name: str, is_disabled: bool) -> None:
@@ -77,7 +77,7 @@ class ConsentStore:
         self._change(root, change)
 
     def allow_sampling(self, root: Path, definition: ServerDefinition) -> None:
-        """Let this definition ask the model. Raises OSError."""
+        """Allow this definition to use sampling. Raises OSError."""
 
         def change(old: ProjectConsents) -> ProjectConsents:
             return replace(old, sampling={**old.sampling, definition.name: definition.digest})
@@ -97,7 +97,7 @@ class ConsentStore:
 
 
 def is_approved(consents: ProjectConsents, definition: ServerDefinition) -> bool | None:
-    """Return the answer about exactly this definition; None where there is none."""
+    """Return whether exactly this definition is approved; None if there is no answer."""
     consent = consents.servers.get(definition.name)
     if consent is None or consent.digest != definition.digest:
         return None
@@ -107,7 +107,7 @@ def is_approved(consents: ProjectConsents, definition: ServerDefinition) -> bool
 def earlier_entry(
     consents: ProjectConsents, definition: ServerDefinition
 ) -> Mapping[str, object] | None:
-    """Return the approved entry that this one replaced, or None where there was none."""
+    """Return the approved entry that this one replaced, or None if there was none."""
     consent = consents.servers.get(definition.name)
     if consent is None or consent.digest == definition.digest or consent.answer != "approved":
         return None

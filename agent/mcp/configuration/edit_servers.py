@@ -1,4 +1,4 @@
-"""Servers added to and taken out of the files of a scope."""
+"""Adds servers to the file of a scope, and removes them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SOURCES: Final[Mapping[WritableScope, RuleSource]] = {
 
 
 def file_of(settings: Settings, scope: WritableScope) -> Path:
-    """Return the file that servers of a scope are added to."""
+    """Return the file to which servers of a scope are added."""
     match scope:
         case "local":
             return settings.project_root / ".agent" / "settings.local.json"
@@ -42,10 +42,10 @@ def file_of(settings: Settings, scope: WritableScope) -> Path:
 def add_server(
     settings: Settings, scope: WritableScope, name: str, entry: Mapping[str, object]
 ) -> ServerDefinition:
-    """Add a server to a scope; the user who adds it approves it by that.
+    """Add a server to a scope, which also approves it.
 
     Raises:
-        ConfigError: the name or the entry cannot be used, or the name is taken in this scope.
+        ConfigError: the name or the entry is invalid, or the name is taken in this scope.
         OSError: the file cannot be written.
     """
     if not _NAME.fullmatch(name):
@@ -68,10 +68,10 @@ def add_server(
 
 
 def remove_server(settings: Settings, scope: WritableScope, name: str) -> bool:
-    """Take a server out of the file of a scope; return whether it was there.
+    """Remove a server from the file of a scope; return whether it was there.
 
     Raises:
-        ConfigError: the file holds no JSON object.
+        ConfigError: the file does not contain a JSON object.
         OSError: the file cannot be written.
     """
     file = file_of(settings, scope)

@@ -15,13 +15,13 @@ class EntryVariables:
     """Replaces variables, and collects those that are not set."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        """`env` is the environment of the start; a variable that is empty counts as not set where
-        a default is given, as in a shell."""
+        """`env` is the environment of the start; with a default, an empty variable counts as not
+        set, as in a shell."""
         self._env = env
         self.missing: dict[str, None] = {}
 
     def text(self, text: str) -> str:
-        """Return a text with its variables replaced; one that is not set stays as written."""
+        """Return a text with its variables replaced, except unset ones."""
         return _REFERENCE.sub(self._value, text)
 
     def table(self, table: Mapping[str, str]) -> dict[str, str]:

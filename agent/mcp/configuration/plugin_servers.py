@@ -1,4 +1,4 @@
-"""Servers that plugins bring: `.mcp.json` of a plugin, and `mcpServers` of its manifest."""
+"""Servers of plugins, from a plugin's `.mcp.json` and `mcpServers` of its manifest."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ MANIFEST: Final = Path(".claude-plugin", "plugin.json")
 
 
 class PluginServers(Struct, frozen=True):
-    """What one plugin has of servers; each is named `plugin:PLUGIN:SERVER`."""
+    """The servers of one plugin; each is named `plugin:PLUGIN:SERVER`."""
 
     place: PluginPlace
     entries: McpEntries
 
 
 def plugin_servers(root: Path, data_home: Path) -> PluginServers:
-    """Read the servers of a plugin. Raises nothing.
+    """Read the servers of a plugin. Never raises.
 
     Args:
-        data_home: Where each plugin has a directory for what it stores.
+        data_home: The directory that contains each plugin's data directory.
     """
     root = root.resolve()
     manifest = _parse_file(root / MANIFEST)
@@ -90,7 +90,7 @@ def _of_named_file(root: Path, node: JsonNode, name: str) -> McpEntries:
 
 
 def _parse_file(path: Path) -> JsonNode | McpEntries | None:
-    """Return the text of a file as JSON, what is wrong with it, or None where there is none."""
+    """Return the JSON of a file, a warning if it is invalid, or None if there is no file."""
     try:
         text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
@@ -109,7 +109,7 @@ def _parse_file(path: Path) -> JsonNode | McpEntries | None:
 def _entries_of_file(content: JsonNode | McpEntries, path: Path) -> McpEntries:
     if isinstance(content, McpEntries):
         return content
-    # In plugins both forms are usual: servers by name, and these below `mcpServers`.
+    # Plugins use both forms: servers by name, at the top or below `mcpServers`.
     return _entries(content.get("mcpServers") or content, path)
 
 

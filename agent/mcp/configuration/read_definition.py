@@ -1,4 +1,4 @@
-"""The definition of a server, from a checked entry of a file."""
+"""Builds the definition of a server from a checked entry of a file."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ SCOPES: Final[Mapping[RuleSource, ServerScope]] = {
     RuleSource.USER: "user",
 }
 _MIN_TIMEOUT_MS: Final = 1000
-"""Less is taken for a mistake, such as seconds, and has no effect."""
+"""Smaller values, probably meant as seconds, are ignored."""
 
 
 class ReadDefinition(Struct, frozen=True):
-    """A definition, with what users should know about how it was read."""
+    """A definition, with warnings for users."""
 
     definition: ServerDefinition
     warnings: tuple[str, ...] = ()
@@ -50,8 +50,8 @@ def read_definition(
     scope: ServerScope | None = None,
     plugin: PluginPlace | None = None,
 ) -> ReadDefinition:
-    """Return the definition of a checked entry; relative directories start at `directory`, or at
-    the plugin that it belongs to."""
+    """Return the definition of a checked entry; relative directories are resolved against
+    `directory`, or the directory of its plugin."""
     raw = text.raw
     where = "plugin" if plugin is not None else scope or SCOPES[text.source]
     of_plugin = plugin.variables if plugin is not None else {}

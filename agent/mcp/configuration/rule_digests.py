@@ -1,5 +1,5 @@
-"""For which server the user stored a rule about a tool: a server that takes its name over later,
-with another definition, does not inherit the rule."""
+"""Records the server definitions for which rules about tools were stored, so that another
+definition of the same name does not inherit the rules."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _MAX_BYTES: Final = 10_000_000
 
 class _Stored(Struct, frozen=True):
     tools: dict[str, list[str]] = field(default_factory=dict)
-    """By the full name of a tool, digests of the definitions that rules were stored for."""
+    """Full names of tools to digests of the definitions for which rules were stored."""
     v: int = 1
 
 
 class RuleDigests:
-    """One file in the agent's home (0600); rules written by hand are bound to the name alone."""
+    """One file in the agent's home (0600); rules written by hand are bound only to the name."""
 
     def __init__(self, agent_home: Path) -> None:
         """The file need not exist."""
         self._path = agent_home / "mcp" / "rules.json"
 
     def bind(self, tool: str, digest: str) -> None:
-        """Note that a rule about a tool is for this definition of its server. Raises OSError."""
+        """Record that a tool's rule applies to this definition of its server. Raises OSError."""
         with exclusive(self._path):
             digests = self._read().tools
             if digest not in digests.get(tool, ()):
@@ -39,7 +39,7 @@ class RuleDigests:
                 write_private(self._path, json.dumps(data).encode())
 
     def foreign(self, digest: str, tools: list[str]) -> list[str]:
-        """Return those of the tools whose rules were stored for other definitions alone."""
+        """Return those of the tools whose rules were stored only for other definitions."""
         digests = self._read().tools
         return [tool for tool in tools if tool in digests and digest not in digests[tool]]
 

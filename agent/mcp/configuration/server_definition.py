@@ -1,4 +1,4 @@
-"""One server as it is started: the entry of a file with its variables replaced."""
+"""The definition of one server: the entry of a file with its variables replaced."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from msgspec import Struct, field
 
 Transport = Literal["stdio", "http", "sse", "ws", "sdk"]
 ServerScope = Literal["managed", "dynamic", "local", "project", "user", "plugin"]
-"""Where a server is configured; `dynamic` is the command line, or the program that drives this
-one."""
+"""Where a server is configured; `dynamic` means the command line, or the program that controls
+this one."""
 Era = Literal["auto", "legacy", "modern"]
 
 LOCAL_TRANSPORTS: Final[frozenset[Transport]] = frozenset({"stdio", "sdk"})
 
 
 class OAuthSettings(Struct, frozen=True, kw_only=True):
-    """What an entry says about signing in; None is found out from the server."""
+    """An entry's sign-in settings; None means that the server determines the value."""
 
     client_id: str | None = None
     callback_port: int | None = None
     metadata_url: str | None = None
-    """Of the authorization server; https."""
+    """URL of the authorization server's metadata; https."""
     scopes: str | None = None
-    """Separated by spaces."""
+    """Scopes, separated by spaces."""
 
 
 class PluginPlace(Struct, frozen=True):
@@ -36,11 +36,11 @@ class PluginPlace(Struct, frozen=True):
     name: str
     root: Path
     data: Path
-    """Where it stores what outlives an update."""
+    """Its directory for data that survives updates."""
 
     @property
     def variables(self) -> dict[str, str]:
-        """Return what its entries and programs call these directories."""
+        """Return the variables for these directories, for entries and programs."""
         return {"CLAUDE_PLUGIN_ROOT": str(self.root), "CLAUDE_PLUGIN_DATA": str(self.data)}
 
 
@@ -51,11 +51,11 @@ class ServerDefinition(Struct, frozen=True, kw_only=True):
     transport: Transport
     scope: ServerScope
     is_foreign: bool
-    """Somebody other than the user may have written it: a repository, a plugin."""
+    """Whether someone other than the user may have written it: a repository, a plugin."""
     entry: Mapping[str, object]
-    """The entry as in its file, `${VAR}` included: this is shown, and accepted by the user."""
+    """The entry as in its file, with `${VAR}`, which is what the user sees and approves."""
     digest: str
-    """Of name and entry as written, and of the directory of its plugin."""
+    """Digest of name and entry as written, and of its plugin's directory."""
     command: str = ""
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
@@ -63,19 +63,19 @@ class ServerDefinition(Struct, frozen=True, kw_only=True):
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     headers_helper: str | None = None
-    """A shell command that prints a JSON object of further headers."""
+    """A shell command that prints a JSON object of additional headers."""
     timeout_s: float | None = None
-    """Of one call, whatever its progress."""
+    """Time limit of one call, regardless of progress."""
     oauth: OAuthSettings | None = None
     always_load: bool = False
-    """Its tools are sent with every request."""
+    """Whether its tools are sent with every request."""
     is_required: bool = False
-    """A run without a screen fails where it cannot be reached."""
+    """Whether a run without a screen fails if the server is not connected."""
     enabled_tools: tuple[str, ...] | None = None
-    """None is all of them."""
+    """None means all tools."""
     disabled_tools: tuple[str, ...] = ()
     trusts_annotations: bool = False
-    """What the server calls reading runs without asking."""
+    """Whether tools that the server declares read-only run without asking."""
     inherits_env: bool = False
     is_confined: bool = True
     protocol: Era | None = None
@@ -90,7 +90,7 @@ class ServerDefinition(Struct, frozen=True, kw_only=True):
 
 
 def digest_of(name: str, entry: Mapping[str, object], plugin: PluginPlace | None = None) -> str:
-    """Return the digest that an acceptance is bound to: sha256 of canonical JSON, in hex."""
+    """Return the digest that an approval is bound to: SHA-256 of canonical JSON, in hex."""
     whole = [name, entry] if plugin is None else [name, entry, str(plugin.root)]
     text = json.dumps(whole, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

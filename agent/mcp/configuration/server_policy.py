@@ -1,4 +1,4 @@
-"""The lists of servers that are allowed and denied: whether they let a server be used."""
+"""Applies the lists of allowed and denied servers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from permissions.rule import RuleSource
 
 
 class ServerPolicy(Struct, frozen=True):
-    """All lists of one start, joined."""
+    """All lists of one start, merged."""
 
     allow_entries: tuple[McpMatchSection, ...] | None
     deny_entries: tuple[McpMatchSection, ...]
 
     def refusal(self, definition: ServerDefinition) -> str | None:
-        """Return why a server must not be used, or None where it may."""
+        """Return why a server must not be used, or None if it may be used."""
         if any(_fits(entry, definition) for entry in self.deny_entries):
             return "denied by deniedMcpServers"
         if self.allow_entries is not None and not _is_allowed(self.allow_entries, definition):
@@ -30,7 +30,7 @@ class ServerPolicy(Struct, frozen=True):
 
 
 def server_policy(lists: Iterable[McpServerLists]) -> ServerPolicy:
-    """Join the lists of all files: denials add up, and so do allowed ones that count."""
+    """Merge the lists of all files: the denied entries, and the applicable allowed ones."""
     all_lists = tuple(lists)
     managed_only = any(one.is_managed_only for one in all_lists)
     valid_lists = [one for one in all_lists if not managed_only or one.source is RuleSource.POLICY]
@@ -44,7 +44,7 @@ def server_policy(lists: Iterable[McpServerLists]) -> ServerPolicy:
 
 
 def _is_allowed(entries: Sequence[McpMatchSection], definition: ServerDefinition) -> bool:
-    # Where an address or a command is named, a name alone would let another one pose as it.
+    # If entries name URLs or commands, a name alone does not suffice: it can be forged.
     if definition.transport == "stdio":
         by_form = [one for one in entries if one.serverCommand is not None]
     else:

@@ -1,4 +1,4 @@
-"""An entry as it may be shown: secrets of its headers, variables and address left out."""
+"""Formats an entry for display, without secrets in headers, variables and URL."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _QUERY_VALUE: Final = compile_late(r"=[^&]+")
 
 
 def shown_entry(definition: ServerDefinition) -> dict[str, object]:
-    """Return the entry with `${VAR}` as written, and values that may be secret replaced."""
+    """Return the entry with `${VAR}` as written, and possible secrets masked."""
     fields: dict[str, object] = {}
     for key, value in definition.entry.items():
         if key in ("headers", "env") and isinstance(value, Mapping):
@@ -32,7 +32,7 @@ def shown_entry(definition: ServerDefinition) -> dict[str, object]:
 
 
 def shown_address(definition: ServerDefinition) -> str:
-    """Return what is started or contacted, on one line."""
+    """Return the command or URL, on one line."""
     entry = shown_entry(definition)
     if definition.transport == "sdk":
         return "inside the calling program"

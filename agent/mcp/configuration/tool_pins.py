@@ -1,4 +1,4 @@
-"""What servers offered when the user accepted them: a tool that changed since is withheld."""
+"""Pins the tools that the user accepted, so that changed ones can be withheld."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from permissions.base.files.private_file import exclusive, write_private
 
 ToolChangePolicy = Literal["withhold", "notify"]
 INSTRUCTIONS: Final = ""
-"""In place of a tool's name."""
+"""The key of the server's instructions, where tools have their names."""
 _PINNED: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 _MAX_BYTES: Final = 50_000_000
 
@@ -31,23 +31,23 @@ class PinnedTool(Protocol):
 
 
 class ToolChange(Struct, frozen=True):
-    """A tool, or the instructions, that a server defines otherwise than it did."""
+    """A changed or new definition of a tool, or of the server's instructions."""
 
     name: str
     """Empty for the server's instructions."""
     old_text: str | None
-    """The text that was accepted; None for a tool that was not there."""
+    """The accepted text; None for a new tool."""
     now: str
 
 
 class _ServerPins(Struct, frozen=True):
     pins: dict[str, str] = field(default_factory=dict)
-    """By name, the canonical text."""
+    """Names to canonical texts."""
 
 
 class _Stored(Struct, frozen=True):
     servers: dict[str, _ServerPins] = field(default_factory=dict)
-    """By the digest of the definition."""
+    """Pins by the digest of the server's definition."""
     v: int = 1
 
 
@@ -61,10 +61,10 @@ class ToolPins:
     def compare(
         self, definition: ServerDefinition, tools: Sequence[PinnedTool], instructions: str
     ) -> tuple[ToolChange, ...]:
-        """Return what differs from what was accepted; what is seen first is accepted by that.
+        """Return the differences from the accepted tools; a server's first tools are accepted.
 
-        A tool that is gone is not a change. Raises nothing: where pins cannot be stored, everything
-        is as new at the next start.
+        A removed tool is not a change. Never raises: if pins cannot be stored, the server counts
+        as new at the next start.
         """
         texts = pinned_texts(tools, instructions)
         old_pins = self._read().servers.get(definition.digest)
@@ -99,7 +99,7 @@ class ToolPins:
 
 
 def pinned_texts(tools: Sequence[PinnedTool], instructions: str) -> dict[str, str]:
-    """Return what is pinned, by the name of the tool; of equal names the first."""
+    """Return the pinned texts by tool name; of equal names the first counts."""
     texts: dict[str, str] = {}
     for tool in tools:
         fields = {key: tool.definition[key] for key in _PINNED if key in tool.definition}

@@ -1,1 +1,1 @@
-"""The servers of a running conversation: consent, their tools among ours, notes to the model."""
+"""The servers of a running conversation: consent, offered tools, notes to the model."""

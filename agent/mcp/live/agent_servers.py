@@ -1,6 +1,6 @@
-"""Servers that an agent's definition configures: connected while agents of that kind work.
+"""Servers of agents' definitions, connected while such agents run.
 
-Their tools are offered to these agents alone. Agents that run at the same time share a connection.
+Their tools are offered only to these agents. Concurrent agents share a connection.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ CONNECT_S: Final = 30.0
 
 
 class OpenServers(Struct, frozen=True):
-    """The servers of one agent's own."""
+    """The servers opened for one agent."""
 
     tools: tuple[AnyTool, ...]
     problems: tuple[str, ...]
-    """Which servers are not there and why, a sentence each."""
+    """A sentence for each server that is not available, with the reason."""
     close: Callable[[], Awaitable[None]]
-    """Ends what no other agent uses."""
+    """Closes connections that no other agent uses."""
 
 
 class AgentServers:
-    """Opens them beside the servers of the conversation."""
+    """Opens servers of agents, in addition to those of the conversation."""
 
     def __init__(self, live: LiveServers, build: Callable[[ServerView], Sequence[AnyTool]]) -> None:
         """`build` makes the tools of a server."""
@@ -43,7 +43,7 @@ class AgentServers:
         self._one_at_a_time = asyncio.Lock()
 
     async def open(self, texts: Sequence[McpServerText]) -> OpenServers:
-        """Connect to these servers, as far as the user and the settings allow them."""
+        """Connect to those of the servers that the user and the settings allow."""
         problems: list[str] = []
         names: list[str] = []
         servers = self._live.servers
@@ -76,13 +76,13 @@ class AgentServers:
         return OpenServers(tools, tuple(problems), close)
 
     async def refusals(self, texts: Sequence[McpServerText]) -> tuple[str, ...]:
-        """Ask the user about these servers; return why some are not started, a sentence each."""
+        """Ask the user about these servers; return a sentence for each that is not started."""
         async with self._one_at_a_time:
             servers = await self._live.judge_servers(texts)
         return tuple(filter(None, map(self._refusal, servers)))
 
     def _refusal(self, server: ConfiguredServer) -> str:
-        """Return why a server is not started, as a sentence; empty where it is."""
+        """Return a sentence with the reason why a server is not started; empty if it is."""
         definition = server.definition
         if server.standing != "may_start":
             return f"The MCP server {definition.name} is not started ({server.reason})."

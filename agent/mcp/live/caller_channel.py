@@ -14,21 +14,22 @@ if TYPE_CHECKING:
     from agent.mcp.transport.message_channel import MessageChannel
 
 AskServer = Callable[[str, Mapping[str, object]], Awaitable[Mapping[str, object] | None]]
-"""Hands a message to a server of the program; returns what it answers, None once it is gone."""
+"""Passes a message to a server of the calling program; returns its answer, None once the program
+has ended."""
 
 
 class CallerChannel:
-    """Messages to one server and back."""
+    """A message channel to one server in the calling program."""
 
     def __init__(self, name: str, ask: AskServer) -> None:
-        """Nothing is sent yet."""
+        """`ask` passes messages to the program."""
         self._name = name
         self._ask = ask
         self._answers: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._asking: set[asyncio.Task[None]] = set()
 
     async def send(self, message: Mapping[str, object]) -> None:
-        """Hand on a message; its answer is received."""
+        """Pass on a message; its answer is queued for `receive`."""
         task = asyncio.ensure_future(self._handle_message(message))
         self._asking.add(task)
         task.add_done_callback(self._asking.discard)
@@ -52,7 +53,7 @@ class CallerChannel:
         return answer
 
     async def aclose(self) -> None:
-        """Give up what is under way."""
+        """Cancel pending messages and close the channel."""
         tasks = set(self._asking)
         for task in tasks:
             task.cancel()

@@ -1,4 +1,4 @@
-"""A server asks the user something: hooks are heard before and after, a dialog asks."""
+"""Handles servers' questions to the user: hooks before and after, and a dialog."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from hooks.events.workspace import Elicitation, ElicitationResult
 
 FireElicitation = Callable[[Elicitation | ElicitationResult], Awaitable[EventOutcome | None]]
 MAX_OPEN: Final = 5
-"""Questions of one server that may wait; more are cancelled."""
+"""Most pending questions of one server; more are cancelled."""
 MAX_REFUSED: Final = 3
-"""After so many in a row that the user did not accept, a server asks nothing more."""
+"""Consecutive questions without acceptance after which a server may not ask any more."""
 
 
 class Elicitations:
-    """Answers servers, one question after the other."""
+    """Answers servers' questions, one at a time."""
 
     def __init__(self, fire: FireElicitation, user: McpUser | None) -> None:
-        """Without a user only hooks answer."""
+        """Without a user, only hooks answer."""
         self._fire = fire
         self._user = user
         self._open: dict[str, int] = {}
@@ -77,7 +77,7 @@ class Elicitations:
 
 
 def _hook_answer(outcome: EventOutcome | None) -> ElicitationAnswer | None:
-    """Return the answer that hooks gave, or None where they gave none."""
+    """Return the hooks' answer, or None if they gave none."""
     if outcome is None or outcome.action not in ("accept", "decline", "cancel"):
         return None
     content = cast("Mapping[str, FormValue] | None", outcome.content)

@@ -1,4 +1,4 @@
-"""The servers of a conversation as its settings have them: started, asked about, shown."""
+"""The servers of a conversation, by its settings: starts them, asks about them, shows them."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from agent.tools.base import ToolError
 from permissions.base.text.failure_text import error_reason
 
 Notify = Callable[[str, str], None]
-"""Takes a line for the user, and its level."""
+"""Shows a line to the user, with a level."""
 _SHOWN_AS: Final[dict[Standing, ServerState]] = {"not_configured": ServerState.FAILED}
-"""Every other server that may not start is silent."""
+"""States to show for servers that may not start; all others are shown as disabled."""
 ALWAYS_LOAD_WAIT_S: Final = 5.0
 
 
 class ServerRequired(AgentError):
-    """A run must not begin without this server; the text says why it is not there."""
+    """A run must not begin without this server; the text has the reason why it is missing."""
 
 
 class LiveServers:
@@ -62,14 +62,14 @@ class LiveServers:
         user: McpUser | None,
         notify: Notify,
     ) -> None:
-        """Nothing is read or started before `begin`."""
+        """Read and start nothing before `begin`."""
         self.servers = servers
         self.tools = tools
         self.changes = changes
         self.rules = rules
         self.configuration = ConfiguredServers()
         self.apart: set[str] = set()
-        """Names of servers whose tools only some agents have."""
+        """Names of servers whose tools are only offered to some agents."""
         self._settings = settings
         self._sources = sources
         self._user = user
@@ -78,7 +78,7 @@ class LiveServers:
         self._one_at_a_time = asyncio.Lock()
         self._asking: asyncio.Task[None] | None = None
         self._open: set[str] = set()
-        """Digests of servers that the user was asked about in this run, and left open."""
+        """Digests of servers that the user was already asked about in this process."""
         servers.on_change(self._follow_view)
 
     def _follow_view(self, view: ServerView) -> None:
@@ -96,7 +96,7 @@ class LiveServers:
     # -- start and settings ---------------------------------------------------------------------
 
     async def begin(self) -> None:
-        """Start what may start, in the background; then ask about the rest, one by one."""
+        """Start allowed servers in the background; ask about the rest one by one."""
         await self.follow_settings()
         for server in self.configuration.waiting if self._user is None else ():
             name, plugin = server.definition.name, server.definition.plugin
@@ -105,7 +105,7 @@ class LiveServers:
             self._notify(f"{text}Approve it in agent-tui, or pass --trust.", "warning")
 
     async def follow_settings(self) -> None:
-        """Read what is configured now; start, end and show servers accordingly."""
+        """Read the current configuration; start, stop and show servers accordingly."""
         async with self._one_at_a_time:
             configuration = await asyncio.to_thread(
                 configured_servers, self._settings(), self._sources
@@ -120,7 +120,7 @@ class LiveServers:
             for server in configuration.servers:
                 await self._apply(previous.get(server.definition.name), server)
             for view in self.servers.views():
-                # The rules may have been read again.
+                # The rules may have been reloaded.
                 self.rules.check(view)
         if self._user is not None and self._asking is None and self._to_ask():
             self._asking = asyncio.create_task(self._ask(self._user), name="MCP approvals")
@@ -143,8 +143,8 @@ class LiveServers:
             self.tools.forget(name)
 
     async def ready(self, *, timeout_s: float | None) -> None:
-        """Wait for servers before the first prompt: for all of them so long, or with None only
-        for those whose tools must be there."""
+        """Wait for servers before the first prompt: at most `timeout_s` for all of them; if None,
+        only for those whose tools are always loaded."""
         if timeout_s is not None:
             await self.servers.settle(timeout_s=timeout_s)
             return
@@ -153,10 +153,10 @@ class LiveServers:
             await self.servers.settle(always, timeout_s=ALWAYS_LOAD_WAIT_S)
 
     def summary(self) -> ServerSummary:
-        """Return what a run without a screen reports of the servers.
+        """Return the servers' states for a run without a screen.
 
         Raises:
-            ServerRequired: one without which the run must not begin is not connected.
+            ServerRequired: a required server is not connected.
         """
         views = self.servers.views()
         for view in views:
@@ -174,12 +174,12 @@ class LiveServers:
         )
 
     def news(self) -> str | None:
-        """Return what the model does not know yet of the servers, before a prompt."""
+        """Return the note about changes of the servers, before a prompt; None if there are none."""
         self.tools.begin()
         return self._notes.news()
 
     async def aclose(self) -> None:
-        """End everything."""
+        """Stop all servers."""
         if self._asking is not None:
             self._asking.cancel()
             await asyncio.wait({self._asking})
@@ -204,7 +204,7 @@ class LiveServers:
             self._asking = None
 
     async def judge_servers(self, texts: Sequence[McpServerText]) -> tuple[ConfiguredServer, ...]:
-        """Judge servers that the settings do not contain, and ask the user about the foreign."""
+        """Judge servers outside the settings, and ask the user about foreign ones."""
 
         def judge() -> tuple[ConfiguredServer, ...]:
             return judged_servers(texts, self._settings(), self._sources)
@@ -225,7 +225,7 @@ class LiveServers:
         return await asyncio.to_thread(judge)
 
     async def answer(self, server: ConfiguredServer, *, is_approved: bool) -> None:
-        """Store the user's answer about a project's server; it takes effect at once."""
+        """Store the user's answer about a project's server, effective at once."""
         root = self._settings().project_root
         answer: ConsentAnswer = "approved" if is_approved else "rejected"
         await self._change(lambda store: store.answer(root, server.definition, answer))
@@ -239,7 +239,7 @@ class LiveServers:
         await self._change(lambda store: store.set_disabled(root, name, is_disabled))
 
     async def accept_changes(self, name: str) -> None:
-        """Accept the tools of a server as they are now."""
+        """Accept the current tools of a server."""
         try:
             self.changes.accept(name)
         except OSError as error:
@@ -248,7 +248,7 @@ class LiveServers:
         self.servers.list_again(name)
 
     async def reconnect(self, name: str) -> None:
-        """Read the settings again and connect a server anew. Raises McpError."""
+        """Reload the settings and reconnect a server. Raises McpError."""
         await self.follow_settings()
         await self.servers.reconnect(name)
 
@@ -266,10 +266,10 @@ class LiveServers:
     async def read_mention(
         self, name: str, check: Callable[[str, str], None]
     ) -> Sequence[Block] | None:
-        """Return the contents of a resource given as `server:uri`; None where no such server is.
+        """Return the contents of a resource given as `server:uri`; None if there is no such server.
 
         Raises:
-            ToolError: `check` raised it, or the server does not give it.
+            ToolError: `check` raised it, or the server failed to return the resource.
         """
         for view in self.servers.views():
             uri = name.removeprefix(f"{view.name}:")
@@ -282,7 +282,7 @@ class LiveServers:
         return None
 
     def resource_names(self) -> tuple[str, ...]:
-        """Return what can be mentioned of connected servers, as `server:uri`."""
+        """Return the resources of connected servers that can be mentioned, as `server:uri`."""
         return tuple(
             f"{view.name}:{one.uri}"
             for view in self.servers.views()
@@ -292,12 +292,12 @@ class LiveServers:
         )
 
     async def proposals(self, command: str, words: Sequence[str], value: str) -> tuple[str, ...]:
-        """Return what a server proposes for an argument of its prompt; nothing where it does not.
+        """Return a server's completions for an argument of its prompt; empty if there are none.
 
         Args:
-            command: The prompt's full name, as its command is called.
+            command: The prompt's full name, which is the command's name.
             words: The arguments before this one.
-            value: What is typed of it.
+            value: The text typed so far.
         """
         for view in self.servers.views():
             for prompt in view.offer.prompts:
@@ -312,15 +312,15 @@ class LiveServers:
         return ()
 
     async def call_for_text(self, server: str, tool: str, tool_input: Mapping[str, object]) -> str:
-        """Return the text of what a tool returns, for hooks. Raises McpError."""
+        """Return the text of a tool's result, for hooks. Raises McpError."""
         return await call_for_text(lambda: self.servers)(server, tool, tool_input)
 
     def views(self) -> tuple[ServerView, ...]:
-        """Return every server as it is now."""
+        """Return the current views of all servers."""
         return self.servers.views()
 
 
 def _same(one: ConfiguredServer, other: ConfiguredServer) -> bool:
-    # A variable of the environment may have another value, which the digest does not cover.
+    # The digest does not cover values of environment variables, which may have changed.
     definitions = [replace(each.definition, line=None) for each in (one, other)]
     return definitions[0] == definitions[1] and one.standing == other.standing

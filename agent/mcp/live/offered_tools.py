@@ -1,8 +1,8 @@
-"""The tools of connected servers among the tools of a conversation, most of them deferred.
+"""Offers the tools of connected servers in a conversation, most of them deferred.
 
-The definitions of tools that the model has are sent with every request, and a change of them costs
-the prompt cache. So what fits a share of the window is loaded before the first request; everything
-else, and everything later, is found with ToolSearch.
+The definitions of loaded tools are sent with every request, and a change invalidates the prompt
+cache. So tools that fit a share of the window are loaded before the first request; all others,
+and later ones, are found with ToolSearch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEFAULT_PERCENT: Final = 10
 
 
 def share_of_window(env: Mapping[str, str], setting: int | None) -> int:
-    """Return how many per cent of the window MCP tools may take before they are deferred.
+    """Return the percentage of the window that MCP tools may take before they are deferred.
 
     0 defers all of them, 100 none. The variable is Claude Code's: `true`, `false`, `auto`,
     `auto:N`.
@@ -41,7 +41,7 @@ def share_of_window(env: Mapping[str, str], setting: int | None) -> int:
 
 
 class OfferedTools:
-    """Follows the views of servers; a tool is in the registry while its server offers it."""
+    """Keeps servers' tools in the registry while their server offers them."""
 
     def __init__(
         self,
@@ -52,9 +52,9 @@ class OfferedTools:
         *,
         is_for_workers: bool = False,
     ) -> None:
-        """`build` makes the tools of a server; `room_tokens` is what they may all take.
+        """`build` makes the tools of a server; `room_tokens` returns the limit for all of them.
 
-        `is_for_workers`: the model itself has none of them; it can give them to others.
+        `is_for_workers`: the model cannot use the tools itself, but give them to workers.
         """
         self.is_for_workers = is_for_workers
         self._registry = registry
@@ -64,14 +64,14 @@ class OfferedTools:
         self._by_server: dict[str, tuple[AnyTool, ...]] = {}
         self._always: set[str] = set()
         self.has_begun = False
-        """Whether it is settled what the first request has of them."""
-        # Without it, as where a first server comes later, the model could not find them.
+        """Whether the tools of the first request are determined."""
+        # Without ToolSearch, as when the first server is added later, none could be found.
         self._can_search = is_for_workers or registry.get("ToolSearch") is not None
         self.clashes: list[str] = []
-        """Names of tools that are left out because there is one of this name."""
+        """Names of tools that are omitted because another tool has the name."""
 
     def follow(self, view: ServerView) -> None:
-        """Take the tools that a server offers now in place of those it offered."""
+        """Replace a server's tools by those that it offers now."""
         old_names = {tool.name for tool in self._by_server.get(view.name, ())}
         by_name: dict[str, AnyTool] = {}
         for server_tool in self._build(view):
@@ -93,12 +93,12 @@ class OfferedTools:
             self._deferred_tools.load(list(by_name))
 
     def forget(self, server: str) -> None:
-        """Take out the tools of a server that is gone."""
+        """Remove the tools of a server that is gone."""
         for tool in self._by_server.pop(server, ()):
             self._registry.unregister(tool.name)
 
     def begin(self) -> None:
-        """Load what fits, before the first request."""
+        """Load the tools that fit, before the first request."""
         if self.has_begun:
             return
         self.has_begun = True
@@ -112,7 +112,7 @@ class OfferedTools:
 
     @property
     def has_resources(self) -> bool:
-        """Whether the model has a tool that reads what servers offer beside their tools."""
+        """Whether the model has the tool that reads servers' resources."""
         return self._registry.get("ReadMcpResourceTool") is not None
 
     def names(self, server: str) -> tuple[str, ...]:
@@ -120,15 +120,15 @@ class OfferedTools:
         return tuple(tool.name for tool in self._by_server.get(server, ()))
 
     def tokens(self, server: str) -> int:
-        """Return about what a server's definitions take where they are loaded."""
+        """Return an estimate of the tokens of a server's definitions."""
         return sum(map(tool_tokens, self._by_server.get(server, ())))
 
     def waiting(self, server: str) -> tuple[str, ...]:
-        """Return the names of a server's tools that the model has to search for."""
+        """Return the names of a server's tools that are not loaded."""
         loaded_names = set(self._deferred_tools.loaded_names)
         return tuple(name for name in self.names(server) if name not in loaded_names)
 
 
 def tool_tokens(tool: AnyTool) -> int:
-    """Return about how many tokens a tool's definition takes."""
+    """Return an estimate of the tokens of a tool's definition."""
     return text_tokens(json.dumps(tool.to_wire()))

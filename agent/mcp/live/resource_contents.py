@@ -1,4 +1,4 @@
-"""The parts of a resource as blocks for the model: text, images, or what else there is."""
+"""Converts the parts of a resource to blocks for the model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_CHARACTERS: Final = 100_000
 
 
 def content_blocks(contents: Sequence[ResourceContent]) -> tuple[Block, ...]:
-    """Return the parts as blocks; binary data other than images is only named."""
+    """Return the parts as blocks; binary data other than images is only mentioned."""
     return tuple(_block(one) for one in contents) or (text_block("(empty)"),)
 
 

@@ -1,4 +1,4 @@
-"""Rules that the user stored from a question hold for the server that was asked about."""
+"""Limits rules stored from a question to the server definition that was asked about."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from permissions.rule import RuleBehavior, RuleSet
 
 
 class RuleBinding:
-    """Binds stored rules to definitions, and takes those of other definitions out of force."""
+    """Binds stored rules to definitions, and disables those of other definitions."""
 
     def __init__(
         self,
@@ -20,7 +20,7 @@ class RuleBinding:
         gate: Callable[[], PermissionGate],
         notify: Callable[[str, str], None],
     ) -> None:
-        """`notify` takes a line for the user, and its level."""
+        """`notify` shows a line to the user, with a level."""
         self._digests = digests
         self._views = views
         self._gate = gate
@@ -34,7 +34,7 @@ class RuleBinding:
                     self._digests.bind(tool.full_name, view.definition.digest)
 
     def check(self, view: ServerView) -> None:
-        """Take allow rules out of force that were stored for another server of this name."""
+        """Disable allow rules that were stored for another server of this name."""
         names = [tool.full_name for tool in view.tools]
         foreign = set(self._digests.foreign(view.definition.digest, names)) if names else set()
         gate = self._gate()

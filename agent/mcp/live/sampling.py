@@ -1,4 +1,4 @@
-"""A server asks the model: off until the user allows it, shown, and within a budget."""
+"""Sampling, servers' requests to the model: off until the user allows it, and limited."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from agent.mcp.live.user_port import McpUser, SamplingChoice
 from agent.mcp.server_requests import SamplingAnswer, SamplingRequest
 
 MAX_REQUESTS: Final = 20
-"""Of one server in one session; each costs the user money."""
+"""Most requests of one server in a session, as each costs the user money."""
 MAX_TOKENS: Final = 4_000
 MAX_CHARACTERS: Final = 100_000
 
 
 class SamplingModel(Protocol):
-    """Answers one question."""
+    """A model that answers one question."""
 
     async def ask(self, *, system: str, prompt: str, max_tokens: int, abort: AbortSignal) -> str:
         """Return the answer's text. Raises AgentError."""
@@ -28,7 +28,7 @@ class SamplingModel(Protocol):
 
 
 class Sampling:
-    """Answers what servers ask the model."""
+    """Answers servers' sampling requests."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Sampling:
         consents: Callable[[], ProjectConsents],
         allow_always: Callable[[str], Awaitable[None]],
     ) -> None:
-        """Take the model with its name, who decides, and where the decision is stored."""
+        """`name` returns the model's name; `allow_always` stores the user's decision."""
         self._model = model
         self._name = name
         self._user = user
@@ -50,7 +50,7 @@ class Sampling:
     async def answer(
         self, request: SamplingRequest, definition: ServerDefinition | None
     ) -> SamplingAnswer | None:
-        """Return the model's answer; None where the request is refused."""
+        """Return the model's answer; None if the request is refused."""
         count = self._counts.get(request.server, 0)
         length = len(request.system) + sum(len(text) for _, text in request.messages)
         if definition is None or count >= MAX_REQUESTS or length > MAX_CHARACTERS:

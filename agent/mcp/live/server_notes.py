@@ -1,6 +1,6 @@
-"""Notes to the model on the servers: what they offer, say of themselves, and why one is missing.
+"""Notes to the model about servers: their tools, their instructions, and why one is missing.
 
-Each is said once, at the end of the history as it is then, and never taken back.
+Each is sent once, at the end of the history, and never withdrawn.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from agent.mcp.live.offered_tools import OfferedTools
 from agent.mcp.server_state import ServerState, ServerView
 
 MAX_NAMES: Final = 400
-"""Names of deferred tools of one server; the rest is only counted."""
+"""Most names of deferred tools of one server; the rest is only counted."""
 
 
 class _Told(Struct, frozen=True):
@@ -25,7 +25,7 @@ class _Told(Struct, frozen=True):
 
 
 class ServerNotes:
-    """Compares the servers with what the model knows of them."""
+    """Compares the servers with the notes that the model has."""
 
     def __init__(
         self,
@@ -33,14 +33,14 @@ class ServerNotes:
         tools: OfferedTools,
         withholds_instructions: Callable[[str], bool],
     ) -> None:
-        """Nothing is noted yet."""
+        """Start without notes."""
         self._views = views
         self._tools = tools
         self._withholds_instructions = withholds_instructions
         self._notes_by_name: dict[str, _Told] = {}
 
     def news(self) -> str | None:
-        """Return what the model does not know yet; None where that is nothing."""
+        """Return a note about changes since the last one; None if there are none."""
         lines: list[str] = []
         for view in self._views():
             now = self._state_of(view)

@@ -1,4 +1,4 @@
-"""Tools that changed after they were accepted: withheld, or reported, until the user accepts."""
+"""Withholds or reports tools that changed after they were accepted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ToolChangeGuard:
     def __init__(
         self, pins: ToolPins, policy: Callable[[], ToolChangePolicy | None], report: Report
     ) -> None:
-        """`policy` is the setting; None withholds of foreign servers, and reports of others."""
+        """`policy` is the setting; None withholds foreign servers' tools and reports others."""
         self._pins = pins
         self._policy = policy
         self._report = report
@@ -51,11 +51,11 @@ class ToolChangeGuard:
         return {change.name for change in changes if change.name}
 
     def open_changes(self, server: str) -> tuple[ToolChange, ...]:
-        """Return what the user has not accepted of a server."""
+        """Return a server's changes that the user has not accepted."""
         return self._open[server][1] if server in self._open else ()
 
     def withholds_instructions(self, server: str) -> bool:
-        """Whether a server's changed description of itself must not reach the model yet."""
+        """Return whether a server's changed instructions must not reach the model yet."""
         return any(change.name == INSTRUCTIONS for change in self.open_changes(server))
 
     def accept(self, server: str) -> None:

@@ -1,4 +1,4 @@
-"""What servers make the program ask its user."""
+"""The questions that servers cause the program to ask its user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent.mcp.server_requests import ElicitationAnswer, ElicitationRequest, Sam
 
 
 class SamplingChoice(StrEnum):
-    """What the user decided about a server's request to the model."""
+    """The user's decision about a sampling request."""
 
     ONCE = "once"
     ALWAYS = "always"
@@ -21,20 +21,20 @@ class SamplingChoice(StrEnum):
 
 
 class McpUser(Protocol):
-    """Shows these questions; each is closed when it is cancelled."""
+    """Asks the user; a question closes when its task is cancelled."""
 
     async def approve_server(self, server: ConfiguredServer) -> ConsentAnswer | None:
-        """Return whether a project's server may start; None where it stays open."""
+        """Return whether a project's server may start; None if the question stays open."""
         ...
 
     async def accept_changes(self, server: str, changes: Sequence[ToolChange]) -> bool:
-        """Return whether tools that a server changed may be used as they are now."""
+        """Return whether changed tools of a server may be used."""
         ...
 
     async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:
-        """Return what the user answers a server."""
+        """Return the user's answer to a server."""
         ...
 
     async def allow_sampling(self, request: SamplingRequest) -> SamplingChoice:
-        """Return whether a server may ask the model this."""
+        """Return whether a server may send this request to the model."""
         ...

@@ -1,4 +1,4 @@
-"""A channel of ours as the SDK's transport."""
+"""Adapts our channels to the SDK's transport."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from agent.mcp.transport.message_channel import ChannelClosed, MessageChannel
 
 
 class ChannelReader(ObjectReceiveStream[SessionMessage]):
-    """What arrives over a channel; a text that is not a message is noted and skipped."""
+    """Reads messages from a channel; invalid ones are recorded and skipped."""
 
     def __init__(self, channel: MessageChannel, guard: MessageGuard) -> None:
-        """The guard notes what is not a message."""
+        """`guard` records invalid messages."""
         self._channel = channel
         self._guard = guard
 
     async def receive(self) -> SessionMessage:
         """Return the next message; raises anyio.EndOfStream."""
         while True:
-            # A flood must not hold up everybody else.
+            # A flood of messages must not block other tasks.
             await asyncio.sleep(0)
             try:
                 text = await self._channel.receive()
@@ -40,14 +40,14 @@ class ChannelReader(ObjectReceiveStream[SessionMessage]):
                 self._guard.junk(text)
 
     async def aclose(self) -> None:
-        """Leave the channel open: closing it belongs to the code that opened it."""
+        """Leave the channel open, as the code that opened it closes it."""
 
 
 class ChannelWriter(ObjectSendStream[SessionMessage]):
-    """What is sent over a channel."""
+    """Writes messages to a channel."""
 
     def __init__(self, channel: MessageChannel) -> None:
-        """Each message is sent at once."""
+        """Messages are sent unbuffered."""
         self._channel = channel
 
     async def send(self, item: SessionMessage, /) -> None:
@@ -66,7 +66,7 @@ class ChannelWriter(ObjectSendStream[SessionMessage]):
 async def channel_transport(
     channel: MessageChannel, guard: MessageGuard
 ) -> AsyncIterator[TransportStreams]:
-    """Use a channel as a transport; it is closed at the end."""
+    """Use a channel as a transport, and close it at the end."""
     try:
         yield ChannelReader(channel, guard), ChannelWriter(channel)
     finally:

@@ -1,4 +1,4 @@
-"""What a connection ended with, in words, and whether another attempt may succeed."""
+"""Converts the SDK's errors of a connection to ours, with texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PASSING: Final = frozenset({408, 429, 500, 502, 503, 504})
 def read_failure(
     error: BaseException, traffic: TrafficLog | None, *, can_sign_in: bool
 ) -> McpError:
-    """Return the error of this program for what the SDK raised, groups of errors included."""
+    """Return our error for an exception of the SDK, which may be a group."""
     leaves = list(_leaves(error))
     for leaf in leaves:
         if isinstance(leaf, NeedsSignIn):

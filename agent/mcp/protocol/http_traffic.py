@@ -1,4 +1,4 @@
-"""The HTTP client of one server: limits on what arrives, and what the last answers were."""
+"""The HTTP client of one server: limits on responses, and a record of the last ones."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from agent.mcp.transport.message_channel import MAX_MESSAGE_BYTES
 
 CONNECT_S: Final = 15.0
 ADDRESSES: Final = "agent_tui_addresses"
-"""The extension of a request that names the addresses it may go to, which were checked."""
+"""Request extension with the checked addresses to which the request may be sent."""
 FIRST_BYTE_S: Final = 60.0
-"""How long the answer to a POST may take to begin; streams (GET) have no limit."""
+"""How long, in seconds, the response to a POST may take to begin; GET has no limit."""
 
 
 class TrafficLog:
-    """What is known of the answers of one server."""
+    """A record of one server's responses."""
 
     def __init__(self) -> None:
-        """Nothing was answered yet."""
+        """Start without a response."""
         self.error_status: int | None = None
-        """The status of the last answer that was an error; None after one that was none."""
+        """Status of the last response if it was an error, else None; 202 and 204 do not count."""
         self.lost_session = False
         """Whether the server no longer knows the session."""
 
     def note(self, request: httpx2.Request, status: int) -> None:
-        """Note an answer."""
+        """Record a response."""
         if status == 404 and "mcp-session-id" in request.headers:
             self.lost_session = True
         if status >= 400:
@@ -47,7 +47,7 @@ class RemoteAccess(Struct, frozen=True):
 
 
 class LimitedTransport(httpx2.AsyncBaseTransport):
-    """Bounds size and start of every answer; a late one becomes an error of this request alone."""
+    """Limits the size and start time of responses; a late one only fails its own request."""
 
     def __init__(
         self, inner: httpx2.AsyncBaseTransport, log: TrafficLog, first_byte_s: float
@@ -58,7 +58,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         self._first_byte_s = first_byte_s
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request."""
+        """Send a request; a late response becomes status 504."""
         limit = self._first_byte_s if request.method == "POST" else None
         try:
             async with asyncio.timeout(limit):
@@ -74,7 +74,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         return response
 
     async def _send(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request, where it names addresses to these and nowhere else."""
+        """Send a request; if it names addresses, connect only to these."""
         addresses = request.extensions.get(ADDRESSES)
         if addresses is None:
             return await self._inner.handle_async_request(request)
@@ -100,7 +100,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
 
 
 class _LimitedStream(httpx2.AsyncByteStream):
-    """A body that ends with an error when it is too long."""
+    """A body that raises when it is too long."""
 
     def __init__(self, inner: httpx2.AsyncByteStream) -> None:
         self._inner = inner
@@ -127,7 +127,7 @@ def http_client(
     """Return the client for one connection to one server.
 
     Args:
-        timeout_s: What one call may take, where that is configured.
+        timeout_s: The configured limit for one call, if any.
     """
     first_byte_s = max(FIRST_BYTE_S, timeout_s or 0.0)
     return httpx2.AsyncClient(

@@ -1,6 +1,6 @@
-"""The seam between a transport and the SDK: every message passes here before anything reads it.
+"""Checks every message between a transport and the SDK.
 
-The SDK refuses a whole list for one malformed entry; here the entry is dropped and reported.
+The SDK rejects a whole list for one malformed entry; here the entry is dropped and reported.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from pydantic import BaseModel, ValidationError
 from permissions.base.text.sanitize import sanitize
 
 MAX_WAITING: Final = 10_000
-"""Requests whose answers are waited for; older ones are forgotten."""
+"""Most pending requests; older ones are forgotten."""
 MAX_PROBLEMS: Final = 50
 MAX_DEFINITIONS: Final = 2_000
 LINES_PER_S: Final = 100
-"""Of log messages; more are dropped."""
+"""Most log messages per second; more are dropped."""
 
 _LISTS: Final[Mapping[str, tuple[str, str, type[BaseModel]]]] = {
     "tools/list": ("tools", "name", WireTool),
@@ -46,7 +46,7 @@ _LISTS: Final[Mapping[str, tuple[str, str, type[BaseModel]]]] = {
 
 
 class _Allowance:
-    """Log lines that a server may still send: so many a second."""
+    """Rate limit of a server's log lines."""
 
     def __init__(self) -> None:
         self._remaining = float(LINES_PER_S)
@@ -68,25 +68,25 @@ class MessageGuard:
     """Checks the messages of one connection."""
 
     def __init__(self, log: Callable[[str, str], None]) -> None:
-        """`log` takes a level and a text."""
+        """`log` is called with a level and a text."""
         self.definitions: dict[str, Mapping[str, object]] = {}
         """Tools as the server sent them, by name."""
         self.problems: list[str] = []
-        """What was dropped, a sentence each."""
+        """A sentence for each dropped entry."""
         self._log = log
         self._methods: dict[str | int, str] = {}
         self._junk = 0
         self._lines = _Allowance()
 
     def sending(self, item: SessionMessage) -> None:
-        """Note what is asked."""
+        """Record a request's method."""
         if isinstance(item.message, JSONRPCRequest):
             self._methods[item.message.id] = item.message.method
             if len(self._methods) > MAX_WAITING:
                 del self._methods[next(iter(self._methods))]
 
     def filter_message(self, item: SessionMessage | Exception) -> SessionMessage | Exception | None:
-        """Return a message as the SDK may read it; None where it was not asked for."""
+        """Return a message that is safe for the SDK; None to drop it."""
         if isinstance(item, Exception):
             self._unreadable(item)
             return None
@@ -111,7 +111,7 @@ class MessageGuard:
         return self._methods.pop(answer_id, None)
 
     def junk(self, line: bytes) -> None:
-        """Note a line that is not a message."""
+        """Record a line that is not a message."""
         self._unreadable(ValueError(f"not a message: {line[:200]!r}"))
 
     def _unreadable(self, problem: Exception) -> None:
@@ -161,7 +161,7 @@ def _first_problem(error: ValidationError | RecursionError) -> str:
 
 
 class GuardedReader(ObjectReceiveStream[SessionMessage | Exception]):
-    """The messages of a server, checked."""
+    """Reads and checks the messages of a server."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class GuardedReader(ObjectReceiveStream[SessionMessage | Exception]):
 
     @property
     def last_context(self) -> Context | None:
-        """The context that the last message was received in, where the transport knows it."""
+        """The context in which the last message was received, if the transport provides it."""
         context = getattr(self._inner, "last_context", None)
         return context if isinstance(context, Context) else None
 
@@ -190,7 +190,7 @@ class GuardedReader(ObjectReceiveStream[SessionMessage | Exception]):
                 raise
             if item is not None:
                 return item
-            # A flood of what is dropped must not hold up everybody else.
+            # A flood of dropped messages must not block other tasks.
             await asyncio.sleep(0)
 
     async def aclose(self) -> None:
@@ -199,7 +199,7 @@ class GuardedReader(ObjectReceiveStream[SessionMessage | Exception]):
 
 
 class GuardedWriter(ObjectSendStream[SessionMessage]):
-    """The messages to a server, noted."""
+    """Records and writes the messages to a server."""
 
     def __init__(self, inner: WriteStream[SessionMessage], guard: MessageGuard) -> None:
         """Everything sent is passed to `inner`."""

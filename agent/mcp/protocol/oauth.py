@@ -1,7 +1,7 @@
-"""OAuth for one server: the SDK carries out the flow; here stands when it may, and what is stored.
+"""OAuth for one server: decides when the SDK's flow may run, and stores its results.
 
-Without a user who signs in just now, tokens are used and refreshed, and nothing else is asked of
-anybody: a server that wants more gets `NeedsSignIn`.
+Unless a user is signing in, tokens are only used and refreshed; if a server requires more,
+`NeedsSignIn` is raised.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from permissions.base.network.private_addresses import METADATA, literal_address
 M = TypeVar("M", bound=BaseModel)
 
 SOON_S: Final = 30.0
-"""A token that expires within this is refreshed first."""
+"""A token that expires within this many seconds is refreshed first."""
 WANTS_SIGN_IN: Final = "it requires you to sign in"
 SIGN_IN_OVER: Final = "the sign-in is no longer valid"
 WANTS_MORE: Final = "it requires you to sign in again, for more permissions than it gave"
@@ -51,7 +51,7 @@ _WELL_KNOWN: Final = (
 
 
 class _Storage:
-    """The SDK's view of the token store, for one server."""
+    """Adapts the token store to the SDK, for one server."""
 
     def __init__(self, store: TokenStore, url: str) -> None:
         self._store = store
@@ -89,7 +89,7 @@ class ServerAuth(httpx2.Auth):
         attempt: SignInAttempt | None,
         client_metadata_url: str | None,
     ) -> None:
-        """`attempt` is the user's sign-in, where there is one just now."""
+        """`attempt` is the user's sign-in in progress, if there is one."""
         self._definition = definition
         self._store = store
         self._attempt = attempt
@@ -121,7 +121,7 @@ class ServerAuth(httpx2.Auth):
     async def async_auth_flow(
         self, request: httpx2.Request
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """Send a request with a token; refresh, and sign in where a user does so just now."""
+        """Send a request with a token; refresh it, or sign in if a user is signing in."""
         await self._load()
         refresh_lock = await self._hold_refresh()
         try:
@@ -154,7 +154,7 @@ class ServerAuth(httpx2.Auth):
             _release(refresh_lock)
 
     async def _load(self) -> None:
-        """Put what is stored into the flow, the authorization server's endpoints included."""
+        """Load the stored sign-in into the flow, with the authorization server's endpoints."""
         if self._is_loaded:
             return
         self._is_loaded = True
@@ -165,24 +165,24 @@ class ServerAuth(httpx2.Auth):
         context.oauth_metadata = _model(OAuthMetadata, entry.authorization_server)
         context.protected_resource_metadata = _model(ProtectedResourceMetadata, entry.resource)
         context.auth_server_url = entry.issuer
-        # Read together: another process may refresh them at any time.
+        # Read together, as another process may refresh them at any time.
         context.current_tokens = _model(OAuthToken, entry.tokens)
         context.token_expiry_time = entry.expires_at - SOON_S if entry.expires_at else None
         client = entry.client
         uris = _texts(client.get("redirect_uris")) if client is not None else []
         is_elsewhere = self._user is not None and self._user.redirect_uri not in uris
         if uris and is_elsewhere and not self._has_own_client:
-            # It was registered for another port.
+            # The client was registered for another port.
             await self._storage.change(client=None)
 
     @property
     def _has_own_client(self) -> bool:
-        """Whether the configuration names who we are to the authorization server."""
+        """Whether the configuration contains a client id."""
         oauth = self._definition.oauth
         return oauth is not None and oauth.client_id is not None
 
     async def _own_client(self, entry: SignIn) -> SignIn:
-        """Return what is known with the client that the configuration names."""
+        """Return the stored sign-in, with the configured client id."""
         oauth = self._definition.oauth
         assert oauth is not None
         if entry.client is not None and entry.client.get("client_id") == oauth.client_id:
@@ -192,7 +192,7 @@ class ServerAuth(httpx2.Auth):
         return await self._storage.read()
 
     async def _hold_refresh(self) -> AbstractContextManager[None] | None:
-        """Hold the right to refresh where that is due; another process may have done it."""
+        """Hold the refresh lock if a refresh is due; another process may have done it by then."""
         context = self._provider.context
         tokens = context.current_tokens
         if tokens is None or tokens.refresh_token is None or not self._is_expired():
@@ -219,20 +219,20 @@ class ServerAuth(httpx2.Auth):
         )
 
     async def _refresh_again(self, flow: _Flow) -> httpx2.Request | None:
-        """Begin anew with a refresh: the server no longer takes the token."""
+        """Restart the flow with a refresh, as the server no longer accepts the token."""
         self._provider.context.token_expiry_time = 1.0
         return await flow.restart()
 
     async def _register_again(self, flow: _Flow) -> httpx2.Request | None:
-        """Begin anew as a client that the authorization server does not know yet."""
+        """Restart the flow with a new client registration."""
         await self._storage.change(client=None)
         self._provider.context.client_info = None
         return await flow.restart()
 
     async def _check_request(self, outgoing: httpx2.Request) -> httpx2.Request:
-        """Return a request of the flow as it may be sent: never to a machine on the inside that
-        the server itself is not, never for a cloud's credentials, nor in plain text where the
-        server is not."""
+        """Return a request of the flow, checked: not to internal hosts unless the server is
+        one, not to a cloud's metadata service, and not in plain text unless the server is
+        contacted so."""
         url = outgoing.url
         if self._metadata_url is not None and any(part in url.path for part in _WELL_KNOWN):
             outgoing = httpx2.Request("GET", self._metadata_url, headers=outgoing.headers)
@@ -258,7 +258,7 @@ class ServerAuth(httpx2.Auth):
                 f"signing in was stopped: the server leads to {url.host}:{url.port} on this "
                 "machine; name that in oauth.authServerMetadataUrl if it is right"
             )
-        # What was checked is what is asked: the name may lead elsewhere a moment later.
+        # Connect to the checked addresses, as the name may resolve differently later.
         outgoing.extensions[ADDRESSES] = verdict.addresses
         return outgoing
 
@@ -282,8 +282,8 @@ class ServerAuth(httpx2.Auth):
         await attempt.show(await self._with_scopes(url))
 
     async def _with_scopes(self, url: str) -> str:
-        """Return the address with the scopes of the configuration, or with those that the server
-        has wanted since the last sign-in."""
+        """Return the URL with the configured scopes, or with those that the server has required
+        since the last sign-in."""
         parts = urlsplit(url)
         query = dict(parse_qsl(parts.query))
         scopes = query.get("scope", "").split()
@@ -295,7 +295,7 @@ class ServerAuth(httpx2.Auth):
         return urlunsplit(parts._replace(query=urlencode(query | {"scope": scope})))
 
     async def _note_scope(self, response: httpx2.Response) -> None:
-        """Note which permissions are missing, for the next sign-in."""
+        """Store the scopes that are missing, for the next sign-in."""
         if response.status_code != 403 or self._user is not None:
             return
         scope = extract_scope_from_www_auth(response)
@@ -311,7 +311,7 @@ class ServerAuth(httpx2.Auth):
         return AuthorizationCodeResult(code=result.code, state=result.state, iss=result.issuer)
 
     async def _remember(self) -> None:
-        """Store the endpoints, which a later refresh needs."""
+        """Store the authorization server's endpoints for later refreshes."""
         context = self._provider.context
         entry = await self._storage.read()
         if entry.tokens is None or context.oauth_metadata is None:
@@ -328,13 +328,13 @@ class ServerAuth(httpx2.Auth):
     async def _why(self) -> str:
         if self._wants_more:
             return WANTS_MORE
-        # A refresh that was refused leaves what is stored as it was.
+        # A rejected refresh leaves the stored tokens unchanged.
         has_tokens = (await self._storage.read()).tokens is not None
         return SIGN_IN_OVER if has_tokens else WANTS_SIGN_IN
 
 
 class _Flow:
-    """The SDK's flow for one request, which may begin again."""
+    """The SDK's flow for one request, which can be restarted."""
 
     def __init__(self, provider: OAuthClientProvider, request: httpx2.Request) -> None:
         self._provider = provider
@@ -360,7 +360,7 @@ class _Flow:
 
 
 async def _is_unknown_client(request: httpx2.Request, response: httpx2.Response) -> bool:
-    """Whether an authorization server no longer knows who we are."""
+    """Return whether an authorization server no longer knows our client registration."""
     if response.status_code not in {400, 401} or request.method != "POST":
         return False
     kind = request.headers.get("content-type", "")
@@ -370,7 +370,7 @@ async def _is_unknown_client(request: httpx2.Request, response: httpx2.Response)
 
 
 def _loopback_port(url: str) -> int | None:
-    """Return the port of an address of this machine; None for another one."""
+    """Return the port of a loopback URL; None for any other URL."""
     parts = urlsplit(url)
     address = literal_address(parts.hostname or "")
     if parts.hostname != "localhost" and (address is None or not address.is_loopback):

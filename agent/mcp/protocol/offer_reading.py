@@ -1,4 +1,4 @@
-"""What the SDK read from a server as plain values, cleaned and bounded."""
+"""Converts the SDK's values to ours, cleaned and limited in size."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from agent.mcp.tool_names import full_name, is_usable
 from permissions.base.text.sanitize import sanitize
 
 MAX_DESCRIPTION: Final = 2_048
-"""Characters of a tool's description and of a server's instructions."""
+"""Most characters of a tool's description and of a server's instructions."""
 MAX_LABEL: Final = 200
 _UNSEEN: Final = dict.fromkeys([0x200B, *range(0x2060, 0x2070), 0xFEFF, *range(0xE0000, 0xE0080)])
-"""Characters without a width, which hide words from the user and not from the model."""
+"""Zero-width characters, which could hide text from the user but not from the model."""
 
 
 def cut(text: str | None, limit: int = MAX_DESCRIPTION) -> str:
-    """Return a text of a server as it may be shown and sent, with a mark where it was cut."""
+    """Return a server's text for display and for the model, with `…` if it was cut."""
     clean = sanitize(text or "").translate(_UNSEEN).strip()
     return clean if len(clean) <= limit else clean[: limit - 1].rstrip() + "…"
 
@@ -44,7 +44,7 @@ def read_tools(
     definitions: Mapping[str, Json],
     problems: list[str],
 ) -> tuple[RemoteTool, ...]:
-    """Return the tools that can be called; what is left out goes to `problems`."""
+    """Return the tools that can be called; sentences about others are added to `problems`."""
     by_name: dict[str, RemoteTool] = {}
     for tool in tools:
         name = full_name(server, tool.name)
@@ -96,7 +96,7 @@ def read_prompts(server: str, prompts: Iterable[types.Prompt]) -> tuple[RemotePr
 def read_resources(
     server: str, resources: Iterable[types.Resource | types.ResourceTemplate]
 ) -> tuple[RemoteResource, ...]:
-    """Return the resources and templates, each address once."""
+    """Return the resources and templates, each URI once."""
     by_uri: dict[str, RemoteResource] = {}
     for one in resources:
         is_template = isinstance(one, types.ResourceTemplate)
@@ -115,7 +115,7 @@ def read_resources(
 
 
 def read_result(result: types.CallToolResult) -> CallResult:
-    """Return what a tool returned."""
+    """Return a tool's result."""
     return CallResult(
         tuple(_json(block) for block in result.content),
         result.structured_content,
@@ -142,7 +142,7 @@ def read_contents(
 
 
 def decode(text: str) -> bytes:
-    """Return the bytes of a base64 text; empty where it is none."""
+    """Return the bytes of a base64 text; empty if it is invalid."""
     try:
         return base64.b64decode(text)
     except (binascii.Error, ValueError):

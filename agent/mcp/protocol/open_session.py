@@ -1,4 +1,4 @@
-"""Open a connection to a server: its transport, the SDK's client, and what answers the server."""
+"""Opens a connection to a server: its transport, the SDK's client, and the callbacks."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from agent.mcp.server_requests import McpPorts
 from agent.mcp.transport.message_channel import MAX_MESSAGE_BYTES, MessageChannel
 
 for _name in ("mcp", "client", "httpx2", "httpcore2"):
-    # Their lines would be printed over the screen where no handler takes them.
+    # Without a handler, their lines would be printed over the screen.
     logging.getLogger(_name).addHandler(logging.NullHandler())
 logging.getLogger("mcp").propagate = False
 logging.getLogger("client").propagate = False
 
 
 class SessionListeners(Struct, frozen=True):
-    """Who learns what happens on a connection; all are cheap and raise nothing."""
+    """Listeners of a connection; all are cheap and never raise."""
 
     on_close: Callable[[], None]
     """No more messages will come."""
     on_change: Callable[[ListName], None]
-    """The server has other tools, prompts or resources now."""
+    """The server's tools, prompts or resources changed."""
     waiting: Callable[[int], None]
-    """So many questions to the user are open."""
+    """Called with the number of open questions to the user."""
 
 
 @asynccontextmanager
@@ -51,15 +51,15 @@ async def open_session(
     mode: str,
     version: str,
 ) -> AsyncIterator[ServerSession]:
-    """Connect and agree on a revision of the protocol; closed at the end.
+    """Connect and negotiate a revision of the protocol; close the connection at the end.
 
     Args:
-        mode: `auto` asks for the present revision first, `legacy` for one up to 2025-11-25; or the
-            present revision itself.
-        version: Of this program.
+        mode: `auto` tries the current revision first, `legacy` one up to 2025-11-25; or the
+            current revision itself.
+        version: Version of this program.
 
     Raises:
-        BaseExceptionGroup: whatever went wrong, as the SDK groups it; or a single exception.
+        BaseExceptionGroup: the SDK's errors; single exceptions are possible, too.
     """
 
     def log(level: str, text: str) -> None:
@@ -120,7 +120,7 @@ def _client(definition: ServerDefinition, reach: RemoteAccess) -> httpx2.AsyncCl
 
 
 class _ListChanges:
-    """Takes the notifications of a server."""
+    """Receives the notifications of a server."""
 
     def __init__(self, on_change: Callable[[ListName], None]) -> None:
         self._on_change = on_change

@@ -1,4 +1,4 @@
-"""What a server may ask of this side, in the SDK's types: answered by the ports."""
+"""Answers a server's requests to the client, in the SDK's types, with the ports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from permissions.base.network.web_address import web_host
 from permissions.base.text.sanitize import sanitize
 
 MAX_OPEN: Final = 5
-"""Questions to the user that one server may have open; further ones are declined unseen."""
+"""Most open questions of one server to the user; further ones are declined automatically."""
 MAX_TEXT: Final = 4_000
 MAX_SAMPLE_TOKENS: Final = 4_000
 
@@ -33,7 +33,7 @@ class ServerCallbacks:
     def __init__(
         self, definition: ServerDefinition, ports: McpPorts, on_waiting: Callable[[int], None]
     ) -> None:
-        """`on_waiting` receives how many questions to the user are open, at each change."""
+        """`on_waiting` is called with the number of open questions at each change."""
         self._server = definition
         self._ports = ports
         self._on_waiting = on_waiting
@@ -86,7 +86,7 @@ class ServerCallbacks:
     async def sample(
         self, context: ClientRequestContext, params: types.CreateMessageRequestParams
     ) -> types.CreateMessageResult | types.ErrorData:
-        """Ask the model, where the user allowed that for this server; one at a time."""
+        """Ask the model if the user allowed that for this server, one request at a time."""
         sample = self._ports.sample
         if sample is None:
             return types.ErrorData(code=types.INVALID_REQUEST, message="sampling is not allowed")
@@ -117,7 +117,7 @@ class ServerCallbacks:
         )
 
     async def log(self, params: types.LoggingMessageNotificationParams) -> None:
-        """Write a line of the server to the debug log."""
+        """Write a log message of the server to the debug log."""
         name = f"{params.logger}: " if params.logger else ""
         text = sanitize(f"{name}{params.data}")[:MAX_TEXT].replace("\n", " ")
         self._ports.log(self._server.name, params.level, text)

@@ -38,7 +38,7 @@ from agent.mcp.server_offer import (
 )
 
 LIST_S: Final = 10.0
-"""What one page of a list may take."""
+"""Time limit for one page of a list, in seconds."""
 MAX_PAGES: Final = 100
 MAX_ENTRIES: Final = 2_000
 NO_LIMIT_S: Final = 1e8
@@ -55,10 +55,10 @@ Answer = TypeVar("Answer")
 
 
 class ServerSession:
-    """A connected server. Every method raises a `McpError` for what the server does wrong."""
+    """A connected server. Every method raises `McpError` if the server fails."""
 
     def __init__(self, server: str, client: Client, guard: MessageGuard) -> None:
-        """The connection is open; `server` is its name as configured."""
+        """`client` is connected; `server` is the configured name."""
         self._server = server
         self._client = client
         self._guard = guard
@@ -70,16 +70,16 @@ class ServerSession:
 
     @property
     def is_modern(self) -> bool:
-        """Whether it speaks a revision without a handshake."""
+        """Whether the server uses a protocol revision without a handshake."""
         return self._client.session.initialize_result is None
 
     @property
     def offers(self) -> types.ServerCapabilities:
-        """What it said it has."""
+        """The capabilities that the server declared."""
         return self._client.server_capabilities
 
     async def list_tools(self) -> tuple[tuple[RemoteTool, ...], tuple[str, ...]]:
-        """Return its tools, and what of the list could not be used."""
+        """Return its tools, and sentences about unusable entries."""
         if self.offers.tools is None:
             return (), ()
         self._guard.problems.clear()
@@ -108,7 +108,7 @@ class ServerSession:
         pages = self._pages(self._client.list_resources, [])
         resources = [one async for page in pages for one in page.resources]
         templates: list[types.ResourceTemplate] = []
-        with suppress(RemoteError):  # servers without templates often do not know the method
+        with suppress(RemoteError):  # servers without templates often lack the method
             more = self._pages(self._client.list_resource_templates, [])
             templates = [one async for page in more for one in page.resource_templates]
         return (
@@ -131,7 +131,7 @@ class ServerSession:
     async def call_tool(
         self, name: str, arguments: Mapping[str, object], on_progress: Progress
     ) -> CallResult:
-        """Call a tool; a cancelled call is cancelled at the server too."""
+        """Call a tool; cancelling the call also cancels it at the server."""
 
         async def report(progress: float, total: float | None, message: str | None) -> None:
             on_progress(progress, total, message)
@@ -158,7 +158,7 @@ class ServerSession:
         value: str,
         others: Mapping[str, str],
     ) -> tuple[str, ...]:
-        """Return proposals for an argument of a prompt or of a template."""
+        """Return completions for an argument of a prompt or of a template."""
         if self.offers.completions is None:
             return ()
         ref: types.PromptReference | types.ResourceTemplateReference
@@ -171,13 +171,13 @@ class ServerSession:
         return tuple(cut(text, 500) for text in answer.completion.values[:100])
 
     async def roots_changed(self) -> None:
-        """Tell a server of an earlier revision that the roots are others now."""
+        """Notify a server of an earlier revision that the roots changed."""
         if not self.is_modern:
             notice = types.RootsListChangedNotification()
             await await_answer(self._client.session.send_notification(notice), LIST_S)
 
     async def watch(self, on_change: Callable[[ListName], None]) -> None:
-        """Report changed lists of a server of the present revision until its stream ends."""
+        """Report changed lists of a server of the current revision until its stream ends."""
         offers = self.offers
         with suppress(SubscriptionLost, MCPError):
             async with self._client.listen(
@@ -204,10 +204,10 @@ def _changes(
 
 
 async def await_answer(request: Awaitable[Answer], limit_s: float | None = None) -> Answer:
-    """Await an answer of a server; the errors of the SDK become ours.
+    """Await a server's response; convert errors of the SDK to ours.
 
     Raises:
-        McpError: no answer, an error, or one that cannot be read.
+        McpError: there is no response, an error, or an invalid response.
     """
     try:
         async with asyncio.timeout(limit_s):
@@ -229,5 +229,5 @@ async def await_answer(request: Awaitable[Answer], limit_s: float | None = None)
             types.INVALID_REQUEST,
         ) from error
     except RuntimeError as error:
-        # What the SDK raises for results that break the tool's own output schema, among others.
+        # Raised by the SDK for results that violate the tool's output schema, among others.
         raise RemoteError(cut(str(error), 1_000), types.INTERNAL_ERROR) from error

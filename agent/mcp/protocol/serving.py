@@ -1,4 +1,4 @@
-"""The other side of the protocol: tools of ours for other programs, over standard streams."""
+"""The server side of the protocol: our tools for other programs, over standard streams."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Context: TypeAlias = ServerRequestContext[dict[str, object]]
 
 
 async def serve_tools(tools: Sequence[AnyTool], call: Call, version: str) -> None:
-    """Offer tools until standard input ends; `call` runs one and raises nothing."""
+    """Offer tools until standard input ends; `call` runs one and never raises."""
 
     async def list_tools(
         _context: _Context, _params: types.PaginatedRequestParams | None

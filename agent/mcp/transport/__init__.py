@@ -1,1 +1,1 @@
-"""The ways to a server that are ours: a program's standard streams, a web socket, the caller."""
+"""Our own transports: a program's standard streams and web sockets."""

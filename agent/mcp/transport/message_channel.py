@@ -1,4 +1,4 @@
-"""A way for messages to a server and back, one JSON object each."""
+"""The interface of channels for messages to and from a server, one JSON object each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024
-"""A message beyond this is dropped before anything reads it."""
+"""Largest message; larger ones are dropped unread."""
 
 
 class ChannelClosed(Exception):
@@ -25,5 +25,5 @@ class MessageChannel(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Close it; returns when nothing of it is left."""
+        """Close the channel; return when all of its resources are released."""
         ...

@@ -1,4 +1,4 @@
-"""A program that runs for one connection: messages are lines on its standard streams."""
+"""A program that runs for one connection, with messages as lines on its standard streams."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from permissions.base.text.sanitize import sanitize
 
 STDERR_BYTES: Final = 64 * 1024
 LEAVES_S: Final = 0.5
-"""What a program has to exit by itself after its standard input was closed."""
+"""Seconds for a program to exit after its standard input was closed."""
 GRACE_S: Final = 1.0
-"""Between TERM and KILL."""
+"""Seconds between TERM and KILL."""
 _CHUNK: Final = 64 * 1024
 _READ_AHEAD: Final = 256
-"""Lines that may wait to be read before the program has to."""
+"""Lines to buffer before the program is blocked."""
 
 
 class StdioChannel:
@@ -56,12 +56,12 @@ class StdioChannel:
 
     @property
     def error_text(self) -> str:
-        """The end of what it printed on standard error, for users."""
+        """The end of its standard error, for users."""
         return sanitize(b"".join(self._errors).decode("utf-8", "replace"))[-4_000:].strip()
 
     @property
     def exit_text(self) -> str:
-        """How it ended; empty while it runs."""
+        """How the program ended; empty while it runs."""
         if not self._child.exit_event.is_set():
             return ""
         code = self._child.reap()
@@ -85,7 +85,7 @@ class StdioChannel:
         return line
 
     async def aclose(self) -> None:
-        """Close its input, wait a little, then end it and all that it started."""
+        """Close its input, wait briefly, then end it and all processes that it started."""
         for task in self._tasks:
             task.cancel()
         stdin = self._child.stdin
@@ -97,7 +97,7 @@ class StdioChannel:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._child.exit_event.wait(), LEAVES_S)
         finally:
-            # Whatever it left running is ended too, though it exited itself.
+            # Also ends processes that it left running, even if it exited by itself.
             await self._child.end(GRACE_S)
             self._child.release()
 
@@ -138,7 +138,7 @@ class StdioChannel:
 
 
 async def _read(stream: IO[bytes] | None) -> bytes:
-    """Return what there is, once there is something; empty at the end."""
+    """Wait for data and return it; empty at the end."""
     while stream is not None and not stream.closed:
         try:
             return os.read(stream.fileno(), _CHUNK)

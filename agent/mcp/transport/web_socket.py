@@ -1,4 +1,4 @@
-"""A web socket (RFC 6455): each message is one text message in a frame or several."""
+"""A web socket (RFC 6455): each message is one text message in one or more frames."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class ByteStream(Protocol):
     """The connection below the frames."""
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Return what there is; empty at the end."""
+        """Return available data; empty at the end."""
         ...
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send everything."""
+        """Send all data."""
         ...
 
 
@@ -49,11 +49,11 @@ class WebSocketChannel:
 
     @classmethod
     async def connect(cls, url: str, headers: Mapping[str, str]) -> WebSocketChannel:
-        """Open a connection; http stands for ws and https for wss.
+        """Open a connection; http means ws, and https means wss.
 
         Raises:
-            ConnectFailed: the server does not speak this, or cannot be reached.
-            NeedsSignIn: it refuses the headers.
+            ConnectFailed: the server cannot be reached, or does not support web sockets.
+            NeedsSignIn: the server rejects the headers.
         """
         scheme, _, rest = url.partition("://")
         address = f"{'https' if scheme in {'wss', 'https'} else 'http'}://{rest}"
@@ -91,7 +91,7 @@ class WebSocketChannel:
         await self._write(_TEXT, data)
 
     async def receive(self) -> bytes:
-        """Return the next message; one that is too long ends the connection."""
+        """Return the next message. Raises ChannelClosed, also for one that is too long."""
         parts = bytearray()
         while True:
             is_last, kind, data = await self._frame(MAX_MESSAGE_BYTES - len(parts))
@@ -108,7 +108,7 @@ class WebSocketChannel:
                         return bytes(parts)
 
     async def aclose(self) -> None:
-        """Say good-bye and close the connection."""
+        """Send a close frame and close the connection."""
         with contextlib.suppress(ChannelClosed, TimeoutError):
             async with asyncio.timeout(CLOSE_S):
                 await self._write(_CLOSE, struct.pack(">H", 1000))
