@@ -1,4 +1,4 @@
-"""Sessions on disk: append-only transcripts that survive a crash, and what is rebuilt from them.
+"""Sessions on disk: append-only transcripts that survive a crash, and their reconstruction.
 
-Next: `agent.session.transcript` (the file), `agent.session.resume` (the conversation again).
+Next: `agent.session.transcript` (the file), `agent.session.resume` (restores the conversation).
 """

@@ -1,7 +1,7 @@
-"""What a user sends to a session in the background: messages, and answers to its questions.
+"""Sends messages, and answers to questions, to a session in the background.
 
 The session reads lines of `stream-json` from a named pipe. It holds both ends itself, so that
-users come and go; what they sent is noted in a file beside it.
+writers can come and go; sent lines are also recorded in a file beside the pipe.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from permissions.base.files.private_file import exclusive, make_private_file
 
 MAX_TAIL_BYTES: Final = 1_000_000
 FLAGS: Final = ("--input-format", "stream-json", "--permission-prompt-tool", "stdio")
-"""What makes a session read the pipe, and ask over its output."""
+"""Options with which a session reads the pipe, and asks over its output."""
 
 
 class OpenQuestion(Struct, frozen=True):
@@ -33,16 +33,16 @@ class OpenQuestion(Struct, frozen=True):
 
 
 class BackgroundInput:
-    """The way into one run."""
+    """The input of one run."""
 
     def __init__(self, directory: Path) -> None:
-        """`directory` is the run's."""
+        """`directory` is the directory of the run."""
         self._pipe = directory / "input"
         self._sent_file = directory / "sent.jsonl"
         self._output = directory / "output.jsonl"
 
     def make(self) -> int:
-        """Make the pipe and return its descriptor, for the run to inherit. Raises OSError."""
+        """Create the pipe and return its descriptor, for the run to inherit. Raises OSError."""
         os.mkfifo(self._pipe, 0o600)
         make_private_file(self._sent_file)
         return os.open(self._pipe, os.O_RDWR)
@@ -52,11 +52,11 @@ class BackgroundInput:
         return ("/bin/sh", "-c", 'exec "$@" 0<>"$0"', str(self._pipe), *argv)
 
     def say(self, text: str) -> bool:
-        """Send a message; False where the run reads no more."""
+        """Send a message; return False if the run no longer reads."""
         return self._send({"type": "user", "message": {"role": "user", "content": text}})
 
     def answer(self, question: OpenQuestion, *, allows: bool, comment: str = "") -> bool:
-        """Answer a question; False where the run reads no more."""
+        """Answer a question; return False if the run no longer reads."""
         decision: dict[str, object] = {"behavior": "allow"}
         if not allows:
             decision = {"behavior": "deny", "message": comment, "interrupt": not comment}
@@ -64,7 +64,7 @@ class BackgroundInput:
         return self._send({"type": "control_response", "response": answer})
 
     def questions(self) -> tuple[OpenQuestion, ...]:
-        """Return what waits for an answer, the oldest first."""
+        """Return the open questions, the oldest first."""
         open_questions: dict[str, OpenQuestion] = {}
         for line in _lines(self._output):
             request_id, request = str(line.get("request_id")), line.get("request")

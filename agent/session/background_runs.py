@@ -1,6 +1,6 @@
-"""Sessions that work without a screen in processes of their own: started, listed, stopped.
+"""Starts, lists and stops sessions that run without a screen in their own processes.
 
-A run is alive as long as its lock is held, which ends with its process however that ends.
+A run is alive as long as its lock is held; the system releases it when the process ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from permissions.base.process.spawn import CannotStart, Launch, spawn
 from permissions.base.text.failure_text import error_reason
 
 RunState = Literal["working", "asks", "done", "failed", "stopped"]
-"""`asks` is a working session that waits for an answer of its user."""
+"""`asks` is a running session that waits for the user's answer."""
 
 
 class BackgroundRunError(AgentError):
@@ -34,7 +34,7 @@ class BackgroundRunError(AgentError):
 
 
 class BackgroundRun(Struct, frozen=True):
-    """One session in a process of its own."""
+    """One session in its own process."""
 
     id: str
     session_id: str
@@ -50,7 +50,7 @@ class BackgroundRuns:
     """The runs of one user, below the agent's home."""
 
     def __init__(self, agent_home: Path) -> None:
-        """Nothing is made before the first start."""
+        """Create nothing before the first start."""
         self._root = agent_home / "background"
 
     def start(
@@ -63,9 +63,9 @@ class BackgroundRuns:
         *,
         takes_input: bool = False,
     ) -> BackgroundRun:
-        """Start a run; it lives on when this process ends. Raises BackgroundRunError.
+        """Start a run, which continues when this process ends. Raises BackgroundRunError.
 
-        `takes_input`: its program reads what users send (`input_of`).
+        `takes_input`: its program reads users' messages and answers (`input_of`).
         """
         run_id = uuid.uuid4().hex[:8]
         directory = self._root / run_id
@@ -82,7 +82,7 @@ class BackgroundRuns:
         return run
 
     def all(self) -> tuple[BackgroundRun, ...]:
-        """Return every run that is known, the latest first."""
+        """Return all known runs, the latest first."""
         runs = []
         with contextlib.suppress(OSError):
             for directory in self._root.iterdir():
@@ -99,11 +99,11 @@ class BackgroundRuns:
         return matches[0]
 
     def input_of(self, run: BackgroundRun) -> BackgroundInput:
-        """Return the way into a run."""
+        """Return the input of a run."""
         return BackgroundInput(self._root / run.id)
 
     def state(self, run: BackgroundRun) -> RunState:
-        """Return how a run is, or how it ended."""
+        """Return the state of a run."""
         if self.is_alive(run):
             return "asks" if self.input_of(run).questions() else "working"
         if run.stopped:
@@ -112,7 +112,7 @@ class BackgroundRuns:
         return "done" if result is not None and not result.get("is_error") else "failed"
 
     def is_alive(self, run: BackgroundRun) -> bool:
-        """Whether the process of a run is there."""
+        """Return whether the process of a run is alive."""
         try:
             lock = os.open(self._root / run.id / "lock", os.O_RDWR)
         except OSError:
@@ -126,7 +126,7 @@ class BackgroundRuns:
         return False
 
     def result(self, run: BackgroundRun) -> Mapping[str, object] | None:
-        """Return the last line of a run's output where it is its result."""
+        """Return the last line of a run's output if it is a result, else None."""
         path = self._root / run.id / "output.jsonl"
         try:
             with path.open("rb") as file:
@@ -145,7 +145,7 @@ class BackgroundRuns:
             return ""
 
     def stop(self, run: BackgroundRun) -> bool:
-        """Ask a run to end, which keeps its work; False where it has ended already."""
+        """Ask a run to end, which keeps its work; return False if it has ended already."""
         if not self.is_alive(run):
             return False
         self._write(BackgroundRun(**{**asdict(run), "stopped": True}))
@@ -171,7 +171,7 @@ def _spawn(
             stack.callback(os.close, descriptor)
             return descriptor
 
-        # These go over to the process: here they are closed, there they stay open.
+        # The process inherits these: they are closed here, and stay open there.
         descriptors = [register(os.open(directory / "lock", os.O_RDWR))]
         fcntl.flock(descriptors[0], fcntl.LOCK_EX)
         if takes_input:

@@ -1,6 +1,5 @@
-"""What an answer's thinking is bound to before the first message: system prompt and tools.
-
-A resume sends the same bytes, or drops the thinking: an endpoint rejects one without the other.
+"""The prefix that thinking is bound to: system prompt and tools.
+A resume sends the same bytes, or drops the thinking, which an endpoint would reject otherwise.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from agent.session.resume import ResumedConversation
 
 
 class BoundPrefix(Struct, frozen=True):
-    """What precedes the messages of a conversation."""
+    """The prefix of a conversation, before its messages."""
 
     system: tuple[Block, ...]
     digest: str
-    """Of system prompt and tools together."""
+    """Digest of system prompt and tools."""
 
 
 def digest_of(system: Sequence[Block], tools: Sequence[Mapping[str, object]]) -> str:
@@ -37,13 +36,13 @@ def bind_prefix(
     *,
     has_own_prompt: bool,
 ) -> tuple[BoundPrefix, tuple[Message, ...] | None]:
-    """Return the prefix to send, and the messages to continue with if they are not those resumed.
+    """Return the prefix to send, and the messages to continue with if they differ from `earlier`'s.
 
     Args:
-        system: as built for this start.
-        tools: as they are sent now.
-        earlier: None for a new conversation.
-        has_own_prompt: the user asked for a prompt of their own at this start.
+        system: the system prompt built for this start.
+        tools: the definitions as sent now.
+        earlier: the resumed conversation; None for a new one.
+        has_own_prompt: whether the user gave a custom system prompt at this start.
     """
     if earlier is None:
         return BoundPrefix(system, digest_of(system, tools)), None

@@ -1,7 +1,7 @@
-"""What the user typed, stored per project for later sessions: one private file of JSON lines each.
+"""The user's prompts, stored per project for later sessions: a private file of JSON lines each.
 
-Reading starts at the end, so that it costs the same after a year of use. A line that cannot be
-read is left out.
+Reading starts at the end, so that its cost does not grow with the file. Unreadable lines are
+skipped.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ Scope = Literal["session", "project", "everywhere"]
 
 MAX_TEXT_CHARS: Final = 100_000
 MAX_FILE_BYTES: Final = 8_000_000
-"""A larger file loses its older half."""
+"""If a file is larger, its older half is removed."""
 _BLOCK_BYTES: Final = 65_536
 _MAX_READ_BYTES: Final = 4_000_000
 _MAX_PROJECTS: Final = 50
 
 
 class TypedPrompt(Struct, frozen=True):
-    """One prompt as it was typed, long pastes included."""
+    """One prompt as typed, including long pastes."""
 
     text: str
     session_id: str
     time_s: float
-    """When; seconds since the epoch."""
+    """Time in seconds since the epoch."""
 
 
 class PromptLog:
-    """The prompts of one project, and access to those of all."""
+    """The prompts of one project, and access to those of all projects."""
 
     def __init__(self, agent_home: Path, project_root: Path) -> None:
-        """Nothing is read or made yet."""
+        """Read and create nothing yet."""
         self._root = agent_home / "history"
         self._path = self._root / f"{project_slug(project_root)}.jsonl"
 
@@ -60,7 +60,7 @@ class PromptLog:
         line = json.dumps(data, ensure_ascii=True).encode() + b"\n"
         make_private_dir(self._root)
         with exclusive(self._path):
-            # Without O_NONBLOCK a pipe in its place would be waited for.
+            # O_NONBLOCK avoids waiting if the path is a pipe.
             how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
             flags = how | os.O_NOFOLLOW | os.O_CLOEXEC
             descriptor = os.open(self._path, flags, 0o600)
@@ -75,7 +75,7 @@ class PromptLog:
     def recent(
         self, limit: int, *, scope: Scope = "project", session_id: str = ""
     ) -> tuple[TypedPrompt, ...]:
-        """Return the newest prompts, newest first, each text once. Raises nothing."""
+        """Return the latest prompts, newest first, each text once. Never raises."""
         by_text: dict[str, TypedPrompt] = {}
         for prompt in self._newest(scope):
             if scope == "session" and prompt.session_id != session_id:
@@ -108,7 +108,7 @@ class PromptLog:
 
 
 def _backwards(path: Path) -> Iterator[TypedPrompt]:
-    """Yield a file's prompts from the end, reading as much as is asked for."""
+    """Yield a file's prompts from the end, reading lazily."""
     try:
         file = open_regular(path)
     except (OSError, NotRegular):

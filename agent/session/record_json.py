@@ -1,4 +1,4 @@
-"""Records as JSON objects, and back."""
+"""Converts records to JSON objects and back."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _KINDS: Final[dict[str, type[Record]]] = {
 
 
 class UnreadableRecord(ValueError):
-    """A record's data is not what its kind promises."""
+    """A record's data does not match its kind."""
 
 
 def to_json(record: Record) -> dict[str, object]:
@@ -86,14 +86,14 @@ def to_json(record: Record) -> dict[str, object]:
 
 
 def _for_hooks(record: MessageRecord) -> dict[str, object]:
-    """Return what hooks written for Claude Code expect in a line of the transcript.
+    """Return fields that hooks written for Claude Code expect in a transcript's line.
 
-    Nothing of it is read back: it repeats what the record contains.
+    They repeat data of the record, and are ignored on reading.
     """
     message = record.message
     is_meta = message.role != "assistant" and message.origin not in ("person", "tool")
     return {
-        # Their lines of the type `system` are another thing.
+        # Claude Code's lines of the type `system` mean something else.
         "type": "user" if message.role == "system" else message.role,
         "isSidechain": record.agent_id is not None,
         **({"isMeta": True} if is_meta else {}),
@@ -101,10 +101,10 @@ def _for_hooks(record: MessageRecord) -> dict[str, object]:
 
 
 def from_json(data: Mapping[str, Any]) -> Record | None:
-    """Return the record, or None for a kind this version does not know.
+    """Parse a record; None if this version does not know its kind.
 
     Raises:
-        UnreadableRecord: the kind is known and the data does not fit it.
+        UnreadableRecord: the kind is known, but the data does not match it.
     """
     kind = _KINDS.get(str(data.get("kind")))
     if kind is None:
@@ -121,7 +121,7 @@ def from_json(data: Mapping[str, Any]) -> Record | None:
 
 
 def message_to_json(message: Message) -> dict[str, object]:
-    """Return a message with everything known about it; blocks exactly as they are."""
+    """Return a message with all its fields as JSON; blocks are unchanged."""
     data: dict[str, object] = {
         "role": message.role,
         "content": list(message.content),
@@ -136,10 +136,10 @@ def message_to_json(message: Message) -> dict[str, object]:
 
 
 def message_from_json(data: Mapping[str, Any]) -> Message:
-    """Return the message.
+    """Parse a message.
 
     Raises:
-        UnreadableRecord: it is none.
+        UnreadableRecord: the data is not a message.
     """
     try:
         content = data["content"]
@@ -168,7 +168,7 @@ def usage_from_json(data: Mapping[str, Any]) -> Usage:
 
 
 def _read_nested(kind: type[Record], values: dict[str, Any]) -> None:
-    """Replace what is not a plain value in JSON by what the record contains."""
+    """Replace nested JSON values by the record's types."""
     if kind is MessageRecord:
         values["message"] = message_from_json(values["message"])
     elif kind in (CompactionRecord, RewindRecord) and values.get("history") is not None:

@@ -1,9 +1,9 @@
-"""Lines of a transcript: a JSON object with a checksum in front, read forwards or backwards.
+"""Lines of a transcript: JSON objects that begin with a checksum, read forwards or backwards.
 
     {"c":"<16 hex digits>","v":1,"seq":7,"at":"2026-01-31T12:00:00.000Z","kind":"mode",…}\n
 
-The checksum covers every byte after it, so it is verified without parsing; without it the line is
-still plain JSON for other programs.
+The checksum covers all bytes after it, so it is verified without parsing; the line is plain JSON
+for other programs.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Line(Struct, frozen=True):
     version: int
     data: Mapping[str, Any]
     offset: int
-    """Where the line starts in the file, in bytes."""
+    """Byte offset of the line's start in the file."""
 
 
 class DamagedLine(Struct, frozen=True):
-    """A line that is not what was written: damaged, or not ours."""
+    """A line that is damaged, or not written by this program."""
 
     offset: int
     length: int
@@ -51,26 +51,26 @@ def encode(
     now: datetime,
     redact: Callable[[str], str] = lambda text: text,
 ) -> bytes:
-    """Return the line for a record, newline included; `redact` gets all of it as JSON.
+    """Return the line for a record, including the newline; `redact` gets its JSON text.
 
     Raises:
         TypeError: the data is not JSON.
     """
     timestamp = now.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    # A copied record has its original time, never its original number.
+    # A copied record keeps its original time, but not its number.
     fact = {key: value for key, value in data.items() if key not in ("v", "seq")}
     record = {"v": FORMAT_VERSION, "seq": seq, "at": timestamp, **fact}
     text = redact(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
     try:
         body = text.encode()
     except UnicodeEncodeError:
-        # Half a surrogate pair, as a model can write it, exists only as an escape.
+        # A lone surrogate, which a model can write, can only be encoded as an escape.
         body = json.dumps(json.loads(text), separators=(",", ":")).encode()
     return b"".join((_PREFIX, _checksum(body[1:]), b'",', body[1:], b"\n"))
 
 
 def decode(raw: bytes, offset: int) -> Line | DamagedLine:
-    """Verify and parse one line, given without its newline."""
+    """Verify and parse one line, without its newline."""
     body = raw[_BODY_AT:]
     if not raw.startswith(_PREFIX) or raw[len(_PREFIX) : _BODY_AT] != _checksum(body) + b'",':
         return DamagedLine(offset, len(raw), "checksum")
@@ -82,7 +82,7 @@ def decode(raw: bytes, offset: int) -> Line | DamagedLine:
 
 
 def read_forwards(path: Path, *, start: int = 0) -> Iterator[Line | DamagedLine]:
-    """Yield the lines from a line's offset on, one at a time. Raises OSError."""
+    """Yield the lines from a line's offset on. Raises OSError."""
     with path.open("rb") as stream:
         stream.seek(start)
         offset = start
@@ -97,7 +97,7 @@ def read_forwards(path: Path, *, start: int = 0) -> Iterator[Line | DamagedLine]
 def read_backwards(path: Path, *, end: int | None = None) -> Iterator[Line | DamagedLine]:
     """Yield the lines before `end` (a line's offset, or the end of the file), last one first.
 
-    Holds no more than one line and one block. Raises OSError.
+    Needs memory for one line and one block. Raises OSError.
     """
     with path.open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
@@ -106,7 +106,7 @@ def read_backwards(path: Path, *, end: int | None = None) -> Iterator[Line | Dam
 
 def _backwards(stream: BinaryIO, end: int) -> Iterator[Line | DamagedLine]:
     position = end
-    pieces: list[bytes] = []  # of the line that reaches into the block before, last piece first
+    pieces: list[bytes] = []  # of the line that continues into the previous block, last piece first
     is_last = True
     while position > 0:
         start = max(0, position - _BLOCK)
@@ -131,7 +131,7 @@ def _backwards(stream: BinaryIO, end: int) -> Iterator[Line | DamagedLine]:
 def _finish(pieces: list[bytes], offset: int, is_last: bool) -> Line | DamagedLine | None:
     raw = b"".join(reversed(pieces))
     if is_last:
-        # What follows the last newline: nothing in a whole file.
+        # The rest after the last newline, which is empty in a complete file.
         return DamagedLine(offset, len(raw), "torn") if raw else None
     return decode(raw, offset)
 

@@ -1,7 +1,6 @@
-"""What a transcript contains: one frozen struct per kind of record.
-
-A record is complete, so that any one of them can be read alone. Kinds that this
-version does not know are stored in the file and skipped on reading.
+"""The records of a transcript: one frozen struct per kind.
+A record is self-contained, so that any of them can be read alone. Kinds that this version does not
+know stay in the file and are skipped on reading.
 """
 
 from __future__ import annotations
@@ -29,27 +28,27 @@ class SessionHeader(Struct, frozen=True):
 
 
 class AgentRecord(Struct, frozen=True):
-    """What a sub-agent is: second in its transcript, and before each end in the background."""
+    """Describes a sub-agent: second in its transcript, and before each end in the background."""
 
     agent_id: str
     agent_type: str
     description: str
     tool_use_id: str = ""
-    """The call that it works for."""
+    """Id of the call that started it."""
     parent_id: str | None = None
-    """The agent that started it; None is the main conversation."""
+    """Id of the agent that started it; None means the main conversation."""
     depth: int = 1
     in_background: bool = False
     worktree: Mapping[str, object] | None = None
     workflow: str = ""
-    """Id of the workflow's run that it works in; empty outside of one."""
+    """Id of the workflow run that it belongs to; empty outside a workflow."""
     runs: int = 1
-    """How often it was started: first for its task, then by messages after its ends."""
+    """How often it was started: for its task, and by later messages."""
     kind: Literal["agent"] = "agent"
 
 
 class PromptRecord(Struct, frozen=True):
-    """A user's prompt began to be worked on; closed by a `TerminalRecord` of the same turn."""
+    """A user's prompt has started; closed by a `TerminalRecord` of the same turn."""
 
     turn_id: str
     text: str
@@ -57,7 +56,7 @@ class PromptRecord(Struct, frozen=True):
 
 
 class RequestRecord(Struct, frozen=True):
-    """A model request left; without a message after it, its answer was lost."""
+    """A model request was sent; without a message after it, its answer was lost."""
 
     turn_id: str
     step: int
@@ -67,19 +66,19 @@ class RequestRecord(Struct, frozen=True):
 
 
 class MessageRecord(Struct, frozen=True):
-    """A message entered the history."""
+    """A message was added to the history."""
 
     message: Message
     turn_id: str = ""
     agent_id: str | None = None
-    """Set for the history of a sub-agent, which never returns into the conversation."""
+    """Set for a sub-agent's history, which is not part of the conversation."""
     redacted: bool = False
-    """A secret was taken out, so it is not what the model wrote or read, byte for byte."""
+    """A secret was removed, so it differs from what the model wrote or read."""
     kind: Literal["message"] = "message"
 
 
 class ToolStart(Struct, frozen=True):
-    """A tool is about to run: on disk before it does, so that a crash never runs it twice."""
+    """A tool is about to run; on disk before it runs, so that it never runs twice after a crash."""
 
     tool_use_id: str
     name: str
@@ -89,60 +88,60 @@ class ToolStart(Struct, frozen=True):
 
 
 class ToolEnd(Struct, frozen=True):
-    """A call has its result; the message that carries all results of the turn follows later."""
+    """A call has its result; the message with all results of the round follows later."""
 
     tool_use_id: str
     name: str
     block: Block
-    """The `tool_result` block exactly as the model will get it."""
+    """The `tool_result` block exactly as sent to the model."""
     outcome: str
     turn_id: str = ""
     elapsed_s: float = 0.0
     identifier: str = ""
     agent_id: str | None = None
     change: Mapping[str, object] | None = None
-    """What it changed in a file, for the display after a resume; see `diff_to_json`."""
+    """Its change of a file, for the display after a resume; see `diff_to_json`."""
     fact: str = ""
-    """What the user reads of a failure, where the result also advises the model."""
+    """The user's text about a failure, if the model's text contains more."""
     kind: Literal["tool_end"] = "tool_end"
 
 
 class DenialRecord(Struct, frozen=True):
-    """A call was denied, as it was shown; what the model received is in its message."""
+    """A call was denied, for display; the model's text is in its message."""
 
     tool_use_id: str
     identifier: str = ""
     decision: Mapping[str, object] | None = None
-    """See `denial_to_json`; None where a hook stopped the turn instead of deciding."""
+    """See `denial_to_json`; None if a hook stopped the turn instead of deciding."""
     agent_id: str | None = None
     kind: Literal["denial"] = "denial"
 
 
 class UsageRecord(Struct, frozen=True):
-    """Totals after a model response; the last one is the session's."""
+    """Totals after a model response; the last record has the session's totals."""
 
     session_usage: Usage
     session_cost_usd: float
     context_tokens: int
     model: str = ""
     by_model: Mapping[str, object] | None = None
-    """What the cost tracker receives on resume, as JSON."""
+    """State of the cost tracker, restored on resume, as JSON."""
     limits: Mapping[str, tuple[int, int]] | None = None
-    """What errors of the endpoint said of models: window and longest answer, in tokens."""
+    """Limits of models from errors of the endpoint: window and output limit, in tokens."""
     rooms: Mapping[str, tuple[int, int]] | None = None
-    """How long an answer of a model fitted beside a prompt, both in tokens; see `AnswerRoom`."""
+    """Output sizes of models that were accepted with a prompt, both in tokens; see `AnswerRoom`."""
     kind: Literal["usage"] = "usage"
 
 
 class GrantsRecord(Struct, frozen=True):
-    """All that was granted for this session."""
+    """All grants of this session."""
 
     grants: tuple[tuple[str, str], ...] = ()
     """Rules, as `(behavior, rule text)`."""
     directories: tuple[str, ...] = ()
-    """Working directories, canonical."""
+    """Canonical paths of working directories."""
     hosts: tuple[str, ...] = ()
-    """Hosts that commands inside the sandbox reach, as settings write them."""
+    """Hosts that sandboxed commands may reach, in the form of settings."""
     seal: str = ""
     """See `agent.session.session_seal`."""
     kind: Literal["grants"] = "grants"
@@ -164,14 +163,14 @@ class TodosRecord(Struct, frozen=True):
 
 
 class QueueRecord(Struct, frozen=True):
-    """All prompts that wait for their turn."""
+    """All queued prompts."""
 
     prompts: tuple[str, ...]
     kind: Literal["queue"] = "queue"
 
 
 class DraftRecord(Struct, frozen=True):
-    """The half-typed prompt; empty when there is none."""
+    """The draft; empty if there is none."""
 
     text: str
     kind: Literal["draft"] = "draft"
@@ -185,19 +184,18 @@ class TitleRecord(Struct, frozen=True):
 
 
 class SystemRecord(Struct, frozen=True):
-    """The system prompt of the conversation: a resume sends the same bytes, or thinking is lost."""
+    """The system prompt of the conversation: a resume must send the same bytes to keep thinking."""
 
     blocks: tuple[Block, ...]
     digest: str = ""
-    """Of these blocks and the tools that went with them, as they were sent."""
+    """Digest of these blocks and the tools, as sent."""
     kind: Literal["system"] = "system"
 
 
 class CompactionRecord(Struct, frozen=True):
-    """What the model sees from here on replaces everything before; the file still has it all.
+    """Replaces the history for the model; the file keeps all earlier records.
 
-    `history` and `state` make the record a place to start reading from: a resume never has to go
-    further back than the last one.
+    With `history` and `state`, a resume never has to read further back than the last such record.
     """
 
     history: tuple[Message, ...]
@@ -207,11 +205,11 @@ class CompactionRecord(Struct, frozen=True):
     tokens_after: int = 0
     turn_id: str = ""
     state: Mapping[str, object] | None = None
-    """Last records of the kinds that replace each other, by kind, as JSON."""
+    """Latest records of the kinds in `LAST_ONE_COUNTS`, by kind, as JSON."""
     redacted: bool = False
-    """A secret was taken out of `history`."""
+    """A secret was removed from `history`."""
     kept: int = 0
-    """Messages of `history` that stayed."""
+    """Number of messages of `history` that were kept."""
     means: str = "summary"
     """As in `agent.events.Compacted`."""
     kind: Literal["compaction"] = "compaction"
@@ -221,11 +219,11 @@ class RewindRecord(Struct, frozen=True):
     """The conversation continues from an earlier message."""
 
     to_uid: str | None
-    """The last message that stays; None for the very beginning."""
+    """The last message that stays; None if none stays."""
     history: tuple[Message, ...] | None = None
-    """All that stays, given when it reaches back behind the last compaction."""
+    """All remaining messages; set if they reach back before the last compaction."""
     redacted: bool = False
-    """A secret was taken out of `history`."""
+    """A secret was removed from `history`."""
     kind: Literal["rewind"] = "rewind"
 
 
@@ -247,7 +245,7 @@ class NoticeRecord(Struct, frozen=True):
 
 
 class TerminalRecord(Struct, frozen=True):
-    """The prompt is done."""
+    """The turn of a prompt has ended."""
 
     turn_id: str
     reason: str
@@ -296,7 +294,7 @@ DURABLE: Final = frozenset(
         "mail_answer",
     }
 )
-"""Kinds that must be on the disk before the conversation continues."""
+"""Kinds that must be on disk before the conversation continues."""
 
 LAST_ONE_COUNTS: Final = ("usage", "grants", "mode", "todos", "queue", "draft", "title", "system")
-"""Kinds where a later record replaces an earlier one."""
+"""Kinds of which a later record replaces earlier ones."""

@@ -1,4 +1,4 @@
-"""Repairs a transcript with a clean copy: what can be read stays, the original is preserved."""
+"""Repairs a transcript by a clean copy of its readable records; the original is preserved."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from agent.session.transcript import Transcript, lock_path
 
 
 class RepairReport(Struct, frozen=True):
-    """What a check found, and what was done about it."""
+    """The result of a check, and of a repair."""
 
     session_id: str
     good: int
     damaged: int
     unknown: int
-    """Whole records of kinds this version does not know; they stay."""
+    """Valid records of kinds that this version does not know; they are kept."""
     torn_bytes: int
     has_header: bool
     backup: Path | None = None
-    """The file as it was, when a clean copy took its place."""
+    """The original file, if a clean copy replaced it."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether there was nothing to mend."""
+        """Whether there was nothing to repair."""
         return not self.damaged and not self.torn_bytes and self.has_header
 
 
 def check(session_id: str, path: Path) -> RepairReport:
-    """Read a whole transcript and report what is wrong with it. Raises SessionError."""
+    """Check a whole transcript. Raises SessionError if it cannot be read."""
     good = damaged_count = unknown = torn = 0
     has_header = False
     try:
@@ -63,10 +63,10 @@ def check(session_id: str, path: Path) -> RepairReport:
 
 
 def repair(store: SessionStore, session_id: str) -> RepairReport:
-    """Put a clean copy in the place of a damaged transcript; a whole one is left alone.
+    """Replace a damaged transcript by a clean copy; leave an intact one unchanged.
 
     Raises:
-        SessionLocked: the session is open somewhere.
+        SessionLocked: another process has the session open.
         SessionError: it cannot be read or written.
     """
     info = store.get(session_id)
@@ -77,8 +77,8 @@ def repair(store: SessionStore, session_id: str) -> RepairReport:
     fresh_path = info.path.with_name(f".{info.id}.repair")
     with contextlib.suppress(OSError):
         fresh_path.unlink()
-    _copy(info.path, backup)  # before opening, which cuts off a torn end
-    # The lock is held from here on, so that no other process appends meanwhile.
+    _copy(info.path, backup)  # before opening, which cuts off an incomplete last line
+    # The lock is held from here on, so that no other process appends.
     with Transcript.open(info.path), Transcript.create(fresh_path) as fresh:
         if not report.has_header:
             fresh.append(to_json(SessionHeader(info.id, "", "", "")))

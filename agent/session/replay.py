@@ -1,4 +1,4 @@
-"""Records applied one after the other: what a conversation is after each of them."""
+"""Rebuilds a conversation by applying records one after the other."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ from agent.session.validity import CallState, Gap
 
 
 class Replay:
-    """A conversation being rebuilt, oldest record first. Nothing is run."""
+    """A conversation being rebuilt, oldest record first. No tools are run."""
 
     def __init__(self) -> None:
-        """Begin before the first record."""
+        """Start before the first record."""
         self.entries: list[Message | Gap] = []
         self.calls: dict[str, CallState] = {}
         self.latest: dict[str, Record] = {}
-        """The last record of each kind where only the last one applies."""
+        """The latest record of each kind in `LAST_ONE_COUNTS`, and the header."""
         self.model: str | None = None
         self.open_turn: str | None = None
-        """The turn that began and did not end."""
+        """Id of the turn that has not ended, if there is one."""
         self.open_prompt: str | None = None
-        """The prompt of that turn, as long as the model was not sent it."""
+        """The prompt of that turn, if it was not sent to the model."""
         self.is_waiting = False
-        """A request was sent and its answer has not arrived."""
+        """Whether a request was sent and its answer has not arrived."""
         self.lost_rewinds = 0
 
     def apply(self, record: Record) -> None:
-        """Take in the next record."""
+        """Apply the next record."""
         match record:
             case MessageRecord(agent_id=None):
                 self._add(record.message, is_redacted=record.redacted)
@@ -97,7 +97,7 @@ class Replay:
                 | MailRecord()
                 | MailAnswerRecord()
             ):
-                # Of sub-agents, only for the screen, or for the member of a team.
+                # Records of sub-agents, for display only, or for members of a team.
                 pass
 
     def _add(self, message: Message, *, is_redacted: bool) -> None:
@@ -115,7 +115,7 @@ class Replay:
         self.entries = [e for e in self.entries if isinstance(e, Gap) or e.uid != message_uid]
 
     def _measure_context(self, tokens: int) -> None:
-        """Take the size of the history after a change that no answer has measured yet; or 0."""
+        """Set the size of the history after a change, in tokens; 0 means not measured."""
         usage = self.latest.get("usage")
         if isinstance(usage, UsageRecord):
             self.latest["usage"] = replace(usage, context_tokens=tokens)
@@ -134,5 +134,5 @@ class Replay:
 
 
 def _restart(history: tuple[Message, ...], is_redacted: bool) -> list[Message | Gap]:
-    # A summary by the endpoint is signed over every character of it.
+    # The endpoint's signature of its summary covers every character.
     return [Gap(), *without_signed_summary(history)] if is_redacted else list(history)

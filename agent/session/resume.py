@@ -1,6 +1,5 @@
-"""A conversation rebuilt from its transcript: reading starts at the end and stops at a compaction.
-
-Nothing is run. What cannot be read is skipped and reported in `notes`.
+"""Rebuilds a conversation from its transcript, reading backwards to the last compaction.
+No tools are run. Unreadable records are skipped and reported in `notes`.
 """
 
 from __future__ import annotations
@@ -61,34 +60,34 @@ class ResumedConversation(Struct, frozen=True):
 
     header: SessionHeader | None
     messages: tuple[Message, ...]
-    """Valid for the API, as the model shall see it from now on."""
+    """The history for the model, valid for the API."""
     usage: Usage = field(default_factory=Usage)
     cost_usd: float = 0.0
     context_tokens: int = 0
     cost_by_model: Mapping[str, object] | None = None
     limits: Mapping[str, tuple[int, int]] | None = None
     rooms: Mapping[str, tuple[int, int]] | None = None
-    """What errors said of models; see `UsageRecord`."""
+    """See `UsageRecord`."""
     model: str | None = None
     """The model of the last answer."""
     grants: GrantsRecord = GrantsRecord()
-    """What the user granted for this session."""
+    """The user's grants for this session."""
     todos: tuple[TodoItem, ...] = ()
     mode_record: ModeRecord | None = None
     queued_prompts: tuple[str, ...] = ()
-    """Prompts that the model was not sent, oldest first."""
+    """Prompts that were not sent to the model, oldest first."""
     draft: str = ""
     title: str = ""
     system: tuple[Block, ...] = ()
-    """The system prompt as it was sent; empty when none was recorded."""
+    """The system prompt as sent; empty if none was recorded."""
     prefix_digest: str = ""
-    """Of system prompt and tools; see `agent.session.prefix_binding`."""
+    """Digest of system prompt and tools; see `agent.session.prefix_binding`."""
     states: tuple[Record, ...] = ()
-    """The last record of each kind where only the last one applies."""
+    """The latest record of each kind in `LAST_ONE_COUNTS`."""
     unfinished_turn: str | None = None
-    """Turn whose end is not in the transcript: the program was killed during it."""
+    """Id of a turn without an end: the program was killed during it."""
     notes: tuple[str, ...] = ()
-    """What was lost or mended, for users; empty after a clean exit."""
+    """What was lost or repaired, for users; empty after a clean exit."""
 
     @property
     def mode(self) -> str | None:
@@ -111,8 +110,8 @@ def load(path: Path) -> ResumedConversation:
 def tail(path: Path, *, limit: int, end: int | None = None) -> tuple[tuple[int, Record], ...]:
     """Return up to `limit` records before an offset (or the end), oldest first, with their offsets.
 
-    This is what a screen shows at once after a resume, and pages further back with: its time does
-    not depend on the size of the file. Raises SessionError.
+    For the screen after a resume, and for paging back: the time does not depend on the size of
+    the file. Raises SessionError.
     """
     records: list[tuple[int, Record]] = []
     try:
@@ -128,7 +127,7 @@ def tail(path: Path, *, limit: int, end: int | None = None) -> tuple[tuple[int, 
 
 
 def header_of(path: Path) -> SessionHeader | None:
-    """Return a transcript's header, or None where it is missing or damaged. Raises OSError."""
+    """Return a transcript's header, or None if it is missing or damaged. Raises OSError."""
     first = next(read_forwards(path), None)
     record = _record(first) if first is not None else None
     return record if isinstance(record, SessionHeader) else None
@@ -164,7 +163,7 @@ class _Rebuild:
         return self._result(history)
 
     def _collect(self) -> Iterator[Record | Gap]:
-        """Yield records from the end back to the last place that needs nothing before it."""
+        """Yield records backwards, up to one that needs nothing before it."""
         next_seq: int | None = None
         for line in read_backwards(self._path):
             if isinstance(line, DamagedLine):
@@ -200,7 +199,7 @@ class _Rebuild:
         return record
 
     def _is_needed(self, record: Record) -> bool:
-        """Whether a record has anything that later ones, read before it, have not settled."""
+        """Return whether a record has an effect, given the later records, which were read first."""
         match record:
             case MessageRecord(agent_id=None):
                 self._answered_calls.update(
@@ -255,7 +254,7 @@ class _Rebuild:
         )
 
     def _queued_prompts(self) -> tuple[str, ...]:
-        """Return the prompt that was not sent and those that waited behind it."""
+        """Return the prompt that was not sent, and the queued ones after it."""
         unsent = (self._replay.open_prompt,) if self._replay.open_prompt else ()
         queue = self._latest(QueueRecord)
         return (*unsent, *(queue.prompts if queue else ()))
@@ -265,9 +264,8 @@ class _Rebuild:
         return next((record for record in records if isinstance(record, kind)), None)
 
     def _when_cut_off(self, header: SessionHeader | None) -> str:
-        """Return when what is unfinished was left so, as the end of a sentence."""
-        # A copy ends with the grants it did not get, until something is added to it. What it is of
-        # may well continue elsewhere.
+        """Return when unfinished work was interrupted, as the end of a sentence."""
+        # An unused copy ends with an empty grants record. Its original may continue elsewhere.
         is_fresh_copy = self._last == GrantsRecord()
         if is_fresh_copy and header is not None and header.forked_from:
             return "when the copy was made"

@@ -1,4 +1,4 @@
-"""The points to which a conversation can be rewound, and its history at each."""
+"""Finds the points to which a conversation can be rewound, and its history at each."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _PREFACE: Final = frozenset({"reminder", "hook", "interruption"})
 
 
 class RewindPoint(Struct, frozen=True):
-    """A prompt the conversation can return to: to the moment before it was sent."""
+    """A prompt to which the conversation can be rewound, before it was sent."""
 
     message_uid: str
     turn_id: str
-    """Under which `Checkpoints` stores the files as they were before this prompt."""
+    """Id under which `Checkpoints` stores the files as they were before this prompt."""
     text: str
     timestamp: str
-    """When it was sent; UTC, ISO 8601."""
+    """Time at which it was sent; UTC, ISO 8601."""
     is_compacted: bool = False
-    """It is behind a compaction: returning restores the full history."""
+    """Whether it was compacted; a rewind restores the full history."""
 
 
 def rewind_points(path: Path) -> tuple[RewindPoint, ...]:
-    """Return the user's prompts that are part of the conversation now, oldest first.
+    """Return the user's prompts that are part of the conversation, oldest first.
 
     Raises:
         SessionError: the file cannot be read.
@@ -60,15 +60,15 @@ def rewind_points(path: Path) -> tuple[RewindPoint, ...]:
 
 
 class _Prompts:
-    """The prompts of a conversation while its records are read."""
+    """Collects the prompts of a conversation from its records."""
 
     def __init__(self) -> None:
         self.points: list[RewindPoint] = []
         self._order: dict[str, int] = {}
-        """When each message, summaries included, entered the conversation."""
+        """Byte offset at which each message, including summaries, was added."""
 
     def apply(self, record: Record, line: Line) -> None:
-        """Take in the next record."""
+        """Process the next record."""
         match record:
             case MessageRecord(agent_id=None):
                 self._add(record, line)
@@ -92,7 +92,7 @@ class _Prompts:
 
 
 def history_before(path: Path, message_uid: str) -> tuple[Message, ...]:
-    """Return the history as the model knew it right before a message, valid for the API.
+    """Return the model's history right before a message, valid for the API.
 
     Raises:
         SessionError: the file cannot be read, or contains no such message.
@@ -113,7 +113,7 @@ def history_before(path: Path, message_uid: str) -> tuple[Message, ...]:
 
 
 def _without_preface(entries: list[Message | Gap]) -> list[Message | Gap]:
-    """Drop what precedes the prompt: it belongs to the prompt and is reported again."""
+    """Drop the notes before the prompt, which belong to it and are sent again."""
     end = len(entries)
     while end:
         entry = entries[end - 1]

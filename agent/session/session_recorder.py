@@ -1,7 +1,6 @@
-"""Writes a conversation into its transcript as it happens, before anybody sees the event.
-
-A disk that accepts no data does not stop the conversation: records wait in memory, the user is
-notified once, and notified again when it works. Implements the recorder port of
+"""Writes a conversation into its transcript as it happens, before listeners get the event.
+A failing disk does not stop the conversation: records wait in memory, and the user is notified
+once, and again when it works. Implements the recorder port of
 `agent.tools.lifecycle`.
 """
 
@@ -64,7 +63,7 @@ _Whole = MessageCommitted | RequestStart | UsageUpdate | Tombstone | Notice | Te
 
 
 class SessionRecorder:
-    """The writing side of one session, in the words of the event stream."""
+    """Records the events of one session."""
 
     def __init__(
         self,
@@ -79,29 +78,28 @@ class SessionRecorder:
         """Write to `session`.
 
         Args:
-            session: open, and this process's own.
-            redact: applied to the line of every record; None writes as is.
-            cost_by_model: returns what the cost tracker needs on resume; asked with every usage
-                record.
-            limits: returns what errors said of models; asked as often.
-            rooms: returns how long answers fitted; asked as often.
+            session: an open session of this process.
+            redact: applied to the line of every record; None writes it unchanged.
+            cost_by_model: returns the state of the cost tracker; called for every usage record.
+            limits: returns limits of models from errors; called for every usage record.
+            rooms: returns accepted output sizes; called for every usage record.
             seal: marks grants and modes, which are not restored without it.
         """
         self._session = session
         self._redact = redact
         self._latest: dict[str, Record] = {}
         self.complaint: str | None = None
-        """What went wrong with the disk, once per trouble; its reader sets it to None."""
+        """Message about a disk error, set once per problem; its reader sets it to None."""
         self._has_trouble = False
         self._turn_id = ""
         self._denials: dict[str, Decision] = {}
-        """By the ids of calls whose result has not arrived yet."""
+        """Denials by the ids of calls whose result has not arrived yet."""
         self._cost_by_model = cost_by_model
         self._limits = limits
         self._rooms = rooms
         self._seal = seal
         self.is_titled = False
-        """Whether the session got a name in this run, or had one."""
+        """Whether the session has a name, or got one in this run."""
 
     @property
     def session_id(self) -> str:
@@ -124,16 +122,16 @@ class SessionRecorder:
         return self._session.is_unused_copy
 
     async def prompt(self, turn_id: str, text: str) -> None:
-        """Record that a prompt begins to be worked on; it is not a draft any more."""
+        """Record the start of a prompt, which is no longer a draft."""
         self._turn_id = turn_id
         await self.write(PromptRecord(turn_id, text))
         if self._latest.get("draft", DraftRecord("")) != DraftRecord(""):
             await self.write(DraftRecord(""))
 
     async def event(self, event: AgentEvent, history: Sequence[Message]) -> None:
-        """Record what belongs into the transcript; durably where its kind asks for that.
+        """Record an event, on disk if its kind requires that.
 
-        `history` is what the model sees after the event.
+        `history` is the model's history after the event.
         """
         match event:
             case PermissionResolved(agent_id=None) if event.decision.behavior is Behavior.DENY:
@@ -148,7 +146,7 @@ class SessionRecorder:
                 pass
 
     def _record_of(self, event: _Whole) -> Record | None:
-        """Return the record of an event that is complete by itself; None for a sub-agent's."""
+        """Return the record of a self-contained event; None for those of a sub-agent."""
         match event:
             case MessageCommitted(agent_id=None):
                 return MessageRecord(event.message, event.turn_id)
@@ -187,7 +185,7 @@ class SessionRecorder:
 
     async def _record_denial(self, event: ToolResult, decision: Decision | None) -> None:
         if event.outcome != "denied":
-            # An answer that arrived too late: the call was stopped otherwise.
+            # The decision came too late: the call had already ended in another way.
             return
         why = denial_to_json(decision) if decision is not None else None
         await self.write(DenialRecord(event.tool_use_id, event.identifier, why))
@@ -195,14 +193,14 @@ class SessionRecorder:
     async def tool_started(
         self, call: ToolUse, tool_input: Mapping[str, object], agent_id: str | None
     ) -> None:
-        """Record, on the disk, that the call is about to run."""
+        """Record, on disk, that the call is about to run."""
         await self.write(ToolStart(call.id, call.name, self._turn_id, agent_id))
 
     async def tool_ended(
         self, call: ToolUse, block: Block, outcome: str, elapsed_s: float, identifier: str,
         agent_id: str | None, display: Display | None = None,
     ) -> None:  # fmt: skip
-        """Record a call's result, on the disk."""
+        """Record a call's result, on disk."""
         await self.write(
             ToolEnd(
                 call.id,
@@ -227,11 +225,11 @@ class SessionRecorder:
         await self.write(TodosRecord(tuple(asdict(item) for item in items)))
 
     async def queue(self, prompts: Sequence[str]) -> None:
-        """Record the prompts that wait."""
+        """Record the queued prompts."""
         await self.write(QueueRecord(tuple(prompts)))
 
     async def draft(self, text: str) -> None:
-        """Record the half-typed prompt."""
+        """Record the draft."""
         await self.write(DraftRecord(text))
 
     async def title(self, title: str) -> None:
@@ -244,12 +242,12 @@ class SessionRecorder:
         await self.write(SystemRecord(tuple(blocks), digest))
 
     async def rewound(self, to_uid: str | None, history: Sequence[Message]) -> None:
-        """Record that the conversation continues from an earlier message; `history` is what
-        stays."""
+        """Record that the conversation continues from an earlier message; `history` is the
+        rest."""
         await self.write(RewindRecord(to_uid, tuple(history)))
 
     async def write(self, record: Record) -> bool:
-        """Append one record; return whether the disk has it (if not, see `complaint`)."""
+        """Append one record; return whether it was written (if not, see `complaint`)."""
         if self._seal is not None and isinstance(record, GrantsRecord | ModeRecord):
             record = self._seal.seal(record)
         if record.kind in LAST_ONE_COUNTS:
@@ -275,7 +273,7 @@ class SessionRecorder:
         return True
 
     def _redact_record(self, record: Record, line: str) -> str:
-        """Return what may be written; a history that differs from what was sent is marked."""
+        """Return the redacted line; a record with messages is marked if it was changed."""
         if self._redact is None:
             return line
         safe = self._redact(line)
@@ -284,12 +282,12 @@ class SessionRecorder:
         return f'{safe[:-1]},"redacted":true}}'
 
     def seed(self, records: Sequence[Record]) -> None:
-        """Take over the latest states of a resumed session, so that compactions carry them on."""
+        """Load the latest states of a resumed session, which compactions include."""
         for record in records:
             if record.kind in LAST_ONE_COUNTS:
                 self._latest[record.kind] = record
 
     async def aclose(self) -> None:
-        """Write what is left and release the session for other processes."""
-        # Other processes may be waited for by a user: the last flush happens off the loop.
+        """Write pending records and release the session for other processes."""
+        # In a thread, so that the last flush does not block the event loop.
         await asyncio.to_thread(self._session.finish)

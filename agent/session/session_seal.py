@@ -1,7 +1,7 @@
-"""Marks on what raises the rights of a session, so that only what this home wrote is restored.
+"""Seals records that raise a session's rights, so that only those of this home are restored.
 
-A transcript may come from elsewhere: from a colleague, a build, another machine. Its author must
-not decide what runs without a question here.
+A transcript may come from a colleague, a build, or another machine. Its author must not decide
+what runs here without asking.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class SessionSeal:
     """The seal of one session, with the key of the agent's home (0600)."""
 
     def __init__(self, agent_home: Path, session_id: str, project_root: Path) -> None:
-        """Nothing is read yet; the key is made with the first seal."""
+        """Read nothing yet; the key is created with the first seal."""
         self._path = agent_home / "sessions" / "seal.key"
         # A copy keeps the mode of its original; grants are for one conversation in one project.
         self._place = {"grants": [session_id, str(project_root)], "mode": []}
 
     def seal(self, record: SealedRecord) -> SealedRecord:
-        """Return the record with its seal where it needs one, and where a key can be stored."""
+        """Return the record with a seal, if it needs one and a key can be stored."""
         if _is_harmless(record):
             return record
         try:
@@ -45,8 +45,8 @@ class SessionSeal:
             return record
 
     def check(self, conversation: ResumedConversation) -> ResumedConversation:
-        """Return a conversation without the rights that were not given under this home, and a note
-        for the user about them."""
+        """Return a conversation without rights that were not granted in this home, with a note to
+        the user about them."""
         grants, mode = conversation.grants, conversation.mode_record
         left_out = []
         if not self._is_own(grants):

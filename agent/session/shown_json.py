@@ -1,4 +1,4 @@
-"""What cards show of a call, in the transcript: who denied it, what it changed in a file."""
+"""Converts display data of calls to JSON and back: denials and file changes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from permissions.decision import Behavior, Decision, DecisionSource, Reason, Rea
 
 CONTEXT_LINES: Final = 3
 MAX_CHARS: Final = 60_000
-"""Larger changes are shown as text after a resume."""
+"""Most characters of a change; larger ones are shown as text after a resume."""
 
 
 def denial_to_json(decision: Decision) -> dict[str, object]:
-    """Return what a card of the call shows, and who decided it."""
+    """Return a denial as JSON, for the call's card."""
     return {
         "source": str(decision.source),
         "reason_type": str(decision.reason_type),
@@ -25,7 +25,7 @@ def denial_to_json(decision: Decision) -> dict[str, object]:
 
 
 def denial_from_json(data: Mapping[str, object] | None) -> Decision | None:
-    """Return the decision without its trace; None for what is none, or from a later version."""
+    """Return the decision without its trace; None if invalid or from a later version."""
     if not isinstance(data, Mapping):
         return None
     message, feedback = data.get("message"), data.get("feedback")
@@ -45,10 +45,10 @@ def denial_from_json(data: Mapping[str, object] | None) -> Decision | None:
 
 
 def diff_to_json(display: Display | None) -> dict[str, object] | None:
-    """Return a change for the transcript; None for anything else, and for one too large.
+    """Return a file change as JSON; None for other displays, or if it is too large.
 
-    Only the lines that differ, with a few around them: whole texts would double a file with each
-    edit, and a resume shows only what changed.
+    It contains only changed lines with some context, because whole texts would add the file's
+    size to the transcript with each edit.
     """
     if not isinstance(display, DiffDisplay) or display.old == display.new:
         return None
@@ -70,7 +70,7 @@ def diff_to_json(display: Display | None) -> dict[str, object] | None:
 
 
 def diff_from_json(data: Mapping[str, Any] | None) -> DiffDisplay | None:
-    """Return the change; None where there is none, or what is there is none."""
+    """Return the change; None if there is none, or if it is invalid."""
     if data is None:
         return None
     try:
@@ -84,7 +84,7 @@ def diff_from_json(data: Mapping[str, Any] | None) -> DiffDisplay | None:
 
 
 def _equal_lines(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many lines are the same from the start on."""
+    """Return how many lines at the start are equal."""
     for count, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return count

@@ -1,4 +1,4 @@
-"""Where sessions are stored and how one is found: by project, by id, or the latest."""
+"""Stores sessions, and finds them by project or id."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _ID_START: Final = compile_late(r"[0-9a-f][0-9a-f-]{3,35}")
 _SUFFIX: Final = ".jsonl"
 _SLUG_CHARACTERS: Final = 80
 _NAMED: Final = frozenset({"message", "prompt", "title", "mail"})
-"""Kinds of records that make a session more than words that were typed and not sent."""
+"""Kinds of records that a session with only unsent text does not have."""
 
 
 class SessionInfo(Struct, frozen=True):
-    """A session as the file system lists it; nothing was read yet."""
+    """A session as listed by the file system, without reading the file."""
 
     id: str
     path: Path
     modified: datetime
-    """When something was last added; UTC."""
+    """Time of the last change; UTC."""
     size_bytes: int
 
 
@@ -50,11 +50,11 @@ class Session(Struct, frozen=True):
     id: str
     transcript: Transcript
     temporary_home: Path | None = None
-    """The agent's home made for this session alone; None for those in the shared directory."""
+    """An agent's home created for this session only; None for sessions in the usual directory."""
     copied_bytes: int = 0
-    """Size of a copy that was not asked for, when it was made; 0 for every other session."""
+    """Initial size of an unrequested copy; 0 for every other session."""
     is_stored: bool = True
-    """Whether its files stay when it ends."""
+    """Whether its files are kept when it ends."""
 
     @property
     def path(self) -> Path:
@@ -63,16 +63,16 @@ class Session(Struct, frozen=True):
 
     @property
     def directory(self) -> Path:
-        """Private directory for the session's other files (results, checkpoints); not made yet."""
+        """Directory for the session's other files (results, checkpoints); it may not exist yet."""
         return self.path.with_suffix("")
 
     def close(self) -> None:
-        """Let other processes have it."""
+        """Release the session for other processes."""
         self.transcript.close()
 
     @property
     def is_unused_copy(self) -> bool:
-        """Whether it is a copy that was not asked for, and nothing was sent or typed in it."""
+        """Whether it is an unrequested copy in which nothing was sent or typed."""
         return self.copied_bytes > 0 and self._is_unused
 
     @property
@@ -81,8 +81,8 @@ class Session(Struct, frozen=True):
         return self.transcript.unsaved_count == 0 and not has_any
 
     def finish(self) -> None:
-        """Close for good: a session in which nothing was sent or typed leaves no file, nor does one
-        that is not stored."""
+        """Close the session at its end; remove its files if nothing was sent or typed, or if it is
+        not stored."""
         if not self.is_stored or self._is_unused:
             with contextlib.suppress(OSError):
                 _remove(self.path)
@@ -95,7 +95,7 @@ class SessionStore:
     """All sessions under the agent's home: `sessions/<project>/<id>.jsonl`."""
 
     def __init__(self, agent_home: Path, *, version: str = "") -> None:
-        """Nothing is read or made yet; `version` is noted in new sessions."""
+        """Read and create nothing yet; `version` is recorded in new sessions."""
         self.root = agent_home / "sessions"
         self._version = version
 
@@ -128,14 +128,14 @@ class SessionStore:
         session_id: str | None = None,
         is_stored: bool = True,
     ) -> Session:
-        """Start a session apart from the others: for a home directory that takes no files.
+        """Start a session in a temporary directory, if the home directory is not writable.
 
-        It is in a private temporary directory, which could serve as the agent's home, so that
-        everything else works as usual. Without `is_stored` the directory is removed with the
-        session; that of a killed program is removed with the next one.
+        The directory is private and has the structure of an agent's home, so that everything else
+        works as usual. Without `is_stored`, it is removed at the end of the session; that of a
+        killed program is removed by a later start.
 
         Raises:
-            SessionError: not even that can be written.
+            SessionError: the temporary directory cannot be written, either.
         """
         try:
             if is_stored:
@@ -150,7 +150,7 @@ class SessionStore:
         header = SessionHeader(
             new_id, str(project_dir), str(launch_dir or project_dir), self._version
         )
-        # A disk that accepts no data at all leaves it in memory, like every record after it.
+        # If the disk accepts no data at all, records stay in memory.
         with contextlib.suppress(SessionError):
             transcript.append(to_json(header))
         return Session(new_id, transcript, directory, is_stored=is_stored)
@@ -168,13 +168,13 @@ class SessionStore:
         new_id: str | None = None,
         is_wanted: bool = True,
     ) -> Session:
-        """Copy a session, also one that is open elsewhere, and open the copy.
+        """Copy a session, even one that is open elsewhere, and open the copy.
 
-        `new_id` is the copy's; None makes one. An unrequested copy is removed if it is not used.
-        Grants stay behind: they were given for the other conversation.
+        `new_id` is the copy's id; None generates one. A copy without `is_wanted` is removed if it
+        is not used. Grants are not copied, as they were given for the other conversation.
 
         Raises:
-            SessionError: there is none, or the copy cannot be written.
+            SessionError: there is no such session, or the copy cannot be written.
         """
         info = self.get(session_id)
         new_id = valid_id(new_id) if new_id else str(uuid.uuid4())
@@ -187,13 +187,13 @@ class SessionStore:
                         header = {**line.data, "session_id": new_id, "forked_from": info.id}
                         transcript.append(header)
                     case Line():
-                        # Damaged lines stay visible as a jump of the count.
+                        # Damaged lines show as a gap in the numbering.
                         transcript.skip_to(line.seq)
                         transcript.append(line.data)
                     case DamagedLine():
                         continue
             transcript.append(to_json(GrantsRecord()), sync=True)
-            # Without the old snapshots the copy still works; only its undo reaches less far.
+            # Without the old snapshots, only the copy's undo is limited.
             with contextlib.suppress(OSError):
                 copy_snapshots(info.path.with_suffix(""), transcript.path.with_suffix(""))
             copied_bytes = 0 if is_wanted else transcript.path.stat().st_size
@@ -224,10 +224,10 @@ class SessionStore:
         return matching[0]
 
     def latest(self, project_dir: Path) -> SessionInfo | None:
-        """Return the last session with a prompt, else the last that is not empty, or None.
+        """Return the last session with a prompt, else the last one that is not empty, or None.
 
-        Without a prompt, one that another process has open does not count: its words are still
-        being typed.
+        Sessions without a prompt are ignored while another process has them open, as their text
+        is still being typed.
         """
         unsent: SessionInfo | None = None
         for info in self.list(project_dir):
@@ -238,8 +238,8 @@ class SessionStore:
         return unsent
 
     def unsent_after(self, info: SessionInfo) -> tuple[SessionInfo, ...]:
-        """Return sessions of the same project that are newer than this one, have no prompt and no
-        title, and hold words that were typed; the oldest first, without those that are open."""
+        """Return newer sessions of the same project that contain only unsent text, without prompt
+        and title; the oldest first, without open ones."""
         directory = info.path.parent
         newer = sorted(
             (other for other in _sessions(directory) if other.modified > info.modified),
@@ -254,7 +254,7 @@ class SessionStore:
         )
 
     def list(self, project_dir: Path | None = None) -> tuple[SessionInfo, ...]:
-        """Return a project's sessions, or all, the one used last first. Raises nothing."""
+        """Return the sessions of a project, or all sessions, latest first. Never raises."""
         directories = [self.directory(project_dir)] if project_dir else _directories(self.root)
         infos = [info for directory in directories for info in _sessions(directory)]
         infos.sort(key=lambda info: (info.modified, info.id), reverse=True)
@@ -264,8 +264,8 @@ class SessionStore:
         """Give a session a name.
 
         Raises:
-            SessionLocked: it is open somewhere: rename it there.
-            SessionError: there is none, or it cannot be written.
+            SessionLocked: another process has it open; rename it there.
+            SessionError: there is no such session, or it cannot be written.
         """
         session = self.open(session_id)
         try:
@@ -274,10 +274,10 @@ class SessionStore:
             session.close()
 
     def delete(self, session_id: str) -> None:
-        """Remove a session with its snapshots and results for good, while its lock is held.
+        """Delete a session with its snapshots and results, while holding its lock.
 
         Raises:
-            SessionLocked: it is open somewhere.
+            SessionLocked: another process has it open.
             SessionError: it cannot be removed.
         """
         session = self.open(session_id)
@@ -293,7 +293,7 @@ def valid_id(text: str) -> str:
     """Return a session id as it is used in file names.
 
     Raises:
-        SessionError: it is none; nothing else may become part of a path.
+        SessionError: it is not an id, and must not become part of a path.
     """
     if not _ID.fullmatch(text.lower()):
         raise SessionError(f"{text!r} is not a session id: expected a UUID.")
@@ -309,12 +309,12 @@ def project_slug(project_dir: Path) -> str:
 
 
 def has_prompt(path: Path) -> bool:
-    """Whether a session has a message or a prompt."""
+    """Return whether a session has a message or a prompt."""
     return any(kind in ("message", "prompt") for kind in _kinds(path))
 
 
 def _kinds(path: Path) -> Iterator[object]:
-    """Return the kinds of a session's records, up to what cannot be read."""
+    """Yield the kinds of a session's records, until a read error."""
     with contextlib.suppress(OSError):
         for line in read_forwards(path):
             if isinstance(line, Line):
@@ -322,16 +322,16 @@ def _kinds(path: Path) -> Iterator[object]:
 
 
 def has_content(path: Path, *, start: int = 0) -> bool:
-    """Whether a session contains anything a user would miss; True where that cannot be read.
+    """Return whether a session contains anything worth keeping; True if it is unreadable.
 
-    What is before `start`, a line's offset, is ignored.
+    Records before `start`, a line's offset, are ignored.
     """
     is_typed = is_queued = False
     try:
         for line in read_forwards(path, start=start):
             if isinstance(line, DamagedLine):
                 if line.reason == "torn":
-                    # The next process that opens the session cuts it off.
+                    # The next process that opens the session removes it.
                     continue
                 return True
             match line.data.get("kind"):
@@ -367,7 +367,7 @@ def _directories(root: Path) -> list[Path]:
 
 
 def _time_of(seconds: float) -> datetime:
-    """Return a file's time; one that no calendar has counts as the nearest that one has."""
+    """Return a file's time, limited to the range of `datetime`."""
     try:
         return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
@@ -384,7 +384,7 @@ def _sessions(directory: Path) -> Iterator[SessionInfo]:
                 with contextlib.suppress(OSError):
                     status = entry.stat(follow_symlinks=False)
                     if not stat.S_ISREG(status.st_mode):
-                        # A pipe in its place would block the reader.
+                        # A pipe would block the reader.
                         continue
                     modified_at = _time_of(status.st_mtime)
                     yield SessionInfo(stem, Path(entry.path), modified_at, status.st_size)

@@ -1,4 +1,4 @@
-"""What a transcript has of a team: membership, the messages received, the permissions answered."""
+"""Records of a team in a transcript: membership, received messages, permission answers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from msgspec import Struct
 
 
 class TeamMembershipRecord(Struct, frozen=True):
-    """This session is a member of a team: who resumes it is that member again."""
+    """This session is a member of a team; a process that resumes it is that member."""
 
     agent_id: str
-    """As `name@team`."""
+    """Id of the member, `name@team`."""
     team: str
     leader_id: str
     kind: Literal["team-membership"] = "team-membership"

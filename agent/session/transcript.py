@@ -1,4 +1,4 @@
-"""One session's file, open for appending: locked, repaired at its end, flushed when asked."""
+"""One session's file, open for appending: locked, repaired at its end, flushed on request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from agent.session.record_lines import (
 from permissions.base.files.private_file import make_private_dir, sync_dir
 
 MAX_BACKLOG_BYTES: Final = 64_000_000
-"""What is buffered in memory while the disk accepts no data; beyond it the oldest is discarded."""
+"""Largest buffer while the disk accepts no data; beyond it, the oldest lines are discarded."""
 
 Clock = Callable[[], datetime]
 
@@ -36,15 +36,15 @@ def _utc_now() -> datetime:
 
 
 class Transcript:
-    """The writing side of a session. One process at a time has it; lines are only ever added."""
+    """The writer of a session, used by one process at a time; lines are only appended."""
 
     def __init__(
         self, path: Path, descriptor: int, lock: int, next_seq: int, *, clock: Clock
     ) -> None:
-        """Use `create` or `open`."""
+        """Call `create` or `open` instead."""
         self.path = path
         self.repairs: tuple[str, ...] = ()
-        """What opening had to mend, for users."""
+        """What was repaired on opening, for users."""
         self._descriptor: int | None = descriptor
         self._lock_descriptor = lock
         self._next_seq = next_seq
@@ -57,10 +57,10 @@ class Transcript:
 
     @classmethod
     def create(cls, path: Path, *, clock: Clock = _utc_now) -> Self:
-        """Make a new, empty transcript (0600, in directories of 0700) and lock it.
+        """Create a new, empty transcript (0600, in directories of 0700) and lock it.
 
         Raises:
-            SessionError: it exists already, or cannot be made.
+            SessionError: it exists already, or cannot be created.
         """
         lock: int | None = None
         try:
@@ -80,7 +80,7 @@ class Transcript:
         """Open a transcript for appending; a torn last line is cut off and reported in `repairs`.
 
         Raises:
-            SessionLocked: another process has it.
+            SessionLocked: another process has it open.
             SessionError: it cannot be opened, or a newer version of the program wrote it.
         """
         lock: int | None = None
@@ -120,7 +120,7 @@ class Transcript:
 
     @property
     def unsaved_count(self) -> int:
-        """Records that wait in memory because the disk did not take them."""
+        """Number of records in memory that could not be written."""
         return len(self._backlog)
 
     def append(
@@ -130,13 +130,13 @@ class Transcript:
         sync: bool = False,
         redact: Callable[[str], str] = lambda text: text,
     ) -> None:
-        """Add one record; with `sync`, return only when it is on the disk.
+        """Append one record; with `sync`, return only when it is on disk.
 
-        A record that cannot be written stays in memory and is tried again before the next one.
+        A record that cannot be written stays in memory, and is retried before the next one.
 
         Raises:
-            SessionError: the disk did not take it (full, read-only, gone). Nothing is lost yet, and
-                the conversation may continue.
+            SessionError: it cannot be written (disk full, read-only, gone). Nothing is lost yet,
+                and the conversation may continue.
         """
         line = encode(record, seq=self._next_seq, now=self._clock(), redact=redact)
         with self._io:
@@ -149,27 +149,27 @@ class Transcript:
             self._flush_to_disk()
 
     def skip_to(self, seq: int) -> None:
-        """Leave out numbers, so that a reader sees that records are missing here."""
+        """Skip numbers, so that readers detect missing records."""
         with self._io:
             self._next_seq = max(self._next_seq, seq)
 
     def sync(self) -> None:
-        """Return when all that was appended is on the disk. Raises SessionError."""
+        """Wait until all appended records are on disk. Raises SessionError."""
         with self._io:
             self._write_backlog()
         self._flush_to_disk()
 
     async def flush(self) -> None:
-        """As `sync`, without holding up the event loop. Raises SessionError."""
+        """Like `sync`, without blocking the event loop. Raises SessionError."""
         if self._dirty or self._backlog:
             await asyncio.to_thread(self.sync)
 
     def records(self) -> Iterator[Line | DamagedLine]:
-        """Yield what the file contains, first line first. Raises OSError."""
+        """Yield the lines of the file, in order. Raises OSError."""
         yield from read_forwards(self.path)
 
     def close(self) -> None:
-        """Write what is left, if the disk accepts it, and release the session for others."""
+        """Write pending records, if possible, and release the session."""
         with contextlib.suppress(SessionError):
             self.sync()
         with self._disk, self._io:
@@ -200,7 +200,7 @@ class Transcript:
             while view:
                 view = view[os.write(self._descriptor, view) :]
         except OSError as error:
-            # Half a line in the middle of the file would hide the records after it.
+            # A partial line within the file would hide the records after it.
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, self._size)
             raise SessionError(_cannot("written", self.path, error)) from error
@@ -208,8 +208,8 @@ class Transcript:
         self._dirty = True
 
     def _flush_to_disk(self) -> None:
-        # Apart from `_io`: an append on the event loop must not wait for a disk that another
-        # thread waits for.
+        # A separate lock from `_io`, so that an append on the event loop does not wait for
+        # another thread's disk flush.
         with self._disk:
             if not self._dirty or self._descriptor is None:
                 return
@@ -232,7 +232,7 @@ def lock_path(path: Path) -> Path:
 
 
 def is_open(path: Path) -> bool:
-    """Return whether some process has the session open; False where that cannot be found out."""
+    """Return whether a process has the session open; False if that is unknown."""
     try:
         descriptor = os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
@@ -259,7 +259,7 @@ def _take_lock(path: Path) -> int:
             pid = int(holder) if holder.isdigit() else None
             raise SessionLocked(path.stem, pid) from error
         raise
-    with contextlib.suppress(OSError):  # the process number is a courtesy, the lock is what matters
+    with contextlib.suppress(OSError):  # the process id is informative; only the lock matters
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
     return descriptor

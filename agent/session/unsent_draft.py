@@ -1,4 +1,4 @@
-"""What was typed and never sent: stored when the program ends, taken over by the next resume."""
+"""Stores unsent text when the program ends, and moves it to the next resumed session."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from agent.settings.project_root import find_project_root
 def store_unsent(
     agent_home: Path, launch_dir: Path, prompts: Sequence[str], draft: str, *, version: str
 ) -> None:
-    """Make a session that contains nothing else: the next `--continue` restores it to the prompt.
+    """Create a session with only unsent text, which the next `--continue` restores.
 
-    `prompts` are those that were not taken, oldest first; `draft` was not sent.
+    `prompts` are the queued prompts, oldest first; `draft` is the draft.
 
     Raises:
         OSError, SessionError: it cannot be written.
@@ -36,12 +36,12 @@ def store_unsent(
 
 
 def take_over_drafts(store: SessionStore, target: SessionInfo, session: Session) -> None:
-    """Move what was typed in newer sessions without a prompt into the draft of a resumed one.
+    """Move unsent text of newer sessions without a prompt into the draft of a resumed one.
 
-    They are removed once their words are on the disk here.
+    Those sessions are removed once their text is on disk here.
 
     Raises:
-        SessionError: the draft cannot be written; the other sessions are as they were.
+        SessionError: the draft cannot be written; the other sessions are unchanged.
     """
     unsent = store.unsent_after(target)
     if not unsent:
@@ -54,13 +54,13 @@ def take_over_drafts(store: SessionStore, target: SessionInfo, session: Session)
     draft = "\n\n".join(text for text in texts if text)
     session.transcript.append(to_json(DraftRecord(draft)), sync=True)
     for info in unsent:
-        # One that was opened in the meantime stays: its words are then in both.
+        # One that was opened in the meantime stays, and its text is in both.
         with contextlib.suppress(SessionError):
             store.delete(info.id)
 
 
 def remember_unsent(agent_home: Path, launch_dir: Path, texts: Sequence[str]) -> None:
-    """Put texts where the Up key finds them: a session that is resumed retains its own draft.
+    """Add texts to the prompt log, for the Up key, as a resumed session has its own draft.
 
     Raises:
         OSError: they cannot be written.

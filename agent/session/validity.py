@@ -1,8 +1,7 @@
-"""A history the Messages API accepts, made from whatever a transcript still contains.
-
+"""Makes a history that the Messages API accepts from the readable records of a transcript.
 Rules: it begins with a user message; every `tool_use` is answered in the very next message, by
-results in call order, and no result is without its call; nothing is empty. Where a message is
-missing, thinking after the gap is dropped as well: it is bound to every byte before it.
+results in call order, and no result is without its call; nothing is empty. If a message is
+missing, thinking after the gap is dropped, too, as it is bound to every byte before it.
 """
 
 from __future__ import annotations
@@ -25,30 +24,30 @@ _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 
 
 class Gap(Struct, frozen=True):
-    """A place in a list of messages where something is missing."""
+    """A position in a list of messages at which messages are missing."""
 
 
 class CallState(Struct, frozen=True):
-    """What the transcript records of one call beside the messages."""
+    """The state of one call, from records other than messages."""
 
     has_started: bool = False
     block: Block | None = None
-    """Its `tool_result`, when it had ended."""
+    """Its `tool_result`, if it has ended."""
 
 
 class RepairedHistory(Struct, frozen=True):
-    """A valid history and what it took."""
+    """A valid history, and the calls that had to be completed."""
 
     messages: tuple[Message, ...]
     unknown_outcomes: tuple[str, ...] = ()
-    """Names of tools whose call had started and not ended."""
+    """Names of tools whose call had started but not ended."""
     not_run: tuple[str, ...] = ()
 
 
 def make_valid(
     entries: Sequence[Message | Gap], calls: Mapping[str, CallState] | None = None
 ) -> RepairedHistory:
-    """Return the messages as a history that can be sent, changed only where it could not."""
+    """Return the messages as a valid history, with only the necessary changes."""
     return _Repair(calls or {}).run(entries)
 
 
@@ -89,7 +88,7 @@ class _Repair:
             self._mark_gap()
             return
         if not self._messages:
-            # The user's words before it are missing; the API requires a user message first.
+            # The user message before it is missing; the API requires one first.
             self._mark_gap()
             self._messages.append(
                 Message("user", (text_block("[Earlier messages were lost.]"),), "reminder")
@@ -101,7 +100,7 @@ class _Repair:
         self._open = [(b["id"], str(b["name"])) for b in unique if b.get("type") == "tool_use"]
 
     def _is_new(self, block: Block) -> bool:
-        """Note a tool call; False for one that is malformed or was there before."""
+        """Record a tool call; return False if it is malformed or a duplicate."""
         if block.get("type") != "tool_use":
             return True
         call_id = block.get("id")
@@ -133,7 +132,7 @@ class _Repair:
             self._mark_gap()
 
     def _answer_open(self, *, at_end: bool) -> None:
-        """Give every open call an answer in a message of its own."""
+        """Answer every open call in a separate message."""
         if not self._open:
             return
         answers = [self._stand_in(call_id, name, at_end=at_end) for call_id, name in self._open]
@@ -143,10 +142,10 @@ class _Repair:
         self._messages.append(Message("user", tuple(answers), "tool"))
 
     def _stand_in(self, call_id: str, name: str, *, at_end: bool) -> Block:
-        """Return the answer to a call that got none: the same on every resume.
+        """Return a substitute result for an unanswered call, the same on every resume.
 
-        What a crash left open is reported once, at the end of the history; further back it was
-        reported, and the conversation went on from exactly these words.
+        A call left open by a crash is reported once, at the end of the history; earlier ones were
+        reported before, and the conversation continued from exactly these results.
         """
         state = self._calls.get(call_id, CallState())
         if state.block is not None and state.block.get("tool_use_id") == call_id:

@@ -1,1 +1,1 @@
-"""Earlier sessions: listed, found by name or words, shown, exported."""
+"""Earlier sessions: lists, finds, shows and exports them."""

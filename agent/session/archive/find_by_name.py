@@ -1,4 +1,4 @@
-"""Sessions by what users call them: an id, the start of one, or the name a session was given."""
+"""Finds sessions by an id, the start of one, or a title."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from agent.session.archive.summaries import summarize
 from agent.session.store import SessionInfo, SessionStore
 
 MAX_LOOKED_AT: Final = 500
-"""Sessions whose title is read, the newest first."""
+"""Most sessions whose title is read, the newest first."""
 
 
 def find_session(store: SessionStore, text: str) -> SessionInfo:
-    """Find a session by its id, or else by its title, in whatever case and beginning with it.
+    """Find a session by its id, or else by the start of its title, ignoring case.
 
-    Of several the one that is called exactly so; of several of those the newest.
+    An exact match takes precedence; of several exact matches, the newest.
 
     Raises:
-        SessionError: there is none, or the beginning is that of several.
+        SessionError: there is none, or several titles start with the text.
     """
     try:
         return store.get(text)
@@ -39,7 +39,7 @@ def find_session(store: SessionStore, text: str) -> SessionInfo:
 
 
 def _find_titled(store: SessionStore, text: str) -> list[SessionInfo]:
-    """Return the newest session with this title, or else all whose title begins with it."""
+    """Return the newest session with this title, or else all whose title starts with it."""
     prefix = " ".join(text.casefold().split())
     candidates = [(_title(info), info) for info in store.list()[:MAX_LOOKED_AT]] if prefix else []
     same = [info for title, info in candidates if title == prefix]

@@ -1,7 +1,7 @@
-"""A session as it was shown, page by page from its end: for the screen, not for the model.
+"""Reads a session for display, page by page from its end.
 
-A page costs the same whatever the size of the file, and nothing of it is cached here. What was
-taken back (a rewind, a withdrawn answer) is skipped; what a compaction replaced is shown.
+The cost of a page does not depend on the size of the file, and nothing is cached here. Withdrawn
+messages (by a rewind or tombstone) are skipped; messages before a compaction are shown.
 """
 
 from __future__ import annotations
@@ -33,38 +33,38 @@ from permissions.decision import Decision
 
 PAGE_ITEMS: Final = 60
 PAGE_BYTES: Final = 1_000_000
-"""A page ends at the next good place beyond either."""
+"""Limits of a page, which ends at the next suitable record beyond either."""
 
 PastItem = Message | CompactionRecord | NoticeRecord
 
 
 class PastCall(Struct, frozen=True):
-    """How a call ended, beyond what its result contains."""
+    """How a call ended, in addition to its result."""
 
     identifier: str
     outcome: str
     elapsed_s: float
     display: DiffDisplay | TextDisplay | None = None
-    """What it changed in a file, or what the user read of its failure."""
+    """Its change of a file, or the user's text about its failure."""
     denial: Decision | None = None
-    """Who denied the call, and why; None without a denial, and where a hook stopped the turn."""
+    """The denial of the call; None if there is none, or if a hook stopped the turn."""
 
 
 class HistoryPage(Struct, frozen=True):
-    """A stretch of the past, oldest first. No call is parted from its result."""
+    """A section of the past, oldest first. No call is separated from its result."""
 
     items: tuple[PastItem, ...]
     calls: Mapping[str, PastCall] = field(default_factory=dict)
-    """By their ids; of those that never ran only the denied ones."""
+    """Calls by id; of those that never ran, only the denied ones."""
     offset: int = 0
-    """Where it starts in the file, in bytes: unlike that of any other page."""
+    """Byte offset of its start in the file, unique to the page."""
 
 
 class SessionPages:
-    """Reads one session backwards; `older` is for a thread."""
+    """Reads one session backwards; call `older` in a thread."""
 
     def __init__(self, path: Path) -> None:
-        """Nothing is read yet."""
+        """Read nothing yet."""
         self.path = path
         self._end: int | None = None
         self._is_at_start = False
@@ -73,7 +73,7 @@ class SessionPages:
 
     @property
     def is_at_start(self) -> bool:
-        """Whether there is nothing before what was read."""
+        """Whether the start of the file was reached."""
         return self._is_at_start
 
     def older(self) -> HistoryPage:
@@ -116,7 +116,7 @@ class SessionPages:
         return HistoryPage(tuple(items), calls, self._end or 0)
 
     def _records(self) -> Iterator[tuple[int, Record]]:
-        """Yield what is part of the conversation, the latest first."""
+        """Yield the records of the conversation, the latest first."""
         for line in read_backwards(self.path, end=self._end):
             record = _read(line) if isinstance(line, Line) else None
             if record is None or not isinstance(line, Line):
@@ -147,7 +147,7 @@ class SessionPages:
             case MessageRecord():
                 return record.message.uid == self._back_to
             case CompactionRecord():
-                # The summary itself is a message of no other record.
+                # The summary message is in no other record.
                 return any(m.uid == self._back_to and m.origin == "summary" for m in record.history)
             case _:
                 return False

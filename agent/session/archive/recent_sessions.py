@@ -12,15 +12,15 @@ from agent.session.archive.summaries import SessionSummary, summarize
 from agent.session.store import SessionStore
 
 _MAX_READ: Final = 12
-"""Sessions that are looked at: those without a prompt have no title."""
+"""Most sessions that are read, as those without a prompt have no title."""
 
 
 def recent_sessions(
     store: SessionStore, project_dir: Path, without: str, count: int
 ) -> tuple[SessionSummary, ...]:
-    """Return up to `count` sessions with a title, the newest first, but not the one named.
+    """Return up to `count` sessions with a title, the newest first, except `without`.
 
-    Reads files: not for the event loop. Raises nothing.
+    Reads files: do not call it on the event loop. Never raises.
     """
     return tuple(islice(_find_titled(store, project_dir, without), count))
 

@@ -1,7 +1,7 @@
-"""Search over all sessions: a SQLite full-text index beside the transcripts.
+"""Search in all sessions: an SQLite full-text index beside the transcripts.
 
-Never needed and never the truth: it can be deleted at any time and is made again from the files.
-A file is read again from where the last reading ended.
+The index is only a cache: it can be deleted at any time, and is rebuilt from the files. A file is
+read from where the last reading ended.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from permissions.base.files.private_file import make_private_file
 
 SCHEMA_VERSION: Final = 1
 MAX_TEXT_CHARACTERS: Final = 20_000
-"""Of one message; what follows is not searched."""
+"""Most indexed characters of one message."""
 _BUSY_TIMEOUT_S: Final = 2.0
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS session(
@@ -39,7 +39,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS text USING fts5(
 
 
 class SearchHit(Struct, frozen=True):
-    """One place where the words were found."""
+    """One match."""
 
     session_id: str
     path: Path
@@ -48,9 +48,9 @@ class SearchHit(Struct, frozen=True):
     role: str
     """`user`, `assistant` or `title`."""
     snippet: str
-    """The place in its surroundings; matches are between `MARK_START` and `MARK_END`."""
+    """The match with context; matched words are between `MARK_START` and `MARK_END`."""
     offset: int
-    """Of the record in the transcript."""
+    """Byte offset of the record in the transcript."""
 
 
 MARK_START: Final = "\x02"
@@ -58,10 +58,10 @@ MARK_END: Final = "\x03"
 
 
 class SessionIndex:
-    """The index file. Every method raises `sqlite3.Error` when the file is unusable."""
+    """The index file. Every method raises `sqlite3.Error` if the file is unusable."""
 
     def __init__(self, path: Path) -> None:
-        """Open or make the index (0600); an unreadable or older one is made afresh."""
+        """Open or create the index (0600); an unreadable or older one is rebuilt."""
         self._path = path
         try:
             self._connection = self._open()
@@ -71,9 +71,9 @@ class SessionIndex:
             self._connection = self._open()
 
     def refresh(self, sessions: Iterable[SessionInfo]) -> int:
-        """Bring the index up to date with the files; return how many sessions were read.
+        """Update the index from the files; return how many sessions were read.
 
-        Sessions that are not among the given ones leave the index.
+        Sessions that are not among the given ones are removed from the index.
         """
         present: set[str] = set()
         read = 0
@@ -91,7 +91,7 @@ class SessionIndex:
         return read
 
     def search(self, words: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Return places that contain all the words (the last may be a beginning), best first."""
+        """Return matches for all words (the last may be a prefix), best first."""
         query = _query(words)
         if not query:
             return ()
@@ -105,11 +105,11 @@ class SessionIndex:
         return tuple(SearchHit(r[0], Path(r[1]), *r[2:]) for r in rows)
 
     def close(self) -> None:
-        """Release the file."""
+        """Close the file."""
         self._connection.close()
 
     def _open(self) -> sqlite3.Connection:
-        # Made by us first, so that it is private from its first byte.
+        # Created by us first, so that it is private from the start.
         make_private_file(self._path)
         connection = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_S, check_same_thread=False)
         try:
@@ -150,7 +150,7 @@ class SessionIndex:
             elif line.reason == "torn":
                 break
             end = line.offset + 1
-        # The last line read is read again next time if it is the last still: its end is unknown.
+        # A last line without a newline is read again next time, as it may be incomplete.
         self._connection.execute(
             "UPDATE session SET read_to = ? WHERE id = ?", (_next_line(info.path, end), info.id)
         )
@@ -201,9 +201,9 @@ class SessionIndex:
 def search_all(
     sessions: Sequence[SessionInfo], words: str, *, cache_dir: Path, limit: int = 50
 ) -> tuple[SearchHit, ...]:
-    """Search sessions by the index in a cache directory, or without it where it cannot be had.
+    """Search sessions with the index in a cache directory, or without it if it is unusable.
 
-    Reads files that changed since the last search: call it in a thread.
+    Reads changed files: call it in a thread.
     """
     try:
         index = SessionIndex(cache_dir / "sessions.db")
@@ -217,7 +217,7 @@ def search_all(
 
 
 def scan(sessions: Iterable[SessionInfo], words: str, *, limit: int = 50) -> Iterator[SearchHit]:
-    """Search without an index, newest session first: slower, for when the index cannot be had."""
+    """Search without an index, which is slower; yields the newest session first."""
     word_list = words.casefold().split()
     if not word_list:
         return
@@ -246,13 +246,13 @@ def _hits_in(info: SessionInfo, word_list: Sequence[str]) -> Iterator[SearchHit]
 
 
 def _query(words: str) -> str:
-    """Return an FTS5 query of quoted words: nothing a user types is an operator."""
+    """Return an FTS5 query of quoted words, so that nothing is an operator."""
     parts = ['"' + word.replace('"', '""') + '"' for word in words.replace("\0", " ").split()]
     return " ".join(parts) + "*" if parts else ""
 
 
 def _next_line(path: Path, inside: int) -> int:
-    """Return where the line after a position begins (the position itself at a line's start)."""
+    """Return the start of the next line after a position (`inside` - 1 if it is incomplete)."""
     if inside == 0:
         return 0
     with path.open("rb") as stream:

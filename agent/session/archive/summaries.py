@@ -1,4 +1,4 @@
-"""What a picker shows of a session: read from its two ends, but for a title in between."""
+"""Summaries of sessions for a picker, read from both ends of the file, plus the title."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HEAD_LINES: Final = 40
 TAIL_RECORDS: Final = 60
 PREVIEW_CHARACTERS: Final = 400
 _TITLE_MARK: Final = b'"kind":"title"'
-"""In a record's line; within a text its quotes would be escaped."""
+"""Marks a title's line; within a text, its quotes would be escaped."""
 
 
 class SessionSummary(Struct, frozen=True):
@@ -44,7 +44,7 @@ class SessionSummary(Struct, frozen=True):
     modified: datetime
     size_bytes: int
     title: str
-    """Given, or the beginning of the first prompt; empty for a session without one."""
+    """The given title, or the start of the first prompt; empty if there is no prompt."""
     last_prompt: str
     last_answer: str
     cost_usd: float
@@ -52,7 +52,7 @@ class SessionSummary(Struct, frozen=True):
 
 
 def summarize(info: SessionInfo) -> SessionSummary:
-    """Return the summary of a session. Raises SessionError when its file is unreadable."""
+    """Return the summary of a session. Raises SessionError if its file is unreadable."""
     header, first_prompt = _head(info.path)
     end = _End()
     for _, record in tail(info.path, limit=TAIL_RECORDS):
@@ -81,7 +81,7 @@ class _End(Struct):
     cost_usd: float = 0.0
 
     def apply(self, record: Record) -> None:
-        """Take in the next record."""
+        """Process the next record."""
         match record:
             case TitleRecord():
                 self.title = record.title
@@ -99,7 +99,7 @@ class _End(Struct):
 
 
 def _last_title(path: Path) -> str:
-    """Return the newest title, wherever in the file it is (0.2 s for 100 MB); empty without one."""
+    """Return the newest title, anywhere in the file (0.2 s for 100 MB); empty if none."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             end = data.rfind(_TITLE_MARK)

@@ -1,4 +1,4 @@
-"""A session for reading elsewhere: Markdown, JSON or one HTML page without anything to load."""
+"""Exports a session as Markdown, JSON or one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from permissions.base.text.sanitize import sanitize
 
 ExportFormat = Literal["markdown", "json", "html"]
 _FOR_THE_MODEL: Final = frozenset({"reminder", "hook", "continuation"})
-"""What the program sent the model beside the conversation; the export omits it."""
+"""Origins of the program's notes to the model, which readable exports omit."""
 _INTERRUPTED: Final = "Interrupted."
 _FENCE = compile_late(r"^ {0,3}(`{3,})", re.MULTILINE)
 
@@ -49,9 +49,9 @@ details summary{cursor:pointer;opacity:.75}.notice{opacity:.7;font-size:.9rem}
 def export(path: Path, form: ExportFormat) -> str:
     """Return a session's whole conversation as text.
 
-    The whole conversation is in it, also what a compaction replaced for the model, and the
-    messages of each agent behind the call that started it. JSON holds every message; the forms for
-    reading leave out the program's own notes for the model.
+    It includes messages before a compaction, and the messages of each agent after the call that
+    started it. JSON contains every message; the readable forms omit the program's notes to the
+    model.
 
     Raises:
         SessionError: the file cannot be read.
@@ -70,7 +70,7 @@ def export(path: Path, form: ExportFormat) -> str:
 
 
 def _agents_of(path: Path) -> dict[str, list[Record]]:
-    """Return the messages of a session's agents, by the call that each worked for."""
+    """Return the messages of a session's agents, by the call that started each."""
     by_call: dict[str, list[Record]] = {}
     for file in sorted((path.with_suffix("") / "agents").glob("*.jsonl")):
         records = [*_records(file)]
@@ -82,7 +82,7 @@ def _agents_of(path: Path) -> dict[str, list[Record]]:
 
 
 def _with_agents(records: Iterable[Record], agents: dict[str, list[Record]]) -> Iterator[Record]:
-    """Yield records, with those of agents behind their calls, and the rest of these at the end."""
+    """Yield records, with those of agents after their calls, and the remaining ones at the end."""
     yield from _behind_calls(records, agents)
     while agents:
         yield from _behind_calls(agents.pop(next(iter(agents))), agents)
@@ -152,7 +152,7 @@ def _json(records: Sequence[Record]) -> str:
 
 
 def parts_of(records: Sequence[Record]) -> list[str]:
-    """Return what there is to read of records, as blocks of Markdown."""
+    """Return the readable content of records, as blocks of Markdown."""
     parts: list[str] = []
     for record in records:
         match record:

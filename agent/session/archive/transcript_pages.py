@@ -1,6 +1,6 @@
-"""Parts of a transcript as Markdown, read from its end backwards, and on from where it ended.
+"""Reads parts of a transcript as Markdown, backwards from an offset or forwards from one.
 
-The time of each depends on its own length, not on that of the file.
+The time depends on the length of the part, not on that of the file.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from agent.session.record_lines import DamagedLine, Line, decode, read_backwards
 
 
 class TranscriptPage(Struct, frozen=True):
-    """Some records that follow each other."""
+    """A sequence of records."""
 
     text: str
     start: int
-    """Offset of the first of them, in bytes; 0 is the beginning of the file."""
+    """Byte offset of the first record; 0 is the start of the file."""
     end: int
-    """Offset behind the last of them."""
+    """Byte offset after the last record."""
 
 
 def page_before(path: Path, end: int | None, *, chars: int) -> TranscriptPage:
-    """Return about so many characters of what precedes an offset, or the end of the file.
+    """Return about `chars` characters before an offset, or before the end of the file.
 
     Raises SessionError.
     """
@@ -39,7 +39,7 @@ def page_before(path: Path, end: int | None, *, chars: int) -> TranscriptPage:
 
 
 def page_after(path: Path, start: int) -> TranscriptPage:
-    """Return what follows an offset, whole lines only. Raises SessionError."""
+    """Return the complete lines after an offset. Raises SessionError."""
     try:
         with path.open("rb") as file:
             file.seek(start)

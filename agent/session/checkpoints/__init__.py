@@ -1,1 +1,1 @@
-"""Files as they were before each change, and the way back to them."""
+"""Stores files before each change, and restores them."""

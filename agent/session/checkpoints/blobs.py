@@ -1,4 +1,4 @@
-"""Copies of file contents named by their hash: each content is stored once, outside the project."""
+"""Stores file contents by hash: each content once, outside the project."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec import Struct
 from permissions.base.files.private_file import make_private_dir, write_private
 
 MAX_BLOB_BYTES: Final = 50_000_000
-"""A larger file is not stored; a restore reports it."""
+"""A larger file is not stored; a restore reports that."""
 
 
 LOG_NAME: Final = "checkpoints.jsonl"
@@ -21,21 +21,21 @@ FILES_NAME: Final = "files"
 
 
 def copy_snapshots(source: Path, target: Path) -> None:
-    """Give a session's snapshots to a copy of it; contents are shared, not doubled. Raises OSError.
+    """Copy a session's snapshots for a copy of the session; contents are shared. Raises OSError.
 
-    `source` and `target` are the sessions' own directories; nothing happens where there are none.
+    `source` and `target` are the sessions' directories; does nothing if there are no snapshots.
     """
     log = source / LOG_NAME
     if not log.exists():
         return
     BlobStore(source / FILES_NAME).link_all(target / FILES_NAME)
-    # Up to the last whole line: the original may be in use.
+    # Up to the last complete line, as the original may be in use.
     data = log.read_bytes()
     write_private(target / LOG_NAME, data[: data.rfind(b"\n") + 1])
 
 
 class PathState(Struct, frozen=True):
-    """A path as it was at one moment."""
+    """The state of a path at one moment."""
 
     type: Literal["file", "absent", "link", "not_kept"]
     digest: str = ""
@@ -43,7 +43,7 @@ class PathState(Struct, frozen=True):
     mode: int = 0
     size: int = 0
     detail: str = ""
-    """A link's target; for `not_kept` the reason, for users."""
+    """A link's target; for `not_kept`, the reason, for users."""
 
     def to_json(self) -> dict[str, object]:
         """Return the state as JSON."""
@@ -57,7 +57,7 @@ class PathState(Struct, frozen=True):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> PathState:
-        """Return the state. Raises KeyError, TypeError or ValueError for anything else."""
+        """Parse a state. Raises KeyError, TypeError or ValueError if it is invalid."""
         kind = data["type"]
         if kind not in ("file", "absent", "link", "not_kept"):
             raise ValueError(f"unknown file state {kind!r}")
@@ -66,7 +66,7 @@ class PathState(Struct, frozen=True):
         )
 
     def same_as(self, other: PathState) -> bool:
-        """Whether both have the same content, kind and executability."""
+        """Return whether both have the same type, content and executable bits."""
         return (self.type, self.digest, self.mode & 0o111) == (
             other.type,
             other.digest,
@@ -75,7 +75,7 @@ class PathState(Struct, frozen=True):
 
 
 class Snapshot(Struct, frozen=True):
-    """One path before one change."""
+    """The state of one path before one change."""
 
     turn_id: str
     tool_use_id: str
@@ -89,17 +89,17 @@ class BlobStore:
     """Contents by hash in one directory (0700), files of 0600."""
 
     def __init__(self, directory: Path) -> None:
-        """The directory is made with the first content."""
+        """The directory is created with the first content."""
         self._directory = directory
         self._states: dict[str, tuple[tuple[int, int, int, int], PathState]] = {}
 
     @property
     def directory(self) -> Path:
-        """Where contents are."""
+        """The directory of the contents."""
         return self._directory
 
     def capture(self, path: Path, *, store: bool = True, sync: bool = True) -> PathState:
-        """Return a path's state now, its content stored unless `store` is off (then only hashed).
+        """Return a path's current state; store its content, or only hash it without `store`.
 
         Links are not followed. `sync` as for `put`.
 
@@ -117,7 +117,7 @@ class BlobStore:
         if status.st_size > MAX_BLOB_BYTES:
             size = f"{status.st_size:,} bytes"
             return PathState("not_kept", size=status.st_size, detail=f"too large ({size})")
-        # A file that was stored and not changed since is not read again.
+        # A file that has not changed since it was stored is not read again.
         identity = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         cached_state = self._states.get(str(path))
         if cached_state is not None and cached_state[0] == identity:
@@ -133,7 +133,7 @@ class BlobStore:
         return state
 
     def put(self, data: bytes, *, sync: bool = True) -> str:
-        """Store a content and return its hash; without `sync` a power cut may lose it.
+        """Store a content and return its hash; without `sync`, a power failure may lose it.
 
         Raises OSError.
         """
@@ -147,8 +147,8 @@ class BlobStore:
         """Return a content.
 
         Raises:
-            OSError: it is not there.
-            ValueError: what is there is not what was stored.
+            OSError: it does not exist.
+            ValueError: the stored content is damaged.
         """
         data = self._path(digest).read_bytes()
         if hashlib.sha256(data).hexdigest() != digest:
@@ -156,7 +156,7 @@ class BlobStore:
         return data
 
     def link_all(self, target: Path) -> None:
-        """Make every content available to another store as well. Raises OSError."""
+        """Make every content available in another directory, too. Raises OSError."""
         for path in self._directory.glob("??/*"):
             copy = target / path.parent.name / path.name
             make_private_dir(copy.parent)
@@ -165,7 +165,7 @@ class BlobStore:
             except FileExistsError:
                 continue
             except OSError:
-                # Some file systems have no links.
+                # Some file systems do not support links.
                 write_private(copy, path.read_bytes())
 
     def _path(self, digest: str) -> Path:

@@ -1,7 +1,7 @@
-"""Files as they were before each change, so that a turn can be undone, file by file, and redone.
+"""Stores files before each change, so that turns can be undone, file by file, and redone.
 
-Snapshots are outside the project, in the session's directory; a log beside them has the state
-of each path before each turn. Next: `agent.session.checkpoints.blobs`,
+Snapshots are stored in the session's directory, outside the project; a log beside them has the
+state of each path before each change. Next: `agent.session.checkpoints.blobs`,
 `agent.session.checkpoints.worktree`.
 """
 
@@ -27,24 +27,24 @@ from permissions.base.text.failure_text import error_reason
 
 
 class FileChange(Struct, frozen=True):
-    """What restoring does to one path."""
+    """What a restore does to one path."""
 
     path: Path
     action: Literal["write", "delete", "cannot"]
     current: PathState
     target: PathState
     detail: str = ""
-    """For `cannot`: why, for users."""
+    """For `cannot`, the reason, for users."""
 
 
 class Preview(Struct, frozen=True):
-    """What a restore would do; nothing has happened yet."""
+    """What a restore would do, without having done it."""
 
     turn_id: str
     changes: tuple[FileChange, ...]
-    """By path; files that are already as they were are left out."""
+    """Changes by path, without files that already have the old state."""
     not_covered: tuple[str, ...]
-    """Effects of commands that no snapshot covers, for users."""
+    """Possible changes by commands that no snapshot covers, for users."""
 
 
 class RestoreResult(Struct, frozen=True):
@@ -53,11 +53,11 @@ class RestoreResult(Struct, frozen=True):
     done_changes: tuple[FileChange, ...]
     failures: tuple[tuple[FileChange, str], ...]
     redo_id: str
-    """Give it to `preview` and `restore` to take the restore back."""
+    """Pass it to `preview` and `restore` to revert the restore."""
 
 
 class _FileEdit(Struct):
-    """One call's change of one file."""
+    """A call's change of one file."""
 
     path: Path
     old_state: PathState
@@ -76,7 +76,7 @@ class Checkpoints:
         turn_id: Callable[[], str],
         may_write: Callable[[Path], bool],
     ) -> None:
-        """`folder` is the session's own; `turn_id` names the prompt being worked on."""
+        """`directory` is the session's; `turn_id` returns the id of the current turn."""
         self._log_path = directory / LOG_NAME
         self._blobs = BlobStore(directory / FILES_NAME)
         self._worktree = worktree
@@ -92,10 +92,10 @@ class Checkpoints:
         self._read_log()
 
     async def before_change(self, path: Path, *, tool_use_id: str) -> None:
-        """Store the file at a canonical path, or record its absence.
+        """Store the file at a canonical path, or record that it does not exist.
 
         Raises:
-            ToolError: it cannot be stored; the change must not happen then.
+            ToolError: it cannot be stored; then the change must not happen.
         """
         async with self._lock:
             try:
@@ -107,27 +107,27 @@ class Checkpoints:
                 ) from error
 
     async def after_change(self, tool_use_id: str) -> None:
-        """Remember what a call made of its file, so that `undo` can see whether it still stands."""
+        """Remember a file's state after a call, so that `undo` detects later changes."""
         if (edit := self._edits.get(tool_use_id)) is not None:
             async with self._lock:
                 edit.new_state = await asyncio.to_thread(self._current_state, edit.path)
 
     async def before_command(self, tool_use_id: str) -> tuple[str, ...]:
-        """Store what a shell command might change; return what is not covered.
+        """Store files that a shell command might change; return texts about what is not covered.
 
-        Never raises: an incomplete undo does not stop a command, it is reported instead.
+        Never raises: an incomplete undo does not prevent a command, but is reported.
         """
         async with self._lock:
             return await asyncio.to_thread(self._before_command, tool_use_id, self._turn_id())
 
     async def after_command(self, tool_use_id: str) -> None:
-        """Fetch from git how the files were that the command changed. Never raises."""
+        """Get the old content of files that the command changed from git. Never raises."""
         async with self._lock:
             await asyncio.to_thread(self._after_command, tool_use_id, self._turn_id())
 
     @property
     def turns(self) -> tuple[str, ...]:
-        """Turns with snapshots, oldest first; redo ids of restores among them."""
+        """Ids of turns with snapshots, oldest first, including redo ids of restores."""
         return tuple(self._turns)
 
     def files_of(self, turn_id: str) -> tuple[Path, ...]:
@@ -136,16 +136,16 @@ class Checkpoints:
         return tuple(sorted(set(paths)))
 
     async def changes_of(self, turn_id: str) -> tuple[TurnChange, ...]:
-        """Return what a turn changed, by path; files that it left as they were are left out."""
+        """Return a turn's changes by path, without unchanged files."""
         async with self._lock:
             snapshots = tuple(self._snapshots)
             return await asyncio.to_thread(turn_changes, snapshots, turn_id, self._blobs)
 
     async def preview(self, turn_id: str, paths: Iterable[Path] | None = None) -> Preview:
-        """Describe what going back to before a turn would change; with `paths`, only there.
+        """Return what a restore to the state before a turn would change; `paths` limits it.
 
         Raises:
-            SessionError: no snapshot belongs to that turn.
+            SessionError: the turn has no snapshots.
         """
         async with self._lock:
             return await asyncio.to_thread(self._preview, turn_id, paths)
@@ -153,24 +153,24 @@ class Checkpoints:
     async def restore(
         self, turn_id: str, paths: Iterable[Path] | None = None, *, redo_id: str
     ) -> RestoreResult:
-        """Restore files as they were before a turn; the present is stored first, under `redo_id`.
+        """Restore files to their state before a turn; the current state is stored as `redo_id`.
 
-        A file that fails is reported, the others are restored. Raises SessionError when the present
-        cannot be stored: nothing has changed then.
+        Failures of single files are reported, and the others are restored. Raises SessionError if
+        the current state cannot be stored, without having changed anything.
         """
         async with self._lock:
             return await asyncio.to_thread(self._restore, turn_id, paths, redo_id)
 
     async def undo(self, tool_use_ids: Sequence[str], *, redo_id: str) -> RestoreResult:
-        """Restore the files of some calls, in their order, as they were before the first of them.
+        """Restore the files of some calls, given in order, to their state before the first.
 
-        A file that changed since is reported and stays. As `restore` otherwise.
+        A file that changed since is reported and not restored. Otherwise like `restore`.
         """
         async with self._lock:
             return await asyncio.to_thread(self._undo, tool_use_ids, redo_id)
 
     def close(self) -> None:
-        """Release the log."""
+        """Close the log."""
         if self._log is not None:
             self._log.close()
             self._log = None
@@ -194,7 +194,7 @@ class Checkpoints:
                 if path in already:
                     continue
                 try:
-                    # One flush per file would delay the first command for seconds.
+                    # Flushing each file would delay the first command by seconds.
                     state = self._blobs.capture(path, sync=False)
                 except PermissionError:
                     state = PathState("not_kept", detail="no permission to read it")
@@ -217,7 +217,7 @@ class Checkpoints:
                         content = self._worktree.at_commit(listing.head, path)
                         self._note(path, self._from_commit(content), tool_use_id, turn_id)
                         already.add(path)
-            # Whatever is there now and was not before did not exist when the command started.
+            # Files that are new now did not exist when the command started.
             for path in self._worktree.changed_files().new_since(listing):
                 if path not in already:
                     self._note(path, PathState("absent"), tool_use_id, turn_id)
@@ -307,7 +307,7 @@ class Checkpoints:
         return Preview(turn_id, tuple(c for c in changes if c is not None), tuple(gaps))
 
     def _targets(self, turn_id: str, first: int) -> dict[Path, PathState]:
-        """Return what each file was before a turn, and before all that followed it."""
+        """Return the state of each file before a turn, which later turns do not affect."""
         is_redo = turn_id.startswith(REDO)
         targets: dict[Path, PathState] = {}
         for snapshot in self._snapshots:
@@ -346,7 +346,7 @@ class Checkpoints:
             of_path = [edit for edit in edits if edit.path == path]
             target, current = of_path[0].old_state, self._current_state(path)
             expected_states = [edit.new_state for edit in of_path]
-            # Between two calls it stayed as the first had left it, else more would be taken back.
+            # The file must not have changed between two calls, else more would be undone.
             next_states = [*(edit.old_state for edit in of_path[1:]), current]
             pairs = zip(expected_states, next_states, strict=True)
             if all(one is not None and one.same_as(other) for one, other in pairs):
@@ -379,7 +379,7 @@ class Checkpoints:
 
     def _apply(self, change: FileChange) -> None:
         path = change.path
-        # A directory on the way that became a link would lead the write elsewhere.
+        # A parent directory that became a link would redirect the write.
         if os.path.realpath(path.parent) != str(path.parent):
             raise ToolError(f"{path.parent} is a link now")
         if not self._may_write(path):

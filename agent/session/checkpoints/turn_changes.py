@@ -1,4 +1,4 @@
-"""What one prompt changed in files: each as it was before it, and as it was after it.
+"""The file changes of one turn: each file before and after it.
 
 Next: `agent.session.checkpoints.checkpoint`, which stores the files.
 """
@@ -17,34 +17,34 @@ from permissions.base.files.plain_file import read_plain
 from permissions.base.text.failure_text import error_reason
 
 REDO: Final = "redo-"
-"""Begins the ids under which the present is stored before files are restored."""
+"""Prefix of ids under which the current state is stored before a restore."""
 UNDO: Final = f"{REDO}undo-"
-"""Of those the ones before edits are taken back."""
+"""Prefix of ids for states before edits are undone."""
 MAX_BYTES: Final = 2_000_000
-"""Of one file; larger ones are named and not compared."""
+"""Largest file to compare; larger ones are only named."""
 MAX_FILE_BYTES: Final = 20_000_000
-"""Of one file as it is now; larger ones are not even read."""
+"""Largest current file to read."""
 
 
 class TurnChange(Struct, frozen=True):
-    """One file that a turn may have changed, and did."""
+    """One file that a turn changed."""
 
     path: Path
     old_text: str | None
-    """None: there was no file."""
+    """None if there was no file."""
     new_text: str | None
-    """None: there is no file."""
+    """None if there is no file."""
     note: str = ""
-    """Why the texts are not there, for users; both are empty then."""
+    """Why there are no texts, for users; both are empty then."""
 
 
 def turn_changes(
     snapshots: Sequence[Snapshot], turn_id: str, blobs: BlobStore
 ) -> tuple[TurnChange, ...]:
-    """Return the files that differ, by path.
+    """Return the changed files of a turn, by path.
 
-    A file is afterwards as the next turn that touched it found it, or as it is now. That the user
-    took an edit back, and that back again, belongs to the turn of that edit.
+    A file's state after the turn is that before the next turn that touched it, or the current
+    one. Undoing an edit, and redoing it, counts for the turn of the edit.
     """
     first: dict[Path, Snapshot] = {}
     for snapshot in snapshots:
@@ -90,7 +90,7 @@ def _change(
 
 
 class _NoText(Exception):
-    """There is nothing to compare line by line."""
+    """The content is not text that can be compared by lines."""
 
 
 def _content(state: PathState, read: Callable[[], bytes]) -> bytes | None:

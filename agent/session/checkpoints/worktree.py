@@ -1,6 +1,6 @@
-"""Which files of a project a command may change, and how they were: asked of git, or by walking.
+"""Finds files that a command may change, and their old content, with git or by a directory walk.
 
-What git stores needs no copy before a command: afterwards its old content is still in the
+Files committed in git need no copy before a command, as their old content stays in the
 repository. So only changed and untracked files are copied first.
 """
 
@@ -29,31 +29,31 @@ _SKIPPED: Final = frozenset(
     {".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules", ".tox", ".mypy_cache"}
 )
 _SUBMODULES: Final = ("--ignore-submodules=dirty",)
-"""They are not entered: each has a configuration of its own."""
+"""Submodules are not entered, as each has its own configuration."""
 
 
 class Listing(Struct, frozen=True):
-    """Files worth a copy before a command runs."""
+    """Files to copy before a command runs."""
 
     paths: tuple[Path, ...]
     not_covered: tuple[str, ...] = ()
-    """What is left out, for users."""
+    """What is omitted, for users."""
     head: str | None = None
     """The commit whose files need no copy; None without git."""
     found_paths: frozenset[Path] = frozenset()
-    """All files found, also those left out for a limit."""
+    """All files found, including those omitted because of a limit."""
     method: Literal["git", "walk", "walk, incomplete"] = "walk"
-    """Two listings show what is new only when both were made by the same, complete method."""
+    """Two listings are comparable only if both used the same, complete method."""
 
     def new_since(self, earlier: Listing) -> tuple[Path, ...]:
-        """Return files that did not exist at an earlier listing; empty where that is unsure."""
+        """Return files that are not in an earlier listing; empty if they are not comparable."""
         if self.method != earlier.method or self.method == "walk, incomplete":
             return ()
         return tuple(path for path in self.paths if path not in earlier.found_paths)
 
 
 class Worktree:
-    """The project's files. Git runs only where the directory is trusted."""
+    """The project's files. Git runs only if the directory is trusted."""
 
     def __init__(self, root: Path, programs: ReadingPrograms, *, use_git: bool) -> None:
         """`root` is canonical."""
@@ -62,7 +62,7 @@ class Worktree:
         self._use_git = use_git and os.path.exists(root / ".git")
 
     def changed_files(self) -> Listing:
-        """Return changed and untracked files, or without git all files, up to the limits."""
+        """Return changed and untracked files, or all files without git, within the limits."""
         if self._use_git:
             head = self._git("rev-parse", "--verify", "-q", "HEAD")
             status = self._compare(
@@ -93,13 +93,13 @@ class Worktree:
         )
 
     def changed_since(self, head: str) -> tuple[Path, ...]:
-        """Return tracked files that differ from a commit now."""
+        """Return tracked files that currently differ from a commit."""
         options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", *_SUBMODULES)
         names = self._compare("diff", *options, head)
         return tuple(self.root / os.fsdecode(n) for n in (names or b"").split(b"\0") if n)
 
     def at_commit(self, head: str, path: Path) -> tuple[bytes, int] | None:
-        """Return content and mode of a file in a commit; None where it is not in it."""
+        """Return content and mode of a file in a commit; None if it is not in it."""
         relative = str(path.relative_to(self.root))
         entry = self._git("ls-tree", "-z", head, "--", relative)
         if not entry:
@@ -107,7 +107,7 @@ class Worktree:
         mode = int(entry.split(b" ", 1)[0], 8)
         if not stat.S_ISREG(mode):
             return None
-        # With the filters that were accepted: what they would write is what was there.
+        # With the accepted filters, as their output is what was on disk.
         data = self._git("cat-file", "--filters", f"{head}:{relative}")
         return None if data is None else (data, mode & 0o777)
 
@@ -118,7 +118,7 @@ class Worktree:
                 yield Path(where, name)
 
     def _compare(self, *arguments: str) -> bytes | None:
-        """Return the output of a command that hashes files; the repository's filters are off."""
+        """Return the output of a command that hashes files, without the repository's filters."""
         listing = self._git(*FILTER_QUERY)
         if listing is None:
             return None
@@ -136,7 +136,7 @@ class Worktree:
 
 
 def _limit_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Return the files within the limits, and a note about the others."""
+    """Return the files within the limits, and a note about omitted ones."""
     within_limits: list[Path] = []
     total = 0
     left_out = 0
