@@ -116,7 +116,7 @@ class AnthropicClient:
         self._capabilities[model] = self.known_capabilities(model).within(window, output)
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
-        """Count the prompt's tokens; None where the endpoint does not count."""
+        """Return the prompt's token count, or None if the endpoint does not count tokens."""
         body = request_body(request, self.known_capabilities(request.model))
         names = ("model", "messages", "system", "tools", "tool_choice", "thinking")
         question = {name: body[name] for name in names if name in body}

@@ -30,14 +30,14 @@ class ModelRequest(Struct, frozen=True):
     max_tokens: int
     effort: Effort | None = None
     thinking: bool = True
-    """Ask for adaptive thinking with summaries where the model has it."""
+    """Whether to ask for thinking, with summaries if it is adaptive."""
     tool_choice: dict[str, object] | None = None
     betas: tuple[str, ...] = ()
     extra_body: Mapping[str, object] = field(default_factory=dict)
     output_schema: Mapping[str, object] | None = None
-    """JSON schema that the answer's text must follow, where the endpoint can enforce it."""
+    """JSON schema that the answer's text must follow, if the endpoint can enforce it."""
     compaction: str | None = None
-    """Instructions for a signed summary of all messages, in place of an answer."""
+    """Instructions for a signed summary of all messages, instead of an answer."""
     without: frozenset[str] = frozenset()
     """Features that the endpoint does not support: `cache_control`, `effort`, `thinking`, `betas`,
     `context_management`, `signed_compaction`, `strict`, `output_schema`, `reasoning_text`,
@@ -111,8 +111,8 @@ class ModelError(AgentError):
 
     `kind` is the error code or type of the endpoint (`overloaded_error`, `rate_limit_error`,
     `authentication_error`, …) or one of our own: `connection`, `unreachable`, `timeout`, `stalled`,
-    `cut`, `malformed`, `redirected`, `not_configured`. `status` is None where no response came (or
-    the error arrived inside a stream). `phase` is how far the response had got.
+    `cut`, `malformed`, `redirected`, `not_configured`. `status` is None if no response arrived (or
+    the error was inside a stream). `phase` is how far the response had got.
     """
 
     def __init__(
@@ -197,7 +197,7 @@ class ModelClient(Protocol):
         ...
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
-        """Return the prompt's token count, or None where the endpoint does not count."""
+        """Return the prompt's token count, or None if the endpoint does not count tokens."""
         ...
 
     async def aclose(self) -> None:

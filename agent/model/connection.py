@@ -119,7 +119,7 @@ async def open_stream(
 
 async def error_body(response: httpx2.Response) -> bytes:
     """Return the body of an error, limited by `bound_body`; empty if it cannot be decompressed."""
-    import httpx2  # loaded: there is an answer
+    import httpx2  # already loaded with the client
 
     with contextlib.suppress(httpx2.DecodingError):
         return await response.aread()
@@ -179,7 +179,7 @@ async def bound_body(response: httpx2.Response, error_s: float) -> None:
     the connection breaks, or at `MAX_ERROR_BYTES`. Reading too large a body of any other response
     raises ModelError.
     """
-    import httpx2  # loaded: there is an answer
+    import httpx2  # already loaded with the client
 
     body = cast("httpx2.AsyncByteStream", response.stream)
     if response.is_error:
@@ -212,7 +212,7 @@ async def _bounded_pieces(body: httpx2.AsyncByteStream) -> AsyncIterator[bytes]:
 
 
 async def _error_pieces(body: httpx2.AsyncByteStream, error_s: float) -> AsyncIterator[bytes]:
-    import httpx2  # loaded: there is an answer
+    import httpx2  # already loaded with the client
 
     remaining = MAX_ERROR_BYTES
     deadline = time.monotonic() + error_s

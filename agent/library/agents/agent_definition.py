@@ -96,7 +96,7 @@ class AgentBase(Generic[TContext]):
 
 @dataclass
 class Agent(AgentBase[TContext]):
-    """An agent; give it to `Runner.run`."""
+    """An agent, which `Runner.run` runs."""
 
     instructions: Instructions = None
     """The system prompt, or a function of context and agent that returns it."""

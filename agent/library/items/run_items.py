@@ -172,7 +172,7 @@ class CompactionItem(RunItemBase):
 
 @dataclass(eq=False)
 class ToolApprovalItem(_OfCall):
-    """A call that waits for approval; give it to `RunState.approve` or `reject`."""
+    """A call that waits for approval; pass it to `RunState.approve` or `reject`."""
 
     tool_name: str | None = None
     type: str = "tool_approval_item"

@@ -69,7 +69,7 @@ def compiled_tools(tools: Iterable[Mapping[str, object]]) -> list[Mapping[str, o
 def compiled_schema(schema: object) -> dict[str, object] | None:
     """Return the part of a schema that the endpoint compiles; the rest goes into descriptions.
 
-    None where this would change which calls are valid: objects with arbitrary members, values of
+    None if this would change which calls are valid: objects with arbitrary members, values of
     any type, recursive references.
     """
     definitions = record(schema, "$defs") if isinstance(schema, Mapping) else {}
