@@ -252,7 +252,7 @@ def _query(words: str) -> str:
 
 
 def _next_line(path: Path, inside: int) -> int:
-    """Return the start of the next line after a position (`inside` - 1 if it is incomplete)."""
+    """Return where the first line at or after a position starts; `inside` - 1 if none does."""
     if inside == 0:
         return 0
     with path.open("rb") as stream:
