@@ -1,4 +1,4 @@
-"""What a conversation exposes, read only: commands, panels, the screen.
+"""Read-only facts about a conversation, for commands, panels and the screen.
 
 Imports nothing at run time, because the first frame of the screen waits for this module.
 """

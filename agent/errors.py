@@ -8,7 +8,7 @@
     │   ├── SessionLocked   another process appends to this session
     │   └── SeveralSessions an abbreviated id matches several sessions
     ├── OutputError         the answer cannot be written to its destination
-    ├── SwitchRefused       a hook refuses the use of another model
+    ├── SwitchRefused       another model cannot be used
     └── ModelError          one model request failed (agent.model.client)
 
 A tool never raises through the loop: its failures are results (`agent.tools.lifecycle`).
@@ -34,7 +34,7 @@ class FlagError(ConfigError, UsageError):
 
 
 class SwitchRefused(AgentError):
-    """A PreModelSwitch hook objects; the model stays."""
+    """The model is not switched: a PreModelSwitch hook refuses, or its provider cannot be used."""
 
 
 class SessionError(AgentError):

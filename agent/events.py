@@ -1,4 +1,4 @@
-"""The agent event stream: one frozen dataclass per kind, one union, `AgentEvent`.
+"""The agent event stream: one frozen record per kind, one union, `AgentEvent`.
 
 Order within one prompt (one `turn_id`): `MessageCommitted` of the user's message, then per model
 request `RequestStart`, deltas, `Complete`, `MessageCommitted`; then per tool call `ToolDispatch` …

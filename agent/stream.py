@@ -172,7 +172,7 @@ class EventStream:
             work: ends the run when it returns or raises.
             record: awaited for each event before anybody receives it.
             show: transforms the events that the returned run yields.
-            listeners: called for each event, each from a buffer of its own.
+            listeners: called for each event, each with its own buffer.
         """
         self._record = record
         return StreamRun(self, work, self.subscribe(show=show), listeners)

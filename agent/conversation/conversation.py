@@ -69,7 +69,7 @@ class Conversation:
         self.agents = parts.agents
         self.workflows = parts.workflows
         self.recovery = parts.ports.recovery
-        """How failed requests are retried."""
+        """Recovery of failed requests."""
         parts.gate.on_mode_change(lambda mode: self._background.start(recorder.mode(str(mode))))
 
     @property

@@ -89,11 +89,11 @@ class ModelInUse:
         self.totals.context_window = self.capabilities.context_window
         self._on_effort = on_effort
         self.served_tools: Callable[[], Sequence[dict[str, object]]] = tuple
-        """Which the endpoint runs itself."""
+        """Returns the tools that the endpoint runs itself."""
         self.advisor_tools: Callable[[], Sequence[dict[str, object]]] = tuple
-        """By which the model consults another one; offered behind all other tools."""
+        """Returns the tools for consulting another model; they follow all other tools."""
         self.advisor_notes: Callable[[bool], Sequence[str]] = lambda _: ()
-        """What it has to know of them before a prompt; True for an opening."""
+        """Returns notes about the advisor before a prompt; the argument is True for an opening."""
 
     async def set_model(self, model: str) -> None:
         """Use another model from the next request on.

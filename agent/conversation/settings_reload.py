@@ -62,12 +62,12 @@ class LiveSettings:
         self._sandbox = sandbox
         self._stamps = _stamps(settings.watched_files)
         self._problem = ""
-        """Why the files as they are now do not count; empty while they do."""
+        """Why the current files cannot be used; empty if they can."""
         self._refused_settings: Settings | None = None
-        """The settings in the files now, where a hook refuses them."""
+        """The settings in the files, if a hook refused them."""
         self._one_at_a_time = asyncio.Lock()
-        """Locked while the files are read and their settings applied: a caller that comes meanwhile
-        waits, and finds it done. An older state is never applied after a newer one."""
+        """Held while files are read and applied: concurrent callers wait and then find nothing to
+        do, and an older state is never applied after a newer one."""
         self._stop = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 

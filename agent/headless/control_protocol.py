@@ -65,7 +65,7 @@ class Control:
         """Prompts that wait for the one that runs, by their sender's ids; what is removed from it
         never runs."""
         self._slow_answers: set[asyncio.Future[None]] = set()
-        """Requests that wait for a model; an interrupt does not wait behind them."""
+        """Tasks of requests that wait for a model, so that they do not delay an interrupt."""
         self._first_model = ""
         self._suggest: Suggest = lambda _request, _pending: ()
 

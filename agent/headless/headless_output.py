@@ -399,8 +399,8 @@ class HeadlessOutput:
         self._write(_json(value))
 
     def _write(self, text: str) -> None:
-        # A file or a pipe receives it as it is; a terminal would obey it, also the C1 controls that
-        # JSON may contain.
+        # Files and pipes get the raw text; a terminal would interpret control sequences, including
+        # C1 controls, which JSON may contain.
         text = sanitize(text) if self._stdout.isatty() else text
         try:
             self._stdout.write(text + "\n")

@@ -42,13 +42,13 @@ class StreamInput:
         """How many lines the thread may still read ahead."""
         self._prompts: asyncio.Queue[Prompt | Exception | None] = asyncio.Queue(MAX_WAITING)
         self._waiting_prompts: dict[str, Prompt] = {}
-        """Those of `_prompts` that their sender can name, by its id."""
+        """The queued prompts that have a sender's id, by that id."""
         control.waiting_prompts = self._waiting_prompts
         self._stop = asyncio.Event()
         self._has_no_end = _holds_both_ends(descriptor)
-        """Whether nothing but the end of all work ends the prompts: no writer can."""
+        """Whether the input never ends; the run then ends when all work is done."""
         self._ahead: list[bytes | None] = []
-        """Lines that were looked at and belong to what follows."""
+        """Lines that were read ahead and not handled yet."""
 
     def begin(self) -> None:
         """Start to read lines."""

@@ -82,7 +82,7 @@ class Span:
         self.started_at = tracer.wall_clock()
         self._start_s = tracer.clock()
         self.status: SpanStatus | None = None
-        """None while it is open."""
+        """The status; None while the span is open."""
 
     @property
     def age_s(self) -> float:

@@ -1,4 +1,4 @@
 """What to do when a model request fails: retry, fall back, degrade or fail. All of it is pure.
 
-Read next: `classify` (what went wrong), `ladder` (what to do about it), `retry` (when).
+Read next: `classify` (what went wrong), `escalation` (what to do about it), `retry` (when).
 """

@@ -174,7 +174,7 @@ _BROKEN_THINKING: Final = (
 """The thinking of an earlier answer is no longer accepted; the request works without it."""
 
 _WANTS_THINKING: Final = r"must start with a thinking block|\bexpected `?thinking`?\b"
-"""Older models require the thinking of an answer, which is gone: they work with thinking off."""
+"""Older models require the thinking of an answer, which was dropped; without thinking they work."""
 
 _NOT_COMPILED: Final = (
     r"\bgrammar\b.{0,40}\b(too (large|complex)|timed out|inefficient)\b"

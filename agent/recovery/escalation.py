@@ -48,7 +48,7 @@ class Degrade(Struct, frozen=True):
     """Send the request again without a feature that the endpoint does not accept."""
 
     feature: str
-    """A field of `agent.recovery.classify`, such as `cache_control` or `kept_thinking`."""
+    """A feature as named in `agent.recovery.classify`, such as `cache_control`."""
     reason: str
     type: Literal["degrade"] = "degrade"
 

@@ -1,4 +1,4 @@
-"""An example for each setting whose value is more than one of a few words; for the reference."""
+"""An example for each setting that takes more than a word from a list, for the reference."""
 
 from __future__ import annotations
 

@@ -91,9 +91,9 @@ class AgentSupervisor:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._starts = 0
         self.between_turns: Callable[[AgentEvent], None] = lambda _event: None
-        """Takes events of agents while no turn runs, whose stream would have them."""
+        """Receives events of agents between turns, when there is no stream for them."""
         self.on_change: Callable[[], None] = lambda: None
-        """Called when an agent began, ended or asks; its figures change more often than that."""
+        """Called when an agent starts, ends or asks, but not for every change of its figures."""
 
     def all(self) -> tuple[RunningAgent, ...]:
         """Return the agents of the session in the order of their starts."""

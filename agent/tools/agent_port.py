@@ -1,6 +1,6 @@
 """The port through which tools start, message, stop and list the agents of a session.
 
-`agent.subagents.supervisor` implements it.
+`agent.subagents.agent_branch` implements it.
 """
 
 from __future__ import annotations

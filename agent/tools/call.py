@@ -134,7 +134,7 @@ class CallOutcome(Struct, frozen=True):
     response: object = None
     """The serialized result for PostToolBatch hooks."""
     visible_input: Mapping[str, object] | None = None
-    """The input as hooks saw it; None where it could not be read."""
+    """The input as hooks saw it; None if it could not be parsed."""
 
 
 class Refused(Exception):

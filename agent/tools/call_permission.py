@@ -1,7 +1,7 @@
 """Decide whether a call may run: rules, hooks and the user are asked until a decision is final.
 
-The gate takes steps 1 to 3; PreToolUse hooks may rewrite the input, which starts over; a remaining
-ask is resolved (pattern page "safety-and-permissions").
+The gate evaluates steps 1 to 3; PreToolUse hooks may rewrite the input, which starts over; a
+remaining ask is resolved (pattern page "safety-and-permissions").
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Builds the agents of a session: their kinds, who starts them, and each one of them."""
+"""Builds the agents of a session: the catalog, the supervisor, and each sub-agent."""

@@ -1,4 +1,4 @@
-"""Build the agents of a session: which kinds there are, and who starts and limits them."""
+"""Build the catalog of agents, and the supervisor that starts and limits them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/copy`: an answer of the model as it was written, or the code in it, for the clipboard."""
+"""`/copy`: copy an answer of the model, or a code block in it, to the clipboard."""
 
 from __future__ import annotations
 

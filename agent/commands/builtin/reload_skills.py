@@ -1,4 +1,4 @@
-"""`/reload-skills`: command and skill files, read again."""
+"""`/reload-skills`: read command and skill files again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EnterPlanMode: look and plan first, change nothing until the user approves."""
+"""EnterPlanMode: explore and plan first, change nothing until the user approves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SendMessage: tell another agent something, or have one that has finished continue."""
+"""SendMessage: send another agent a message, or continue one that has finished."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""ripgrep behind Grep and Glob."""
+"""ripgrep, which Grep and Glob use."""

@@ -1,4 +1,4 @@
-"""Which protected names git would change in the work tree, asked of git before the command runs.
+"""Which protected names git would change in the work tree; git is asked before.
 
 The sandbox would stop git from writing them. What the command text does not show, such as what a
 pull fetches or a script starts, is checked inside the sandbox (`agent.sandbox.git`).

@@ -87,15 +87,15 @@ class ShellProcess:
         self.was_stopped = False
         """Whether `stop` ended it."""
         self.final_cwd: Path | None = None
-        """Where the shell was when it ended; None when that is not known."""
+        """The shell's directory when it ended; None if unknown."""
         self.problem = ""
-        """What could not be done around the command, for the model; mostly empty."""
+        """A problem with the setup of the command, for the model; usually empty."""
         self.leftovers = False
-        """The shell ended, but processes it started still run."""
+        """Whether the shell has ended but processes that it started are running."""
         self.confined_run: ConfinedRun | None = None
-        """What holds it to its confinement; None for a command that is not confined."""
+        """The confinement of this run; None if the command is not confined."""
         self.is_for_agent = False
-        """An agent waits for it, and not the conversation."""
+        """Whether an agent waits for it, not the conversation."""
         self.to_background = asyncio.Event()
         """Set when the user sends the command to the background."""
         self._live: Callable[[str], None] | None = None
