@@ -18,9 +18,10 @@ from agent.sandbox.protected.protected_names import NAMES, is_repository
 from permissions.base.files.plain_file import read_plain
 from permissions.paths.resolve import is_below
 
-MAX_NAMES: Final = 200
-"""How many are mounted, those less deep first; each takes some time. Of the others, the directories
-around them are read-only as a whole."""
+MAX_NAMES: Final = 100
+"""How many are mounted, those less deep first; twice as many take four times as long, since
+bubblewrap reads all mounts after each. Of the others, the directories around them are read-only as
+a whole."""
 _MODULE_DEPTH: Final = 3
 _PLACEHOLDER_DIRECTORIES: Final = (".agent", ".claude", ".codex", ".vscode", ".idea", ".husky")
 _PLACEHOLDER_NAMES: Final = frozenset((*_PLACEHOLDER_DIRECTORIES, "hooks"))
