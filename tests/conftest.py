@@ -37,6 +37,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A background run ignores SIGINT, and its children would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# A shell's `python3` may be a script that takes ten times as long to find the interpreter.
+os.environ["PATH"] = f"{Path(sys.executable).resolve().parent}{os.pathsep}{os.environ['PATH']}"
+
 _NUMBERS = count()
 _PERSONAL_PREFIXES = ("AGENT_TUI_", "ANTHROPIC_", "CLAUDE_")
 _PERSONAL_NAMES = frozenset(
