@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 import textual.app
 import textual.pilot
+from textual.pilot import Pilot
 
 HORIZON_S: Final = 0.04
 """Timers that are due this soon are waited for, because a frame is drawn after 33 ms."""
@@ -43,6 +44,12 @@ async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = _LONGEST_S) -
             quiet = 0
 
 
+async def _wait_for_screen(_pilot: Pilot[Any], timeout: float = _LONGEST_S) -> bool:
+    """Stands for a wait that sends a message to every widget, which takes longer than most keys."""
+    await wait_for_idle(max_sleep=timeout)
+    return True
+
+
 def _next_timer(loop: Any) -> float | None:
     """Return when the next timer is due, in the loop's seconds; None if none is due soon."""
     limit_s = loop.time() + HORIZON_S
@@ -66,3 +73,4 @@ def screens_wait_for_the_loop() -> None:
     """Replace the wait in Textual's modules, which imported it by name."""
     for module in (textual.app, textual.pilot):
         module.wait_for_idle = wait_for_idle  # type: ignore[attr-defined]
+    Pilot._wait_for_screen = _wait_for_screen  # type: ignore[method-assign]
