@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
+
+from tests.repo.syntax import children, walk
 
 REPLACES: Final = frozenset({"copy.replace", "dataclasses.replace", "msgspec.structs.replace"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -23,6 +25,11 @@ class RecordChange:
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line} {self.record or 'a record'}"
+
+
+def can_replace(imported: Iterable[str]) -> bool:
+    """Whether a module that imports these dotted names can call one of `REPLACES`."""
+    return any(f"{one}.".startswith(f"{name}.") for name in imported for one in REPLACES)
 
 
 def record_changes(
@@ -52,7 +59,7 @@ def record_changes(
             # A name that is bound again may have another type.
             again = {
                 one.id
-                for one in ast.walk(node)
+                for one in walk(node)
                 if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
             }
             types = {
@@ -64,7 +71,7 @@ def record_changes(
             types = {**types, "self": f"{dotted}.{node.name}"}
         elif isinstance(node, ast.Call):
             yield from _changes_in(path, node, types, class_name(node.func))
-        waiting.extend((child, types) for child in ast.iter_child_nodes(node))
+        waiting.extend((child, types) for child in children(node))
 
 
 def _changes_in(

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 
-from tests.repo.record_changes import RecordChange, record_changes
+from tests.repo.record_changes import RecordChange, can_replace, record_changes
+from tests.repo.syntax import children, walk
 
 PACKAGES = ("agent", "hooks", "permissions", "themes", "tui")
 REGISTRIES = frozenset({"builtin", "panels"})
@@ -257,7 +258,7 @@ class _Reader:
         self._imports: dict[str, str] = {}
 
     def read(self, module: ast.Module) -> None:
-        for node in ast.walk(module):
+        for node in walk(module):
             if isinstance(node, ast.ImportFrom):
                 self._tree.imported.add(str(node.module))
                 for alias in node.names:
@@ -286,7 +287,7 @@ class _Reader:
             if isinstance(statement, ast.ClassDef):
                 self._add_class(statement)
         # Most modules have no such calls, and checking all calls would double the time.
-        if any(mark in self._tree.sources[self._path] for mark in ("replace", "**{")):
+        if "**{" in self._tree.sources[self._path] or can_replace(self._imports.values()):
             self._tree.record_changes.extend(
                 record_changes(self._path, module, self._imports, _dotted(self._path))
             )
@@ -334,7 +335,7 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """Walk a function without the functions, lambdas and classes inside it."""
     waiting = [function]
     while waiting:
-        for child in ast.iter_child_nodes(waiting.pop()):
+        for child in children(waiting.pop()):
             if not isinstance(child, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
                 yield child
                 waiting.append(child)
