@@ -73,4 +73,4 @@ def screens_wait_for_the_loop() -> None:
     """Replace the wait in Textual's modules, which imported it by name."""
     for module in (textual.app, textual.pilot):
         module.wait_for_idle = wait_for_idle  # type: ignore[attr-defined]
-    Pilot._wait_for_screen = _wait_for_screen  # type: ignore[method-assign]
+    Pilot._wait_for_screen = _wait_for_screen  # type: ignore[assignment,method-assign]
