@@ -66,7 +66,11 @@ class SessionSeal:
             conversation,
             grants=grants,
             mode_record=mode,
-            states=tuple(one for one in conversation.states if one.kind not in ("grants", "mode")),
+            states=tuple(
+                one
+                for one in conversation.states
+                if not isinstance(one, GrantsRecord | ModeRecord) or self._is_own(one)
+            ),
             notes=(*conversation.notes, note),
         )
 

@@ -58,6 +58,8 @@ async def test_what_was_given_elsewhere_is_not(tmp_path: Path, change: str) -> N
     resumed = seal.check(load(path))
     assert resumed.grants == GrantsRecord()
     assert "Not restored: " in resumed.notes[-1]
-    assert all(record.kind != "grants" for record in resumed.states)
+    kinds = [record.kind for record in resumed.states]
+    assert "grants" not in kinds
+    assert ("mode" in kinds) is (change in ("project", "session")), "a mode is for every project"
     if change in ("home", "content"):
         assert resumed.mode is None
