@@ -77,7 +77,7 @@ class WorkflowDisplay(Struct, frozen=True, kw_only=True):
     """How many more agents this session may start."""
     budget_usd: float | None = None
     earlier_runs: int = 0
-    """Runs of the same name that the journal has."""
+    """Number of runs of the same name in the journal."""
     earlier_agents: int = 0
     """Total number of agents that those runs started."""
     earlier_usd: float | None = None

@@ -53,7 +53,7 @@ class SessionLocked(SessionError):
     """Another process has this session open for appending."""
 
     def __init__(self, session_id: str, holder_pid: int | None) -> None:
-        """`holder_pid` is None where the platform does not report it."""
+        """`holder_pid` is None if the platform does not report it."""
         self.session_id = session_id
         self.holder_pid = holder_pid
         who = f"process {holder_pid}" if holder_pid else "another process"

@@ -62,8 +62,8 @@ class Control:
         self.is_interrupted = False
         """Whether a request interrupted the running prompt; reset by the code that runs it."""
         self.waiting_prompts: dict[str, Prompt] = {}
-        """Prompts that wait for the one that runs, by their sender's ids; what is removed from it
-        never runs."""
+        """Prompts that wait for the running one, by their sender's ids; a prompt that is removed
+        here never runs."""
         self._slow_answers: set[asyncio.Future[None]] = set()
         """Tasks of requests that wait for a model, so that they do not delay an interrupt."""
         self._first_model = ""

@@ -35,7 +35,7 @@ Delta = TextDelta | ThinkingDelta | ToolInputDelta
 
 
 CLAUDE_CODE_VERSION: Final = "2.1.197"
-"""The release whose format this is; client libraries warn or fail if none is named."""
+"""The release of this format; client libraries warn or fail if no release is named."""
 
 
 _ERROR_CLASSES: Final[Mapping[str, str]] = {

@@ -55,7 +55,7 @@ class Breaker(Struct, frozen=True):
     cooldown_s: float = COOLDOWN_S
 
     def failure_rate(self, now: float) -> float:
-        """Return the share of recent operations that failed; 0 where there are too few."""
+        """Return the share of recent operations that failed; 0 if there are too few."""
         recent = [o.is_failure for o in self.operations if now - o.at_s <= WINDOW_S]
         return sum(recent) / len(recent) if len(recent) >= MIN_OPERATIONS else 0.0
 

@@ -26,7 +26,7 @@ MAX_BYTES: Final = 1_000_000
 """Largest configuration that is parsed; a larger one is a single item."""
 TIMEOUT_S: Final = 3.0
 _REPOSITORY_NAMES: Final = (".git", "HEAD")
-"""Git looks for a repository only in a directory that contains one of these."""
+"""A directory without any of these names is not a git repository."""
 _CONFIGURATIONS: Final = ("config", "config.worktree")
 _NO_REPOSITORY: Final = b"fatal: not a git repository"
 

@@ -126,8 +126,8 @@ class AgentSupervisor:
         """Start an agent. Raises ToolError if a limit or the definition forbids it.
 
         Args:
-            definition: Used instead of the one that the task names. Such an agent is a workflow's,
-                whose journal counts it.
+            definition: Used instead of the one that the task names; set for agents of a workflow,
+                which are counted in its journal and not here.
         """
         is_counted = definition is None
         if definition is None:

@@ -191,7 +191,7 @@ def build_tool(
     input_schema: Mapping[str, Any] | None = None,
     ignored_names: frozenset[str] = frozenset(),
 ) -> Tool[InputT]:
-    """Build a tool whose every undeclared flag is the strictest one (pattern "Fail-Closed
+    """Build a tool; flags that are not given have the strictest value (pattern "Fail-Closed
     Defaults").
 
     `input_model` is a record, a pydantic model, or `dict` for any input (then `input_schema` is

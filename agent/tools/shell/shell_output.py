@@ -10,7 +10,7 @@ from typing import Final
 from permissions.base.text.sanitize import Sanitizer
 
 MEMORY_CHARS: Final = 30_000
-"""Size of the output in memory; of longer output, half of it is from each end."""
+"""Characters that are kept in memory; of longer output, the first and the last half of them."""
 MAX_FILE_BYTES: Final = 1 << 30
 """A command that prints more is still read, but the file stops growing."""
 _MAX_PENDING_CHARS: Final = 65_536
