@@ -28,6 +28,16 @@ _DIRECTORIES: Final[tuple[tuple[str, ItemKind], ...]] = (
     ("skills", "skill"),
     ("agents", "agent"),
 )
+_MAIN_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "command": ("command", "args"),
+    "http": ("url",),
+    "mcp_tool": ("server", "tool"),
+    "prompt": ("prompt",),
+    "agent": ("prompt",),
+}
+"""By type of a hook's handler, what it runs."""
+_UNSHOWN_FIELDS: Final = ("type", "timeout", "statusMessage")
+_SHOWN_OF_HEADS: Final = ("hooks", "allowedtools", "mcpservers", "permissionmode")
 WAITING_SETTINGS: Final = ("model", "smallFastModel", "fallbackModel", "disableAllHooks")
 """Scalars of a project that change what runs or what it costs; they wait for trust as well."""
 
@@ -79,26 +89,33 @@ def hook_item(
 ) -> TrustItem:
     """Return the item of one hook handler."""
     matcher = group.get("matcher") or "*"
-    if isinstance(handler, dict):
-        what = next(
-            (str(handler[key]) for key in ("command", "url", "prompt", "tool") if handler.get(key)),
-            json.dumps(handler, default=str),
-        )
-        if handler.get("type") == "mcp_tool":
-            what = f"{handler.get('server')}.{handler.get('tool')}"
-        if isinstance(handler.get("args"), list):
-            what = " ".join([what, *map(str, handler["args"])])
-    else:
-        what = str(handler)
+    what = _handler_text(handler) if isinstance(handler, dict) else str(handler)
     content = [event, {k: v for k, v in group.items() if k != "hooks"}, handler]
     return item("hook", f"{event} ({matcher}): {what}", content, file=file, line=line)
+
+
+def _handler_text(handler: Mapping[str, object]) -> str:
+    """Return what a handler runs, by its type, and every other field that it has."""
+    kind = str(handler.get("type") or "command")
+    keys = _MAIN_FIELDS.get(kind, ())
+    words = [str(handler[key]) for key in keys if key in handler and key != "args"]
+    args = handler.get("args")
+    if "args" in keys and isinstance(args, list):
+        words += map(str, args)
+    text = ".".join(words) if kind == "mcp_tool" else " ".join(words)
+    others = {k: v for k, v in handler.items() if k not in (*keys, *_UNSHOWN_FIELDS)}
+    if not text:
+        return json.dumps(handler, default=str, ensure_ascii=False)
+    return f"{text} {json.dumps(others, default=str, ensure_ascii=False)}" if others else text
 
 
 def server_item(name: str, raw: object, *, file: Path | None, line: int | None) -> TrustItem:
     """Return the item of one MCP server."""
     what = "…"
     if isinstance(raw, dict):
-        what = str(raw.get("url") or " ".join([str(raw.get("command", "")), *_args(raw)]))
+        is_program = raw.get("type") in (None, "stdio")
+        words = [str(raw.get("command", "")), *_args(raw)]
+        what = " ".join(words) if is_program else str(raw.get("url") or "")
     return item("MCP server", f"{name}: {what}", [name, raw], file=file, line=line)
 
 
@@ -154,6 +171,26 @@ def content_item(path: Path, kind: ItemKind, project_root: Path, data: bytes) ->
     """Return the item of a file with this content; its digest covers path and content."""
     name = str(path.relative_to(project_root))
     return item(kind, name, [name, hashlib.sha256(data).hexdigest()], file=path)
+
+
+def hooks_of_head(file: Path) -> Iterator[str]:
+    """Yield what the head of a command, skill or agent runs and allows, as users read it."""
+    try:
+        data = read_plain(file, MAX_FILE_BYTES)
+    except OSError:
+        return
+    from agent.prompt.frontmatter import read_head  # with YAML, for the dialog alone
+
+    values = read_head(data.decode("utf-8-sig", "replace")).values
+    for name, value in values.items():
+        key = name.lower().replace("_", "").replace("-", "")
+        if key == "hooks" and isinstance(value, Mapping):
+            for event, groups in value.items():
+                for group, handler in handlers(groups):
+                    hook = hook_item(str(event), group, handler, file=None, line=None)
+                    yield f"hook {hook.label}"
+        elif key in _SHOWN_OF_HEADS and value:
+            yield f"{name}: {value if isinstance(value, str) else json.dumps(value, default=str)}"
 
 
 def _files_of(directory: Path, kind: ItemKind, project_root: Path) -> Iterator[Path]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from agent.settings.project_items import hooks_of_head
 from permissions.base.text.sanitize import reveal
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
@@ -17,8 +18,9 @@ from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indent_rows, row
 from tui.text.wrap import wrap
 
 if TYPE_CHECKING:
-    from agent.settings.trust import TrustState
+    from agent.settings.trust import TrustItem, TrustState
 
+_FILES: Final = ("command", "skill", "agent")
 _NOTES: Final = {"MCP server": " (asked about before it starts)"}
 """What else there is to say about a kind."""
 
@@ -128,17 +130,18 @@ def trust_request(state: TrustState) -> TrustRequest:
     """Return what the user is asked about a directory."""
     return TrustRequest(
         directory=str(state.root),
-        items=[
-            TrustLine(
-                item.kind,
-                item.label + _NOTES.get(item.kind, ""),
-                _place(item.file, item.line, state.root),
-                is_new=state.is_trusted,
-            )
-            for item in state.new
-        ],
+        items=[line for item in state.new for line in _lines(item, state)],
         was_trusted=state.is_trusted,
     )
+
+
+def _lines(item: TrustItem, state: TrustState) -> Iterator[TrustLine]:
+    place = _place(item.file, item.line, state.root)
+    text = item.label + _NOTES.get(item.kind, "")
+    yield TrustLine(item.kind, text, place, is_new=state.is_trusted)
+    if item.kind in _FILES and item.file is not None:
+        for part in hooks_of_head(item.file):
+            yield TrustLine(item.kind, part, place, is_new=state.is_trusted)
 
 
 def _place(file: Path | None, line: int | None, root: Path) -> str:

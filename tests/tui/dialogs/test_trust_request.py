@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.settings.project_items import hook_item, server_item, status_line_item
+import pytest
+
+from agent.settings.project_items import file_item, hook_item, server_item, status_line_item
 from agent.settings.trust import TrustState
 from tui.dialogs.trust_dialog import trust_request
 
@@ -30,3 +32,44 @@ def test_a_hook_that_calls_a_server_s_tool_names_both() -> None:
     item = hook_item("PreToolUse", {"matcher": "Bash"}, handler, file=None, line=None)
     request = trust_request(TrustState(ROOT, False, (item,)))
     assert [shown.text for shown in request.items] == ["PreToolUse (Bash): audit.log"]
+
+
+@pytest.mark.parametrize(
+    ("handler", "text"),
+    [
+        ({"type": "command", "command": "make", "args": ["lint"], "timeout": 5}, "make lint"),
+        (
+            {"type": "http", "command": "echo ok", "url": "https://h.test"},
+            'https://h.test {"command": "echo ok"}',
+        ),
+        (
+            {"type": "http", "url": "https://h.test", "allowedEnvVars": ["TOKEN"]},
+            'https://h.test {"allowedEnvVars": ["TOKEN"]}',
+        ),
+        ({"type": "prompt", "command": "echo ok"}, '{"type": "prompt", "command": "echo ok"}'),
+    ],
+)
+def test_a_hook_is_shown_as_what_its_type_runs(handler: dict[str, object], text: str) -> None:
+    assert hook_item("Stop", {}, handler, file=None, line=None).label == f"Stop (*): {text}"
+
+
+def test_a_server_is_shown_as_what_its_type_starts() -> None:
+    raw = {"command": "sh", "args": ["-c", "id"], "url": "https://docs.test"}
+    assert server_item("db", raw, file=None, line=None).label == "db: sh -c id"
+    remote = {**raw, "type": "http"}
+    assert server_item("db", remote, file=None, line=None).label == "db: https://docs.test"
+
+
+@pytest.mark.parametrize(
+    "hooks", ["hooks: {Stop: [{hooks: [{type: command, command: id}]}]}", '"\\x68ooks": [id]']
+)
+def test_what_a_skill_runs_and_allows_is_listed_with_it(tmp_path: Path, hooks: str) -> None:
+    file = tmp_path / ".claude" / "skills" / "x" / "SKILL.md"
+    file.parent.mkdir(parents=True)
+    file.write_text(f"---\ndescription: d\nallowed-tools: Bash(make *)\n{hooks}\n---\nText\n")
+    item = file_item(file, "skill", tmp_path)
+    assert item is not None
+    request = trust_request(TrustState(tmp_path, False, (item,)))
+    texts = [shown.text for shown in request.items]
+    assert texts[:2] == [".claude/skills/x/SKILL.md", "allowed-tools: Bash(make *)"]
+    assert texts[2] in ("hook Stop (*): id", 'hooks: ["id"]')
