@@ -37,7 +37,6 @@ _MAIN_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """By type of a hook's handler, what it runs."""
 _UNSHOWN_FIELDS: Final = ("type", "timeout", "statusMessage")
-_SHOWN_OF_HEADS: Final = ("hooks", "allowedtools", "mcpservers", "permissionmode")
 WAITING_SETTINGS: Final = ("model", "smallFastModel", "fallbackModel", "disableAllHooks")
 """Scalars of a project that change what runs or what it costs; they wait for trust as well."""
 
@@ -171,26 +170,6 @@ def content_item(path: Path, kind: ItemKind, project_root: Path, data: bytes) ->
     """Return the item of a file with this content; its digest covers path and content."""
     name = str(path.relative_to(project_root))
     return item(kind, name, [name, hashlib.sha256(data).hexdigest()], file=path)
-
-
-def hooks_of_head(file: Path) -> Iterator[str]:
-    """Yield what the head of a command, skill or agent runs and allows, as users read it."""
-    try:
-        data = read_plain(file, MAX_FILE_BYTES)
-    except OSError:
-        return
-    from agent.prompt.frontmatter import read_head  # with YAML, for the dialog alone
-
-    values = read_head(data.decode("utf-8-sig", "replace")).values
-    for name, value in values.items():
-        key = name.lower().replace("_", "").replace("-", "")
-        if key == "hooks" and isinstance(value, Mapping):
-            for event, groups in value.items():
-                for group, handler in handlers(groups):
-                    hook = hook_item(str(event), group, handler, file=None, line=None)
-                    yield f"hook {hook.label}"
-        elif key in _SHOWN_OF_HEADS and value:
-            yield f"{name}: {value if isinstance(value, str) else json.dumps(value, default=str)}"
 
 
 def _files_of(directory: Path, kind: ItemKind, project_root: Path) -> Iterator[Path]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from agent.settings.project_items import hooks_of_head
+from agent.settings.project_items import MAX_FILE_BYTES, handlers, hook_item
+from permissions.base.files.plain_file import read_plain
 from permissions.base.text.sanitize import reveal
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from agent.settings.trust import TrustItem, TrustState
 
 _FILES: Final = ("command", "skill", "agent")
+_SHOWN_FIELDS: Final = ("hooks", "allowedtools", "mcpservers", "permissionmode")
+"""Of the heads of such files, without separators."""
 _NOTES: Final = {"MCP server": " (asked about before it starts)"}
 """What else there is to say about a kind."""
 
@@ -140,8 +144,28 @@ def _lines(item: TrustItem, state: TrustState) -> Iterator[TrustLine]:
     text = item.label + _NOTES.get(item.kind, "")
     yield TrustLine(item.kind, text, place, is_new=state.is_trusted)
     if item.kind in _FILES and item.file is not None:
-        for part in hooks_of_head(item.file):
+        for part in _rights_of(item.file):
             yield TrustLine(item.kind, part, place, is_new=state.is_trusted)
+
+
+def _rights_of(file: Path) -> Iterator[str]:
+    """Yield what the head of a command, skill or agent runs and allows, as users read it."""
+    try:
+        data = read_plain(file, MAX_FILE_BYTES)
+    except OSError:
+        return
+    from agent.prompt.frontmatter import read_head  # with YAML
+
+    values = read_head(data.decode("utf-8-sig", "replace")).values
+    for name, value in values.items():
+        key = name.lower().replace("_", "").replace("-", "")
+        if key == "hooks" and isinstance(value, Mapping):
+            for event, groups in value.items():
+                for group, handler in handlers(groups):
+                    hook = hook_item(str(event), group, handler, file=None, line=None)
+                    yield f"hook {hook.label}"
+        elif key in _SHOWN_FIELDS and value:
+            yield f"{name}: {value if isinstance(value, str) else json.dumps(value, default=str)}"
 
 
 def _place(file: Path | None, line: int | None, root: Path) -> str:

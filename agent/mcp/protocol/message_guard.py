@@ -33,7 +33,8 @@ from permissions.base.text.sanitize import sanitize
 MAX_WAITING: Final = 10_000
 """Most pending requests; older ones are forgotten."""
 MAX_PROBLEMS: Final = 50
-MAX_DEFINITIONS: Final = 2_000
+DEFINITION: Final = "agent-tui/definition"
+"""In the metadata of a tool: all that the server sent of it."""
 LINES_PER_S: Final = 100
 """Most log messages per second; more are dropped."""
 
@@ -69,8 +70,6 @@ class MessageGuard:
 
     def __init__(self, log: Callable[[str, str], None]) -> None:
         """`log` is called with a level and a text."""
-        self.definitions: dict[str, Mapping[str, object]] = {}
-        """Tools as the server sent them, by name."""
         self.problems: list[str] = []
         """A sentence for each dropped entry."""
         self._log = log
@@ -144,8 +143,9 @@ class MessageGuard:
             if entry["inputSchema"].get("type") != "object":
                 self._report(f"{name}: its input schema is not that of an object")
                 return False
-            if len(self.definitions) < MAX_DEFINITIONS:
-                self.definitions[name] = entry
+            # With the tool itself, so that what is compared is what is used.
+            definition = {key: value for key, value in entry.items() if key != "_meta"}
+            entry["_meta"] = {**(entry.get("_meta") or {}), DEFINITION: definition}
         return True
 
     def _report(self, problem: str) -> None:

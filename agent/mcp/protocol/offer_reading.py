@@ -5,15 +5,15 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import mcp_types as types
 from pydantic import BaseModel
 
+from agent.mcp.protocol.message_guard import DEFINITION
 from agent.mcp.server_offer import (
     CallResult,
-    Json,
     RemoteArgument,
     RemoteMessage,
     RemotePrompt,
@@ -41,7 +41,6 @@ def cut(text: str | None, limit: int = MAX_DESCRIPTION) -> str:
 def read_tools(
     server: str,
     tools: Iterable[types.Tool],
-    definitions: Mapping[str, Json],
     problems: list[str],
 ) -> tuple[RemoteTool, ...]:
     """Return the tools that can be called; sentences about others are added to `problems`."""
@@ -53,11 +52,13 @@ def read_tools(
         elif name in by_name:
             problems.append(f"{cut(tool.name, 80)}: another tool has this name already")
         else:
-            by_name[name] = _tool(server, name, tool, definitions.get(tool.name, {}))
+            by_name[name] = _tool(server, name, tool)
     return tuple(by_name.values())
 
 
-def _tool(server: str, name: str, tool: types.Tool, definition: Json) -> RemoteTool:
+def _tool(server: str, name: str, tool: types.Tool) -> RemoteTool:
+    meta = dict(tool.meta or {})
+    definition = meta.pop(DEFINITION, {})
     hints = tool.annotations or types.ToolAnnotations()
     return RemoteTool(
         server=server,
@@ -70,7 +71,7 @@ def _tool(server: str, name: str, tool: types.Tool, definition: Json) -> RemoteT
             read_only=hints.read_only_hint,
             destructive=hints.destructive_hint,
         ),
-        meta=dict(tool.meta or {}),
+        meta=meta,
         definition=definition,
     )
 

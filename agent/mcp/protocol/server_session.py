@@ -83,14 +83,13 @@ class ServerSession:
         if self.offers.tools is None:
             return (), ()
         self._guard.problems.clear()
-        self._guard.definitions.clear()
         problems: list[str] = []
         tools = [
             tool
             async for page in self._pages(self._client.list_tools, problems)
             for tool in page.tools
         ]
-        usable = read_tools(self._server, tools[:MAX_ENTRIES], self._guard.definitions, problems)
+        usable = read_tools(self._server, tools[:MAX_ENTRIES], problems)
         return usable, (*self._guard.problems, *problems)
 
     async def list_prompts(self) -> tuple[RemotePrompt, ...]:

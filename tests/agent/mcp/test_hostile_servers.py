@@ -8,9 +8,14 @@ import sys
 import tracemalloc
 from pathlib import Path
 
+import mcp_types as types
 import pytest
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCRequest, JSONRPCResponse
 
 from agent.mcp.mcp_errors import CallTimedOut, McpError, ServerUnavailable
+from agent.mcp.protocol.message_guard import DEFINITION, MessageGuard
+from agent.mcp.protocol.offer_reading import read_tools
 from agent.mcp.server_requests import ElicitationAnswer, ElicitationRequest, McpPorts
 from agent.mcp.server_state import ServerState
 from agent.mcp.transport.message_channel import MAX_MESSAGE_BYTES
@@ -201,3 +206,21 @@ async def test_progress_arrives(tmp_path: Path) -> None:
             "plain", "echo", {"text": "progress"}, on_progress=lambda *one: seen.append(one)
         )
     assert seen == [(1, 3, "on"), (2, 3, "on"), (3, 3, "on")]
+
+
+def test_what_is_pinned_of_a_tool_is_what_is_used_of_it() -> None:
+    guard = MessageGuard(lambda _level, _text: None)
+    guard.sending(SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=1, method="tools/list")))
+    schema = {"type": "object"}
+    entries: list[dict[str, object]] = [
+        {"name": "pay", "description": text, "inputSchema": schema, "_meta": {DEFINITION: {}}}
+        for text in ("used", "accepted")
+    ]
+    message = JSONRPCResponse(jsonrpc="2.0", id=1, result={"tools": entries})
+    guard.filter_message(SessionMessage(message))
+    wire_tools = [types.Tool.model_validate(one, by_name=False) for one in message.result["tools"]]
+    problems: list[str] = []
+    (tool,) = read_tools("bank", wire_tools, problems)
+    assert tool.description == tool.definition["description"] == "used"
+    assert tool.meta == {}
+    assert problems == ["pay: another tool has this name already"]
