@@ -1,1 +1,1 @@
-"""Dialogs: what they show is made of rows by pure functions, one panel widget shows them all."""
+"""Dialogs: pure functions make their rows, and one widget, `DialogHost`, shows all of them."""

@@ -1,4 +1,4 @@
-"""Questions that wait behind one another and are answered with one key: where one answer fits."""
+"""Answers several waiting questions with one key, if the same answer applies to all of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tui.text.styled_rows import MUTED, TEXT, Row, Run, indent_rows, row
 from tui.text.wrap import wrap
 
 MAX_ROWS: Final = 3
-"""Rows that a call may take: what is answered together is seen whole."""
+"""Maximum number of rows of a call: calls that are answered together are shown completely."""
 
 _ALONE: Final = frozenset(
     {
@@ -26,11 +26,11 @@ _ALONE: Final = frozenset(
         Reason.WANTS_USER,
     }
 )
-"""Grounds that deserve a look of their own."""
+"""Reasons to ask that each need a separate answer."""
 
 
 class WaitingQuestion(Struct, frozen=True):
-    """One more question, and how to answer it."""
+    """A question that waits behind the visible one, with a callback that answers it."""
 
     request: PermissionRequest
     pending: Decision
@@ -43,9 +43,9 @@ def fitting(
     others: Sequence[WaitingQuestion],
     width_cells: int,
 ) -> list[WaitingQuestion]:
-    """Return those of the others that the answer to this question answers too.
+    """Return those of the other questions to which the answer to this one also applies.
 
-    The same tool asks on the same ground, and all of the call can be shown at that width.
+    They have the same tool, reason and rule, and the whole call can be shown at that width.
     """
     if pending.reason in _ALONE:
         return []
@@ -59,7 +59,7 @@ def fitting(
 
 
 def waiting_rows(others: Sequence[WaitingQuestion], width_cells: int, indent: int) -> list[Row]:
-    """Return the calls that one key would answer too; () for none."""
+    """Return rows with the calls that one key would also answer; [] if there are none."""
     if not others:
         return []
     pad: tuple[Run, ...] = ((" " * indent, TEXT),)

@@ -1,4 +1,4 @@
-"""What of a call a user edits, as one text, and the call that such a text makes. Pure."""
+"""Converts a call to the text that a user edits, and an edited text to a call. Pure."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _FIELDS: Final = {
     "Workflow": ("script", "script", "workflow.js"),
     "WebFetch": ("url", "address", "address.txt"),
 }
-"""By tool: the field that is edited, its name for users, and a file name for editors."""
+"""By tool: the field to edit, its name for users, and a file name for editors."""
 
 
 class NotACall(ValueError):
-    """The text makes no call; the message explains what is wrong with it, for users."""
+    """The text cannot be converted to a call; the message tells users why."""
 
 
 class CallText(Struct, frozen=True):
-    """A call's text."""
+    """The part of a call that users edit."""
 
     text: str
     what: str
-    """What it is, for users: `command`, `content`, …"""
+    """Its name for users: `command`, `content`, …"""
     name: str
-    """A file name by which an editor finds the language; may be empty."""
+    """A file name from which an editor derives the language; may be empty."""
 
 
 def call_text(tool: str, tool_input: Mapping[str, Any]) -> CallText:
-    """Return what is edited: the one field that matters, else the whole input as JSON."""
+    """Return the text to edit: the tool's main field, or else the whole input as JSON."""
     field, what, name = _FIELDS.get(tool, ("", "", ""))
     value = tool_input.get(field)
     if field and isinstance(value, str):
@@ -47,16 +47,16 @@ def call_text(tool: str, tool_input: Mapping[str, Any]) -> CallText:
 
 
 def input_with(tool: str, tool_input: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """Return the input that an edited text makes.
+    """Return the input with an edited text.
 
     Raises:
-        NotACall: it makes none.
+        NotACall: the text cannot be converted to an input.
     """
     field, what, _ = _FIELDS.get(tool, ("", "", ""))
     if field and isinstance(tool_input.get(field), str):
         if not text.strip() and tool not in {"Edit", "Write", "NotebookEdit"}:
             raise NotACall(f"The {what} is empty. To reject the call, go back and choose no.")
-        # A rule about the script as it was must not be matched, and none is offered.
+        # Rules about the original workflow must neither match nor be offered.
         same = {key: value for key, value in tool_input.items() if key != "workflow"}
         return {**(same if tool == "Workflow" else tool_input), field: text}
     try:
@@ -71,7 +71,7 @@ def input_with(tool: str, tool_input: Mapping[str, Any], text: str) -> dict[str,
 def display_with(
     tool: str, tool_input: Mapping[str, Any], display: Display | None
 ) -> Display | None:
-    """Return the change that an edited input makes to its file; None where that is unknown."""
+    """Return the change that an edited input makes to its file; None if unknown."""
     if not isinstance(display, DiffDisplay):
         return None
     old = display.old

@@ -1,4 +1,4 @@
-"""A dialog that is one question with a few answers, and nothing to type."""
+"""A dialog with one question and a few answers, without text input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HINT: Final = "↑↓ select · enter confirm · esc "
 
 
 class ChoiceDialog(GivesAnswer[AnswerT]):
-    """Shows a text and a question; the last answer is the one of Esc."""
+    """Shows a text and a question; Esc gives the last answer."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class ChoiceDialog(GivesAnswer[AnswerT]):
         super().__init__()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Choose or move."""
+        """Choose an answer or move the selection."""
         if key.isdigit() and 0 < int(key) <= len(self._answers):
             self._decide(int(key) - 1)
             return
@@ -55,7 +55,7 @@ class ChoiceDialog(GivesAnswer[AnswerT]):
                 self.ignored_keys += 1
 
     def paste(self, _text: str) -> None:
-        """Ignore it: there is nothing to type."""
+        """Ignore pasted text: there is no field."""
         self.ignored_keys += 1
 
     def choose(self, choice: int) -> None:

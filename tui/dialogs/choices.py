@@ -1,4 +1,4 @@
-"""A list of numbered answers, each with an optional comment: shared by the dialogs that ask."""
+"""A list of numbered answers, each with an optional comment; shared by several dialogs."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ class Choice(Struct, frozen=True):
 
     label: str
     detail: str = ""
-    """What else it does; empty shows nothing."""
+    """A further effect of the answer; may be empty."""
     code: str = ""
-    """Shown before the detail in the style of code: the rules that it would store."""
+    """The rules that it would store, shown as code before the detail."""
     comment_hint: str | None = None
-    """Placeholder of its comment field; None: it takes no comment."""
+    """Placeholder of its comment field; None: it accepts no comment."""
     needs_comment: bool = False
-    """Whether it means nothing without a comment: choosing it opens the field."""
+    """Whether it requires a comment: choosing it opens the field."""
     is_marked: bool | None = None
-    """For lists with several answers: whether it is marked; None shows no box."""
+    """Whether it is marked, in lists that allow several answers; None: no checkbox."""
 
 
 class Chosen(Struct, frozen=True):
-    """The user chose."""
+    """The index of the chosen answer, and its comment."""
 
     index: int
     comment: str
 
 
 class ChoiceList(Struct):
-    """State of the list: which answer is selected, and the comments typed so far."""
+    """The state of the list: the selected answer, and the comments typed so far."""
 
     choices: Sequence[Choice]
     selected_index: int = 0
@@ -50,18 +50,18 @@ class ChoiceList(Struct):
     _comments: dict[int, TextBuffer] = field(default_factory=dict)
 
     def comment(self, index: int) -> str:
-        """Return the comment typed for an answer."""
+        """Return the comment typed for an answer; "" without one."""
         buffer = self._comments.get(index)
         return buffer.draft.expanded_text.strip() if buffer else ""
 
     def take_comments(self, other: ChoiceList) -> None:
-        """Take over what was typed at the first and the last answer of a list this one replaces."""
+        """Copy the comments of the first and last answer from the list that this one replaces."""
         for ours, theirs in ((0, 0), (len(self.choices) - 1, len(other.choices) - 1)):
             if theirs in other._comments and self.choices[ours].comment_hint is not None:
                 self._comments[ours] = other._comments[theirs]
 
     def move(self, step: int) -> None:
-        """Select another answer; the list goes round."""
+        """Move the selection; it wraps around at both ends."""
         self.is_commenting = False
         self.selected_index = (self.selected_index + step) % len(self.choices)
 
@@ -72,7 +72,7 @@ class ChoiceList(Struct):
         self.selected_index = index
 
     def open_comment(self) -> bool:
-        """Start or end the comment of the selected answer; False if it takes none."""
+        """Open or close the comment of the selected answer; False if it accepts none."""
         if self.choices[self.selected_index].comment_hint is None:
             return False
         self.is_commenting = not self.is_commenting
@@ -104,7 +104,7 @@ class ChoiceList(Struct):
         )
 
     def chosen(self, index: int | None = None) -> Chosen:
-        """Return the selected answer, or the one given, with its comment."""
+        """Return the selected answer, or the one at `index`, with its comment."""
         index = self.selected_index if index is None else index
         return Chosen(index, self.comment(index))
 
@@ -128,7 +128,7 @@ class ChoiceList(Struct):
 
 
 def _detail_column(choices: Sequence[Choice], width: int) -> int:
-    """Return where the details of several short answers begin, in cells; 0 for below each."""
+    """Return the column of the details of short answers, in cells; 0: each on its own row."""
     plain = [choice for choice in choices if choice.detail and not choice.code]
     longest = max((runs_width(_label_runs(choice, TEXT)) for choice in plain), default=0)
     return longest + 2 if len(plain) > 1 and longest <= width // 3 else 0
@@ -144,7 +144,7 @@ def _label_runs(choice: Choice, ink: Ink) -> list[Run]:
 def _label_rows(
     index: int, choice: Choice, is_selected: bool, width: int, column: int
 ) -> tuple[list[Row], int]:
-    """Return the rows of an answer, and how many of them hold its label."""
+    """Return the rows of an answer, and how many of them contain its label."""
     sign: Run = (" ❯ ", Ink(Role.ACCENT, bold=True)) if is_selected else ("   ", TEXT)
     number: Run = (f"{index + 1}. ", Ink(Role.ACCENT) if is_selected else MUTED)
     label = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
@@ -177,7 +177,7 @@ def _comment_row(
     head: tuple[Run, ...] = ((" " * _INDENT, TEXT), ("│ ", Ink(Role.ACCENT) if is_open else FAINT))
     room = max(1, width - 3)
     text_before = text[:cursor]
-    # The end of what was typed stays in sight.
+    # The end of the typed text stays visible.
     start = 0
     while text_width(text_before[start:]) > room:
         start += 1

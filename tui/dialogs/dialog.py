@@ -1,4 +1,4 @@
-"""What every dialog is: a state that takes keys and shows rows, without a toolkit.
+"""The protocol of dialogs: state that handles keys and returns rows, independent of Textual.
 
 `DialogHost` (module `host`) shows one at a time and owns the keyboard while it does.
 """
@@ -25,66 +25,67 @@ class FooterRow(Struct, frozen=True):
 
     row: Row
     choice: int | None = None
-    """What a click on it chooses; None: nothing."""
+    """The choice that a click on the row makes; None: no choice."""
     is_selected: bool = False
-    """Stays visible when even the answers do not fit."""
+    """Whether it stays visible even if not all answers fit."""
     caret_cells: int | None = None
-    """Column of the text cursor, where this row is a field being edited."""
+    """Column of the text cursor, if the row is a field being edited."""
     is_optional: bool = False
-    """Left out where the screen is too low for everything."""
+    """Whether it is left out if the screen is too low for everything."""
     is_detail: bool = False
-    """More about an answer that is not the selected one: left out where the rest would scroll."""
+    """Whether it is detail of an unselected answer: left out if the body would have to scroll."""
 
 
 class DialogView(Struct, frozen=True):
     """A dialog at one width: title, a body that scrolls, answers that do not.
 
-    Read from top to bottom it is title, `body`, `pinned`, `footer`.
+    From top to bottom: `title`, `body`, `pinned_rows`, `footer`.
     """
 
     title: tuple[Run, ...]
     body: Sequence[Row]
     footer: Sequence[FooterRow]
     body_id: str = ""
-    """Which body this is: another one is shown from its top."""
+    """Identifies the body: a body with another id is shown from its top."""
     pinned_rows: Sequence[Row] = ()
-    """The end of the body: stays in sight below the rest of it where that has to scroll."""
+    """The end of the body, which stays visible while the rest scrolls."""
     first_row: int = 0
-    """The row of the body that matters: in sight when another body is shown."""
+    """The most important row of the body: visible when another body is shown."""
     follows_end: bool = False
-    """Whether its end is shown first, and followed while it grows, until the user scrolls up."""
+    """Whether to show the end of the body, also while it grows, until the user scrolls up."""
     rows_in_front: int = 0
-    """Rows that were put in front of the body since it was first shown: it stays where it is."""
+    """Number of rows added before the body since it was shown; it keeps its scroll position."""
     in_lines: str = ""
-    """What can be typed where it is read out in lines; empty: a number, a comment, or esc."""
+    """Hint about input in the screen reader mode; empty: a number, a comment, or esc."""
 
 
 class Dialog(Protocol):
     """One open dialog.
 
-    It may have `manners` as well, and a method `changes_to` that takes what draws it again: for
-    those that change without a key; and `turn_wheel`, where the wheel does not scroll its body.
+    It may also have an attribute `manners`; a method `changes_to`, which takes a callback that
+    draws it again, if it changes without a key; and `turn_wheel`, if the mouse wheel does not
+    scroll its body.
     """
 
     @property
     def is_done(self) -> bool:
-        """Whether it has its answer, or nothing waits for one any more."""
+        """Whether it is answered, or its caller no longer waits for an answer."""
         ...
 
     def view(self, width_cells: int) -> DialogView:
-        """Return what to show; must not change anything."""
+        """Return what to show at a width; must not change the dialog."""
         ...
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Take a key: its name, what it types, and the action bound to it, if any."""
+        """Handle a key: its name, the text that it types, and the action bound to it, if any."""
         ...
 
     def paste(self, text: str) -> None:
-        """Take pasted text."""
+        """Handle pasted text."""
         ...
 
     def choose(self, choice: int) -> None:
-        """Take a click on an answer."""
+        """Handle a click on an answer."""
         ...
 
 
@@ -92,12 +93,12 @@ class AnsweredDialog(Dialog, Protocol[_ReturnT]):
     """A dialog that returns an answer."""
 
     async def wait(self) -> _ReturnT:
-        """Return it."""
+        """Return the answer once it is given."""
         ...
 
 
 class ShowDialog(Protocol):
-    """Shows a dialog until it is answered, or the wait for it is cancelled."""
+    """Shows a dialog until it is answered or the caller is cancelled."""
 
     async def __call__(self, dialog: AnsweredDialog[AnswerT]) -> AnswerT:
         """Return the answer."""
@@ -105,21 +106,21 @@ class ShowDialog(Protocol):
 
 
 class Manners(Struct, frozen=True):
-    """How a dialog handles keys; the default is how a question does.
+    """How a dialog handles keys; the defaults are those of a question.
 
     A dialog provides it as an attribute `manners`.
     """
 
     contexts: tuple[Context, ...] = (Context.CONFIRMATION,)
-    """Where its actions are bound, innermost first."""
+    """Contexts in which its actions are bound, innermost first."""
     is_guarded: bool = True
-    """Whether keys of the first moment are left-overs of typing: not where the user opened it."""
+    """Whether keys right after opening go to the prompt; False if the user opened the dialog."""
     steps_aside: bool = False
-    """A dialog that opens meanwhile goes first: it asks, and this one only shows."""
+    """Whether a dialog that opens later is shown first, because this one only shows something."""
     has_pages: bool = False
-    """Whether the keys that go by pages, to the start and to the end, are its own."""
+    """Whether it handles the keys for pages, start and end itself."""
     scroll_keys: Mapping[str, int] = field(default_factory=dict)
-    """Keys that scroll its body, with the rows they scroll by, beside the usual ones."""
+    """Additional keys that scroll its body, with the number of rows."""
 
 
 QUESTION: Final = Manners()
@@ -132,7 +133,7 @@ def manners_of(dialog: Dialog) -> Manners:
 
 
 def question_of(dialog: Dialog) -> int:
-    """Return which question a dialog asks: another number is another question.
+    """Return the number of the question that a dialog asks; it changes with the question.
 
     A dialog that changes its question provides an attribute `question_number`.
     """
@@ -141,7 +142,7 @@ def question_of(dialog: Dialog) -> int:
 
 
 def asked_by(dialog: Dialog) -> str:
-    """Return what a dialog asks, and about what, in one line: for a notification."""
+    """Return a dialog's title and the first line of its body, for a notification."""
     view = dialog.view(_ASKED_CELLS)
     title = "".join(text for text, _ in view.title)
     subject = next((line.text.strip() for line in view.body if line.text.strip()), "")
@@ -149,9 +150,9 @@ def asked_by(dialog: Dialog) -> str:
 
 
 def ignored_by(dialog: Dialog) -> int:
-    """Return how many keys a dialog ignored so far.
+    """Return how many keys a dialog has ignored so far.
 
-    One that a stray letter could answer counts them in an attribute `ignored_keys`.
+    A dialog that a stray letter could answer counts them in an attribute `ignored_keys`.
     """
     key_count = getattr(dialog, "ignored_keys", 0)
     return key_count if isinstance(key_count, int) else 0
@@ -168,30 +169,30 @@ def give_height(dialog: Dialog, height_rows: int) -> None:
 
 
 class GivesAnswer(Generic[AnswerT]):
-    """The part of a dialog that gives its answer: once, to what opened it."""
+    """Base class of dialogs that give one answer."""
 
     def __init__(self) -> None:
-        """Wait in the running loop."""
+        """Create the answer's future; requires a running event loop."""
         self._future: asyncio.Future[AnswerT] = asyncio.get_running_loop().create_future()
 
     @property
     def is_done(self) -> bool:
-        """Whether the answer is set or was cancelled."""
+        """Whether the answer was given, or waiting for it was cancelled."""
         return self._future.done()
 
     def give(self, answer: AnswerT) -> None:
-        """Answer; a second answer is ignored."""
+        """Give the answer; a second one is ignored."""
         if not self._future.done():
             self._future.set_result(answer)
 
     async def wait(self) -> AnswerT:
-        """Return the answer; cancelling the waiter closes the dialog."""
+        """Return the answer once it is given; cancelling this makes the dialog done."""
         return await self._future
 
 
 @asynccontextmanager
 async def run_alongside(work: Coroutine[object, object, None]) -> AsyncIterator[asyncio.Task[None]]:
-    """Run `work` while the block runs, then cancel it and wait for its end; yield its task."""
+    """Run `work` as a task, which is yielded; at the end of the block cancel it and wait for it."""
     task = asyncio.ensure_future(work)
     try:
         yield task

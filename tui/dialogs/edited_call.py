@@ -1,6 +1,6 @@
-"""What the user made of a proposed call before answering: parts of it, or their own version.
+"""A proposed call as the user edits it before answering: some hunks of it, or another text.
 
-Next: `hunks` (parts of a change), `text_area` (the editor in the dialog), `permission` (the dialog
+Next: `hunks` (hunks of a change), `text_area` (the editor in the dialog), `permission` (the dialog
 that owns this).
 """
 
@@ -24,12 +24,12 @@ from tui.text.styled_rows import MUTED, Ink, Run, indent_rows
 from tui.text.wrap import wrap
 
 EditText = Callable[[str, str], str | None]
-"""Lets the user edit a text in a file of that name; None when the editor failed, which it has
+"""Lets the user edit a text in a file with this name; None if the editor failed, which it has
 reported."""
 
 
 class EditedCall:
-    """The call as the user wants it; as proposed until they change something."""
+    """The call with the user's changes, if any."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class EditedCall:
         highlighter: Highlighter,
         edit_text: EditText | None,
     ) -> None:
-        """Take the proposal, with what it would do to a file where that is known."""
+        """`display` is the proposed change of a file, if known; `edit_text` the user's editor."""
         self._tool = tool
         self._highlighter = highlighter
         self._edit_text = edit_text
@@ -48,20 +48,20 @@ class EditedCall:
         self._area: TextArea | None = None
         self._proposal = (tool_input, display)
         self.tool_input: Mapping[str, Any] = tool_input
-        """The input as it is now."""
+        """The current input."""
         self.display = display
-        """The change as it is now; hidden characters are not yet revealed."""
+        """The current change; hidden characters are not yet revealed."""
         self.problem = ""
-        """Why the last attempt to change something failed, for users."""
+        """Message for users about why the last change failed; "" if it did not."""
 
     @property
     def is_changed(self) -> bool:
-        """Whether it is another call than the model's."""
+        """Whether the input differs from the model's."""
         return self.tool_input != self._proposal[0]
 
     @property
     def is_choosing(self) -> bool:
-        """Whether the parts of the change are on the screen."""
+        """Whether the choice of hunks is shown."""
         return self._choice is not None
 
     @property
@@ -71,37 +71,37 @@ class EditedCall:
 
     @property
     def has_parts(self) -> bool:
-        """Whether the change can be taken in part."""
+        """Whether the change has several hunks."""
         return len(self._parts()) > 1
 
     @property
     def has_editor(self) -> bool:
-        """Whether the user has an editor of their own."""
+        """Whether the user has an external editor."""
         return self._edit_text is not None
 
     @property
     def what(self) -> str:
-        """What of the call is edited, in a word."""
+        """The name of the edited part of the call: `command`, `content`, …"""
         return self._call_text.what
 
     @property
     def typed_text(self) -> str:
-        """What was typed into the editor and not taken yet; empty where it is as it was."""
+        """The text in the dialog's editor that was not applied; "" if it is unchanged."""
         if self._area is None or self._area.text == self._call_text.text:
             return ""
         return self._area.text
 
-    # Parts
+    # Hunks
 
     def begin_choosing(self) -> bool:
-        """Show the parts of the change; False where it has but one."""
+        """Show the choice of hunks; False if the change has only one."""
         if not isinstance(self.display, DiffDisplay) or not self.has_parts:
             return False
         self._choice = HunkChoice(self.display, self._parts(), self._highlighter)
         return True
 
     def press(self, key: str, action_id: str | None) -> bool:
-        """Take a key while choosing; return whether the choice was made and is to be run."""
+        """Handle a key while choosing; return whether the choice is complete and was applied."""
         assert self._choice is not None
         step = self._choice.press(key, action_id)
         if step == "goes_on":
@@ -110,19 +110,19 @@ class EditedCall:
         return step == "done" and self._take_file(choice.text)
 
     def choose(self, index: int) -> None:
-        """Take a click while choosing."""
+        """Handle a click while choosing."""
         if self._choice is not None:
             self._choice.choose(index)
 
     def view(self, title: tuple[Run, ...], width_cells: int) -> DialogView:
-        """Return the choice of parts at a width."""
+        """Return the choice of hunks at a width."""
         assert self._choice is not None
         return self._choice.view(title, width_cells)
 
     # Editing in the dialog
 
     def begin_editing(self) -> None:
-        """Show the call's text to be edited; in the user's editor where it is too long here."""
+        """Open the call's text in the dialog's editor, or if too long in the user's editor."""
         self.problem = ""
         if TextArea.takes(self._call_text.text):
             self._area = TextArea(self._call_text.text)
@@ -132,13 +132,13 @@ class EditedCall:
             self.problem = f"The {self._call_text.what} is too long to edit here. {_SET_EDITOR}"
 
     def press_editing(self, key: str, text: str, action_id: str | None) -> bool:
-        """Take a key while editing; return whether what was edited is to be taken."""
+        """Handle a key while editing; return whether the edited text was applied."""
         area = self._area
         assert area is not None
         if action_id == "confirm:edit":
             new_text = self._run_editor(area.text, self._call_text.name)
             if new_text is not None and not TextArea.takes(new_text):
-                # Too long to continue with it here: it is read as the editor left it.
+                # Too long for the dialog's editor, so apply it at once.
                 return self._take_area(new_text)
             if new_text is not None:
                 area.replace(new_text)
@@ -156,7 +156,7 @@ class EditedCall:
             self.problem = "Too long to edit here; nothing was pasted."
 
     def revise(self, text: str) -> bool:
-        """Take a text in the place of the call's; False with `problem` where it makes no call."""
+        """Replace the call's text; False, with `problem` set, if it cannot become a call."""
         self.problem = ""
         return self._take_area(text)
 
@@ -171,10 +171,10 @@ class EditedCall:
         body = indent_rows(wrap(heading, width_cells - 4), pad, pad)
         return DialogView(title, body, self._area.rows(width_cells), body_id="edit")
 
-    # The user's own editor
+    # The user's editor
 
     def edit(self) -> None:
-        """Let the user edit, in their editor, the file as it would be, or the call's text."""
+        """Open the changed file's text, or else the call's text, in the user's editor."""
         display = self.display
         if isinstance(display, DiffDisplay) and self._tool in {"Edit", "Write"}:
             new_text = self._run_editor(display.new, PurePath(display.path).name)
@@ -186,7 +186,7 @@ class EditedCall:
             self._take_area(new_text)
 
     def _run_editor(self, text: str, name: str) -> str | None:
-        """Return what the editor made of a text; None where it failed or changed nothing."""
+        """Return the text that the editor saved; None if it failed or changed nothing."""
         self.problem = ""
         if self._edit_text is None:
             self.problem = _SET_EDITOR
@@ -196,11 +196,11 @@ class EditedCall:
             self.problem = "The editor failed; nothing was changed."
             return None
         if not text.endswith("\n"):
-            # Editors end every file with a line break; that is not a change of the user's.
+            # Editors add a line break at the end of a file; that is not a change by the user.
             new_text = new_text.removesuffix("\n")
         return new_text if new_text != text else None
 
-    # Taking
+    # Applying
 
     @property
     def _call_text(self) -> CallText:
@@ -223,12 +223,12 @@ class EditedCall:
         self._area, self.problem = None, ""
         if new_input == dict(self.tool_input):
             return True
-        # Facts about the old call no longer apply to this one.
+        # The facts about the proposed call do not apply to the edited one.
         self._make(new_input, display_with(self._tool, new_input, self.display))
         return True
 
     def _take_file(self, text: str) -> bool:
-        """Make a file's text the proposal; return whether the input can express it."""
+        """Use a file's text as the call's result; return whether the input can express it."""
         assert isinstance(self.display, DiffDisplay)
         if text == self.display.new:
             return True

@@ -1,4 +1,4 @@
-"""What the permission dialog offers to remember: the same rules, stored here or there."""
+"""The grants that the permission dialog offers, each with alternative destinations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from permissions.scope.added_directories import may_be_added
 from tui.dialogs.permission_ask import GrantOffer
 
 _WIDER: Final = (RuleSource.PROJECT, RuleSource.USER)
-"""Places that are a key away from the user's own file of the project."""
+"""Alternative destinations of a rule for the user's own file in the project (local)."""
 
 
 def grant_offers(evaluation: Evaluation, decision: Decision) -> tuple[GrantOffer, ...]:
-    """Return what may be remembered for an ask, each with where else it could be stored."""
+    """Return the grants to offer for an ask, each with alternative destinations."""
     if decision.write_dirs:
         context = evaluation.context
         fit = all(may_be_added(directory, context) for directory in decision.write_dirs)

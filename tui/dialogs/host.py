@@ -1,6 +1,6 @@
-"""Where dialogs appear: above the prompt, one at a time, the others counted and waiting.
+"""Shows dialogs above the prompt, one at a time; the others wait and are counted.
 
-The host owns keys, pastes and clicks while a dialog is open, and guards a fresh one for 200 ms.
+The host owns keys, pastes and clicks while a dialog is open, and guards a new one for 200 ms.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from tui.text.wrap import clip, runs_width
 from tui.widgets.rows_widget import RowsWidget
 
 _LOW_ROWS: Final = 16
-"""Below that many rows a hint is one too many."""
+"""With fewer rows than this, hints are left out."""
 _SCROLLING_ROWS: Final = 3
-"""Rows reserved for the body before any of it is pinned."""
+"""Rows that must remain for the rest of the body before its end is pinned."""
 _ROWS_BESIDE: Final = 4
-"""Rows of the screen that a dialog leaves to the rest, where there are that many."""
+"""Rows that a dialog leaves to the rest of the screen, if that is high enough."""
 
 
 _TYPING: Final = " what you type goes to the prompt; pause, then answer "
@@ -60,7 +60,10 @@ class DialogHost(Listens, RowsWidget):
         *,
         id: str | None = None,
     ) -> None:
-        """Take how keys are read, where early keys go, and a callback for opening and closing."""
+        """`give_back` receives text typed before a dialog was noticed, for the prompt.
+
+        `on_change` is called when a dialog opens, changes or closes.
+        """
         super().__init__(id=id)
         self._chords = chords
         self._on_change = on_change
@@ -77,12 +80,12 @@ class DialogHost(Listens, RowsWidget):
 
     @property
     def current(self) -> Dialog | None:
-        """The dialog on the screen."""
+        """The visible dialog; None without one."""
         return self._queue[0] if self._queue else None
 
     @property
     def open_count(self) -> int:
-        """How many dialogs wait for an answer, the visible one included."""
+        """Number of open dialogs, including the visible one."""
         return len(self._queue)
 
     def open(self, dialog: Dialog) -> None:
@@ -98,7 +101,7 @@ class DialogHost(Listens, RowsWidget):
             self.rows_changed()
 
     def close(self, dialog: Dialog) -> None:
-        """Take a dialog away, answered or not; the next one appears."""
+        """Remove a dialog, answered or not; the next one appears."""
         if dialog not in self._queue:
             return
         was_shown = self._queue[0] is dialog
@@ -113,7 +116,7 @@ class DialogHost(Listens, RowsWidget):
             self._shut()
 
     def give_back(self, text: str) -> None:
-        """Move text that was typed at a dialog, but for the prompt, to the prompt."""
+        """Move text that was typed at a dialog to the prompt."""
         if text:
             self._give_back(text)
 
@@ -142,7 +145,7 @@ class DialogHost(Listens, RowsWidget):
     # Input
 
     def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
-        """Receive everything that is typed or clicked."""
+        """Listen to keys, pastes and the mouse."""
         typing_kinds = (EventKind.KEY, EventKind.PASTE)
         pointer_kinds = (EventKind.MOUSE_DOWN, EventKind.SCROLL)
         guarded_kinds = (*typing_kinds, EventKind.MOUSE_DOWN, EventKind.CLICK, EventKind.FOCUS)
@@ -172,7 +175,7 @@ class DialogHost(Listens, RowsWidget):
         else:
             self._press(dialog, event)
         if question_of(dialog) != question and not dialog.is_done:
-            # The question has changed: further typing was for the question before.
+            # The question has changed: the next keys were meant for the previous one.
             self._guard.arm()
         elif ignored_by(dialog) != ignored_count:
             self._guard.take_words(event)
@@ -180,7 +183,7 @@ class DialogHost(Listens, RowsWidget):
         self._redraw()
 
     def _show_typing(self) -> None:
-        """Update the title at the end of the pause."""
+        """Update the title when the pause in typing is over."""
         if self._guard.is_typing:
             self.set_timer(PAUSE_S, self._redraw_current)
 
@@ -190,7 +193,7 @@ class DialogHost(Listens, RowsWidget):
         if isinstance(meaning, Pending):
             return
         action_id = meaning.action_id if meaning is not None else None
-        # Textual names signs ("slash"); the space bar remains a key.
+        # Textual's names of punctuation ("slash") are replaced by the character, except for space.
         key = event.text if event.text.strip() else event.key
         rows = manners.scroll_keys.get(key) or _SCROLLS.get(action_id or key)
         if rows is not None and not (manners.has_pages and abs(rows) > 1):
@@ -217,7 +220,7 @@ class DialogHost(Listens, RowsWidget):
         self._redraw()
 
     def _turn_wheel(self, step: int) -> None:
-        """Go through a list, or scroll the body."""
+        """Move in a list, or scroll the body."""
         turn = getattr(self.current, "turn_wheel", None)
         if turn is not None:
             turn(step)
@@ -233,7 +236,7 @@ class DialogHost(Listens, RowsWidget):
         self._is_at_end = False
 
     def _redraw_current(self) -> None:
-        """Draw the open dialog again, if there still is one."""
+        """Draw the visible dialog again, if there still is one."""
         if self._queue and self.is_mounted:
             self._redraw()
 
@@ -268,7 +271,7 @@ class DialogHost(Listens, RowsWidget):
         if len(body) + len(footer) + 1 + air > limit:
             air = 0
             footer = _trim_footer(footer, len(body) + 1, limit)
-        # What will happen stays in sight beside the answers, however low the window.
+        # The subject of the question stays visible with the answers, however low the window.
         reserved_rows = min(len(body), 2) + (1 if limit > 5 else 0)
         footer = _fitting(footer, max(1, limit - reserved_rows))
         room = max(0, limit - len(footer) - (1 if limit > 5 else 0))
@@ -292,7 +295,7 @@ class DialogHost(Listens, RowsWidget):
         return self._with_footer(rows, footer)
 
     def _with_footer(self, rows: list[Row], footer: Sequence[FooterRow]) -> list[Row]:
-        """Add the answers, and note where each of them and the text cursor are."""
+        """Add the footer, and store the positions of its choices and of the text cursor."""
         self._footer_at = [*(None for _ in rows), *(part.choice for part in footer)]
         self._caret = None
         for position, part in enumerate(footer):
@@ -306,7 +309,7 @@ class DialogHost(Listens, RowsWidget):
         return max(1, height - _ROWS_BESIDE if height > 16 else height - 1)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Make the rows anew: the room depends on the height of the screen."""
+        """Make the rows again, which depend on the screen's height; return their number."""
         self._rows_width = width
         self._rows = self.make_rows(width)
         return len(self._rows)
@@ -338,7 +341,7 @@ def _title_row(title: Sequence[tuple[str, Ink]], width: int, right: str) -> Row:
 
 
 def _pinned_rows(view: DialogView, room: int) -> list[Row]:
-    """Return the end of the body where there is room for it and for some of what it is about."""
+    """Return the pinned end of the body if enough rows remain for the rest of it; otherwise []."""
     rows = list(view.pinned_rows)
     if rows and rows[0] == BLANK:
         del rows[0]
@@ -346,11 +349,11 @@ def _pinned_rows(view: DialogView, room: int) -> list[Row]:
 
 
 def _trim_footer(footer: Sequence[FooterRow], above: int, limit: int) -> list[FooterRow]:
-    """Return the footer without what it can do without: blank rows, then the hint of its keys.
+    """Return the footer without optional rows, so that the body need not scroll.
 
-    They go before anything of the body does, and so do the details of answers that are not
-    selected. Where that scrolls all the same, the hint stays, unless the window is so low that
-    answers would crowd out what they are about.
+    First blank rows are left out, then hints, then details of unselected answers. If the body has
+    to scroll nevertheless, hints stay, unless the window is so low that the footer would leave
+    hardly any room for the body.
     """
     tight = [part for part in footer if not (part.is_optional and part.row == BLANK)]
     bare = [part for part in footer if not part.is_optional]
@@ -363,7 +366,7 @@ def _trim_footer(footer: Sequence[FooterRow], above: int, limit: int) -> list[Fo
 
 
 def _fitting(footer: Sequence[FooterRow], room: int) -> list[FooterRow]:
-    """Return the footer rows that fit, those around the selected one."""
+    """Return as many footer rows as fit, around the selected one."""
     if len(footer) <= room:
         return list(footer)
     selected_index = next((i for i, part in enumerate(footer) if part.is_selected), 0)
@@ -388,4 +391,4 @@ _SCROLLS: Final = {
     "ctrl+up": -1,
     "ctrl+down": 1,
 }
-"""Rows of the body by action, and by keys that scroll whatever is bound."""
+"""Number of rows to scroll, by action, and by keys that scroll independent of the keymap."""

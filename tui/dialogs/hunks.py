@@ -1,6 +1,6 @@
-"""A proposed change in pieces: which of them the user takes. Without a toolkit.
+"""Splits a proposed change into hunks, of which the user chooses some; independent of Textual.
 
-Next: `permission`, where it is opened.
+Next: `permission`, where the choice is opened.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ HunkStep = Literal["goes_on", "back", "done"]
 
 
 class Hunk(Struct, frozen=True):
-    """One piece of a change: the lines it takes out, and what it puts there."""
+    """One hunk of a change: the removed and the added lines."""
 
     start: int
-    """Lines of the old text before it."""
+    """Number of lines of the old text before it."""
     new_start: int
-    """Lines of the new text before it, all pieces taken."""
+    """Number of lines of the new text before it if all hunks are taken."""
     removed_count: int
     added_lines: tuple[str, ...]
-    """With their line breaks."""
+    """The added lines, with their line breaks."""
     lines: tuple[DiffLine, ...]
-    """As shown."""
+    """The rows that show it."""
 
 
 def split_change(display: DiffDisplay) -> tuple[Hunk, ...]:
-    """Return the pieces of a change, first to last; empty where none can be distinguished.
+    """Return the hunks of a change in order; () if it cannot be split.
 
-    What is shown has hidden characters revealed; a text whose lines are others then has no pieces.
+    Shown text has hidden characters revealed; a text whose lines differ then cannot be split.
     """
     clean = shown_display(display)
     assert isinstance(clean, DiffDisplay)
@@ -65,7 +65,7 @@ def split_change(display: DiffDisplay) -> tuple[Hunk, ...]:
 
 
 def chosen_text(display: DiffDisplay, hunks: Sequence[Hunk], is_taken: Sequence[bool]) -> str:
-    """Return the text with the taken pieces in it, and the old lines in place of the others."""
+    """Return the new text with the taken hunks, and the old lines instead of the others."""
     if all(is_taken):
         return display.new
     if not any(is_taken):
@@ -84,17 +84,17 @@ def chosen_text(display: DiffDisplay, hunks: Sequence[Hunk], is_taken: Sequence[
 
 
 def _lines(text: str) -> list[str]:
-    """Return lines with their line feeds; no other character ends a line."""
+    """Return lines with their line feeds, which alone separate lines."""
     return [line for line in _AFTER_LINE.split(text) if line]
 
 
 class HunkChoice:
-    """The pieces of one change, all taken at first; Space takes one in or out."""
+    """The choice of hunks of a change; all are taken at first, and Space toggles one."""
 
     def __init__(
         self, display: DiffDisplay, hunks: Sequence[Hunk], highlighter: Highlighter
     ) -> None:
-        """Take a change that has pieces."""
+        """`hunks` are those of `split_change`, not empty."""
         self._display = display
         self._hunks = hunks
         self._highlighter = highlighter
@@ -103,16 +103,16 @@ class HunkChoice:
 
     @property
     def text(self) -> str:
-        """The file as it would be."""
+        """The file's text with the taken hunks."""
         return chosen_text(self._display, self._hunks, self._is_taken)
 
     @property
     def taken_count(self) -> int:
-        """How many pieces are taken."""
+        """Number of taken hunks."""
         return sum(self._is_taken)
 
     def press(self, key: str, action_id: str | None) -> HunkStep:
-        """Move, mark, or end the choice."""
+        """Handle a key: move, mark, or end the choice."""
         match key, action_id:
             case ["escape", _]:
                 return "back"
@@ -133,19 +133,19 @@ class HunkChoice:
         return "goes_on"
 
     def _mark(self, *, is_taken: bool) -> None:
-        """Answer for one piece and move to the next, as `git add -p` does."""
+        """Take or leave the selected hunk and move to the next, as `git add -p` does."""
         self._is_taken[self._index] = is_taken
         self._index = min(self._index + 1, len(self._hunks) - 1)
 
     def choose(self, index: int) -> None:
-        """A click selects; a click on the selected one takes it in or out."""
+        """A click selects a hunk; a click on the selected one toggles it."""
         if index == self._index:
             self._is_taken[index] = not self._is_taken[index]
         else:
             self._index = index
 
     def view(self, title: tuple[Run, ...], width_cells: int) -> DialogView:
-        """Return the selected piece in its surroundings, and the list of all."""
+        """Return the selected hunk with its context, and the list of all hunks."""
         question = f"Make {self.taken_count} of {len(self._hunks)} changes?"
         hint = "space or y n take · a all · enter confirm · esc back"
         pad: Run = (" " * _INDENT, TEXT)

@@ -1,4 +1,4 @@
-"""Questions that continue by themselves when the user is away (`askUserQuestionTimeout`)."""
+"""Submits questions automatically when the user is away (`askUserQuestionTimeout`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIMITS_S: Final[Mapping[str, float]] = {"60s": 60.0, "5m": 300.0, "10m": 600.0}
 
 
 def limit_of(center: CommandService | None) -> float | None:
-    """Return after how many seconds without a key a form is sent as it is; None for never."""
+    """Return after how many seconds without a key a form is submitted as it is; None: never."""
     if center is None:
         return None
     return LIMITS_S.get(center.context.settings().values.askUserQuestionTimeout or "never")
@@ -27,7 +27,7 @@ async def unless_away(
     answers: Awaitable[Mapping[str, str] | None],
     limit_s: float | None,
 ) -> Mapping[str, str] | None:
-    """Wait for the answers; give up the form when no key was pressed for so long."""
+    """Wait for the answers; submit the form as it is after `limit_s` seconds without a key."""
     if limit_s is None:
         return await answers
     async with run_alongside(_watch(dialog, limit_s)):
@@ -38,7 +38,7 @@ async def _watch(dialog: QuestionDialog, limit_s: float) -> None:
     loop = asyncio.get_running_loop()
     left_s = limit_s
     while left_s > 0:
-        # Each key moves the end.
+        # Each key restarts the time.
         await asyncio.sleep(left_s)
         left_s = dialog.touched_s + limit_s - loop.time()
     dialog.give_up()

@@ -1,4 +1,4 @@
-"""The start without a model: one that a server offers, the demo, or how to connect one."""
+"""The dialog of a start without a model: models of local servers, the demo, and instructions."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ KEYS: Final = (
     ("esc", "interrupt (work so far is kept)"),
     ("?", "all shortcuts, / all commands"),
 )
-"""The four that matter."""
+"""The four most important keys."""
 MAX_OFFERS: Final = 7
-"""Answers with a digit of their own, the demo and the end aside."""
+"""Maximum number of models, so that all answers including the demo and quitting have a digit."""
 
 
 class Onboarding(StrEnum):
-    """What the user chose, besides a server."""
+    """The user's choice if it is not a model."""
 
     DEMO = "demo"
     QUIT = "quit"
@@ -61,14 +61,14 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
         obstacle: str = "",
         shows_keys: bool = True,
     ) -> None:
-        """Open with the best answer selected: a server that was found, else the demo.
+        """Open with the best answer selected: the first model found, or else the demo.
 
-        `is_configured`: `servers` is the one that the user configured, without a model;
-        `obstacle`: what keeps the model that the user configured from being used;
-        `shows_keys` is False where the keys of the drawn screen do nothing.
+        `is_configured`: `servers` has the server that the user has configured, without a model;
+        `obstacle`: why the configured model cannot be used;
+        `shows_keys` is False if the keys of the drawn screen do not apply.
         """
         self._server = servers[0] if is_configured else None
-        # A user who has configured something needs to see what to change instead.
+        # With an obstacle, what to change in the configuration is shown instead.
         self._keys = KEYS if shows_keys and not obstacle else ()
         self._obstacle = obstacle
         self._highlighter = highlighter
@@ -95,12 +95,12 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
         )
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Choose or move; no letter answers, what is typed belongs to the prompt."""
+        """Choose an answer or move the selection; letters do nothing."""
         if key.isdecimal() and 0 < int(key) <= len(self._answers):
             self._give(int(key) - 1)
             return
         if key == "?":
-            # Users try it where the screen mentions it; a prompt does not start with it.
+            # Users may press a key that the dialog mentions.
             return
         if text and text.isprintable():
             self.ignored_keys += 1
@@ -118,7 +118,7 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
                 pass
 
     def paste(self, text: str) -> None:
-        """Ignore pastes: keys do not belong into a screen that others may see."""
+        """Ignore pastes: an API key must not be shown on the screen."""
 
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected answer decides."""
@@ -156,7 +156,7 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
             BLANK,
         ]
         if self._offers:
-            # What can be used at once comes first, and is read with its answers.
+            # Models that can be used at once are shown with the answers, before instructions.
             rows = [*heading, *_settings_note(width), BLANK]
         if self._keys:
             rows += wrap([("Shortcuts:", MUTED)], width)
@@ -188,7 +188,7 @@ def _which_of(server: LocalServer, width: int) -> list[Row]:
 
 
 def _offers(servers: Sequence[LocalServer]) -> list[LocalModel]:
-    """Return the models to offer: those of each server in turn, as many as have a digit."""
+    """Return at most `MAX_OFFERS` models, taken from each server in turn."""
     offers: list[LocalModel] = []
     longest = max((len(server.models) for server in servers), default=0)
     for place in range(longest):

@@ -1,7 +1,7 @@
-"""The permission dialog: what will run, why it asks, and what each answer would store.
+"""The permission dialog: what will run, the reason to ask, and what each answer would store.
 
-Source: safety-and-permissions, interactive handler; a prompt shows the whole command, and makes
-invisible characters visible.
+Source: safety-and-permissions, interactive handler. The dialog shows the whole command, with
+invisible characters made visible.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from tui.text.wrap import wrap
 
 
 class PermissionDialog(GivesAnswer[Decision]):
-    """Asks about one call; the answer is a no where the user takes up the offer."""
+    """Asks about one call; the decision is a denial if the user accepts the sandbox offer."""
 
     def __init__(
         self,
@@ -63,13 +63,13 @@ class PermissionDialog(GivesAnswer[Decision]):
     ) -> None:
         """Open with "Yes" selected and nothing typed.
 
-        `edit_text` is the user's editor; `others` returns the questions behind this one; `judge`
-        decides about a changed call; `offers_inside` adds the offer to work inside the sandbox.
+        `edit_text` is the user's editor; `others` returns the questions waiting behind this one;
+        `judge` decides an edited call; `offers_inside` adds the offer to work inside the sandbox.
         """
         self.ignored_keys = 0
         self._offers_inside = offers_inside
         self.wants_inside = False
-        """Whether the user takes up the offer: the question is to be put again afterwards."""
+        """Whether the user accepted the sandbox offer: then this question must be asked again."""
         self._others = others
         self._judge = judge
         self._shown_together: list[WaitingQuestion] = []
@@ -84,21 +84,21 @@ class PermissionDialog(GivesAnswer[Decision]):
         super().__init__()
         self._choices = ChoiceList(answers_of(ask))
         self.question_number = 0
-        """Counts the calls that were asked about here: the model's own, then the user's."""
+        """Number of the question: 0 for the proposed call, increased with each edit of it."""
 
     @property
     def typed_text(self) -> str:
-        """What the user typed here and did not send: a comment, or a version of the call."""
+        """Text that the user typed and did not submit: comments and an edited call."""
         comments = (self._choices.comment(i) for i in range(len(self._choices.choices)))
         return "\n".join(text for text in (*comments, self._revision.typed_text) if text)
 
     @property
     def edits(self) -> str:
-        """The part of the call that the user may rewrite, in a word: `command`."""
+        """The name of the part of the call that the user can edit, such as `command`."""
         return self._revision.what
 
     def revise(self, text: str) -> bool:
-        """Take another text in the place of the call's; False where it makes no call."""
+        """Replace the call's text; False if the new one cannot become a call."""
         is_taken = self._revision.revise(text)
         if is_taken:
             self._take_revision()
@@ -107,7 +107,7 @@ class PermissionDialog(GivesAnswer[Decision]):
     # Keys
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Choose, move, comment, or show the trace."""
+        """Handle a key: choose, move, comment, edit, or show the trace."""
         if self._press_in_part(key, text, action_id):
             return
         choices = self._choices
@@ -126,7 +126,7 @@ class PermissionDialog(GivesAnswer[Decision]):
             self._act(key, action_id)
 
     def _press_in_part(self, key: str, text: str, action_id: str | None) -> bool:
-        """Let the part that is open take the key: hunks, the edited call, or the comment."""
+        """Pass the key to the choice of hunks, the editor or the comment field, if one is open."""
         if self._revision.is_choosing:
             if self._revision.press(key, action_id):
                 self._decide(self._choices.chosen(0))
@@ -211,7 +211,7 @@ class PermissionDialog(GivesAnswer[Decision]):
         return True
 
     def _turn_place(self, step: int) -> None:
-        """Store the rules of the selected answer in the next place, where there are several."""
+        """Switch the selected answer's rules to the next destination, if there are several."""
         ask, index = self._ask, self._choices.selected_index - 1
         if not 0 <= index < len(ask.offers) or not ask.offers[index].elsewhere:
             return
@@ -227,7 +227,7 @@ class PermissionDialog(GivesAnswer[Decision]):
         self._decide(Chosen(self._stop, ""))
 
     def _answer_all(self) -> None:
-        """Allow, once, this call and those that were shown with it."""
+        """Allow this call and those shown with it once."""
         together, self._shown_together = self._shown_together, []
         decision = decision_of(self._ask, Chosen(0, ""))
         for other in together:
@@ -235,7 +235,7 @@ class PermissionDialog(GivesAnswer[Decision]):
         self._decide(Chosen(0, ""))
 
     def _confirm(self) -> None:
-        """Take the selected answer; open its comment where it lacks the one that it needs."""
+        """Give the selected answer, or open its comment field if a required comment is missing."""
         if not self._choices.waits_for_comment:
             self._decide(self._choices.chosen())
         elif not self._choices.is_commenting:
@@ -243,7 +243,7 @@ class PermissionDialog(GivesAnswer[Decision]):
 
     @property
     def _stop(self) -> int:
-        """The answer that refuses and ends the turn."""
+        """Index of the answer that denies the call and ends the turn."""
         return len(self._choices.choices) - 2
 
     def _decide(self, chosen: Chosen) -> None:
@@ -253,7 +253,7 @@ class PermissionDialog(GivesAnswer[Decision]):
         self.give(decision)
 
     def _take_revision(self) -> None:
-        """Judge the call as the user changed it, and show the verdict; run what is allowed."""
+        """Decide the edited call and show the result; allow it at once if the rules do."""
         revision, old_ask = self._revision, self._ask
         if revision.tool_input == old_ask.request.tool_input:
             return
@@ -293,7 +293,7 @@ class PermissionDialog(GivesAnswer[Decision]):
         width = max(1, width_cells - INDENT - 1)
         subject = subject_rows(ask.request, ask.display, width_cells, self._highlighter)
         more: list[Row] = []
-        # What it does and why it asks stay in sight, however long the command or the change.
+        # Effects and reason stay visible, however long the command or the change is.
         pinned_rows = [*effect_rows(ask.pending, width), *why_rows(ask.pending, width, ask.short)]
         if needs_part_table(ask.pending):
             more.extend([BLANK, *part_rows(ask.pending, width, ask.short)])
@@ -309,7 +309,7 @@ class PermissionDialog(GivesAnswer[Decision]):
             self._shown_together = []
         if self._shown_together:
             more.extend([BLANK, *waiting_rows(self._shown_together, width, INDENT)])
-        # With the offer's line the question must still leave room for the transcript.
+        # With the additional line of the offer, save a row for the transcript.
         gap = [] if self._offers_inside else [FooterRow(BLANK, is_optional=True)]
         footer = [
             *gap,
@@ -330,7 +330,7 @@ class PermissionDialog(GivesAnswer[Decision]):
         return "Run your changed version?" if runs else "Use your changed version?"
 
     def _problem_rows(self, width: int) -> list[FooterRow]:
-        """Return what is special about the question: what the editor said, or a changed call."""
+        """Return rows about a problem of the editor, and about an edited call."""
         problem, lines = self._revision.problem, []
         if problem:
             lines.extend(wrap([(problem, Ink(Role.WARNING))], width))
@@ -360,7 +360,7 @@ class PermissionDialog(GivesAnswer[Decision]):
         return Row((PAD[0], *wrap([(keys, MUTED)], room)[0].runs))
 
     def _keys_that_fit(self, room: int) -> str:
-        """Return the keys on one line; what users find without a hint goes first."""
+        """Return the key hints that fit in one line; the most obvious ones are left out first."""
         trace = "less" if self._is_traced else "why"
         parts = " · h hunks" if self._revision.has_parts else ""
         keys = f"↑↓ select · enter confirm · tab comment{parts} · e edit · ctrl+y {trace}"
@@ -376,7 +376,7 @@ class PermissionDialog(GivesAnswer[Decision]):
 
 
 _ALL: Final = 1_000
-"""The choice that answers several questions; no list of answers is as long."""
+"""Choice that answers several questions; larger than the index of any answer."""
 _INSIDE: Final = 1_001
 _OFFER: Final = "s. Run commands without asking inside the sandbox…"
 _BARRED: Final = "Your version would be denied. Edit it (e), or say no."

@@ -1,6 +1,6 @@
-"""What the permission dialog asks about a call: its answers, and the decision each makes. Pure.
+"""The content of the permission dialog: its answers, and the decision of each. Pure.
 
-Next: `permission` (the dialog), `grant_offers` (what can be remembered).
+Next: `permission` (the dialog), `grant_offers` (what can be stored).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class GrantOffer(Struct, frozen=True):
 
     choice: GrantChoice
     also_allows: str = ""
-    """What else the rules cover, in words; empty when it is obvious."""
+    """What else the rules allow, in words; empty if that is obvious."""
     needless: tuple[str, ...] = ()
-    """Existing rules that would match nothing any more."""
+    """Existing rules that would become redundant."""
     elsewhere: tuple[GrantOffer, ...] = ()
-    """The same, stored in other places, the narrowest first."""
+    """The same grant with other destinations, the narrowest first."""
 
 
 class PermissionAsk(Struct, frozen=True):
@@ -51,17 +51,17 @@ class PermissionAsk(Struct, frozen=True):
     session_edits: bool = False
     """Whether Shift+Tab may pick the offer that covers all edits of the session."""
     short: Shorten = str
-    """Returns a file as users write it."""
+    """Shortens a path for users."""
 
 
 JudgeCall = Callable[[PermissionRequest], Decision | None]
-"""The decision of rules, scope and mode about a call that a user changed; None where unknown."""
+"""Returns the decision of rules, scope and mode about an edited call; None if unknown."""
 JudgeAgain = Callable[[PermissionRequest], PermissionAsk | None]
-"""The same, as it would be asked about."""
+"""The same, with the content of the dialog that would ask about the call."""
 
 
 def answers_of(ask: PermissionAsk) -> list[Choice]:
-    """Return the answers, in their order; the last two refuse."""
+    """Return the answers in order; the last two deny the call."""
     noes = [
         Choice("No, and stop"),
         Choice("No, and tell it why", comment_hint="what to do instead…", needs_comment=True),
@@ -73,7 +73,7 @@ def answers_of(ask: PermissionAsk) -> list[Choice]:
     offers: list[Choice] = []
     shown_rules: set[tuple[str, ...]] = set()
     for offer in ask.offers:
-        # Rules are shown once: a second answer that stores the same ones differs in its place.
+        # Rules are shown once: another answer with the same rules differs in its destination.
         offers.append(_storing(offer, is_named=offer.choice.rules in shown_rules))
         shown_rules.add(offer.choice.rules)
     if ask.session_edits and offers:
@@ -104,7 +104,7 @@ def _storing(offer: GrantOffer, *, is_named: bool) -> Choice:
 
 
 def _without_command(offer: GrantOffer) -> str:
-    """Return what else the rules cover, without what the rules before it have just named."""
+    """Return what else the rules allow, without repeating the commands that the rules name."""
     rules, texts = offer.choice.rules, offer.also_allows.split("; ")
     if len(rules) == 1:
         command = rules[0].removeprefix("Bash(").removesuffix(" *)")
@@ -115,7 +115,7 @@ def _without_command(offer: GrantOffer) -> str:
 
 
 def decision_of(ask: PermissionAsk, chosen: Chosen) -> Decision:
-    """Return the decision that an answer makes."""
+    """Return the decision for an answer."""
     is_no = is_barred(ask) or chosen.index > len(ask.offers)
     offer = ask.offers[chosen.index - 1] if 0 < chosen.index <= len(ask.offers) else None
     comment = chosen.comment or None
@@ -138,8 +138,8 @@ def decision_of(ask: PermissionAsk, chosen: Chosen) -> Decision:
 def with_new_warnings(pending: Decision, shown_warnings: set[DecisionWarning]) -> Decision:
     """Return the decision with the warnings for its dialog; adds them to `shown_warnings`.
 
-    Always those about the rule that decides. Other broken rules were reported when they were read,
-    and stay in `/permissions`; warnings about the mode are shown once.
+    Warnings about the deciding rule are always shown. Other faulty rules were reported when they
+    were read, and `/permissions` lists them; warnings about the mode are shown once.
     """
     decisive = None if pending.rule is None else pending.rule.text
     fresh = [
@@ -152,18 +152,18 @@ def with_new_warnings(pending: Decision, shown_warnings: set[DecisionWarning]) -
 
 
 def is_barred(ask: PermissionAsk) -> bool:
-    """Would the call, as the user changed it, be denied whatever they answer?"""
+    """Return whether the edited call would be denied, whatever the user answers."""
     return ask.pending.behavior is Behavior.DENY
 
 
 def without_judgement(proposal: PermissionAsk) -> PermissionAsk:
-    """Return the ask without what was found out about the model's own call."""
+    """Return the ask without the facts about the model's call."""
     pending = replace(proposal.pending, parts=(), effects=(), message=_CHANGED, write_dirs=())
     return replace(proposal, offers=(), session_edits=False, pending=pending)
 
 
 def still_asked(new_verdict: PermissionAsk, proposal: PermissionAsk) -> PermissionAsk:
-    """Return the verdict of rules on a changed call; a hook that asked the user still asks."""
+    """Return the verdict on an edited call; if a hook requested the question, it is still asked."""
     old = proposal.pending
     hook_entries = [
         entry for entry in old.trace if entry.step is TraceStep.HOOK and entry.answer in _ASKS
@@ -185,7 +185,7 @@ def still_asked(new_verdict: PermissionAsk, proposal: PermissionAsk) -> Permissi
 _ASKS: Final = frozenset({"ask", "defer"})
 _CHANGED: Final = "You changed it: the rules are checked again first."
 OTHER_PLACE: Final = "←→ change"
-"""Names the keys that choose another place for a rule."""
+"""Hint at the keys that choose another destination for a rule."""
 _ALWAYS: Final = "Yes, always"
 _ADD_ONE: Final = "Yes, and add this directory for the session"
 _ADD_MANY: Final = "Yes, and add these directories for the session"
@@ -195,4 +195,4 @@ _DESTINATIONS: Final = {
     "projectSettings": ("Yes, always, for everyone in this project", ".agent/settings.json"),
     "userSettings": ("Yes, always, in every project", "~/.agent/settings.json"),
 }
-"""By destination: the answer, and the file."""
+"""By destination: the label of the answer, and the file."""

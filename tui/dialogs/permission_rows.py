@@ -1,4 +1,4 @@
-"""The rows of the permission dialog: what will happen, its parts and effects, and why it asks."""
+"""The rows of the permission dialog: the call, its parts and effects, and the reason to ask."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PAD: Final[tuple[Run, ...]] = ((" " * INDENT, TEXT),)
 def title_runs(
     request: PermissionRequest, display: Display | None, pending: Decision
 ) -> tuple[Run, ...]:
-    """Return the question, and the file with what is added and removed."""
+    """Return the question; for a change, with the file and the number of changed lines."""
     title = question_of(request, pending)
     if isinstance(display, WorkflowDisplay):
         title = workflow_title(display)
@@ -61,7 +61,7 @@ def title_runs(
 
 
 def question_of(request: PermissionRequest, pending: Decision) -> str:
-    """Return what is asked."""
+    """Return the question."""
     if pending.reason is Reason.UNSANDBOXED:
         return "Run this command outside the sandbox?"
     question = _QUESTIONS.get(request.tool)
@@ -74,7 +74,7 @@ def question_of(request: PermissionRequest, pending: Decision) -> str:
 def subject_rows(
     request: PermissionRequest, display: Display | None, width_cells: int, highlighter: Highlighter
 ) -> Sequence[Row]:
-    """Return what will happen: the change, the command, or the input as it is."""
+    """Return the content of the call: the change, the command, or the input."""
     tool_input = request.tool_input
     match display:
         case DiffDisplay():
@@ -113,7 +113,7 @@ def _command(
     lines = highlighter.block(reveal(command), "bash")
     rows = indent_rows(command_rows(lines, width_cells - INDENT), PAD, PAD)
     if isinstance(description, str) and description.strip():
-        # In quotes and one paragraph: these are the model's words, and must not look like ours.
+        # In quotes and one paragraph: the model's text must not look like the program's.
         quote = f"“{reveal(' '.join(description.split()))}”"
         note = wrap([(quote, MUTED)], width_cells - INDENT - 1)
         rows = [*rows, *indent_rows(note, PAD, PAD)]
@@ -123,7 +123,7 @@ def _command(
 def needs_part_table(pending: Decision) -> bool:
     """Whether the parts explain more than the command and its effects.
 
-    They do where they differ in verdict or ground, and where one is behind a wrapper.
+    They do if their verdicts or reasons differ, or if a part is behind a wrapper.
     """
     parts = pending.parts
     if any(part.detail.startswith("through ") for part in parts):
@@ -136,10 +136,10 @@ def needs_part_table(pending: Decision) -> bool:
 
 
 def part_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
-    """Return one line per part of a compound command: verdict, text, and the rule that gave it.
+    """Return one row per part of a compound command: verdict, text, and the deciding rule.
 
-    Many that are allowed on one ground, one behind the other, share a line. A ground that is the
-    whole call's is left to `why_rows`.
+    Many consecutive parts that are allowed for the same reason share a row. A reason that applies
+    to the whole call is shown by `why_rows`.
     """
     rows: list[Row] = []
     parts = pending.parts
@@ -176,7 +176,7 @@ def _part_runs(part: PartVerdict, ground: str) -> list[Run]:
 
 
 def effect_rows(pending: Decision, width: int) -> list[Row]:
-    """Return what the call would do to files, network and machine."""
+    """Return the effects of the call on files, network and machine."""
     if not pending.effects:
         return []
     text = reveal(" · ".join(pending.effects))
@@ -185,7 +185,7 @@ def effect_rows(pending: Decision, width: int) -> list[Row]:
 
 
 def why_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
-    """Return the ground of the ask, its rule, and what is to be known about the rules."""
+    """Return the reason to ask, its rule, and warnings about rules."""
     text = reveal(reason_text(pending, short)) or "No rule covers this, so it asks."
     rows = indent_rows(
         wrap([(text, MUTED)], width - 2), (PAD[0], ("◆ ", Ink(Role.WARNING))), ((" " * 5, TEXT),)
@@ -199,7 +199,7 @@ def why_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
     for warning in pending.warnings:
         text = warning.message
         if warning.rule is not None and warning.rule not in text:
-            # Without it the words would read as if they spoke of the call.
+            # Without the rule's name the warning would seem to be about the call.
             text = f"rule {warning.rule}: {text}"
         lines = wrap([(reveal(text), Ink(Role.WARNING))], width - 2)
         rows.extend(indent_rows(lines, (PAD[0], ("! ", Ink(Role.WARNING))), ((" " * 5, TEXT),)))
@@ -207,7 +207,7 @@ def why_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
 
 
 def trace_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
-    """Return what every step answered, and which one decided, in words."""
+    """Return the verdict of every step of the trace, and which step decided."""
     rows = indent_rows(wrap([(_HOW_TO_READ, Ink(bold=True))], width), PAD, PAD)
     steps = explain_steps(pending, short)
     for part in steps:
@@ -231,7 +231,7 @@ def _rule(rule: RuleRef, short: Shorten) -> str:
 
 
 _MANY: Final = 5
-"""Allowed parts in a row that are no longer listed one by one; the trace still does."""
+"""From this number on, consecutive allowed parts share a row; the trace still lists each."""
 _HOW_TO_READ: Final = "How this was decided (» = deciding step)"
 _VERDICTS: Final = {
     Behavior.ALLOW: Ink(Role.SUCCESS),
@@ -254,7 +254,7 @@ _QUESTIONS: Final = {
     "Glob": "List these files?",
     "Grep": "Search these files?",
 }
-"""By tool; any other is asked about by its name."""
+"""Questions by tool; for other tools the question contains the tool's name."""
 _FIELD_NAMES: Final = {
     "file_path": "file",
     "path": "folder",
@@ -265,4 +265,4 @@ _FIELD_NAMES: Final = {
     "limit": "lines",
     "offset": "first line",
 }
-"""What fields of our own tools are called on the screen; other tools' names are theirs."""
+"""Labels for fields of built-in tools; fields of other tools keep their names."""

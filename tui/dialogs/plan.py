@@ -1,4 +1,4 @@
-"""The plan dialog: read a plan, then start, or comment on it."""
+"""The plan dialog: shows a plan, which the user approves or comments on."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PlanDialog(GivesAnswer[PlanAnswer]):
             self._choices.type(key, text)
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Choose, move or comment."""
+        """Handle a key: choose, move, comment, or edit the plan."""
         choices = self._choices
         if choices.is_commenting and key not in ("up", "down"):
             self._press_in_comment(key, text)

@@ -1,4 +1,4 @@
-"""The dialogs as the agent uses them: a contender for permissions, questions to users, trust."""
+"""Implements the agent's ports with dialogs: permissions, questions, plans, sandbox, trust."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _EDIT_TOOLS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 
 
 class DialogContender:
-    """The permission dialog among the contenders: the floor that is always there."""
+    """The permission dialog as a contender; always available."""
 
     name = "dialog"
 
@@ -58,7 +58,10 @@ class DialogContender:
         short: Shorten = str,
         inside: WorkInside | None = None,
     ) -> None:
-        """Take where dialogs appear, where their content comes from, and the user's editor."""
+        """`suggest` returns grants to offer, `preview` what a call would do by its id.
+
+        `judge` decides an edited call; `short` abbreviates paths; `inside` is the sandbox offer.
+        """
         self._inside = inside
         self._short = short
         self._host = host
@@ -71,14 +74,14 @@ class DialogContender:
         self._shown_warnings: set[DecisionWarning] = set()
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        """Ask the user. Cancelled when another contender was faster: the dialog closes."""
+        """Ask the user. Cancelled, closing the dialog, when another contender decides first."""
         inside = self._inside
         while True:
             is_offered = inside is not None and inside.is_offered(request)
             answer = await self._answer(request, pending, offers_inside=is_offered)
             if answer is not None or inside is None:
                 return answer
-            # With a yes the gate decides about the call anew, and cancels this question.
+            # After a yes the gate decides the call again, and cancels this question.
             await inside.take(await show(self._host, inside.dialog()))
 
     async def _answer(
@@ -99,7 +102,7 @@ class DialogContender:
             answer = await show(self._host, dialog)
             return None if dialog.wants_inside else answer
         except asyncio.CancelledError:
-            # Somebody else was faster, or the turn was interrupted: what was typed is not lost.
+            # Another contender decided, or the turn was interrupted: keep the typed text.
             self._host.give_back(dialog.typed_text)
             raise
         finally:
@@ -121,12 +124,12 @@ class DialogContender:
         return None if decision is None else self._ask(request, decision)
 
     def _waiting_questions(self) -> Sequence[WaitingQuestion]:
-        """Return the questions that wait behind the one on the screen, in their order."""
+        """Return the questions that wait behind the visible one, in order."""
         return self._waiting[1:]
 
 
 class DialogUser:
-    """Puts questions and plans before the user."""
+    """Asks the user: questions, plans, sandbox access, trust and the first start."""
 
     def __init__(
         self,
@@ -135,7 +138,7 @@ class DialogUser:
         edit_text: EditText | None = None,
         commands: Callable[[], CommandService | None] = lambda: None,
     ) -> None:
-        """Take where dialogs appear, the user's editor, and where their settings are."""
+        """`edit_text` is the user's editor; `commands` returns the source of the settings."""
         self._commands = commands
         self._host = host
         self._highlighter = highlighter
@@ -166,12 +169,12 @@ class DialogUser:
         try:
             return await show(self._host, dialog)
         except asyncio.CancelledError:
-            # Nothing waits for the answer any more: what was typed is not lost.
+            # The caller no longer waits for the answer: keep the typed text.
             self._host.give_back(dialog.typed_text)
             raise
 
     async def decide_refusal(self, request: RefusalRequest) -> RefusalAnswer:
-        """Return what to do after the sandbox refused a command something."""
+        """Return what to do after the sandbox refused a command an access."""
         return await show(self._host, refusal_dialog(request))
 
     async def trust(self, request: TrustRequest) -> bool:
@@ -190,13 +193,13 @@ class DialogUser:
 
 
 async def show(host: DialogHost, dialog: AnsweredDialog[AnswerT]) -> AnswerT:
-    """Show a dialog and return its answer; it closes with the wait, however that ends."""
+    """Show a dialog and return its answer; it is closed in any case."""
     host.open(dialog)
     try:
         return await dialog.wait()
     finally:
         host.close(dialog)
-        # The screen shows that it is gone before whatever comes next begins.
+        # Let the screen show that the dialog is closed before the caller continues.
         await asyncio.sleep(0)
 
 

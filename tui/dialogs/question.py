@@ -1,7 +1,7 @@
-"""The question dialog: one or several questions, their options, always a free answer.
+"""The question dialog: one or more questions with options; each also accepts a free answer.
 
-Several are steps of a form: they can be gone through in both directions, and what will be sent is
-looked at before it is. Next: `question_step`.
+Several questions are steps of a form: users move in both directions, and review their answers
+before they are submitted. Next: `question_step`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _BOLD: Final = Ink(Role.ACCENT, bold=True)
 
 
 class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
-    """A form: Left and Right change the step, Enter answers it and moves on; the last is a review.
+    """A form: Left and Right change the step, Enter answers it; the last step is a review.
 
-    One question alone is sent with its answer. Gives answers by question text, None for declined.
+    A single question is submitted with its answer. Gives answers by question text; None: declined.
     """
 
     manners = Manners((Context.TABS, Context.CONFIRMATION))
@@ -47,14 +47,14 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
 
     @property
     def touched_s(self) -> float:
-        """When the user last did something here, by the loop's clock: they came to see it at
-        least; now, as long as it waits behind another dialog.
+        """When the user last pressed a key in the dialog, or it was first shown, by the loop's
+        clock; the current time while it waits behind another dialog.
         """
         return _now_s() if self._touched_s is None else self._touched_s
 
     @property
     def _step(self) -> QuestionStep | None:
-        """The question on the screen; None for the review."""
+        """The current question; None in the review."""
         return self._steps[self._index] if self._index < len(self._steps) else None
 
     @property
@@ -64,7 +64,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
     # Keys
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Answer, mark, move, or write an answer of one's own."""
+        """Handle a key: answer, mark, move, or type a free answer."""
         self._touch()
         choices = self._choices
         if choices.is_commenting and self._press_in_field(key, text):
@@ -100,7 +100,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
                 pass
 
     def _open_own(self) -> bool:
-        """Begin the free answer where it is selected: a user who types there means to write it."""
+        """Open the field of the free answer if that is selected; return whether it is open."""
         step = self._step
         if step is None or not step.is_other(step.choices.selected_index):
             return False
@@ -125,13 +125,13 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
         self._choices.paste(text)
 
     def choose(self, choice: int) -> None:
-        """A click picks."""
+        """Handle a click: choose or mark an answer."""
         self._touch()
         self._choices.select(choice)
         self._pick(choice)
 
     def give_up(self) -> None:
-        """Send what was chosen so far: the user is away."""
+        """Submit the answers so far, because the user is away."""
         chosen = {step.question.question: step.so_far for step in self._steps}
         self.give(PartialAnswers({q: answer for q, answer in chosen.items() if answer}))
 
@@ -141,14 +141,14 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
     # Steps
 
     def _turn(self, step: int) -> None:
-        """Go to another question, or to the review behind the last one."""
+        """Go to another question, or to the review after the last one."""
         if self._step is not None:
             self._step.settle()
         count = len(self._steps)
         self._index = (self._index + step) % (count + 1 if count > 1 else count)
 
     def _go_back(self) -> None:
-        """Decline; from the review go back to the questions, since nothing there was meant."""
+        """Decline; from the review go back to the questions instead."""
         if self._step is None:
             self._turn(-1)
         else:
@@ -168,7 +168,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
 
     def _enter(self, index: int) -> None:
         step = self._step
-        # On a row of one's own without a text Enter begins to write it.
+        # On a free answer without text Enter opens its field.
         is_written = step is not None and not (step.is_other(index) and not step.own)
         if step is not None and step.is_multiple and is_written:
             self._take(index)
@@ -176,7 +176,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
             self._pick(index)
 
     def _take(self, index: int) -> None:
-        """Store the answer to this question, and go to the next that has none, or to the review."""
+        """Store the answer, and go to the next question without one, or to the review."""
         if self._step is None or not self._step.take(index):
             return
         if len(self._steps) == 1:

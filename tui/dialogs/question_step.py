@@ -1,4 +1,4 @@
-"""One question of the form: its answers, what is marked, and what was answered. No keys here."""
+"""One question of the form: its options, marked options, and answer; without key handling."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _ANSWERED: Final = " ✓"
 
 
 class QuestionStep:
-    """A question and where the user is with it."""
+    """A question and the state of its answer."""
 
     def __init__(self, question: Question) -> None:
         """Start unanswered, with the first answer selected."""
         self.question = question
         self.answer: str | None = None
-        """As the model receives it; None until it is answered."""
+        """The answer as the model receives it; None until the question is answered."""
         self._marked_indexes: set[int] = set()
         self._taken_index: int | None = None
         self.choices = ChoiceList(self._make_choices())
@@ -32,37 +32,37 @@ class QuestionStep:
 
     @property
     def preview(self) -> str:
-        """What the selected answer would look like; empty where it shows nothing."""
+        """The preview of the selected option; may be empty."""
         index = self.choices.selected_index
         return "" if self.is_other(index) else self.question.options[index].preview
 
     @property
     def own(self) -> str:
-        """What the user wrote themselves; empty for nothing."""
+        """The user's free answer; "" without one."""
         return self.choices.comment(len(self.question.options))
 
     @property
     def so_far(self) -> str:
-        """The answer, or the marked and typed parts of one that is not complete yet."""
+        """The answer, or what is marked and typed so far."""
         return self._marked_answer if self.answer is None else self.answer
 
     @property
     def _marked_answer(self) -> str:
-        """The marked answers and the user's own."""
+        """The labels of marked options and the free answer, joined with commas."""
         labels = [self.question.options[i].label for i in sorted(self._marked_indexes)]
         return ", ".join([*labels, *([self.own] if self.own else [])])
 
     def is_other(self, index: int) -> bool:
-        """Whether an answer is the user's own."""
+        """Whether an index is that of the free answer."""
         return index == len(self.question.options)
 
     def toggle(self, index: int) -> None:
-        """Mark an answer, or unmark it."""
+        """Mark or unmark an option."""
         self._marked_indexes ^= {index}
         self.choices.choices = self._make_choices()
 
     def take(self, index: int) -> bool:
-        """Store the answer; False where there is none yet."""
+        """Store the answer; False if a free answer has no text yet."""
         if self.is_multiple:
             if not self._marked_indexes and not self.own and not self.is_other(index):
                 self._marked_indexes.add(index)
@@ -78,7 +78,7 @@ class QuestionStep:
         return True
 
     def settle(self) -> None:
-        """Store what is marked, or written, as the user moves to another question."""
+        """Store what is marked or typed, when the user moves to another question."""
         if self.is_multiple:
             self.answer = self._marked_answer or None
         elif self.answer is None and self.own:

@@ -1,8 +1,8 @@
-"""A text edited inside a dialog: several lines, invisible characters shown and preserved.
+"""A multi-line text editor for dialogs, which shows and preserves invisible characters.
 
-The editing is the prompt's (`tui.editing.text_buffer`); only where the text comes from differs: a
-model wrote it, so it may contain tabs, control characters and worse, which must be neither drawn
-nor lost.
+Editing works as in the prompt (`tui.editing.text_buffer`). But the text is from a model, so it may
+contain tabs, control and other invisible characters, which must be neither drawn as they are nor
+lost.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from tui.editing.text_buffer import TextBuffer
 from tui.text.styled_rows import FAINT, TEXT, Ink, Row, Run
 
 _NEAR_ROWS: Final = 60
-"""Rows made before and behind the cursor's: more than any dialog has room for."""
+"""Maximum number of rows before and after the cursor's row: more than fit in any dialog."""
 _SIGN_CELLS: Final = 3
 _TAB: Final = "→   "
 _LINE_BREAKS: Final = frozenset({"ctrl+j", "shift+enter", "alt+enter", "ctrl+enter"})
 
 
 class TextArea:
-    """One text, its cursor, and the keys that change it."""
+    """A text with a cursor, and its editing keys."""
 
     def __init__(self, text: str) -> None:
         """Start with a text of at most `LONG_CHARS` characters, the cursor at its end."""
@@ -37,7 +37,7 @@ class TextArea:
 
     @staticmethod
     def takes(text: str) -> bool:
-        """Return whether a text is short enough to be laid out with every key."""
+        """Return whether a text is short enough to be laid out again after every key."""
         return len(text) <= LONG_CHARS
 
     @property
@@ -46,7 +46,7 @@ class TextArea:
         return self._buffer.draft.expanded_text
 
     def press(self, key: str, text: str) -> bool:
-        """Take a key; False if it is not an edit."""
+        """Handle a key; False if it is not an editing key."""
         edit = EDIT_KEYS.get(key) or _MORE_KEYS.get(key)
         if edit is not None:
             edit(self._buffer)
@@ -63,7 +63,7 @@ class TextArea:
         return True
 
     def paste(self, text: str) -> bool:
-        """Insert a text at the cursor as it is; False, and nothing, where it makes all too long."""
+        """Insert a text at the cursor; False, without inserting it, if the whole gets too long."""
         if not self.takes(self.text + text):
             return False
         labeled_text, chips = _label_unseen(text.replace("\r\n", "\n"), self._buffer.draft.chips)
@@ -72,7 +72,7 @@ class TextArea:
         return True
 
     def replace(self, text: str) -> None:
-        """Put another text in the place of all of it."""
+        """Replace the whole text."""
         labeled_text, chips = _label_unseen(text, {})
         self._buffer.load(Draft(labeled_text, len(labeled_text), chips))
 
@@ -109,7 +109,7 @@ class TextArea:
 
 
 def _label_unseen(text: str, chips: Mapping[str, Chip]) -> tuple[str, dict[str, Chip]]:
-    """Return a text in which what is unseen is shown as a label; the labels, old ones included."""
+    """Return the text with chips for invisible characters, and all chips, including `chips`."""
     all_chips = dict(chips)
     char_by_content = {chip.content: char for char, chip in all_chips.items()}
     parts: list[str] = []
@@ -125,7 +125,7 @@ def _label_unseen(text: str, chips: Mapping[str, Chip]) -> tuple[str, dict[str, 
 
 
 def _shown_characters(text: str) -> Iterator[tuple[str, str | None]]:
-    """Yield each character with what is shown in its place; None where it shows itself."""
+    """Yield each character with the label shown instead; None if it is shown as it is."""
     if text.isascii() and text.isprintable():
         yield from ((character, None) for character in text)
         return
@@ -142,7 +142,7 @@ def _shown_characters(text: str) -> Iterator[tuple[str, str | None]]:
 
 
 def _is_joining(text: str, index: int) -> bool:
-    """Does this joiner make one emoji out of its neighbors?"""
+    """Return whether the zero-width joiner at `index` joins two emoji."""
     surroundings = text[max(0, index - 1) : index + 2]
     return reveal(surroundings) == surroundings
 

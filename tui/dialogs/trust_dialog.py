@@ -1,4 +1,4 @@
-"""The trust dialog: what a project brings along, and whether it may take effect."""
+"""The trust dialog: lists what a project's files add, and asks whether to trust them."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _FILES: Final = ("command", "skill", "agent")
 _SHOWN_FIELDS: Final = ("hooks", "allowedtools", "mcpservers", "permissionmode")
 """Of the heads of such files, without separators."""
 _NOTES: Final = {"MCP server": " (asked about before it starts)"}
-"""What else there is to say about a kind."""
+"""Notes by kind of item."""
 
 
 class TrustLine(Struct, frozen=True):
-    """One thing the project's files would do once trusted."""
+    """One item of the project's files that takes effect once trusted."""
 
     kind: str
-    """For users: "allow rule", "hook", "MCP server", "command", "environment"."""
+    """Its kind for users: "allow rule", "hook", "MCP server", "command", "environment"."""
     text: str
     file: str
     is_new: bool = False
-    """Whether it was not there when the directory was trusted before."""
+    """Whether it was added after the directory was trusted."""
 
 
 class TrustRequest(Struct, frozen=True):
-    """A directory and what it brings."""
+    """A directory and the items that need trust."""
 
     directory: str
     items: Sequence[TrustLine]
@@ -50,10 +50,10 @@ class TrustRequest(Struct, frozen=True):
 
 
 class TrustDialog(GivesAnswer[bool]):
-    """Asks once per directory and content."""
+    """Asks whether to trust a directory with its current content."""
 
     def __init__(self, request: TrustRequest) -> None:
-        """Open with the careful answer selected."""
+        """Open with the safe answer selected."""
         self.ignored_keys = 0
         self._request = request
         super().__init__()
@@ -66,7 +66,7 @@ class TrustDialog(GivesAnswer[bool]):
         )
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Choose or move."""
+        """Choose an answer or move the selection."""
         if key in ("1", "2"):
             self.give(key == "1")
             return
@@ -81,7 +81,7 @@ class TrustDialog(GivesAnswer[bool]):
                 self.ignored_keys += 1
 
     def paste(self, text: str) -> None:
-        """Ignore pastes: there is nothing to type."""
+        """Ignore pastes: there is no field."""
 
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected answer decides."""
@@ -131,7 +131,7 @@ def _item_rows(item: TrustLine, width: int) -> list[Row]:
 
 
 def trust_request(state: TrustState) -> TrustRequest:
-    """Return what the user is asked about a directory."""
+    """Return the trust dialog's content for a directory."""
     return TrustRequest(
         directory=str(state.root),
         items=[line for item in state.new for line in _lines(item, state)],
@@ -169,7 +169,7 @@ def _rights_of(file: Path) -> Iterator[str]:
 
 
 def _place(file: Path | None, line: int | None, root: Path) -> str:
-    """Return an item's file and line, relative to the directory named above the list."""
+    """Return an item's file and line, relative to the directory; "" without a file."""
     if file is None:
         return ""
     place = file.relative_to(root) if file.is_relative_to(root) else file

@@ -1,1 +1,1 @@
-"""The base of widgets that draw rows."""
+"""The base class of widgets that draw rows."""

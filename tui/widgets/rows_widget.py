@@ -1,4 +1,4 @@
-"""A widget that shows rows: subclasses make them, it paints only those that changed."""
+"""A widget that shows rows, which subclasses make; only changed rows are painted."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class PaletteHost(Protocol):
 
     @property
     def palette(self) -> Palette:
-        """The palette of the theme in force."""
+        """The palette of the current theme."""
         ...
 
 
 class RowsWidget(DrawsRows):
-    """As high as its rows. Call `rows_changed` when `make_rows` would return something else."""
+    """Is as high as its rows. Call `rows_changed` when `make_rows` would return other rows."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -32,7 +32,7 @@ class RowsWidget(DrawsRows):
     """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        """Show nothing until mounted."""
+        """Start without rows, which are made once the width is known."""
         super().__init__(id=id, classes=classes)
         self._rows: Sequence[Row] = ()
         self._rows_width = -1
@@ -48,7 +48,7 @@ class RowsWidget(DrawsRows):
         return cast("PaletteHost", self.app).palette
 
     def rows_changed(self) -> None:
-        """Render the rows again, and repaint those that differ."""
+        """Make the rows again, and repaint those that differ."""
         if self._rows_width < 0 or not self.is_mounted:
             return
         old = self._rows
@@ -65,7 +65,7 @@ class RowsWidget(DrawsRows):
         )
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
-        """Take all there is."""
+        """Return the whole width of the container."""
         return container.width
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:

@@ -1,4 +1,4 @@
-"""Rows as strips, cached while the same row objects are shown."""
+"""Caches the strips of rows, by the identity of the row objects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tui.theme.theme_palette import Palette
 
 
 class StripCache:
-    """One width and one palette at a time; another of either clears the cache."""
+    """A cache for one width and one palette; a change of either clears it."""
 
     def __init__(self) -> None:
         """Start empty."""

@@ -1,1 +1,1 @@
-"""Questions about MCP servers, and those that servers ask."""
+"""Questions about MCP servers, and questions from servers."""

@@ -1,4 +1,4 @@
-"""The question whether tools that a server changed may be used, with what changed word by word."""
+"""The question whether tools that a server has changed may be used, with a word diff."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ def _body(changes: Sequence[ToolChange]) -> Callable[[int], Sequence[Row]]:
 
 
 def _readable(text: str) -> str:
-    """Return a pinned text with the line breaks of descriptions as such."""
+    """Return a pinned text with its escaped line breaks restored."""
     return reveal(text.replace("\\n", "\n"))

@@ -1,4 +1,4 @@
-"""A server's form as questions with options, and the answers as the values it wants."""
+"""Converts a server's form to questions, and the answers to values of its schema."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WORDS_OF: Final = {True: "Yes", False: "No"}
 
 
 class BadValueError(ValueError):
-    """An answer is not what the field takes; the text says what is expected."""
+    """An answer is not valid for its field; the text tells what is expected."""
 
 
 class FormField(Struct, frozen=True):
@@ -55,12 +55,12 @@ class FormField(Struct, frozen=True):
 
     @property
     def is_multiple(self) -> bool:
-        """Whether several values are chosen."""
+        """Whether several values can be chosen."""
         return self.schema.get("type") == "array"
 
     @property
     def labels(self) -> dict[str, str]:
-        """What can be chosen: values, as text, with what is shown for them."""
+        """The possible values, as text, with their labels."""
         if self.schema.get("type") == "boolean":
             return {"true": "Yes", "false": "No"}
         items = self.schema.get("items")
@@ -80,7 +80,7 @@ class FormField(Struct, frozen=True):
         return {str(v): reveal(str(n)) for v, n in zip(values, labels, strict=True)}
 
     def value(self, answer: str) -> FormValue:
-        """Return the value of an answer; None where it is left empty. Raises BadValueError."""
+        """Return the value of an answer; None if it is empty. Raises BadValueError."""
         if answer == EMPTY:
             return None
         by_label = {label: value for value, label in self.labels.items()}
@@ -135,7 +135,7 @@ def form_fields(schema: Mapping[str, object]) -> list[FormField]:
 
 
 def secret_fields(fields: list[FormField]) -> list[str]:
-    """Return the names of fields that seem to want a secret, which no form may ask for."""
+    """Return the names of fields that seem to ask for a secret, which forms must not do."""
     return [
         field.name
         for field in fields

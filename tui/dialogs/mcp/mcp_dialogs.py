@@ -1,4 +1,4 @@
-"""What MCP servers make the program ask, as dialogs of the screen or of the lines."""
+"""Asks the user about MCP servers and for them, through the front end's dialogs."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from tui.text.highlight import Highlighter
 
 
 class McpDialogs:
-    """Asks through whatever shows dialogs."""
+    """Shows the dialogs about MCP servers."""
 
     def __init__(self, show: ShowDialog) -> None:
         """`show` closes the dialog when it is cancelled."""
         self._show = show
 
     async def approve_server(self, server: ConfiguredServer) -> ConsentAnswer | None:
-        """Return whether a project's server may start; None where it stays open."""
+        """Return whether a project's server may start; None if the user decides later."""
         return await self._show(server_approval(server))
 
     async def accept_changes(self, server: str, changes: Sequence[ToolChange]) -> bool:
-        """Return whether tools that a server changed may be used as they are now."""
+        """Return whether tools that a server has changed may be used."""
         return await self._show(changed_tools(server, changes))
 
     async def allow_sampling(self, request: SamplingRequest) -> SamplingChoice:
-        """Return whether a server may ask the model this."""
+        """Return whether a server may send this request to the model."""
         return await self._show(sampling_question(request))
 
     async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:
-        """Return what the user answers a server."""
+        """Return the user's answer to a server's request."""
         if request.mode == "url":
             problem = ""
             while (step := await self._show(url_question(request, problem))) == "open":
@@ -73,7 +73,7 @@ class McpDialogs:
 def _values(
     fields: Sequence[FormField], answers: Mapping[str, str]
 ) -> tuple[dict[str, FormValue], str]:
-    """Return the values of a form, and what is wrong with it; empty where nothing is."""
+    """Return the values of a form, and a message about an invalid one; "" if all are valid."""
     values: dict[str, FormValue] = {}
     for field in fields:
         answer = answers.get(field.question.question)

@@ -1,4 +1,4 @@
-"""The question whether a project's server may start: what it runs, and what changed since."""
+"""The question whether a project's server may start, with what it runs and what has changed."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _notes(definition: ServerDefinition) -> list[str]:
 
 
 def is_unpinned(definition: ServerDefinition) -> bool:
-    """Whether a package runner gets a package whose version is not said."""
+    """Whether a package runner such as npx is called for a package without a version."""
     runner = definition.command.rpartition("/")[2]
     package = next((one for one in definition.args if not one.startswith("-")), "")
     if runner not in _RUNNERS or not package:

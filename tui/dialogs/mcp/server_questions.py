@@ -1,4 +1,4 @@
-"""What a server asks, before anything is filled in, opened or sent to the model."""
+"""Asks whether to fill in a server's form, open its address, or send its request to the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN_CHARS: Final = 4_000
 def form_question(
     request: ElicitationRequest, names: Sequence[str], secrets: Sequence[str], problem: str
 ) -> ChoiceDialog[ElicitationStep]:
-    """Return the question whether to fill in a form; `problem` is what was wrong with it before."""
+    """Return the question whether to fill in a form; `problem` is the error of the last attempt."""
     values = ", ".join(map(reveal, names)) or "only your consent"
 
     def body(width: int) -> list[Row]:
@@ -48,8 +48,8 @@ def form_question(
 
 
 def url_question(request: ElicitationRequest, problem: str) -> ChoiceDialog[UrlStep]:
-    """Return the question whether to open an address that a server names; `problem` is why it
-    could not be opened."""
+    """Return the question whether to open an address of a server; `problem` is why the last attempt
+    failed."""
     host = web_host(request.url)
 
     def body(width: int) -> list[Row]:

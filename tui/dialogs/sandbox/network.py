@@ -1,4 +1,4 @@
-"""The network dialog: may a command in the sandbox reach this host?"""
+"""The network dialog: asks whether a command in the sandbox may reach a host."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS: Final = {
 
 
 class NetworkDialog(GivesAnswer[HostAnswer]):
-    """Asks about one host; connections that want it meanwhile wait for the same answer."""
+    """Asks about one host; other connections to it wait for the same answer."""
 
     def __init__(self, request: HostRequest) -> None:
         """Open with "Yes" selected and nothing typed."""
@@ -48,11 +48,11 @@ class NetworkDialog(GivesAnswer[HostAnswer]):
 
     @property
     def typed_text(self) -> str:
-        """What was typed here and not sent."""
+        """The comment that was typed and not submitted."""
         return self._choices.comment(len(self._yeses) + 1)
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Choose, move or comment."""
+        """Handle a key: choose, move or comment."""
         choices = self._choices
         if choices.is_commenting and key not in ("up", "down"):
             self._press_in_comment(key, text)
@@ -135,7 +135,7 @@ class NetworkDialog(GivesAnswer[HostAnswer]):
         return authority(HostName(self._request.host), self._request.port)
 
     def _confirm(self) -> None:
-        """Take the selected answer; open its comment where it lacks the one that it needs."""
+        """Give the selected answer, or open its comment field if a required comment is missing."""
         if not self._choices.waits_for_comment:
             self._decide(self._choices.chosen())
         elif not self._choices.is_commenting:
@@ -152,5 +152,5 @@ _HOST: Final = Ink(Role.CODE, bold=True)
 
 
 def can_store(request: HostRequest) -> bool:
-    """Return whether a rule can say this yes: rules are about the usual ports of public hosts."""
+    """Return whether a rule can allow this: rules cover only the usual ports of public hosts."""
     return request.kind is None and request.port in USUAL_PORTS and ":" not in request.host

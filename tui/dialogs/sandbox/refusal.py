@@ -1,4 +1,4 @@
-"""The question after the sandbox refused a command something: widen it, leave it, or stop."""
+"""The question after the sandbox refused a command an access: allow it, keep it, or stop."""
 
 from __future__ import annotations
 

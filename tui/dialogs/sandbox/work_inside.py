@@ -1,4 +1,4 @@
-"""The offer to run commands without asking inside the sandbox: made until it is answered."""
+"""The offer to run commands inside the sandbox without asking; shown until it is answered."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _TEXT: Final = (
 
 
 class WorkInside:
-    """Whether the offer is open, its dialog, and what an answer does."""
+    """The offer: when it is shown, its dialog, and how its answer is stored."""
 
     def __init__(self, commands: Callable[[], CommandService | None]) -> None:
-        """`commands` returns where the settings and the state of the sandbox are."""
+        """`commands` returns the command service, with settings and the sandbox's state."""
         self._commands = commands
         self._is_put_off = False
 
     def is_offered(self, request: PermissionRequest) -> bool:
-        """Whether a question about this call also offers it."""
+        """Whether the permission dialog of this call shows the offer."""
         center = self._commands()
         if center is None or self._is_put_off or request.tool != "Bash":
             return False
@@ -51,7 +51,7 @@ class WorkInside:
         return not (is_answered or state.runs_inside or state.is_read_only)
 
     def dialog(self) -> ChoiceDialog[InsideAnswer]:
-        """Return the question."""
+        """Return the dialog of the offer."""
 
         def body(width: int) -> Sequence[Row]:
             return wrap([(_TEXT, TEXT)], width)
@@ -65,7 +65,7 @@ class WorkInside:
         return ChoiceDialog("Sandbox", body, question, answers)
 
     async def take(self, answer: InsideAnswer) -> None:
-        """Store the answer and put it in force, also for the question that is open."""
+        """Store the answer and reload the settings, which also apply to the open question."""
         self._is_put_off = True
         center = self._commands()
         if answer == "later" or center is None:
@@ -73,8 +73,8 @@ class WorkInside:
         file = center.context.agent_home / "settings.json"
         try:
             await asyncio.to_thread(set_switch, file, "sandbox", "enabled", answer == "yes")
-            # With the new settings the gate ends this question while they are still taken over.
+            # Shielded: the gate cancels this question while the settings are still being applied.
             await asyncio.shield(center.context.reload_settings())
         except (AgentError, OSError):
-            # The switch of /sandbox says why a file cannot be changed.
+            # Ignored here: /sandbox reports why the file cannot be changed.
             self._is_put_off = False

@@ -1,4 +1,4 @@
-"""What the permission dialog shows of a workflow: what it does, how much it may use, its script."""
+"""Rows of the permission dialog about a workflow: its purpose, its limits, its script."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tui.transcript.diff.diff_view import diff_counts
 _NAME_CELLS: Final = 8
 _SHOWN_TASKS: Final = 20
 _MANY: Final = 25
-"""Agents from which their number is colored."""
+"""From this number of agents on, the number is shown as a warning."""
 
 
 def workflow_title(display: WorkflowDisplay) -> str:
@@ -31,7 +31,7 @@ def workflow_title(display: WorkflowDisplay) -> str:
 def launch_rows(
     display: WorkflowDisplay, width_cells: int, highlighter: Highlighter, indent: int
 ) -> Sequence[Row]:
-    """Return the rows, from what matters most to the script."""
+    """Return the rows, with the most important facts first and the script last."""
     room = max(1, width_cells - indent - 1)
     facts: list[Row] = []
     if display.description:
