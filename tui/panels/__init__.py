@@ -1,4 +1,4 @@
-"""Panels that commands open, by name; each is a module that is imported when it is opened."""
+"""Panels that commands open, by name; each module is imported when its panel is opened."""
 
 from __future__ import annotations
 
@@ -31,4 +31,4 @@ PANELS: Final = {
         "workflows",
     )
 }
-"""Each module has `async def open_panel(screen, argument)`, which returns when it is closed."""
+"""Each module has `async def open_panel(screen, argument)`, which returns when the panel closes."""

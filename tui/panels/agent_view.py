@@ -1,6 +1,6 @@
-"""An agent's transcript, followed while it works: its end first, the rest as one scrolls up.
+"""An agent's transcript, followed while it runs: its end first, the rest as the user scrolls up.
 
-Each part of the file is read and laid out once, so that the cost is that of what is looked at.
+Each page of the file is read and laid out once, and only if it is shown.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from tui.text.styled_rows import Row
 from tui.transcript.agent_rows import doing_of, figures_of
 
 LOOK_S: Final = 0.5
-"""How often the view looks for more, while it is open and the agent works."""
+"""How often the transcript is checked for more, while the panel is open and the agent runs."""
 PAGE_CHARS: Final = 30_000
-"""About how much of a transcript is read at once."""
+"""Approximate size of a page of the transcript."""
 
 
 async def show_agent(screen: CommandScreen, agent: RunningAgent) -> str | None:
-    """Show what an agent was asked, what it did and said; return the key that closed it.
+    """Show an agent's transcript; return the key that closed the panel.
 
-    `m` is for a message and `delete` for its end; None is Esc.
+    `m` requests a message to the agent, `delete` its end; None means Esc.
     """
     view = AgentView(agent)
     await asyncio.to_thread(view.read_on)
@@ -42,7 +42,7 @@ class AgentView(TextPanel):
     """The panel of one agent."""
 
     def __init__(self, agent: RunningAgent) -> None:
-        """Nothing is read yet."""
+        """Read nothing yet."""
         super().__init__(
             f"{agent.id}  {agent.task.description}",
             self._make_rows,
@@ -51,15 +51,15 @@ class AgentView(TextPanel):
         )
         self._agent = agent
         self._pages: list[TranscriptPage] = []
-        """In the order of the file."""
+        """The pages read so far, in the order of the file."""
         self._laid_out: dict[int, Sequence[Row]] = {}
-        """By where a page starts, for the width of the last view."""
+        """Rows by the start of their page, for the width of the last view."""
         self._width = 0
         self._first = 0
-        """How many of the pages were put in front."""
+        """Number of pages that were added at the front."""
 
     def read_on(self) -> None:
-        """Read what the transcript has more than before; its end, the first time."""
+        """Read what was added to the transcript; the first time, its last page."""
         path = self._agent.transcript
         try:
             page = (
@@ -68,14 +68,14 @@ class AgentView(TextPanel):
                 else page_before(path, None, chars=PAGE_CHARS)
             )
         except SessionError:
-            return  # the agent has not begun
+            return  # the agent has not started
         if page.text:
             self._pages.append(page)
         elif self._pages:
             self._pages[-1] = replace(self._pages[-1], end=page.end)
 
     def reach_back(self) -> None:
-        """Put the part in front that precedes what is shown; the host calls it at the top."""
+        """Add the previous page at the front; the host calls this when scrolled to the top."""
         if not self._pages or self._pages[0].start == 0:
             return
         try:
@@ -86,7 +86,7 @@ class AgentView(TextPanel):
         self._first += 1
 
     async def follow(self) -> None:
-        """Draw again what changes, until the agent has ended."""
+        """Redraw changes until the agent has ended."""
         last_line = self._last_line()
         is_over = False
         while not is_over:

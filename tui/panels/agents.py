@@ -1,4 +1,4 @@
-"""`/agents`: the kinds of agents, where each is from and what it may use; make, edit or try one."""
+"""`/agents`: the kinds of agents, their sources and tools; creates, edits or tries one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WARNING: Final = Ink(Role.WARNING)
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Show them; Enter edits one, n makes one, t tries one."""
+    """Show the kinds of agents; Enter edits one, n creates one, t tries one."""
     center = screen.session.commands
     if center is None:
         return
@@ -71,7 +71,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
 
 
 async def _new(screen: CommandScreen, directory: Path) -> Path | None:
-    """Ask for a name and write the file of a new agent; None where that was not wanted."""
+    """Ask for a name and write the file of a new agent; None if the user cancels."""
     question, name = "Its name: letters, digits and -, such as db-reviewer.", ""
     while NAME.fullmatch(name) is None:
         entry = LineEntry("New agent", question, "enter create · esc back", name)
@@ -95,7 +95,7 @@ async def _new(screen: CommandScreen, directory: Path) -> Path | None:
 
 
 async def _try(screen: CommandScreen, kind: AgentDefinition) -> bool:
-    """Ask for a task and have the model give it to an agent of this kind."""
+    """Ask for a task and a turn that gives it to an agent of this kind; False if cancelled."""
     task = await screen.show_dialog(
         LineEntry(
             f"Try {kind.name}", "Its task. Only its report is returned.", "enter send · esc back"

@@ -1,4 +1,4 @@
-"""`/color`: the lines around the prompt, to distinguish windows; for this session."""
+"""`/color`: sets the color of the lines around the prompt, to distinguish windows."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ COLORS: Final = {
     "pink": Role.SHELL,
     "cyan": Role.LINK,
 }
-"""By the theme's own shades, so that each can be seen on its background."""
+"""Color names by theme roles, so that each is visible on the theme's background."""
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
-    """Use the named color, or let the user choose with each already in it."""
+    """Use the named color for this session, or let the user choose with a live preview."""
     name = argument.strip().lower()
     if name:
         role = COLORS.get(name)

@@ -1,4 +1,4 @@
-"""`/config`: every setting with its value and where that comes from; `key=value` changes one."""
+"""`/config`: every setting with its value and source; `key=value` changes one."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from tui.text.styled_rows import BLANK, Row
 from tui.theme.theme_choice import theme_for
 
 _OWN_PANELS = frozenset({"theme", "model", "permissions", "hooks"})
-"""Settings that are better changed in a panel of their own."""
+"""Settings that have their own panel."""
 _NAMES = {key: name for names in GROUPS.values() for key, name in names.items()}
 _VALUE_CHARS = 60
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
-    """Change the named setting for the user, or show them all."""
+    """Change the named setting in the user's file, or show all settings."""
     center = screen.session.commands
     if center is None:
         return
@@ -72,7 +72,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
 
 
 async def _set_named(screen: CommandScreen, file: Path, argument: str) -> bool:
-    """Write the setting of a `key=value`; False where that failed, which is reported."""
+    """Write the setting of a `key=value`; False if that failed, which is reported."""
     key, equals, text = argument.partition("=")
     if not equals:
         screen.notice("Type /config key=value; an empty value removes the key.", "warning")
@@ -91,7 +91,7 @@ async def _set_named(screen: CommandScreen, file: Path, argument: str) -> bool:
 
 
 async def _choose(screen: CommandScreen, file: Path, key: str, choices: Sequence[object]) -> None:
-    """Let the user choose among the few values that a setting has."""
+    """Let the user choose one of a setting's values."""
     assert screen.session.commands is not None
     now = getattr(screen.session.commands.context.settings().values, key, None)
     items = [
@@ -115,7 +115,7 @@ async def _choose(screen: CommandScreen, file: Path, key: str, choices: Sequence
 
 
 def choices_of(key: str) -> tuple[object, ...] | None:
-    """Return the values of a setting that has few, None among them for "not set"; else None."""
+    """Return a setting's possible values, with None for "not set"; None if they are not listed."""
     kind = next(each.type for each in fields(SettingsFile) if each.name == key)
     choices: list[object] = []
     for part in get_args(kind) or (kind,):
@@ -129,7 +129,7 @@ def choices_of(key: str) -> tuple[object, ...] | None:
 
 
 def shown_value(value: object) -> str:
-    """Return a value in a word or as it is written."""
+    """Return a value as text for users."""
     if value is None:
         return "default"
     words = {True: "on", False: "off", "true": "on", "false": "off"}
@@ -139,14 +139,14 @@ def shown_value(value: object) -> str:
 def _preview(descriptions: Sequence[str]) -> Callable[[int, int], Sequence[Row]]:
     def rows(index: int, width: int) -> Sequence[Row]:
         lines = paragraph_rows(descriptions[index], width)[:2]
-        # As high for each setting, or the list would jump.
+        # The same height for each setting, so that the list does not move.
         return [*lines, *[BLANK] * (2 - len(lines))]
 
     return rows
 
 
 def _items(screen: CommandScreen) -> Sequence[Item]:
-    """Return the settings in the order of `GROUPS`, those that are set with a mark."""
+    """Return the settings in the order of `GROUPS`; those that are set are marked."""
     assert screen.session.commands is not None
     settings = screen.session.commands.context.settings()
     items: list[Item] = []
@@ -175,7 +175,7 @@ def _in_line(value: object) -> str:
 
 
 def _describe_setting(screen: CommandScreen, key: str) -> str:
-    """Return what a setting is for, its name in files, and where it is set."""
+    """Return a setting's description, its key, and where it is set."""
     assert screen.session.commands is not None
     origin = screen.session.commands.context.settings().effective.origins.get(key)
     text = f"{DESCRIPTIONS.get(key, '').replace('`', '')} ({key})"

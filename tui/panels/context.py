@@ -1,4 +1,4 @@
-"""`/context`: what fills the model's window, as a bar and as figures."""
+"""`/context`: the use of the model's context window, as a bar and as figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tui.text.wrap import clip
 _NAME_CELLS: Final = 30
 _FIGURE_CELLS: Final = 19
 _ROLES: Final = (Role.ACCENT, Role.SUCCESS, Role.ERROR, Role.SYNTAX_KEYWORD)
-"""Of different colors in every theme, also where there are sixteen."""
+"""Roles with different colors in every theme, also in those with sixteen colors."""
 _FILLS: Final = "█▒"
 
 
@@ -35,7 +35,7 @@ def context_rows(picture: ContextBreakdown, width: int) -> Sequence[Row]:
     runs: list[Run] = [("   ", TEXT)]
     used_cells = 0
     for place, part in enumerate(picture.slices):
-        # A part that is there is seen, however small its share.
+        # Each part that is not empty has at least one cell.
         size = max(1, round(part.tokens / window * cells)) if part.tokens else 0
         size = min(cells - used_cells, size)
         fill, ink = _mark(place)
@@ -46,7 +46,7 @@ def context_rows(picture: ContextBreakdown, width: int) -> Sequence[Row]:
     how = "counted by the endpoint" if picture.is_measured else "estimated"
     total = f"   {picture.used_tokens:,} of {picture.window:,} tokens ({share:.0f}%), {how}"
     rows = [row(*runs), row((total, MUTED)), BLANK]
-    # In a narrow window the figures matter more than the ends of the names.
+    # In a narrow window names are cut off before figures are.
     name_cells = max(4, min(_NAME_CELLS, width - _FIGURE_CELLS - 7))
     for place, part in enumerate(picture.slices):
         fill, ink = _mark(place)
@@ -63,7 +63,7 @@ def context_rows(picture: ContextBreakdown, width: int) -> Sequence[Row]:
 
 
 def _mark(place: int) -> Run:
-    """Return the fill and the ink of a part: of eight, no two have both in common."""
+    """Return the fill and the ink of a part; the combinations of the first eight parts differ."""
     round_index = place // len(_ROLES)
     return _FILLS[(place + round_index) % 2], Ink(_ROLES[place % len(_ROLES)])
 

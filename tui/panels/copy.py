@@ -1,4 +1,4 @@
-"""`/copy`: the whole of an answer or a piece of code in it, to the clipboard or into a file."""
+"""`/copy`: copies an answer or a code block of it to the clipboard, or writes it to a file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLAIN: Final = compile_late(r"[A-Za-z0-9+-]{1,12}")
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
-    """Let the user choose what of the text to copy, or with `w` to write."""
+    """Let the user choose what to copy, or with `w` to write to a file."""
     pieces = [CodeBlock(_WHOLE, argument), *fenced_blocks(argument)]
     pick = await screen.show_dialog(
         ListPanel(
@@ -66,7 +66,7 @@ def _preview(pieces: Sequence[CodeBlock]) -> Callable[[int, int], Sequence[Row]]
         visible_lines = [shown_line(line) for line in lines[:SHOWN_LINES]]
         if len(lines) > SHOWN_LINES:
             visible_lines[-1:] = [f"… {len(lines) - SHOWN_LINES + 1} more lines"]
-        # As high for each piece, or the list would jump.
+        # The same height for each piece, so that the list does not move.
         visible_lines += [""] * (min(SHOWN_LINES, _highest(pieces)) - len(visible_lines))
         return [row(*clip([("   " + line, MUTED)], width - 1)) for line in visible_lines]
 
@@ -98,7 +98,7 @@ async def _write(screen: CommandScreen, piece: CodeBlock) -> None:
 
 
 def file_ending(language: str) -> str:
-    """Return a file name's ending; what the model wrote is one only where it looks like one."""
+    """Return a file ending for a language: a known one, the name itself if plausible, or txt."""
     own = language if _PLAIN.fullmatch(language) else "txt"
     return _ENDINGS.get(language.lower(), own)
 

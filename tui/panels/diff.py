@@ -1,4 +1,4 @@
-"""`/diff`: what differs from the last commit, and what each prompt changed, file by file."""
+"""`/diff`: changes since the last commit, and changes of each prompt, file by file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tui.transcript.diff.diff_view import diff_texts
 
 MAX_TURNS: Final = 50
 WAIT_S: Final = 0.03
-"""How long git may take before the panel opens without its answer."""
+"""How long to wait for git before the panel opens without its output."""
 _TITLE_CHARS: Final = 60
 _SINCE_COMMIT: Final = "Changes since the last commit"
 
@@ -36,7 +36,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         return
     panel = DiffPanel([Source(_SINCE_COMMIT, (), "running git …")])
     async with run_alongside(_read(screen, panel)) as reading:
-        # Git may take its time: a drawn panel does not wait for it, printed lines appear only once.
+        # A drawn panel is updated when git has finished; lines are printed only once, so they wait.
         await asyncio.wait({reading}, timeout=WAIT_S if screen.keys.action_ids else None)
         await screen.show_dialog(panel)
 
@@ -44,7 +44,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
 async def _read(screen: CommandScreen, panel: DiffPanel) -> None:
     sources = [await _since_commit(screen), *await _per_prompt(screen)]
     if sources[0].files == () and len(sources) > 1:
-        # Git reports no changes: begin with the newest prompt.
+        # Git reports no changes: start with the newest prompt.
         sources = [*sources[1:], sources[0]]
     panel.replace(sources)
 
@@ -70,7 +70,7 @@ def _name(file: FileDiff) -> str:
 
 
 async def _per_prompt(screen: CommandScreen) -> list[Source]:
-    """Return a source per prompt that changed files, the newest first."""
+    """Return a source for each prompt that changed files, the newest first."""
     conversation = screen.session.conversation
     checkpoints = conversation.rewinding.checkpoints if conversation is not None else None
     if conversation is None or checkpoints is None:
@@ -78,7 +78,7 @@ async def _per_prompt(screen: CommandScreen) -> list[Source]:
     try:
         points = await conversation.rewinding.points()
     except AgentError:
-        return []  # The session's file cannot be read; git's answer is still worth showing.
+        return []  # The session's file cannot be read; git's output is still shown.
     turn_ids = set(checkpoints.turns)
     sources: list[Source] = []
     for point in reversed([p for p in points if p.turn_id in turn_ids][-MAX_TURNS:]):

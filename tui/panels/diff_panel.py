@@ -1,4 +1,4 @@
-"""Changed files from several sources: since the last commit, and of each prompt."""
+"""A panel with changed files from several sources, such as git and prompts."""
 
 from __future__ import annotations
 
@@ -33,35 +33,35 @@ _PAGER: Final = {
 
 
 class ChangedFile(Struct, frozen=True):
-    """One file of a source."""
+    """A changed file of a source."""
 
     path: str
     added_count: int
     removed_count: int
     rows: Callable[[int], Sequence[Row]]
-    """Its change, for a width in cells."""
+    """Returns the rows of its change for a width in cells."""
 
 
 class Source(Struct, frozen=True):
-    """Changes that belong together."""
+    """A group of changed files."""
 
     title: str
     files: Sequence[ChangedFile]
     note: str = "no changes"
-    """Shown where there are no files."""
+    """Shown if there are no files."""
 
 
 class DiffPanel(GivesAnswer[None]):
     """Left and right change the source, up and down the file, Enter opens it, Esc goes back."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
-        """Begin with the first source; there must be one."""
+        """Start with the first of `sources`, which are not empty."""
         self._sources = sources
         self._source = 0
         self._file = 0
         self._is_open = False
         self._row_cache: tuple[tuple[int, int, int], Sequence[Row]] | None = None
-        """The rows of the open file, by source, file and width: each key draws it again."""
+        """The rows of the open file, with their source, file and width, since each key redraws."""
         self._redraw: Callable[[], None] = lambda: None
         super().__init__()
 
@@ -73,16 +73,16 @@ class DiffPanel(GivesAnswer[None]):
         self._redraw()
 
     def changes_to(self, redraw: Callable[[], None]) -> None:
-        """Take what draws the panel again after it changed by itself."""
+        """Set the function that redraws the panel after a change without a key."""
         self._redraw = redraw
 
     @property
     def manners(self) -> Manners:
-        """An open file is read with a pager's keys."""
+        """How it handles keys: an open file also has a pager's keys."""
         return Manners(_CONTEXTS, is_guarded=False, scroll_keys=_PAGER if self._is_open else {})
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Move, open, go back."""
+        """Handle a key: move, open a file, or go back."""
         match action_id or _KEYS.get(key) or _KEYS.get(text):
             case "diff:dismiss" | "diff:back" | "select:cancel" | "confirm:no":
                 if self._is_open:
@@ -103,7 +103,7 @@ class DiffPanel(GivesAnswer[None]):
                 pass
 
     def paste(self, text: str) -> None:
-        """Ignore pastes: there is nothing to type."""
+        """Ignore pastes: there is no field."""
 
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected file opens it."""
@@ -193,4 +193,4 @@ _KEYS: Final = {
     "up": "diff:previousFile",
     "down": "diff:nextFile",
 }
-"""What keys mean whatever is bound: there is always a way out."""
+"""Keys that work independent of the keymap, so that the panel can always be closed."""

@@ -11,10 +11,10 @@ from tui.ports.command_screen import CommandScreen
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Run the checks and show what they found."""
-    # By name: a subcommand is part of the command line, which stands above the screen.
+    # By name: this package must not import the command line, which is a layer above.
     doctor = import_module("tui.command_line.subcommands.doctor_command")
     center = screen.session.commands
-    # A run may count other files than the next one: `--trust`, `--settings`.
+    # The settings of this run, which depend on its options (`--trust`, `--settings`).
     settings = center.context.settings() if center is not None else None
     text = await asyncio.to_thread(doctor.report, settings)
     await screen.show_dialog(TextPanel("Doctor", text_rows(text)))

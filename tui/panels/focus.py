@@ -1,4 +1,4 @@
-"""`/focus`: messages, and one line per call; again, and calls show more."""
+"""`/focus`: switches between one line per call and more detail."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from tui.ports.command_screen import CommandScreen
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Switch over for this session."""
+    """Switch the detail of calls for this session."""
     is_focused = screen.appearance.toggle_focus()
     screen.hint("compact tool calls" if is_focused else "tool calls with results")

@@ -1,4 +1,4 @@
-"""`/help` and `?`: the keys in force and all commands, made from their tables."""
+"""`/help`: the current keys and all commands, generated from their tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ELSEWHERE: Final = {
     Context.AUTOCOMPLETE: "In suggestions",
 }
 _TWICE: Final = frozenset({"confirm:toggleExplanation"})
-"""Does what another action does, which is listed."""
+"""Actions with the same effect as another one, which is listed."""
 _SIGNS: Final = (
     ("/", "commands"),
     ("@", "attach a file or folder"),
@@ -40,7 +40,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         and action.id in screen.keys.action_ids
         and (key := keymap.display(action.id))
     ]
-    # Where keys do nothing, as in plain lines, none is listed.
+    # In the screen reader mode keys do nothing, so none are listed.
     elsewhere = _ELSEWHERE if screen.keys.action_ids else {}
     others = [(title, _keys_of(keymap, context)) for context, title in elsewhere.items()]
     registry = screen.session.registry

@@ -1,4 +1,4 @@
-"""`/hooks`: what is configured, where, how often it fired, how it ended, and whether it would."""
+"""`/hooks`: the configured hooks, their files, runs and results, and what a dry run would fire."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ _ENDINGS: Final = {
 
 
 class DryRun(Struct, frozen=True):
-    """What would happen to one call or event."""
+    """Which handlers would run for one call or event."""
 
     question: str
     verdicts: Mapping[int, tuple[bool, str]]
-    """By the handler's position; handlers of other events are absent."""
+    """By position of the handler: whether it would run, and why; without other events' handlers."""
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
-    """Show the hooks until the panel is closed; they are changed in their files.
+    """Show the hooks until the panel is closed; users change them in their files.
 
-    With an argument, a call or an event, the panel opens with what would happen to it.
+    If the argument is a call or an event, the panel shows which hooks would run for it.
     """
     center = screen.session.commands
     if center is None:
@@ -60,7 +60,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     env, cwd = center.context.env, center.context.session.launch_dir
     root = center.context.settings().project_root
     specs = runner.config.all()
-    # Bash is asked whether it can read each command.
+    # In a thread: bash checks the syntax of each command.
     health = await asyncio.to_thread(_health, specs, env, cwd, root)
     dry = _dry_run(screen, runner, argument) if argument else None
     selected_index = 0
@@ -134,7 +134,7 @@ def _item(
 
 
 def _history(stats: HandlerStats) -> str:
-    """Return how often it fired, and how the last time ended."""
+    """Return how often a handler ran, and the result of the last run."""
     if not stats.fire_count:
         return "has not fired yet"
     times = "once" if stats.fire_count == 1 else f"{stats.fire_count} times"

@@ -1,4 +1,4 @@
-"""`?` on an empty prompt: the keys that matter, at a glance; the next key closes it and counts."""
+"""`?` on an empty prompt: an overview of the main keys; the next key closes it and is typed."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ _ACTIONS: Final = (
     ("app:interrupt", "interrupt (twice: quit)"),
     ("app:suspend", "suspend"),
 )
-"""The most important ones first, in words that fit beside each other."""
+"""The most important actions first, with descriptions that are short enough for two columns."""
 
 
 class KeysOverlay(GivesAnswer[str]):
-    """A table of keys; gives what was typed to close it."""
+    """A table of keys; its answer is the text of the key or paste that closes it."""
 
     manners = Manners((), is_guarded=False)
 
     def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Take keys with what they do."""
+        """`pairs` are keys with their descriptions."""
         self._pairs = pairs
         super().__init__()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Close; a second `?` is only that."""
+        """Close; the answer is the typed text, or "" for a second `?`."""
         self.give(text if text.isprintable() and text != "?" else "")
 
     def paste(self, text: str) -> None:
@@ -57,10 +57,10 @@ class KeysOverlay(GivesAnswer[str]):
         self.give(text)
 
     def choose(self, choice: int) -> None:
-        """There is nothing to click."""
+        """Ignore clicks: there are no choices."""
 
     def view(self, width_cells: int) -> DialogView:
-        """Return the table, in two columns where there is room."""
+        """Return the table, in two columns if they fit."""
         title = (("Keys", Ink(Role.ACCENT, bold=True)),)
         hint = "any key closes · /help for all shortcuts"
         foot = FooterRow(row("   ", (hint, MUTED)), is_optional=True)
@@ -87,14 +87,14 @@ class KeysOverlay(GivesAnswer[str]):
 
 
 async def open_keys(screen: CommandScreen) -> None:
-    """Show the keys until the next one is pressed; what that types is typed."""
+    """Show the keys until the next one is pressed, whose text is inserted into the prompt."""
     text = await screen.show_dialog(KeysOverlay(main_keys(screen.keys.keymap)))
     if text:
         screen.composer.edit(lambda buffer: buffer.insert(text))
 
 
 def main_keys(keymap: Keymap) -> list[tuple[str, str]]:
-    """Return keys in force with what they do; unbound actions are left out."""
+    """Return the current main keys with their descriptions; unbound actions are left out."""
     bindings = [
         (keymap.display(action_id), what)
         for action_id, what in _ACTIONS

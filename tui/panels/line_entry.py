@@ -1,4 +1,4 @@
-"""One line to type: a question, a field, Enter and Esc."""
+"""A dialog for one line of text: a question, a field, Enter and Esc."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tui.text.wrap import clip, wrap
 
 
 class LineEntry(GivesAnswer[str | None]):
-    """A dialog that is answered by what was typed; None when it was left."""
+    """A dialog whose answer is the typed line; None for Esc."""
 
     def __init__(
         self, title: str, question: str, hint: str = "enter ask · esc back", text: str = ""
@@ -23,7 +23,7 @@ class LineEntry(GivesAnswer[str | None]):
 
         `text` is in the field at first.
         """
-        # The user opened it: nothing typed now is a left-over.
+        # The user opened it, so keys typed now are meant for it.
         self.manners = Manners(is_guarded=False)
         self._hint = hint
         self._title = title
@@ -32,7 +32,7 @@ class LineEntry(GivesAnswer[str | None]):
         super().__init__()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Take a key."""
+        """Handle a key: edit the line, Enter or Esc."""
         if key == "enter":
             self.give(self._buffer.draft.expanded_text.strip() or None)
         elif key == "escape":
@@ -47,7 +47,7 @@ class LineEntry(GivesAnswer[str | None]):
         self._buffer.insert(" ".join(text.split()))
 
     def choose(self, choice: int) -> None:
-        """Nothing here can be clicked."""
+        """Ignore clicks: there are no choices."""
 
     def view(self, width_cells: int) -> DialogView:
         """Return the dialog at a width; of a long line, the part around the cursor is seen."""

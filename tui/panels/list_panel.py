@@ -1,4 +1,4 @@
-"""A list to search, preview and pick from: what most panels are."""
+"""A list to search, preview and pick from; the base of most panels."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tui.text.styled_rows import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip, runs_width, wrap
 
 SHOWN_ITEMS: Final = 10
-"""How many are shown where nothing is known of the height, and at least where it is."""
+"""Minimum number of visible lines, also used while the height is unknown."""
 _OTHER_ROWS: Final = 4
-"""Title, blank row and foot of the panel, and one for the text above the list."""
+"""Rows for title, blank row and key hints of the panel, and the text above the list."""
 NOTHING: Final = -1
 _FAR: Final = 1_000_000
 
@@ -28,30 +28,30 @@ Letters = Literal["search", "keys"]
 
 
 class Item(Struct, frozen=True):
-    """One line of the list."""
+    """An item of the list."""
 
     label: str
     detail: str = ""
     is_current: bool = False
     keywords: str = ""
-    """More that a search finds it by."""
+    """Additional words by which a search finds it."""
     group: str = ""
-    """Heading above the first of those that follow one another with the same group."""
+    """Heading, shown above the first of consecutive items with the same group."""
     hint: str = ""
-    """What can follow the label, fainter; the first to be cut."""
+    """Fainter text after the label, such as arguments; the first to be cut off."""
 
 
 class Pick(Struct, frozen=True):
-    """How the panel was left."""
+    """The picked item, and the key that picked it."""
 
     index: int
-    """Of the items as given; `NOTHING` for a key of the whole list, pressed on an empty one."""
+    """Index of the item; `NOTHING` for a key of the whole list, pressed on an empty one."""
     key: str
-    """`enter`, or one of the panel's own keys."""
+    """`enter`, or one of the panel's own keys or actions."""
 
 
 class ListPanel(GivesAnswer[Pick | None]):
-    """Typing searches, arrows move, Enter picks, Esc closes; own keys answer as well."""
+    """Typing searches, arrows move, Enter or one of its own keys picks, Esc closes (None)."""
 
     def __init__(
         self,
@@ -72,9 +72,9 @@ class ListPanel(GivesAnswer[Pick | None]):
     ) -> None:
         """`preview` takes an item and a width; `on_adjust` is called with left (-1) and right (1).
 
-        `keys` are names of keys, or actions of `contexts`; letters among them, or `letters="keys"`,
-        mean that a search begins with `/`. `list_keys` are those that need no item, each with what
-        it does: an empty list handles them, and names them in place of `hint`.
+        `keys` are names of keys, or actions of `contexts`. If they contain letters, or with
+        `letters="keys"`, a search begins with `/`. `list_keys` are keys that need no item, with
+        descriptions: an empty list handles them, and shows them instead of `hint`.
         """
         self.manners = Manners((*contexts, Context.SELECT), is_guarded=False, has_pages=True)
         self._title = title
@@ -82,12 +82,12 @@ class ListPanel(GivesAnswer[Pick | None]):
         self.question = question
         """Text above the list."""
         self.keys = frozenset({*keys, *list_keys})
-        """Its own, by name or by action."""
+        """The panel's own keys, by name or action."""
         self.item_keys = frozenset(keys)
-        """Those of them that do something with the selected item."""
+        """Those of its own keys that apply to the selected item."""
         self._list_keys = list_keys
         self.hint = hint or "type to search · ↑↓ select · enter confirm · esc close"
-        """What the keys do, as shown in the foot."""
+        """Descriptions of the keys, shown below the list."""
         self._preview = preview
         self._on_move = on_move
         self._on_adjust = on_adjust
@@ -95,7 +95,7 @@ class ListPanel(GivesAnswer[Pick | None]):
         self._redraw: Callable[[], None] = lambda: None
         self._query = ""
         self.is_searching = letters == "search"
-        """Whether letters are what is searched, and no keys."""
+        """Whether letters are search text instead of keys."""
         self._has_letters = letters == "keys"
         self._matches = list(range(len(items)))
         self._position = max(0, min(selected_index, len(items) - 1))
@@ -104,27 +104,27 @@ class ListPanel(GivesAnswer[Pick | None]):
 
     @property
     def selected_item(self) -> int | None:
-        """The item under the sign; None where nothing is found."""
+        """Index of the selected item; None if the search finds nothing."""
         return self._matches[self._position] if self._matches else None
 
     @property
     def matching_items(self) -> Sequence[int]:
-        """The items that the search found, in the order in which they are shown."""
+        """Indexes of the items that the search found, in the order in which they are shown."""
         return self._matches
 
     @property
     def shown_range(self) -> tuple[int, int, int]:
-        """Which of the found items are shown, counted from 1, and how many there are."""
+        """First and last of the found items that are visible, counted from 1, and their number."""
         items = [line for line in self._lines() if isinstance(line, int)]
         first = self._matches.index(items[0]) + 1 if items else 1
         return first, first + len(items) - 1, len(self._matches)
 
     def take_height(self, height_rows: int) -> None:
-        """Use two thirds of the rows there are; the rest stays the conversation's."""
+        """Use two thirds of the rows; the rest remains for the conversation."""
         self._shown_items = max(SHOWN_ITEMS, height_rows * 2 // 3 - _OTHER_ROWS)
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Take a key; while it searches, letters are what is searched."""
+        """Handle a key; while searching, letters extend the search text."""
         if action_id == "settings:search" and not self._query:
             self.is_searching = True
         elif self.is_searching and text and text.isprintable():
@@ -133,7 +133,7 @@ class ListPanel(GivesAnswer[Pick | None]):
             self._press_search(key)
 
     def _press_own(self, key: str, action_id: str | None) -> bool:
-        """Pick with one of the panel's own keys or Enter, or go back."""
+        """Pick with Enter or one of the panel's own keys, or go back; False for other keys."""
         own = action_id if action_id in self.keys else key if key in self.keys else None
         if own is None and (key == "escape" or action_id == "select:cancel"):
             self._go_back()
@@ -166,7 +166,7 @@ class ListPanel(GivesAnswer[Pick | None]):
             self.is_searching = True
 
     def _go_back(self) -> None:
-        """End the search, then the panel."""
+        """End the search; without one, close the panel."""
         if self._query or (self._has_letters and self.is_searching):
             self.is_searching = not self._has_letters
             self._search("")
@@ -174,12 +174,12 @@ class ListPanel(GivesAnswer[Pick | None]):
             self.give(None)
 
     def replace(self, items: Sequence[Item]) -> None:
-        """Replace the items with as many, in the same order."""
+        """Replace the items; number and order must stay the same."""
         self._items = items
         self._redraw()
 
     def renew(self, items: Sequence[Item], selected_index: int) -> None:
-        """Replace the items with others; `selected` is the one to stand on."""
+        """Replace the items with others, and select the one at `selected_index`."""
         self._items = items
         self._search(self._query)
         if selected_index in self._matches:
@@ -187,7 +187,7 @@ class ListPanel(GivesAnswer[Pick | None]):
         self._redraw()
 
     def extend(self, items: Sequence[Item]) -> None:
-        """Take items that came later; what is selected stays selected."""
+        """Append items; the selection stays."""
         item = self.selected_item
         self._items = [*self._items, *items]
         self._search(self._query)
@@ -196,15 +196,15 @@ class ListPanel(GivesAnswer[Pick | None]):
         self._redraw()
 
     def changes_to(self, redraw: Callable[[], None]) -> None:
-        """Take what draws the panel again after it changed by itself."""
+        """Set the function that redraws the panel after a change without a key."""
         self._redraw = redraw
 
     def paste(self, text: str) -> None:
-        """Search for what was pasted."""
+        """Append pasted text to the search text."""
         self._search(self._query + " ".join(text.split()))
 
     def turn_wheel(self, step: int) -> None:
-        """Select the next item or the one before; unlike the arrows it does not go round."""
+        """Select the next or previous item; unlike the arrows it does not wrap around."""
         if self._matches:
             self._position = max(0, min(self._position + step, len(self._matches) - 1))
             self._on_move(self._matches[self._position])
@@ -235,7 +235,7 @@ class ListPanel(GivesAnswer[Pick | None]):
             return [FooterRow(row("   ", *line.runs)) for line in lines]
         visible_lines = self._lines()
         indexes = [index for index in visible_lines if isinstance(index, int)]
-        # Groups are one table: its column stays where it is while the list scrolls.
+        # With groups, details stay in the same column while the list scrolls.
         aligned_indexes = indexes if len(visible_lines) == len(indexes) else self._matches
         labels = {index: self._label_runs(index) for index in aligned_indexes}
         column = self._detail_column(labels, width)
@@ -260,20 +260,20 @@ class ListPanel(GivesAnswer[Pick | None]):
         sign: Run = (" ❯ " if is_selected else "   ", Ink(Role.ACCENT))
         if item.detail:
             detail = shown_line(item.detail)
-            # A label too long for the column takes what its own detail leaves.
+            # A label too long for the column may use the room that its own detail leaves.
             label = [*clip(label, max(column, width - 4 - text_width(detail)) - 2)]
             gap = (" " * max(2, column - runs_width(label)), TEXT)
             label += [gap, (detail, MUTED)]
         return [sign, *label]
 
     def _lines(self) -> Sequence[int | str]:
-        """Return what is shown: items, and headings between them."""
+        """Return the visible lines: items, and headings between them."""
         lines = self._all_lines()
         first = self._first_line(lines)
         return lines[first : first + self._shown_items]
 
     def _all_lines(self) -> Sequence[int | str]:
-        """Return the items and, where nothing is searched, the headings between them."""
+        """Return the items and, without a search, the headings between them."""
         if self._query or not any(item.group for item in self._items):
             return self._matches
         lines: list[int | str] = []
@@ -290,8 +290,8 @@ class ListPanel(GivesAnswer[Pick | None]):
         return max(0, min(line - self._shown_items // 2, len(lines) - self._shown_items))
 
     def _detail_column(self, labels: Mapping[int, list[Run]], width: int) -> int:
-        """Return where details begin: behind the longest label, as long as they have half the row
-        or what they need."""
+        """Return the column of the details: after the longest label, but leaving the details half
+        of the row or what they need."""
         longest = max(map(runs_width, labels.values())) + 2
         detail = max(text_width(shown_line(self._items[index].detail)) for index in labels)
         return max(4, min(longest, max(width // 2 - 4, width - 4 - detail)))
@@ -310,7 +310,7 @@ class ListPanel(GivesAnswer[Pick | None]):
             parts = [part for part in parts if not _LETTER_KEY.match(part)]
         room = width - 4 - runs_width(search_runs)
         while len(parts) > 1 and text_width(" · ".join([*parts, count])) > room:
-            # How to leave stays there, and the first keys before the others.
+            # Keep the last hint, which is how to close, and leave out the ones before it.
             del parts[-2]
         runs = [("   ", TEXT), *search_runs, (" · ".join([*parts, count]), MUTED)]
         return FooterRow(row(*clip(runs, width - 1), is_copied=False), is_optional=not self._query)
@@ -324,19 +324,19 @@ class ListPanel(GivesAnswer[Pick | None]):
             self._on_move(self._matches[self._position])
 
     def _turn_page(self, step: int) -> None:
-        """Move by as many items as are shown; unlike single steps it does not wrap around."""
+        """Move by a page, or to the start or end; unlike single steps it does not wrap around."""
         if self._matches:
             position = self._page_position(step) if abs(step) == 1 else self._position + step
             self._position = max(0, min(position, len(self._matches) - 1))
             self._on_move(self._matches[self._position])
 
     def _page_position(self, step: int) -> int:
-        """Return the item in the middle of the next page; every line is on one page or two."""
+        """Return the position of the item in the middle of the next or previous page."""
         lines = self._all_lines()
         middle = self._first_line(lines) + self._shown_items // 2 + step * self._shown_items
         if middle < 0:
             return 0
-        # A heading cannot be selected: the item towards the page before it.
+        # A heading cannot be selected: take the nearest item towards the current page.
         part = lines[middle:] if step < 0 else reversed(lines[: middle + 1])
         return next((self._matches.index(line) for line in part if isinstance(line, int)), 0)
 
@@ -354,12 +354,15 @@ class ListPanel(GivesAnswer[Pick | None]):
 
 
 def paragraph_rows(text: str, width_cells: int, ink: Ink = MUTED) -> list[Row]:
-    """Return a text behind the margin of a panel; control characters in it are shown."""
+    """Return a text with a panel's margin; control characters are revealed."""
     return [row("   ", *line.runs) for line in wrap([(shown_line(text), ink)], width_cells - 4)]
 
 
 def _rank(item: Item, words: Sequence[str]) -> int:
-    """Return how well an item fits: names that begin with the first word come first."""
+    """Return the rank of an item for the searched words; `_NOT_FOUND` if one of them is missing.
+
+    0: the label begins with the first word; 1: it contains all words; 2: other text does.
+    """
     label = item.label.casefold()
     rest = f"{item.detail} {item.keywords}".casefold()
     if not all(word in label or word in rest for word in words):
@@ -371,7 +374,7 @@ def _rank(item: Item, words: Sequence[str]) -> int:
 
 _NOT_FOUND: Final = 3
 _LETTER_KEY: Final = compile_late(r"(/|[a-z]|type to) ")
-"""How the hint of a key begins that is text, or goes without saying, while one searches."""
+"""Beginnings of hints about keys that are text, or are obvious, during a search."""
 _ACCEPTS: Final = frozenset({"select:accept", "messageSelector:select"})
 _MOVES: Final = {
     "up": -1,

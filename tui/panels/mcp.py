@@ -1,4 +1,4 @@
-"""`/mcp`: the servers, what each offers and costs, why one is missing, and what to do about it."""
+"""`/mcp`: the servers with their state, tools and token use, and actions on each."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ Action = tuple[str, Callable[[], Awaitable[None]]]
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
-    """Show the servers; with an argument do what it says at once."""
+    """Show the servers; an argument is an action that is performed instead."""
     center = screen.session.commands
     live = None
     if center is not None:
-        # They are made while the first prompt is typed already.
+        # The servers are created in the background at the start.
         await center.context.servers_made()
         live = center.context.servers()
     if live is None:
@@ -73,7 +73,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
 
 
 class _ServerList:
-    """The list while it is open: what changes meanwhile is shown at once."""
+    """The open list of servers, which is updated when a server changes."""
 
     def __init__(self, live: LiveServers, views: Sequence[ServerView]) -> None:
         self._live = live
@@ -126,7 +126,7 @@ async def _order(screen: CommandScreen, live: LiveServers, words: Sequence[str])
 
 
 async def _open_server(screen: CommandScreen, live: LiveServers, name: str) -> None:
-    """Show one server and what can be done with it, until it is left."""
+    """Show one server and its actions until the user goes back."""
     selected_index = 0
     while (view := live.servers.view(name)) is not None:
         actions = _actions(screen, live, view)
@@ -157,7 +157,7 @@ async def _open_server(screen: CommandScreen, live: LiveServers, name: str) -> N
 
 
 async def _await_change(live: LiveServers, old_view: ServerView) -> None:
-    """Return once a server is not what is shown of it any more."""
+    """Return once a server has changed."""
     change = asyncio.Event()
     end = live.servers.on_change(lambda _view: change.set())
     try:

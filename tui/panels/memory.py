@@ -1,4 +1,4 @@
-"""`/memory`: the instruction files the model received, and facts it stores, to open and edit."""
+"""`/memory`: the instruction files that the model received, and its stored facts, to edit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tui.ports.command_screen import CommandScreen
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Let the user choose a file and edit it; a new one can be begun."""
+    """Let the user choose a file to edit, or create one."""
     center = screen.session.commands
     if center is None:
         return
@@ -19,7 +19,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     kinds: dict[Path, str] = {file.path: file.memory_type for file in context.instructions()}
     kinds.setdefault(context.settings().project_root / "AGENTS.md", "Project, not created yet")
     kinds.setdefault(context.agent_home / "AGENTS.md", "User, not created yet")
-    # Facts stored from sessions are files as well: to read, to edit, to remove.
+    # Facts that were stored in sessions are files, too.
     directory = facts_directory(context.agent_home, context.settings().project_root)
     if (directory / INDEX).exists():
         kinds[directory / INDEX] = "All facts, one per line"

@@ -1,4 +1,4 @@
-"""`/model`: which model answers, and how hard it thinks."""
+"""`/model`: chooses the model and its effort."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SESSION_ONLY: Final = "modelPicker:thisSessionOnly"
 _LIST_S: Final = 5.0
 _SHOWN: Final = 8
-"""Models that the question about an unlisted name shows."""
+"""Maximum number of models that the question about an unlisted name shows."""
 _LEVELS: Final[tuple[Effort | None, ...]] = (None, *get_args(Effort))
 
 
@@ -82,7 +82,7 @@ async def _apply(
     *,
     is_saved: bool,
 ) -> None:
-    """Use a model and an effort, and save both where they are not for this session alone."""
+    """Use a model and an effort; with `is_saved`, store both in the user's settings."""
     is_new_effort = effort != _as_effort(conversation.status.effort)
     if is_new_effort and screen.session.commands is not None:
         screen.session.commands.context.changes.set_effort(effort)
@@ -94,9 +94,9 @@ async def _apply(
 
 
 async def _add_offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -> None:
-    """Add what the endpoint offers once it has answered: the panel does not wait for it.
+    """Add the models that the endpoint lists, while the panel is already open.
 
-    Where it does not answer, the short names of the models it most likely has.
+    If the endpoint does not respond, add the models with known short names.
     """
     conversation, center = screen.session.conversation, screen.session.commands
     if conversation is None or center is None:
@@ -111,7 +111,7 @@ async def _add_offered(screen: CommandScreen, items: list[Item], panel: ListPane
 
 
 async def _is_wanted(screen: CommandScreen, argument: str) -> bool:
-    """Ask about a name that the endpoint does not list, before a prompt fails over it.
+    """Return whether to use a model; ask about one that the endpoint does not list.
 
     An endpoint may serve models that it does not list, so the user decides.
     """
@@ -120,7 +120,7 @@ async def _is_wanted(screen: CommandScreen, argument: str) -> bool:
         return True
     name = expand_alias(argument)
     names = await _list_models(center)
-    # Short names of dated models are listed with their date.
+    # The endpoint lists models with their date, which the name may lack.
     if not names or any(each.startswith(name) for each in names):
         return True
     return await screen.show_dialog(_unlisted_dialog(name, conversation.status.model, names))
@@ -141,12 +141,12 @@ def _unlisted_dialog(name: str, current: str, names: Sequence[str]) -> ChoiceDia
 
 
 async def _list_models(center: CommandService) -> Sequence[str]:
-    """Return what the endpoint offers; empty where it does not answer."""
+    """Return the models that the endpoint lists; () if it does not respond."""
     try:
         async with asyncio.timeout(_LIST_S):
             return await center.context.list_models()
     except (TimeoutError, ModelError, OSError):
-        return ()  # The list is a courtesy: names can be typed behind /model.
+        return ()  # The list is optional: users can type a name after /model.
 
 
 async def _use(screen: CommandScreen, name: str) -> bool:

@@ -1,5 +1,5 @@
-"""A new rule, typed by the user: its text, what it does, where it is stored. It is
-linted before it is stored."""
+"""Asks the user for a new rule: its text, its behavior and where to store it. The rule is linted
+before it is stored."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _HINT: Final = "↑↓ select · enter confirm · esc back"
 
 
 async def add_rule(screen: CommandScreen, editor: RuleEditor) -> str | None:
-    """Ask for a rule and store it; return what happened, None where the user left.
+    """Ask for a rule and store it; return a message, or None if the user cancelled.
 
     Raises:
-        RuleChangeError: it is there already; nothing is stored.
+        RuleChangeError: the rule exists already; nothing is stored.
         OSError: the settings file cannot be changed.
     """
     answer = await _rule(screen)
@@ -52,15 +52,16 @@ async def add_rule(screen: CommandScreen, editor: RuleEditor) -> str | None:
 async def place_of(
     screen: CommandScreen, text: str, places: Sequence[RuleSource]
 ) -> RuleSource | None:
-    """Ask where to store a rule; None where the user left."""
+    """Ask where to store a rule; None if the user cancelled."""
     items = [Item(str(source), PLACES[source]) for source in places]
     pick = await screen.show_dialog(ListPanel(f"Store {text} in", items, hint=_HINT))
     return places[pick.index] if pick is not None else None
 
 
 async def _rule(screen: CommandScreen) -> tuple[str, RuleBehavior] | None:
-    """Ask until it is a rule; what was typed stays to be mended. The rule comes first: it is what
-    users have in mind, and in their fingers."""
+    """Ask for a rule and its behavior until the rule is valid; typed text stays in the field.
+
+    None if the user cancelled."""
     question, last_text = _EXAMPLES, ""
     while True:
         entry = LineEntry("Add a rule", question, "enter continue · esc back")
@@ -88,7 +89,7 @@ async def _behavior(screen: CommandScreen, text: str) -> RuleBehavior | None:
 
 
 def _problem(text: str, behavior: RuleBehavior) -> str:
-    """Return why a text is not such a rule; empty where it is one."""
+    """Return why a text is not a valid rule with this behavior; "" if it is."""
     try:
         check_rule(text, behavior)
     except RuleChangeError as error:

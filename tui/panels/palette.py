@@ -1,4 +1,4 @@
-"""The palette: every command and every action of the main screen, found by its words."""
+"""The palette: a searchable list of all commands and actions of the main screen."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Perform = Callable[[str], object]
 
 
 async def open_palette(screen: CommandScreen, perform: Perform, run: Perform) -> None:
-    """Let the user choose; `perform` does an action, `run` a command typed with its `/`.
+    """Let the user choose; `perform` performs an action by id, `run` runs a command with its `/`.
 
-    A command that takes arguments is put into the prompt, for them to be typed.
+    A command with arguments is inserted into the prompt, where the user types them.
     """
     commands = candidates(screen.session.registry)
     items = [
@@ -53,4 +53,4 @@ async def open_palette(screen: CommandScreen, perform: Perform, run: Perform) ->
 
 
 _NOT_HERE = frozenset({"app:commandPalette", "chat:submit", "chat:newline", "app:interrupt"})
-"""Actions that mean nothing once the palette has been open."""
+"""Actions that make no sense from the palette."""

@@ -1,4 +1,4 @@
-"""`/permissions`: every rule in force with its origin and use; then what was decided of late."""
+"""`/permissions`: every rule in force with its source and use; then recent decisions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HINT: Final = "a add · e edit · m move · del · u undo · tab history · / s
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Show the rules; keys change the selected one where it is stored."""
+    """Show the rules; keys change the selected rule in its file."""
     center = screen.session.commands
     conversation = screen.session.conversation
     if center is None or conversation is None:
@@ -48,7 +48,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     while True:
         rules = list(gate.context.rules.rules)
         if is_first and not rules and gate.recent_denials:
-            # There is nothing else to see.
+            # There are no recent decisions to show.
             is_first = False
             if not await show_recent(screen, gate, short):
                 return
@@ -91,7 +91,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
 
 
 def _logged_use(agent_home: Path) -> Mapping[RuleKey, RuleUse] | None:
-    """Return the use of rules over all sessions; None counts this one alone."""
+    """Return the use of rules in all sessions; None if only that of this session is known."""
     try:
         return read_usage(agent_home / "audit") or None
     except OSError:
@@ -99,7 +99,7 @@ def _logged_use(agent_home: Path) -> Mapping[RuleKey, RuleUse] | None:
 
 
 def _shorten(home: Path, directory: Path) -> Shorten:
-    """Return what names files as seen from the launch directory, else from home."""
+    """Return a function that shortens paths, relative to the launch directory or to home."""
     from_home = home_relative(str(home))
 
     def short(file: str) -> str:
@@ -110,7 +110,7 @@ def _shorten(home: Path, directory: Path) -> Shorten:
 
 
 def _waiting(rules: Sequence[RuleText]) -> str:
-    """Return a note on allow rules that do nothing yet; empty where there are none."""
+    """Return a note about allow rules that wait for trust; "" if there are none."""
     names = ", ".join(rule.text for rule in rules[:_NAMED])
     more = f" and {len(rules) - _NAMED} more" if len(rules) > _NAMED else ""
     waits = "waits" if len(rules) == 1 else "wait"
@@ -118,7 +118,7 @@ def _waiting(rules: Sequence[RuleText]) -> str:
 
 
 def _unread(rules: RuleSet) -> str:
-    """Return a note on rules that are ignored as unreadable; empty where there are none."""
+    """Return a note about rules that are ignored because they are invalid; "" if there are none."""
     rule_texts = {rule.text for rule in rules.rules}
     broken = [w.rule for w in rules.warnings if w.rule is not None and w.rule not in rule_texts]
     names = ", ".join(dict.fromkeys(broken[:_NAMED]))
@@ -157,7 +157,7 @@ def _preview(rules: Sequence[Rule], rule_set: RuleSet) -> Callable[[int, int], l
 
 
 async def _edited_text(screen: CommandScreen, rule: Rule) -> str | None:
-    """Return the rule as the user has rewritten it; None where it is the same or was left."""
+    """Return the edited text of a rule; None if it is unchanged or the user cancelled."""
     entry = LineEntry(
         f"Edit {rule.behavior} rule",
         f"Stored in {rule.file or rule.source}. Examples of the old rule are removed with it.",
@@ -171,7 +171,7 @@ async def _edited_text(screen: CommandScreen, rule: Rule) -> str | None:
 async def _change(
     screen: CommandScreen, editor: RuleEditor, key: str, rule: Rule | None
 ) -> tuple[str, str] | None:
-    """Do what a key asks for; return the notice, None when the user left it."""
+    """Apply a key to a rule; return a notice with its level, or None if the user cancelled."""
     try:
         if key == "u":
             return await editor.undo(), "info"

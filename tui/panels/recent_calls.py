@@ -1,4 +1,4 @@
-"""What was decided of late: denied calls, to be let through once, and all of them, explained."""
+"""Recent decisions: denied calls, which users can allow once, and explanations."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _DECIDED_HINT: Final = "enter why · tab rules · / search · esc close"
 
 
 async def show_recent(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
-    """Show what was denied, then all that was decided; False when the panel was left."""
+    """Show denied calls, then all decisions; False if the user closed the panel."""
     return await _retry_denied(screen, gate, short) and await _explain_any(screen, gate, short)
 
 
 async def _retry_denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
-    """Let a denied call through once, where the user wants that and may."""
+    """Let the user allow a denied call once, if that is permitted; False if they closed it."""
     selected_index = 0
     while True:
         denials = gate.recent_denials
@@ -71,7 +71,7 @@ async def _retry_denied(screen: CommandScreen, gate: PermissionGate, short: Shor
 
 
 async def _explain_any(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
-    """Explain a decision, whatever it was."""
+    """Explain recent decisions that the user selects; False if they closed the panel."""
     selected_index = 0
     while True:
         calls = gate.recent_decisions
@@ -120,7 +120,7 @@ def _decided_item(call: RecentCall, short: Shorten) -> Item:
 
 
 def _decider(decision: Decision, short: Shorten) -> str:
-    """Return who decided: a rule with its place, or a step."""
+    """Return what decided: a rule with its file and line, or a step."""
     if decision.rule is not None and str(decision.source) == decision.rule.source:
         rule = decision.rule
         line = f":{rule.line}" if rule.line else ""

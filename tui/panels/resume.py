@@ -1,4 +1,4 @@
-"""`/resume`: another session, found by its words and looked at before it is opened."""
+"""`/resume`: opens another session, with search and preview."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from tui.transcript.markdown.markdown_rows import markdown_rows
 
 MAX_SESSIONS: Final = 3_000
 FIRST_SESSIONS: Final = 15
-"""Those that the panel opens with: the others are read while it is open."""
+"""Number of sessions that are read before the panel opens; the others are read after that."""
 MORE_SESSIONS: Final = 50
 ALL_PROJECTS: Final = "ctrl+a"
 _PREVIEW_ROWS: Final = 2
-"""Of the last prompt, and of its answer."""
+"""Rows of the last prompt, and of its answer."""
 _PLAIN: Final = Highlighter()
 
 
@@ -88,7 +88,7 @@ async def _choose(screen: CommandScreen, context: CommandContext, store: Session
 async def _others(
     context: CommandContext, store: SessionStore, *, everywhere: bool
 ) -> list[SessionInfo]:
-    """Return the sessions to choose from, the newest first, without the present one."""
+    """Return the sessions to choose from, the newest first, without the current one."""
     root = None if everywhere else context.settings().project_root
     infos = await asyncio.to_thread(store.list, root)
     return [info for info in infos[:MAX_SESSIONS] if info.id != context.session.session_id]
@@ -101,7 +101,7 @@ async def _pick(
     summaries: list[SessionSummary],
     everywhere: bool,
 ) -> Pick | None:
-    """Show the panel; the summaries that are missing yet are read while it is open."""
+    """Show the panel; summaries of the `unread` sessions are read while it is open."""
     panel = ListPanel(
         "Resume, all projects" if everywhere else "Resume",
         [_item(summary, everywhere) for summary in summaries],
@@ -128,7 +128,7 @@ async def _read_rest(
 
 
 def _summaries(infos: Sequence[SessionInfo]) -> list[SessionSummary]:
-    """Return what there is to show; sessions without a prompt, or unreadable, are left out."""
+    """Return the summaries; sessions that have no prompt or cannot be read are left out."""
     summaries = (_summary(info) for info in infos)
     return [summary for summary in summaries if summary is not None and summary.title]
 

@@ -1,4 +1,4 @@
-"""`/rewind`: back to before a prompt, with the files or without them, after a look at both."""
+"""`/rewind`: goes back to before a prompt: the conversation, the files or both."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ MAX_SHOWN: Final = 6
 _NAME_CHARS: Final = 60
 
 What = Literal["both", "conversation", "files", "since", "before", ""]
-"""What to do; empty: nothing."""
+"""What to restore or summarize; "": nothing."""
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Let the user choose a prompt, then what goes back."""
+    """Let the user choose a prompt, then what to restore."""
     conversation = screen.session.conversation
     try:
         points = await conversation.rewinding.points() if conversation is not None else ()
@@ -96,7 +96,7 @@ async def _go_back(
             screen.session.show_history(conversation.view.messages)
             _put_back(screen, text)
     if result is not None:
-        # Last: the notice stays below the history that is shown again.
+        # Reported last, so that the notice is below the history that is shown again.
         _report(screen, result, "restored; /rewind to undo")
 
 
@@ -105,7 +105,7 @@ def _line(point: RewindPoint) -> str:
 
 
 def _put_back(screen: CommandScreen, text: str) -> None:
-    """Put a message's text into the prompt, before what was typed there meanwhile."""
+    """Insert a message's text into the prompt, before the current draft."""
 
     def put(buffer: TextBuffer) -> None:
         draft_text = buffer.draft.expanded_text
@@ -115,7 +115,7 @@ def _put_back(screen: CommandScreen, text: str) -> None:
 
 
 async def _restore_to_undo(conversation: ConversationPort) -> Preview | None:
-    """Return what undoing the last restore would change; None where there is nothing to undo."""
+    """Return what undoing the last restore would change; None if there is nothing to undo."""
     checkpoints = conversation.rewinding.checkpoints
     last = checkpoints.turns[-1] if checkpoints is not None and checkpoints.turns else ""
     if not last.startswith(REDO):
@@ -127,7 +127,7 @@ async def _restore_to_undo(conversation: ConversationPort) -> Preview | None:
 async def _restore(
     screen: CommandScreen, conversation: ConversationPort, turn_id: str
 ) -> RestoreResult | None:
-    """Put files back; None where that was not possible, which is reported to the user."""
+    """Restore files; None if that failed, which is reported to the user."""
     try:
         return await conversation.rewinding.restore_files(turn_id) or RestoreResult((), (), "")
     except AgentError as error:

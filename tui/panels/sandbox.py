@@ -1,4 +1,4 @@
-"""`/sandbox`: what confines commands, what they reach, what was refused, and the switch."""
+"""`/sandbox`: how commands are confined, what they can reach, what was refused, and the switch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tui.ports.command_screen import CommandScreen
 from tui.text.styled_rows import TEXT, Row
 
 _SWITCH: Final = 0
-"""The item that is the switch: the first one."""
+"""Index of the item that is the switch."""
 _MEANING: Final = {
     SandboxLevel.FULL: "every limit on commands is enforced",
     SandboxLevel.FILES: "commands that rules allow cannot write repositories or outside your "
@@ -38,7 +38,7 @@ _MEANING: Final = {
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Show it; Enter on the first line switches working inside the sandbox."""
+    """Show the sandbox; Enter on the first item turns working inside it on or off."""
     center = screen.session.commands
     if center is None:
         return
@@ -63,7 +63,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
 
 
 def level_text(available: Availability) -> str:
-    """Return the level, why it is not higher, and how to get more."""
+    """Return the level, why it is not higher, and how to raise it."""
     program = f" ({available.program})" if available.program else ""
     text = f"Level {available.level}: {_MEANING[available.level]}. {available.backend}{program}."
     if available.reason:
@@ -124,7 +124,7 @@ def _items(context: CommandContext) -> list[Item]:
 def _directories(
     policy: SandboxPolicy, shared_policy: SandboxPolicy, level: SandboxLevel, short: Shorten
 ) -> list[Item]:
-    """Return what commands reach, as far as a level enforces it."""
+    """Return the directories that commands can reach, as far as the level enforces it."""
     if level is SandboxLevel.NONE:
         return [
             Item("Everything you may write", "not protected from commands", group="Directories")
@@ -151,7 +151,7 @@ def _how_they_run(state: SandboxState) -> str:
 
 
 def _leaving(state: SandboxState) -> list[Item]:
-    """Return which commands run outside all the same."""
+    """Return the commands that run outside the sandbox."""
     behavior = "asks you" if state.allow_unsandboxed else "never"
     items = [Item("A command that the model wants to run outside", behavior, group="Commands")]
     commands = ", ".join(state.excluded_commands)
@@ -161,7 +161,7 @@ def _leaving(state: SandboxState) -> list[Item]:
 
 
 def _policies(context: CommandContext) -> tuple[SandboxPolicy, SandboxPolicy]:
-    """Return what a command inside the sandbox may do, and one that an allow rule covers."""
+    """Return the policy of a command inside the sandbox, and that of one that a rule allows."""
     program = Launch(("/bin/true",), dict(context.env), context.session.cwd)
     project = context.sandbox.policy(RunRequest(Confinement.PROJECT), program)
     return project, context.sandbox.policy(RunRequest(Confinement.PROJECT_FILES), program)
@@ -173,7 +173,7 @@ def _protected_names(policy: SandboxPolicy) -> tuple[str, ...]:
 
 
 def _many(what: str, paths: Sequence[str], short: Shorten) -> list[Item]:
-    """Return one line for many paths; all of them are shown while it is selected."""
+    """Return one item for many paths; all of them are shown while it is selected."""
     if not paths:
         return []
     names = ", ".join(short(path) for path in sorted(paths))
@@ -195,7 +195,7 @@ def _origin(rule: HostRule) -> str:
 
 def _preview(items: Sequence[Item]) -> Callable[[int, int], list[Row]]:
     def rows(index: int, width: int) -> list[Row]:
-        """Return the whole of a line that is longer than the screen."""
+        """Return the full text of an item that is too long for one line; otherwise []."""
         item = items[index]
         text = f"{item.label}: {item.detail}" if item.detail else item.label
         lines = paragraph_rows(text, width, TEXT)

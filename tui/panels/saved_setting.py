@@ -1,4 +1,4 @@
-"""A setting that a panel writes for the user."""
+"""Writes a setting that was changed in a panel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in to a server: the browser opens, or the address is shown and the way back is pasted."""
+"""Signs in to a server, in the browser or by pasting the address that the browser was sent to."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ _HOW = (
 
 
 class ScreenSignIn:
-    """One sign-in, with a field for what the browser ends at."""
+    """One sign-in, with a field for the address that the browser was sent to."""
 
     def __init__(self, screen: CommandScreen, name: str) -> None:
-        """Nothing is shown yet."""
+        """Requires a running event loop; nothing is shown yet."""
         self._screen = screen
         self._name = name
         self._address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.cancellation = asyncio.Event()
-        """Set when the user leaves the field."""
+        """Set when the user cancels."""
 
     async def show(self, url: str) -> None:
-        """Open an address in the browser, and show it."""
+        """Open an address in the browser, and pass it to `read_pasted_address`."""
         if not self._address.done():
             self._address.set_result(url)
         open_address(url)
 
     async def read_pasted_address(self) -> str:
-        """Return the address that the browser ended at, where the user pastes it."""
+        """Show the address and return the one that the user pastes; never returns after Esc."""
         url = await self._address
         text = f"Open this address to sign in:\n{url}\n{_HOW}"
         entry = LineEntry(f"Sign in to {shown_line(self._name)}", text, "enter done · esc cancel")
@@ -53,7 +53,7 @@ class ScreenSignIn:
 
 
 async def sign_in(screen: CommandScreen, live: LiveServers, name: str) -> None:
-    """Sign in, until it is done or the user leaves."""
+    """Sign in to a server, until that succeeds or the user cancels."""
     surface = ScreenSignIn(screen, name)
     work = asyncio.ensure_future(live.servers.sign_in(name, surface))
     waiting = asyncio.ensure_future(surface.cancellation.wait())

@@ -1,4 +1,4 @@
-"""What can be done to a session from the list: search all, rename, copy, export, remove."""
+"""Actions on a session of the list: search all, rename, copy, export, delete."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _FORMS: Final[Mapping[str, ExportFormat]] = {".json": "json", ".html": "html", "
 
 
 class SessionActions:
-    """Works for one list; every method returns whether the list is done with."""
+    """Actions of one list; each method returns whether to close the list."""
 
     def __init__(self, screen: CommandScreen, context: CommandContext, store: SessionStore) -> None:
-        """Take what a dialog can be shown on."""
+        """`screen` shows dialogs and notices."""
         self._screen = screen
         self._context = context
         self._store = store
@@ -47,11 +47,11 @@ class SessionActions:
 
     @property
     def keys(self) -> frozenset[str]:
-        """The keys that mean something for the selected session."""
+        """The keys of actions on the selected session."""
         return frozenset(self._by_key)
 
     async def run(self, key: str, session: SessionSummary) -> bool:
-        """Do what a key means."""
+        """Perform the action of a key; an error is shown as a notice."""
         try:
             return await self._by_key[key](session)
         except (SessionError, OSError) as error:
@@ -60,7 +60,7 @@ class SessionActions:
             return False
 
     async def find(self) -> bool:
-        """Ask for words, list the places in all sessions that hold them, open the chosen one."""
+        """Ask for words, search for them in all sessions, and open the chosen result."""
         words = await self._screen.show_dialog(
             LineEntry("Find in all sessions", "Words in a conversation.", "enter find · esc back")
         )

@@ -1,4 +1,4 @@
-"""The settings as `/config` names them: in groups, without those that only administrators set."""
+"""Names of the settings in `/config`, by group, without settings for administrators only."""
 
 from __future__ import annotations
 
@@ -91,4 +91,4 @@ GROUPS: Final = {
         "serverTools": "Server-side tools",
     },
 }
-"""Key and name of each setting, by group, in the order of the panel."""
+"""Key and name of each setting, by group, in display order."""

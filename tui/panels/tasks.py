@@ -1,5 +1,4 @@
-"""`/tasks`: agents, workers of the team, and commands in the background: what they do, and an end
-for those that should end."""
+"""`/tasks`: shows and stops agents, workers of the team, and background commands."""
 
 from __future__ import annotations
 
@@ -27,14 +26,14 @@ from tui.text.styled_rows import Row
 from tui.transcript.agent_rows import doing_of, figures_of
 
 LOOK_S: Final = 0.5
-"""How often a panel looks for output, while it is open and something runs."""
+"""How often an open panel checks for output while a task runs."""
 
 AnswerT = TypeVar("AnswerT")
 _Task = RunningAgent | ShellProcess
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Show them; Enter shows what one did, m sends a message to an agent, Delete stops one."""
+    """Show the tasks; Enter shows one's output, m sends an agent a message, Delete stops one."""
     center = screen.session.commands
     if center is None:
         return
@@ -63,7 +62,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
 
 
 async def _act(screen: CommandScreen, context: CommandContext, task: _Task, key: str) -> None:
-    """Do what a key asks for."""
+    """Apply a key to a task."""
     supervisor, team = context.agents, context.team()
     match task:
         case RunningAgent() if key != "enter" and team is not None and task in team.rows():
@@ -83,13 +82,13 @@ async def _act(screen: CommandScreen, context: CommandContext, task: _Task, key:
 
 
 async def _watch(screen: CommandScreen, context: CommandContext, agent: RunningAgent) -> None:
-    """Show an agent's transcript; from there it gets messages and is stopped."""
+    """Show an agent's transcript, from which the user can send messages and stop the agent."""
     while (key := await show_agent(screen, agent)) is not None:
         await _act(screen, context, agent, key)
 
 
 async def _message(screen: CommandScreen, supervisor: AgentSupervisor, agent: RunningAgent) -> None:
-    """Ask for a message and give it to an agent; one that has ended continues."""
+    """Ask for a message and send it to an agent; an agent that has ended continues."""
     text = await _ask_for_message(screen, agent)
     if text is None:
         return
@@ -102,7 +101,7 @@ async def _message(screen: CommandScreen, supervisor: AgentSupervisor, agent: Ru
 async def _act_on_worker(
     screen: CommandScreen, team: LedTeam, worker: RunningAgent, key: str
 ) -> None:
-    """Send a worker of the team a message, or stop it."""
+    """Send a message to a worker of the team, or stop it."""
     try:
         if key == "delete":
             screen.hint(await team.dismiss(worker.id))
@@ -115,7 +114,7 @@ async def _act_on_worker(
 
 
 async def _ask_for_message(screen: CommandScreen, agent: RunningAgent) -> str | None:
-    """Ask for a message to an agent; None where none is sent."""
+    """Ask for a message to an agent; None if the user cancelled."""
     return await screen.show_dialog(
         LineEntry(
             f"To {agent.id}",
@@ -126,7 +125,7 @@ async def _ask_for_message(screen: CommandScreen, agent: RunningAgent) -> str | 
 
 
 async def _show_output(screen: CommandScreen, shell: ShellProcess) -> None:
-    """Show what a command has written, and what it still writes."""
+    """Show the output of a command, also new output while it runs."""
 
     def rows(width: int) -> Sequence[Row]:
         return text_rows(_output(shell) or "no output")(width)
@@ -141,7 +140,7 @@ async def _show_live(
     tasks: Sequence[_Task],
     refresh: Callable[[], None],
 ) -> AnswerT:
-    """Show a panel that is drawn again while its tasks continue."""
+    """Show a panel that is refreshed while its tasks run; return its answer."""
     async with run_alongside(_look(tasks, refresh)):
         return await screen.show_dialog(panel)
 

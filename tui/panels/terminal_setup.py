@@ -1,4 +1,4 @@
-"""`/terminal-setup`: what this terminal does for the program, and what to set where it does not."""
+"""`/terminal-setup`: what this terminal supports, and how to configure the rest."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tui.terminal.advice import advise
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Show it; nothing is written: what to set is there to be copied."""
-    # The terminal's environment: that of commands lacks the variables that identify it.
+    """Show the advice, with settings to copy; no files are written."""
+    # The program's environment: that of commands lacks variables that identify the terminal.
     text = terminal_text(os.environ)
     await screen.show_dialog(TextPanel("Terminal", text_rows(text)))
 
 
 def terminal_text(env: Mapping[str, str]) -> str:
-    """Return the advice as users read it."""
+    """Return the advice as text for users."""
     marks = {"ok": "✓", "note": "·", "problem": "✗"}
     lines: list[str] = []
     for advice in advise(env):

@@ -1,4 +1,4 @@
-"""A text to read: scrolls, closes with Esc, Enter or q."""
+"""A panel with text that scrolls; it closes with Esc, Enter or q."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tui.text.wrap import wrap
 
 _FAR: Final = 1_000_000
 _MARK: Final = compile_late(r" *(?:[✓·✗•-] )?")
-"""Before a line's words; rows that continue it begin under its first word."""
+"""The mark before a line's text; continuation rows are indented by its width."""
 
 
 class TextPanel(GivesAnswer[str | None]):
-    """Shows rows made for a width."""
+    """Shows rows; the answer is the key that closed it, or None."""
 
     manners = Manners(
         (Context.HELP,),
@@ -49,34 +49,34 @@ class TextPanel(GivesAnswer[str | None]):
         follows_end: bool = False,
         keys: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`rows` takes the width in cells; with `follows_end` the last ones are shown first, and a
-        question that comes meanwhile goes first.
+        """`rows` takes the width in cells. With `follows_end` the end is shown, also while it
+        grows, and a question that opens later is shown first.
 
-        `keys` close it too, each with what it does, and are the answer.
+        `keys` are keys that close it with themselves as the answer, each with a description.
         """
         self.rows_in_front = 0
-        """How many of its rows were put in front of those that it showed first."""
+        """Number of rows that were added before those shown at first."""
         self.manners = replace(TextPanel.manners, steps_aside=follows_end)
         self._keys = keys
         self._title = title
         self._rows = rows
         self._follows_end = follows_end
         self.redraw: Callable[[], None] = lambda: None
-        """Draws it again after its rows have changed; works while it is open."""
+        """Redraws the panel after its rows have changed; has no effect unless it is open."""
         super().__init__()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
-        """Close; scrolling is the host's."""
+        """Handle keys that close it; the host handles scrolling."""
         if key in self._keys:
             self.give(key)
         elif key in {"escape", "enter", "q"} or action_id in {"help:dismiss", "confirm:no"}:
             self.give(None)
 
     def paste(self, text: str) -> None:
-        """Ignore pastes: there is nothing to type."""
+        """Ignore pastes: there is no field."""
 
     def choose(self, choice: int) -> None:
-        """There is nothing to click."""
+        """Ignore clicks: there are no choices."""
 
     def view(self, width_cells: int) -> DialogView:
         """Return the panel at a width."""
@@ -96,12 +96,12 @@ class TextPanel(GivesAnswer[str | None]):
         )
 
     def changes_to(self, redraw: Callable[[], None]) -> None:
-        """Take what draws the panel again."""
+        """Set the function that redraws the panel."""
         self.redraw = redraw
 
 
 def text_rows(text: str) -> Callable[[int], Sequence[Row]]:
-    """Return how a plain text becomes rows: control characters are shown, never executed."""
+    """Return a function that makes rows of a text for a width; control characters are revealed."""
 
     def rows(width_cells: int) -> list[Row]:
         lines: list[Row] = []

@@ -1,4 +1,4 @@
-"""`/theme`: the colors, shown while they are being chosen."""
+"""`/theme`: chooses the theme, with a live preview."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SYNTAX: Final = "theme:toggleSyntaxHighlighting"
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
-    """Use the named theme, or let the user choose with everything already in it."""
+    """Use the named theme, or let the user choose with a live preview."""
     if argument:
         if argument == AUTO or _load(screen, argument) is not None:
             screen.appearance.choose_theme(argument)
@@ -61,7 +61,7 @@ def _detail(theme: Theme | None) -> str:
 
 def _load(screen: CommandScreen, name: str) -> Theme | None:
     try:
-        # Its warnings are shown once it is chosen.
+        # The theme's warnings are shown once it is chosen.
         theme, _warnings = load_theme(name, user_dir=screen.appearance.themes_dir)
     except ThemeError as error:
         screen.notice(str(error), "warning")

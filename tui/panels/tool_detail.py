@@ -1,4 +1,4 @@
-"""How much of each tool's calls is shown: changed with the arrows, seen at once, remembered."""
+"""The level of detail for each tool's calls: changed with the arrow keys, with a live preview."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def open_tool_detail(
     levels: Mapping[str, ToolLevel],
     use: Callable[[Mapping[str, ToolLevel]], None],
 ) -> None:
-    """Let the user choose a level per tool; Esc puts the ones from before back."""
+    """Let the user choose a level for each tool; Esc restores the previous levels."""
     chosen = dict(levels)
 
     def items() -> list[Item]:

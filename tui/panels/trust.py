@@ -1,4 +1,4 @@
-"""`/trust`: what this project brings that does nothing yet, and the question whether it may."""
+"""`/trust`: lists items of this project without effect, and asks whether to trust them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tui.ports.command_screen import CommandScreen
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Ask; what is accepted counts at once."""
+    """Ask whether to trust the items; accepted ones take effect at once."""
     center = screen.session.commands
     if center is None:
         return

@@ -1,4 +1,4 @@
-"""One run of a workflow: its phases, its agents, and what each of them did."""
+"""A panel with one workflow run: its phases, its agents, and their transcripts."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from tui.transcript.block_rows import short_count
 from tui.transcript.tool_card import duration
 
 LOOK_S: Final = 0.5
-"""How often an open panel looks at the journal."""
+"""How often an open panel reads the journal."""
 _LOG_LINES: Final = 2
 
 
 class _RunView:
-    """A run on the screen: what the journal has of it, and the agents that work here."""
+    """The shown run: its records in the journal, and its agents in this process."""
 
     def __init__(self, run: ShownRun, steps: Sequence[StepRecord]) -> None:
         self.run = run
@@ -56,7 +56,7 @@ class _RunView:
 
 
 async def show_run(screen: CommandScreen, runs: ProjectRuns, run_id: str) -> None:
-    """Show a run until the user leaves it. Raises JournalError."""
+    """Show a run until the user closes the panel. Raises JournalError."""
     center = screen.session.commands
     assert center is not None
     supervisor = center.context.agents
@@ -102,7 +102,7 @@ async def _read(runs: ProjectRuns, run_id: str) -> _RunView | None:
 
 
 async def look_again(renew: Callable[[], Awaitable[None]]) -> None:
-    """Renew what is shown again and again; a journal that fails leaves it as it is."""
+    """Call `renew` every `LOOK_S` seconds, until cancelled or until the journal fails."""
     while True:
         await asyncio.sleep(LOOK_S)
         try:
@@ -133,7 +133,7 @@ def _index(steps: Sequence[StepRecord], selected_step: tuple[str, int] | None) -
 def _agent_of(
     step: StepRecord, steps: Sequence[StepRecord], agents: Sequence[RunningAgent], run_id: str
 ) -> RunningAgent | None:
-    """Return the agent of this process that works on a step."""
+    """Return the agent of this process that runs a step; None if there is none."""
     if step.state is not StepState.RUNNING:
         return None
     alike = [one for one in steps if one.key == step.key and one.state is StepState.RUNNING]
@@ -149,7 +149,7 @@ def _agent_of(
 def agent_items(
     steps: Sequence[StepRecord], agents: Sequence[RunningAgent], run_id: str
 ) -> list[Item]:
-    """Return the lines of the list; agents of this process say what they do."""
+    """Return the items of the list, with the activity of agents of this process."""
     return [_item(step, _agent_of(step, steps, agents, run_id)) for step in steps]
 
 
@@ -197,7 +197,7 @@ async def _show_result(screen: CommandScreen, run: ShownRun) -> None:
 
 
 def _transcript(step: StepRecord) -> str:
-    """Return what an agent was asked, did and answered; without a transcript, task and answer."""
+    """Return a step's transcript and result; without a transcript, its prompt and result."""
     try:
         words = export(Path(step.transcript), "markdown") if step.transcript else ""
     except SessionError:

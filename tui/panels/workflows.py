@@ -1,4 +1,4 @@
-"""`/workflows`: the runs of the project; look into one, pause, continue, stop or save it."""
+"""`/workflows`: the project's runs; shows, pauses, continues, stops or saves one."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ def _panel(run_list: Sequence[ShownRun], selected_id: str) -> ListPanel:
 async def _show_live(
     screen: CommandScreen, panel: ListPanel, runs: ProjectRuns, run_list: list[ShownRun]
 ) -> tuple[ShownRun, str] | None:
-    """Show the panel, drawn again while the runs continue; return what was picked."""
+    """Show the panel, which is refreshed while it is open; return the picked run and the key."""
 
     async def renew() -> None:
         now = await runs.all()
-        # Only now: the user may have moved meanwhile.
+        # Read only now: the user may have moved during the read.
         index = panel.selected_item
         selected_id = run_list[index].record.id if index is not None else ""
         run_list[:] = now
@@ -82,7 +82,7 @@ async def _show_live(
 
 
 async def _act(screen: CommandScreen, runs: ProjectRuns, run: ShownRun, key: str) -> None:
-    """Do what a key asks for."""
+    """Apply a key to a run."""
     try:
         if key == "enter":
             await show_run(screen, runs, run.record.id)
@@ -133,7 +133,7 @@ def _item(run: ShownRun) -> Item:
 
 
 def _preview(run: ShownRun, width: int) -> Sequence[Row]:
-    """Return what the list has no room for: the id, why it is as it is, what runs elsewhere."""
+    """Return details of a run that do not fit in the list: id, reason, and where it runs."""
     record = run.record
     parts = [
         record.id,

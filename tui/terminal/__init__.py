@@ -1,1 +1,1 @@
-"""The terminal around the screen: title, bell, clipboard, background."""
+"""Functions of the terminal apart from the screen: title, bell, clipboard, background."""

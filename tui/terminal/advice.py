@@ -1,7 +1,8 @@
-"""What a terminal can do for this program, and what to set where it cannot yet. Pure.
+"""What a terminal supports, and how to configure what it does not support yet. Pure.
 
-Identified by its environment alone, so that it works outside the screen as well. Sources: the
-terminals' own manuals, on the kitty keyboard protocol, OSC 52, focus reports and 24-bit color.
+The terminal is identified by the environment only, so that this also works without the screen.
+Sources: the terminals' manuals, on the kitty keyboard protocol, OSC 52, focus reports and 24-bit
+color.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from tui.terminal.title import knows_progress
 
 
 class TerminalAdvice(Struct, frozen=True):
-    """One ability."""
+    """The advice about one capability."""
 
     name: str
     state: Literal["ok", "note", "problem"]
     text: str
     fix: str = ""
-    """What to set, as lines to copy; empty where nothing needs doing."""
+    """What to configure, as lines to copy; "" if nothing needs to be done."""
 
 
 class TerminalProgram(Struct, frozen=True):
@@ -29,9 +30,9 @@ class TerminalProgram(Struct, frozen=True):
 
     name: str
     sends_shift_enter: bool
-    """Without anything being set."""
+    """Whether it sends Shift+Enter by default."""
     fix: str = ""
-    """How to have Shift+Enter sent."""
+    """How to configure Shift+Enter."""
     has_true_color: bool = True
 
 
@@ -63,7 +64,7 @@ _BY_PROGRAM: Final[Mapping[str, TerminalProgram]] = {
 
 
 def terminal_of(env: Mapping[str, str]) -> TerminalProgram | None:
-    """Return the terminal that the environment names; None where it names none that is known."""
+    """Return the terminal that the environment identifies; None if it is unknown."""
     terminal = _BY_PROGRAM.get(env.get("TERM_PROGRAM", ""))
     if terminal is not None:
         return terminal
@@ -95,7 +96,7 @@ def terminal_of(env: Mapping[str, str]) -> TerminalProgram | None:
 
 
 def advise(env: Mapping[str, str]) -> Iterator[TerminalAdvice]:
-    """Yield the advice about the terminal, the most needed first."""
+    """Yield the advice about the terminal, the most important first."""
     term = env.get("TERM", "")
     if term in {"", "dumb"}:
         yield TerminalAdvice(

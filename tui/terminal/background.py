@@ -1,7 +1,7 @@
-"""Whether the terminal's background is dark: asked, read from a variable, or remembered. Pure.
+"""Whether the terminal's background is dark, from its replies or the environment. Pure.
 
-Forms: the answer to OSC 11 as xterm gives it; the color scheme report of mode 2031 (contour,
-kitty, Ghostty, VTE), which only reports that something changed.
+Replies: that to OSC 11 in xterm's form; and the color scheme report of mode 2031 (contour, kitty,
+Ghostty, VTE), which tells only that the colors have changed.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Final
 
 ASK: Final = "\x1b]11;?\x1b\\"
 FOLLOW: Final = "\x1b[?2031h"
-"""Request reports of changes of the terminal's colors."""
+"""Requests reports of changes of the terminal's colors."""
 UNFOLLOW: Final = "\x1b[?2031l"
-# Compiled with the first answer, not with the first frame.
+# Compiled with the first reply, not with the first frame.
 _CHANGED: Final = r"\x1b\[\?997;[12]n"
 _COLOR: Final = (
     r"\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})"
@@ -22,11 +22,11 @@ _COLOR: Final = (
 )
 _MIDDLE: Final = 0.5
 _DARK_INDEXES: Final = frozenset({"0", "1", "2", "3", "4", "5", "6", "8"})
-"""Of the sixteen colors those that a light text is read on; from vim's and Emacs's reading."""
+"""The dark ones of the sixteen colors, as in vim and Emacs."""
 
 
 def dark_from_reply(text: str) -> bool | None:
-    """Return the background that a reply of the terminal reports; None for other replies."""
+    """Return whether the background in a reply of the terminal is dark; None for other replies."""
     match = re.fullmatch(_COLOR, text)
     if match is None:
         return None
@@ -48,7 +48,7 @@ def has_few_colors(env: Mapping[str, str]) -> bool:
 
 
 def dark_from_environment(env: Mapping[str, str]) -> bool | None:
-    """Return the background by `COLORFGBG` (`15;0` is light on dark); None where it names none."""
+    """Return whether `COLORFGBG` has a dark background, as `15;0` has; None if it has none."""
     _, _, background = env.get("COLORFGBG", "").rpartition(";")
     if not background.isdecimal():
         return None

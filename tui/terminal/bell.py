@@ -1,6 +1,6 @@
-"""Calls for the user's attention: bell or notification, and only when unfocused.
+"""Notifies the user by bell or notification, only while the window has no focus.
 
-Text that goes to the terminal is cleaned: a folder's name cannot become a command of it.
+Text is sanitized before it is written: a directory's name must not control the terminal.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from tui.status_line.hint import SetTimer
 
 MAX_CHARS: Final = 120
 ASK_FOCUS: Final = "\x1b[?1004$p"
-"""Asks whether the terminal reports changes of the focus."""
+"""Queries whether the terminal reports changes of the focus."""
 REPORTS_FOCUS: Final = ("\x1b[?1004;1$y", "\x1b[?1004;2$y")
-"""The answers that say so."""
+"""The replies that confirm this."""
 AWAY_S: Final = 10.0
-"""Without a key for that long the user may look elsewhere, where the focus is not reported."""
+"""Without focus reports: after this long without a key the user may be looking elsewhere."""
 _BELL: Final = "\x07"
 _OSC_9: Final = "\x1b]9;{}\x1b\\"
 _OSC_99: Final = "\x1b]99;i=agent-tui;{}\x1b\\"
@@ -33,11 +33,11 @@ _CHANNELS: Final[Mapping[str, tuple[str, str]]] = {
     "terminal_bell": ("", _BELL),
     "notifications_disabled": ("", ""),
 }
-"""By the value of the setting: the notification, and its sound."""
+"""By the setting's value: the format of the notification, and the bell."""
 
 
 class TerminalBell:
-    """Tracks whether the window has the focus, and notifies the user where it has not."""
+    """Tracks whether the window has the focus, and notifies the user if it has not."""
 
     def __init__(
         self,
@@ -49,9 +49,9 @@ class TerminalBell:
         *,
         is_in_tmux: bool = False,
     ) -> None:
-        """`write` goes to the terminal; `channel` is the setting `preferredNotifChannel`.
+        """`write` writes to the terminal; `channel` returns the setting `preferredNotifChannel`.
 
-        `name` is the project's; `idle_s` is how long ago the last key was pressed.
+        `name` returns the project's name; `idle_s` the seconds since the last key.
         """
         self._is_in_tmux = is_in_tmux
         self._write = write
@@ -63,11 +63,11 @@ class TerminalBell:
         self._is_focused: bool | None = None
 
     def set_focus(self, is_focused: bool) -> None:
-        """Take the focus that the terminal reports."""
+        """Store the focus that the terminal reports."""
         self._is_focused = is_focused
 
     def reports_focus(self) -> None:
-        """The terminal reports changes of the focus, which the window has at the start."""
+        """Note that the terminal reports the focus, which the window has at the start."""
         if self._is_focused is None:
             self._is_focused = True
 
@@ -76,7 +76,7 @@ class TerminalBell:
         return self._idle_s() < AWAY_S if self._is_focused is None else self._is_focused
 
     def call(self, text: str) -> bool:
-        """Request attention; return whether anything was sent."""
+        """Notify the user unless they are watching; return whether anything was written."""
         notification, bell = _CHANNELS.get(self._channel(), _CHANNELS["auto"])
         if self._is_watched or not (notification or bell):
             return False
@@ -87,9 +87,9 @@ class TerminalBell:
         return True
 
     def ask(self, text: str) -> None:
-        """Request attention for a question; later, where the user may leave before it is answered.
+        """Notify the user of a question.
 
-        Without reports of the focus only keys show that somebody is there.
+        If the terminal does not report the focus, and the user is present, notify later instead.
         """
         self.clear_question()
         if not self.call(text) and self._is_focused is None:
@@ -100,13 +100,13 @@ class TerminalBell:
             self._timer = self._set_timer(max(0.0, AWAY_S - self._idle_s()), repeat_bell)
 
     def clear_question(self) -> None:
-        """The question is no longer open."""
+        """Cancel a later notification of the question, which is no longer open."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
 
     def _passed_on(self, sequence: str) -> str:
-        """Return it in the form in which a terminal multiplexer hands it to its terminal."""
+        """Return a sequence in the form that tmux, if used, passes on to its terminal."""
         if sequence and self._is_in_tmux:
             return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
         return sequence

@@ -1,7 +1,7 @@
-"""The ways to the clipboard beside the terminal's own (OSC 52), which many terminals ignore.
+"""Copies to the clipboard in addition to OSC 52, which many terminals ignore.
 
-OSC 52 is never confirmed, so a program is asked as well, where one is there and has a display;
-inside tmux and GNU screen, which intercept the sequence, they are asked to pass it on.
+Terminals do not confirm OSC 52, so a clipboard program is run, too, if one is available and has a
+display. tmux and GNU screen intercept the sequence, so they are told to pass it on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from permissions.base.process.spawn import CannotStart, Launch
 
 TIMEOUT_S: Final = 3.0
 TERMINAL_BYTES: Final = 74_994
-"""What terminals take at least: 100,000 characters of base64, the sequence around it included."""
+"""Size that all terminals accept: a sequence of 100,000 characters, with the text as base64."""
 
 _TMUX: Final = ("tmux", "load-buffer", "-w", "-")
 _PROGRAMS: Final = (
@@ -29,14 +29,14 @@ _PROGRAMS: Final = (
     ("WSL_DISTRO_NAME", ("clip.exe",)),
     ("", ("pbcopy",)),
 )
-"""The variable that is set where a program can work, and the program with its arguments."""
+"""The variable that must be set for a program to work, and the program with its arguments."""
 
 _SCREEN_PIECE: Final = 512
-"""GNU screen passes on strings of less than 768 bytes."""
+"""GNU screen passes on only strings of less than 768 bytes."""
 
 
 def for_gnu_screen(text: str) -> str:
-    """Return OSC 52 in the form that GNU screen hands to the terminal it runs in."""
+    """Return OSC 52 in the form that GNU screen passes on to its terminal."""
     payload = base64.b64encode(text.encode("utf-8", "replace")).decode("ascii")
     sequence = f"\x1b]52;c;{payload}\a"
     pieces = (sequence[i : i + _SCREEN_PIECE] for i in range(0, len(sequence), _SCREEN_PIECE))
@@ -46,8 +46,8 @@ def for_gnu_screen(text: str) -> str:
 async def copy_beside(text: str, env: Mapping[str, str], file: Path | None) -> str:
     """Pass the text to tmux and to a clipboard program; return a notice for the user, or "".
 
-    A text that no program took and that is too long for the terminal is stored in the file
-    `file`, readable for its owner alone. Nothing is raised.
+    A text that no program accepted and that is too long for the terminal is stored in `file`,
+    readable only by its owner. Never raises.
     """
     data = text.encode("utf-8", "replace")
     was_taken = False
@@ -63,7 +63,7 @@ async def copy_beside(text: str, env: Mapping[str, str], file: Path | None) -> s
 
 
 def _commands(env: Mapping[str, str]) -> list[list[str]]:
-    """Return what to run: tmux if we are in it, and the first program that can work."""
+    """Return the commands to run: tmux if we run in it, and the first usable clipboard program."""
     path = env.get("PATH")
     if not path:
         return []
@@ -71,7 +71,7 @@ def _commands(env: Mapping[str, str]) -> list[list[str]]:
     if env.get("TMUX") and (program := shutil.which(_TMUX[0], path=path)):
         commands.append([program, *_TMUX[1:]])
     for variable, command in _PROGRAMS:
-        # Without a display variable it would be the clipboard of the machine, not of the user.
+        # Over SSH a program without a display variable would use the remote machine's clipboard.
         can_work = bool(env.get(variable)) if variable else not env.get("SSH_CONNECTION")
         program = shutil.which(command[0], path=path) if can_work else None
         if program is not None:

@@ -1,4 +1,4 @@
-"""Open a web address in the user's browser."""
+"""Opens web addresses in the user's browser."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The terminal's window around the screen: its title, its progress sign, both as they were after.
+"""The title and the progress indicator of the terminal's window; both are restored at the end.
 
-Nothing is written unless something changed. Text is cleaned: a folder's name cannot become a
-command of the terminal.
+Only changes are written. Text is sanitized: a directory's name must not control the terminal.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ _PROGRESS: Final[Mapping[State, str]] = {
     "working": "\x1b]9;4;3\x1b\\",
     "asking": "\x1b]9;4;4;100\x1b\\",
 }
-"""OSC 9;4: none, some without an end, paused."""
+"""OSC 9;4 by state: no progress, indeterminate, paused."""
 _SIGNS: Final[Mapping[State, str]] = {"idle": "", "working": "● ", "asking": "? "}
 _KNOW_PROGRESS: Final = frozenset({"ghostty", "WezTerm", "iTerm.app"})
-"""Values of `TERM_PROGRAM`. Others may show OSC 9 as a notification."""
+"""Values of `TERM_PROGRAM`. Other terminals may show OSC 9 as a notification."""
 
 
 class TerminalTitle:
-    """Shows the activity where it is visible while another window has the focus."""
+    """Shows the activity in the window's title and progress indicator."""
 
     def __init__(self, write: Callable[[str], None], env: Mapping[str, str]) -> None:
-        """`write` goes to the terminal; `env` names it."""
+        """`write` writes to the terminal, which `env` identifies."""
         self._write = write
         self._has_title = not _is_set(env, "CLAUDE_CODE_DISABLE_TERMINAL_TITLE")
         self._knows_progress = knows_progress(env)
@@ -43,12 +42,12 @@ class TerminalTitle:
         self._state: State = "idle"
 
     def name(self, text: str) -> None:
-        """Take what the window is called: the session's name, or the folder."""
+        """Set the name in the title: the session's name, or the directory's."""
         self._name = text
         self.show(self._state)
 
     def wants_progress(self, value: bool | None) -> None:
-        """Take the setting `terminalProgressBarEnabled`; None shows it where it is known."""
+        """Apply `terminalProgressBarEnabled`; None: only in terminals that support progress."""
         self._wants_progress = value
 
     def show(self, state: State) -> None:
@@ -65,13 +64,13 @@ class TerminalTitle:
 
     @property
     def at_stop(self) -> str:
-        """The sequence that restores the window, for the end and for a suspension."""
+        """Return the sequence that restores the window, for the end and for a suspend."""
         title = RESTORE_TITLE if self._title else ""
         return title + (_PROGRESS["idle"] if self._progress != "idle" else "")
 
     @property
     def at_start(self) -> str:
-        """What shows everything again after a suspension."""
+        """Return the sequence that shows title and progress again after a suspend."""
         title = SAVE_TITLE + _TITLE.format(self._title) if self._title else ""
         return title + (_PROGRESS[self._progress] if self._progress != "idle" else "")
 

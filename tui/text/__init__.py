@@ -1,4 +1,4 @@
-"""Text before it is drawn: rows of inked runs, wrapping, syntax colors, the editing buffer.
+"""Text before it is drawn: rows of styled runs, wrapping, syntax highlighting, file links.
 
-Start with `ink` (what a row is); nothing here knows a toolkit or the agent.
+Start with `styled_rows` (rows and inks); this package is independent of Textual and the agent.
 """

@@ -1,7 +1,7 @@
-"""Paths in running text, as links to the files that exist.
+"""Turns paths in text into links to existing files.
 
-What looks like a path is a matter of the text alone; whether there is such a file is asked for off
-the frame path, by `tui.text.highlight`.
+The text alone determines what looks like a path; `tui.text.highlight` checks in a thread whether
+the file exists.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from permissions.base.text.late_pattern import compile_late
 from tui.text.styled_rows import Ink, Run
 
 FindFile = Callable[[str], str | None]
-"""Returns the address of the file that a path in a text means; None where there is none."""
+"""Returns the address of the file that a path refers to; None if there is none."""
 
 _MAX_CHARS: Final = 300
 _PATH: Final = compile_late(
@@ -27,10 +27,10 @@ _SUFFIX: Final = compile_late(r"\.[A-Za-z]\w{0,9}$")
 
 
 def find_file(path: str, directory: str, home: str) -> str | None:
-    """Return the `file://` address of a file; None where it is not there. May block.
+    """Return the `file://` address of a file; None if it does not exist. May block.
 
-    `path` may begin with `~/` and end with `:LINE`, which becomes the fragment, as in the links
-    that ripgrep writes.
+    `path` may begin with `~/` and end with `:LINE`, which becomes the fragment, as in ripgrep's
+    links.
     """
     name, _, line = path.partition(":")
     place = home + name[1:] if name.startswith("~/") else name
@@ -44,7 +44,7 @@ def find_file(path: str, directory: str, home: str) -> str | None:
 
 
 def as_path(target: str) -> str:
-    """Return the target of a link as a path and its line; empty where it is none."""
+    """Return the target of a link as a path with an optional `:LINE`; "" if it is not a path."""
     from urllib.parse import unquote  # with the first link, not with the first frame
 
     match = _PATH.fullmatch(unquote(target))
@@ -54,7 +54,7 @@ def as_path(target: str) -> str:
 
 
 def with_files(text: str, ink: Ink, address: FindFile, *, is_code: bool = False) -> Iterable[Run]:
-    """Yield a text with the paths in it as links; in code a bare word may be a path as well."""
+    """Yield a text with its paths as links; with `is_code` a single word may be a path, too."""
     position = 0
     for match in _PATH.finditer(text):
         path, line = match["path"], match["line"]

@@ -1,4 +1,4 @@
-"""One visible character to the left or right of a cursor, whatever it is made of. Pure."""
+"""Finds the grapheme cluster to the left or right of a cursor. Pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 from tui.screen.width import is_plain
 
 _NEAR_CHARS: Final = 64
-"""Clusters longer than this are stepped through in pieces."""
+"""Clusters longer than this are treated as several."""
 
 
 def left_of(text: str, cursor: int) -> int:
-    """Return where the character before the cursor begins; 0 stays 0."""
+    """Return the start of the cluster before the cursor; 0 at the start of the text."""
     if cursor == 0:
         return 0
     line = text.rfind("\n", 0, cursor) + 1
@@ -27,8 +27,8 @@ def left_of(text: str, cursor: int) -> int:
 
 
 def settled_length(text: str) -> int:
-    """Return how much of a growing text cannot change any more: all but a last cluster that may
-    grow, such as half a flag or an emoji that another may join."""
+    """Return the length of a growing text without a last cluster that may still grow, such as half
+    a flag or an emoji that another one may join."""
     if not text or not _may_grow(text[-1]):
         return len(text)
     start = len(text)
@@ -41,13 +41,13 @@ def settled_length(text: str) -> int:
 
 
 def _may_grow(character: str) -> bool:
-    """Whether what follows may join a character: not Latin, and not an ideograph or kana."""
+    """Whether following characters may join this one: not for Latin, ideographs and kana."""
     is_ideograph = "\u2e80" <= character <= "\u9fff"
     return character >= "\u0300" and not is_ideograph and not is_plain(character)
 
 
 def right_of(text: str, cursor: int) -> int:
-    """Return where the character after the cursor ends; the end stays the end."""
+    """Return the end of the cluster after the cursor; at the end of the text, the cursor."""
     if cursor >= len(text):
         return cursor
     surroundings = text[cursor : cursor + _NEAR_CHARS]

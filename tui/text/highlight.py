@@ -1,8 +1,8 @@
-"""What text looks like by more than itself, off the frame path: colors of code, links to files.
+"""Highlights code and finds files for links, in a thread.
 
-Code is colored line by line at once, which is wrong inside strings that span lines; a finished
-block is therefore lexed once as a whole. That, and looking for files that a text names, is done in
-a thread, and the text is drawn again afterwards.
+Code is first colored line by line, which is wrong inside strings that span lines; therefore a
+finished block is lexed again as a whole. That, and looking for files that a text names, is done in
+a thread, after which the text is drawn again.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ _Result = TypeVar("_Result")
 HighlightedLine = tuple[Run, ...]
 
 BlockKey = tuple[str, str]
-"""A block of code: its language and its text; a file that may be there: `_FILE` and its path."""
+"""Language and text of a block of code; or `_FILE` and a path that may exist."""
 _FILE: Final = "\0file"
 _CACHED_FILES: Final = 10_000
 
 _MAX_CODE_CHARS: Final = 200_000
 _MAX_LINE_CHARS: Final = 2_000
 _LINEWISE_LINES: Final = 200
-"""Longer blocks stay plain until the thread is done: coloring them would cost a frame."""
+"""Longer blocks stay plain until the thread is done: coloring them would delay a frame."""
 _CACHED_BLOCKS: Final = 256
 
 _ALIASES: Final = {"sh": "bash", "shell": "bash", "console": "bash", "py": "python", "": "text"}
 
 
 class Highlighter:
-    """Colors code; one per app. Without an executor everything is lexed at once, for tests."""
+    """Highlights code; one per app. Without an executor everything is done at once, for tests."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Highlighter:
         on_ready: Callable[[], None] = lambda: None,
         find_file: FindFile | None = None,
     ) -> None:
-        """Take where whole blocks are lexed, a callback for finished ones, and what finds files."""
+        """`executor` lexes blocks and finds files; `on_ready` is called after each of them."""
         self._executor = executor
         self._on_ready = on_ready
         self._find_file = find_file
@@ -56,12 +56,12 @@ class Highlighter:
         self._running: set[BlockKey] = set()
         self._unready: set[BlockKey] = set()
         self.is_on = True
-        """Whether code has colors; rows made before stay as they are."""
+        """Whether code is highlighted; existing rows do not change."""
         self.generation = 0
-        """Grows whenever a block became ready: rows made before may look better now."""
+        """Increased whenever a result arrives, which may change rows if they are made again."""
 
     def block(self, code: str, language: str) -> tuple[HighlightedLine, ...]:
-        """Return the lines of a finished block, colored one by one until the thread is done."""
+        """Return the lines of a block, lexed line by line or plain until the thread is done."""
         language = self._language(language)
         key = (language, code)
         lines = self._blocks.get(key)
@@ -81,7 +81,7 @@ class Highlighter:
     def file_address(self, path: str) -> str | None:
         """Return the address of a file that a text names, as `file_links.find_file` does.
 
-        None where there is none, and where it is still being looked for.
+        None if there is no such file, or the search is not finished.
         """
         if self._find_file is None:
             return None
@@ -95,21 +95,21 @@ class Highlighter:
         return None
 
     def forget_missing(self) -> None:
-        """Look again for files that were not there."""
+        """Forget that files were missing, so that they are searched again."""
         for key in [key for key, address in self._files.items() if address is None]:
             del self._files[key]
 
     def take_unready(self) -> frozenset[BlockKey]:
-        """Return which blocks asked for since the last call are still being lexed."""
+        """Return the keys requested since the last call whose results are not ready."""
         unready, self._unready = frozenset(self._unready), set()
         return unready
 
     def has_news(self, unready: frozenset[BlockKey]) -> bool:
-        """Return whether one of these is lexed by now."""
+        """Return whether one of these results is ready by now."""
         return any(key not in self._running for key in unready)
 
     def line(self, text: str, language: str) -> HighlightedLine:
-        """Return one line colored by itself; about 50 µs."""
+        """Return one line, lexed by itself; takes about 50 µs."""
         language = self._language(language)
         if language == "text" or len(text) > _MAX_LINE_CHARS:
             return ((text, TEXT),) if text else ()
@@ -121,13 +121,13 @@ class Highlighter:
     def _start(
         self, key: BlockKey, work: Callable[[], _Result], store: Callable[[_Result], object]
     ) -> bool:
-        """Do work in the thread, once; False where there is none any more."""
+        """Start work in the thread unless it is running already; False if the thread has ended."""
         if key not in self._running:
             self._running.add(key)
             try:
                 future = asyncio.get_running_loop().run_in_executor(self._executor, work)
             except RuntimeError:
-                # The app is closing and has shut the thread down; what is drawn is the last.
+                # The app is closing and has shut down the thread.
                 self._running.discard(key)
                 return False
             future.add_done_callback(lambda result: self._finish(key, result, store))
@@ -164,14 +164,14 @@ def plain_lines(code: str) -> tuple[HighlightedLine, ...]:
 
 
 def language_of(path: str) -> str:
-    """Return the language of a file by its name; "text" when it is unknown."""
+    """Return the language of a file by its name; "text" if unknown."""
     name = path.rsplit("/", 1)[-1]
     suffix = name.rsplit(".", 1)[-1].lower() if "." in name else name.lower()
     return _LANGUAGES.get(suffix, "text")
 
 
 def lex_block(code: str, language: str) -> tuple[HighlightedLine, ...]:
-    """Return the lines of a text with colors; as many lines as the text has."""
+    """Return the highlighted lines of a text; their number is that of the text."""
     lexer = _lexer(language)
     if lexer is None:
         return plain_lines(code)
@@ -184,7 +184,7 @@ def lex_block(code: str, language: str) -> tuple[HighlightedLine, ...]:
         for other in others:
             lines.append([(other, ink)] if other else [])
     line_count = code.count("\n") + 1
-    # The lexer ends every text with a line break of its own.
+    # The lexer appends a line break.
     del lines[line_count:]
     return tuple(tuple(line) for line in lines)
 
@@ -199,7 +199,7 @@ _LEXERS: dict[str, Lexer | None] = {}
 
 def _lexer(language: str) -> Lexer | None:
     if language not in _LEXERS:
-        # Imported with the first code block: costs some 40 ms and is not needed for the prompt.
+        # Imported with the first code block: takes some 40 ms and is not needed for the prompt.
         from pygments.lexers import get_lexer_by_name
         from pygments.util import ClassNotFound
 

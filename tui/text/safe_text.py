@@ -1,7 +1,7 @@
-"""Foreign text made safe to show: nothing from a model, tool or file talks to the terminal.
+"""Makes untrusted text safe to show: text of models, tools and files must not control the terminal.
 
-Running text loses control characters; changes and commands show them, because somebody decides by
-what they see. Source: safety rules, terminal escape injection.
+Control characters are removed from running text; in changes and commands they are revealed, because
+users decide by what they see. Source: safety rules, terminal escape injection.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from permissions.base.text.sanitize import reveal, sanitize
 
 
 def shown_prompt(text: str) -> str:
-    """Return what a user sent, with `[Image 640×480 PNG 38 kB]` for each pasted image."""
+    """Return the text of a prompt, with `[Image 640×480 PNG 38 kB]` for each pasted image."""
     return sanitize(with_image_labels(text))
 
 
 def shown_line(text: str) -> str:
-    """Return one line for a title: line breaks become spaces, hidden characters are revealed."""
+    """Return a text as one line: line breaks become spaces, hidden characters are revealed."""
     return reveal(" ".join(text.splitlines())) if text else ""
 
 
 def shown_path(path: str) -> str:
-    r"""Return a path on one line, nothing dropped: a line break in a name is shown as `\n`."""
+    r"""Return a path on one line, with all its characters: a line break is shown as `\n`."""
     return reveal(path).replace("\n", r"\n").replace("\t", r"\t")
 
 
 def shown_display(display: Display | None) -> Display | None:
-    """Return what a call shows, safe to draw."""
+    """Return a call's display, safe to draw."""
     match display:
         case None:
             return None

@@ -1,4 +1,4 @@
-"""Several sequences one after the other, none of them copied."""
+"""A view of several sequences as one, without copying them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ Item = TypeVar("Item", covariant=True)
 
 
 class SequenceView(Sequence[Item]):
-    """Reads like the sum of its parts; a slice takes only what is in it."""
+    """Behaves like the concatenation of its parts; a slice copies only its own items."""
 
     def __init__(self, parts: Sequence[Sequence[Item]]) -> None:
-        """Take parts that do not change."""
+        """`parts` must not change."""
         self._parts = parts
         self._ends = list(accumulate(map(len, parts)))
 
     def __len__(self) -> int:
-        """Return how many there are in all parts."""
+        """Return the number of items in all parts."""
         return self._ends[-1] if self._ends else 0
 
     def __iter__(self) -> Iterator[Item]:
-        """Go through all parts."""
+        """Iterate over the items of all parts."""
         return chain.from_iterable(self._parts)
 
     @overload
@@ -31,7 +31,7 @@ class SequenceView(Sequence[Item]):
     @overload
     def __getitem__(self, index: slice) -> list[Item]: ...
     def __getitem__(self, index: int | slice) -> Item | list[Item]:
-        """Return an item, or some."""
+        """Return an item, or a list for a slice."""
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
             if step != 1:

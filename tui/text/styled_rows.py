@@ -1,7 +1,7 @@
-"""Rows of text with meaning-based styling: what every component makes and the painter draws.
+"""Rows of text with styles by role: every component makes them, and the painter draws them.
 
-No toolkit here: a row holds text and roles, so it survives a change of theme and can be compared in
-a test as plain text.
+Independent of Textual: a row contains text and roles, so it remains valid when the theme changes,
+and tests can compare it as plain text.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from themes.theme import Role
 
 
 class Ink(Struct, frozen=True):
-    """How a piece of text looks, by meaning."""
+    """The style of a piece of text, by role."""
 
     role: Role = Role.TEXT
     ground: Role | None = None
-    """None shows what lies behind."""
+    """Background; None: that of what is behind."""
     bold: bool = False
     italic: bool = False
     underline: bool = False
     strike: bool = False
     reverse: bool = False
     link: str | None = None
-    """An http(s) or file address that the text equals or displays."""
+    """The http(s) or file address that the text links to."""
     image: int = 0
-    """Number of the image whose cells these are, which is their color; 0 for text."""
+    """Number of the image that the cells belong to, encoded as their color; 0 for text."""
 
     def with_ground(self, ground: Role | None) -> Ink:
-        """Return the ink over another ground, unless it has one of its own."""
+        """Return the ink with this background, unless it has its own."""
         return self if ground is None or self.ground is not None else _with_ground(self, ground)
 
 
@@ -49,7 +49,7 @@ ACCENT: Final = Ink(Role.ACCENT)
 BOLD: Final = Ink(bold=True)
 
 Run = tuple[str, Ink]
-"""A piece of text in one ink; without tabs, line breaks and control characters."""
+"""A piece of text in one ink, without tabs, line breaks and control characters."""
 
 
 class Row(Struct, frozen=True):
@@ -57,16 +57,16 @@ class Row(Struct, frozen=True):
 
     runs: tuple[Run, ...] = ()
     gutter_chars: int = 0
-    """How many leading characters are decoration that a copy leaves out."""
+    """Number of leading characters that are decoration and not copied."""
     joint: str | None = None
-    """None: a logical line starts here. Otherwise the text that a soft wrap took out before it."""
+    """None: a logical line starts here. Otherwise the text that a soft wrap removed before it."""
     fill: Role | None = None
-    """Ground of the cells after the text, up to the full width."""
+    """Background of the cells after the text, up to the full width."""
     is_copied: bool = True
-    """Whether a selection takes it along; rules, hints and counts are not."""
+    """Whether a selection copies it; False for rules, hints and counts."""
     patch_sign: str = ""
-    """`+`, `-` or a space for a line of a change, where it begins: a copy of lines that differ in
-    it is a patch."""
+    """`+`, `-` or a space in the first row of a line of a change: copied lines with different signs
+    become a patch."""
 
     @property
     def text(self) -> str:
@@ -87,7 +87,7 @@ def row(*runs: Run | str, fill: Role | None = None, is_copied: bool = True) -> R
 
 
 def on_ground(rows: Iterable[Row], ground: Role) -> list[Row]:
-    """Return the rows over a ground that also fills them to the full width."""
+    """Return the rows with a background, which also fills them to the full width."""
     return [
         replace(
             line,

@@ -1,4 +1,4 @@
-"""How long ago something was, in a word or two."""
+"""Formats how long ago something was."""
 
 from __future__ import annotations
 

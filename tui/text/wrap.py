@@ -1,4 +1,4 @@
-"""Break styled text into rows by cell width: at spaces, between wide characters, inside words."""
+"""Wraps styled text into rows by width in cells: at spaces, wide characters, or within words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PIECES: Final = compile_late(r"[ \u3000]+|[^ \u3000]+")
 
 
 def expand_tabs(text: str) -> str:
-    """Return one line with tabs turned to spaces up to the next tab stop."""
+    """Return one line with tabs replaced by spaces up to the next tab stop."""
     if "\t" not in text:
         return text
     parts = text.split("\t")
@@ -27,7 +27,7 @@ def expand_tabs(text: str) -> str:
 
 
 def logical_lines(runs: Iterable[Run]) -> list[list[Run]]:
-    """Return the runs cut at their line breaks; at least one line."""
+    """Return the runs split at line breaks; at least one line."""
     lines: list[list[Run]] = [[]]
     for text, ink in runs:
         first, *others = text.split("\n")
@@ -39,7 +39,7 @@ def logical_lines(runs: Iterable[Run]) -> list[list[Run]]:
 
 
 def wrap(runs: Sequence[Run], width_cells: int) -> list[Row]:
-    """Return one or more rows for one or more lines; long words are cut, spaces at a cut vanish."""
+    """Return the rows of one or more lines; long words are split, spaces at a break are dropped."""
     width = max(1, width_cells)
     rows: list[Row] = []
     for line in logical_lines(runs):
@@ -48,7 +48,7 @@ def wrap(runs: Sequence[Run], width_cells: int) -> list[Row]:
 
 
 def chop(runs: Sequence[Run], width_cells: int) -> list[Row]:
-    """Return rows for preformatted text: cut exactly at the width, with every space."""
+    """Return rows for preformatted text: split exactly at the width, with all spaces."""
     width = max(1, width_cells)
     rows: list[Row] = []
     for line in logical_lines(runs):
@@ -64,7 +64,7 @@ def chop(runs: Sequence[Run], width_cells: int) -> list[Row]:
 
 
 def clip(runs: Sequence[Run], width_cells: int) -> tuple[Run, ...]:
-    """Return the runs cut to a width, with an ellipsis where something is missing."""
+    """Return the runs cut off at a width, with an ellipsis if anything is missing."""
     if runs_width(runs) <= width_cells:
         return tuple(runs)
     if width_cells <= 0:
@@ -89,12 +89,12 @@ def clip(runs: Sequence[Run], width_cells: int) -> tuple[Run, ...]:
 
 
 def runs_width(runs: Iterable[Run]) -> int:
-    """Return how many cells the runs take."""
+    """Return the width of the runs in cells."""
     return sum([text_width(text) for text, _ in runs])
 
 
 def spread(left: Sequence[Run], right: Sequence[Run], width_cells: int) -> tuple[Run, ...]:
-    """Return one row's runs with `right` flush right; `right` goes first when there is no room."""
+    """Return one row's runs with `right` flush right; without enough room `right` is left out."""
     right_width = runs_width(right)
     if right_width + 2 > width_cells:
         return clip(left, width_cells)
@@ -177,7 +177,7 @@ class _Filler:
             self._break(self._space_text())
             self._add(word.runs, word.width)
             return
-        # Wider than a whole row: begin it where there is room, and cut it.
+        # Wider than a whole row: start it on this row and split it.
         if self._column and self._column + gap >= self._width:
             self._break(self._space_text())
         else:
@@ -186,7 +186,7 @@ class _Filler:
             self.pour(text, ink)
 
     def pour(self, text: str, ink: Ink) -> None:
-        """Add text cut exactly at the width."""
+        """Add text, split exactly at the width."""
         piece: list[str] = []
         column = self._column
         for grapheme, cells in clusters(text):
