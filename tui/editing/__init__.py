@@ -1,1 +1,1 @@
-"""Text editing without a screen: buffer, draft, vim."""
+"""Text editing, independent of the screen: buffer, draft, vim mode."""

@@ -1,7 +1,7 @@
-"""A prompt as a value: text with pastes in it, each shown as a label and sent as it is. Pure.
+"""A prompt as a value: text with chips, which are shown as labels and sent in full. Pure.
 
-A large paste is one character of a private range in the text, so that every key treats it as one
-thing and a paste of megabytes costs what a letter costs; it expands when the prompt is sent.
+A large paste is a single private-use character in the text, so that every key treats it as a unit
+and its size does not matter; it is expanded when the prompt is sent.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from msgspec import Struct, field
 
 CHIP_CHARS: Final = 800
 CHIP_LINES: Final = 8
-"""Pastes with more characters or lines than these become chips."""
+"""Pastes with as many line breaks, or more than `CHIP_CHARS` characters, become chips."""
 LONG_CHARS: Final = 20_000
-"""A text with more characters is always a chip: laying it out would cost more than a frame a key.
-The external editor opens it."""
+"""A longer text is always a chip, because laying it out after each key would take longer than a
+frame. It can be edited in the external editor."""
 
 FIRST_CHIP: Final = 0x10F000
 LAST_CHIP: Final = 0x10FFFD
-"""The characters that stand for chips; they are removed from pasted and typed text."""
+"""Last of the characters that represent chips; these are removed from pasted and typed text."""
 
 
 class Chip(Struct, frozen=True):
@@ -28,14 +28,14 @@ class Chip(Struct, frozen=True):
 
     number: int
     content: str
-    """What is sent in its place; for an image, the mention of its file."""
+    """The text that is sent for it; for an image, the mention of its file."""
     kind: Literal["text", "image"] = "text"
     label_text: str = ""
-    """The label, where it is not the one of its kind."""
+    """The label, if it differs from the default of its kind."""
 
     @property
     def label(self) -> str:
-        """What stands in its place."""
+        """The label that is shown for it."""
         if self.label_text:
             return self.label_text
         if self.kind == "image":
@@ -46,16 +46,16 @@ class Chip(Struct, frozen=True):
 
 
 class Draft(Struct, frozen=True):
-    """A current prompt: text with chips in it, and the place of the cursor."""
+    """A prompt being edited: text with chips, and the cursor."""
 
     text: str = ""
     cursor: int = 0
-    """In characters, 0 to the length of the text."""
+    """Position in characters, from 0 to the length of the text."""
     chips: Mapping[str, Chip] = field(default_factory=dict)
 
     @property
     def expanded_text(self) -> str:
-        """The text that is sent: chips replaced by what was pasted."""
+        """The text that is sent, with chips replaced by their content."""
         if not self.chips:
             return self.text
         return "".join(
@@ -64,7 +64,7 @@ class Draft(Struct, frozen=True):
 
     @classmethod
     def of_text(cls, text: str) -> Draft:
-        """Return a draft of a prompt typed earlier; one that no screen could hold is one chip."""
+        """Return the draft of an earlier prompt; a text of more than `LONG_CHARS` is one chip."""
         if len(text) <= LONG_CHARS:
             return cls(text, len(text))
         char = chr(FIRST_CHIP)
@@ -72,18 +72,18 @@ class Draft(Struct, frozen=True):
 
 
 class DraftPiece(Struct, frozen=True):
-    """Text that was cut or copied, with the chips in it."""
+    """Text that was cut or copied, with its chips."""
 
     text: str
     chips: Mapping[str, Chip] = field(default_factory=dict)
 
 
 def is_chip(char: str) -> bool:
-    """Return whether a character stands for a paste."""
+    """Return whether a character represents a chip."""
     return len(char) == 1 and FIRST_CHIP <= ord(char) <= LAST_CHIP
 
 
 def free_chip_char(chips: Mapping[str, Chip]) -> str:
-    """Return a character for one more chip; the last one there is, when all are taken."""
+    """Return an unused character for another chip; the last one if all are used."""
     places = range(FIRST_CHIP, LAST_CHIP)
     return next((chr(place) for place in places if chr(place) not in chips), chr(LAST_CHIP))

@@ -1,4 +1,4 @@
-"""A marked part of the text being edited, from where it began to the cursor. Pure."""
+"""The selection in the text being edited, from its anchor to the cursor. Pure."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _EDGES: Final[Mapping[str, int]] = {"left": -1, "right": 1}
 
 
 class DraftSelection:
-    """Grows by moves made through it; any other move or change of the buffer ends it."""
+    """Is extended by moves made through it; any other move or change of the buffer ends it."""
 
     def __init__(self, buffer: TextBuffer) -> None:
-        """Nothing is marked yet."""
+        """Start without a selection."""
         self._buffer = buffer
         self._anchor = 0
         self._draft: Draft | None = None
-        """The draft as the mark left it: every move and every change makes another one."""
+        """The draft after the last extension; every move and every change makes another one."""
 
     @property
     def part(self) -> tuple[int, int] | None:
-        """Start and end of what is marked, in characters; None when nothing is."""
+        """Start and end of the selection, in characters; None without one."""
         cursor = self._buffer.cursor
         if self._buffer.draft is not self._draft or cursor == self._anchor:
             return None
@@ -35,7 +35,7 @@ class DraftSelection:
 
     @property
     def text(self) -> str:
-        """What is marked, pasted texts in full; empty when nothing is."""
+        """The selected text, with chips expanded; "" without a selection."""
         part = self.part
         if part is None:
             return ""
@@ -45,7 +45,7 @@ class DraftSelection:
         )
 
     def extend(self, move: Callable[[], object]) -> None:
-        """Make a move that takes the mark's end along; the first one begins it."""
+        """Call `move` and extend the selection to the new cursor; starts one if there is none."""
         if self._buffer.draft is not self._draft:
             self._anchor = self._buffer.cursor
         move()
@@ -74,13 +74,13 @@ class DraftSelection:
         self.extend(lambda: self._buffer.move_to(end))
 
     def drop(self) -> None:
-        """Mark nothing."""
+        """Clear the selection."""
         self._draft = None
 
     def press(self, key: str) -> bool:
-        """Take a key that means something else with a part marked; False for any other.
+        """Handle a key with a special effect on a selection; False for any other.
 
-        It deletes, cuts or replaces what is marked, or goes to its start or end.
+        Such a key deletes, cuts or replaces the selection, or goes to its start or end.
         """
         part = self.part
         if part is None:
@@ -98,7 +98,7 @@ class DraftSelection:
         return True
 
     def replaced_by(self, change: Callable[[TextBuffer], None]) -> None:
-        """Make a change in place of what is marked, as one step; a change like any without one."""
+        """Remove the selection, if any, and apply `change`, as one undo step."""
         part = self.part
         if part is None:
             change(self._buffer)

@@ -1,4 +1,4 @@
-"""What keys do to a text being edited, wherever it is edited: readline's, as shells have them."""
+"""Editing keys for all text fields: readline's, as in shells."""
 
 from __future__ import annotations
 
@@ -42,4 +42,4 @@ EDIT_KEYS: Final[Mapping[str, Callable[[TextBuffer], object]]] = {
     "ctrl+shift+z": TextBuffer.redo,
     "alt+underscore": TextBuffer.redo,
 }
-"""By name of key. Undo is an action of the prompt's own, and is bound where one can be."""
+"""Operations by key name. Undo is missing, because it is an action that can be rebound."""

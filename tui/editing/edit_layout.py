@@ -1,4 +1,4 @@
-"""Text being edited as rows of cells, with the way from cursor to cell and back. Pure."""
+"""Lays out text being edited in rows of cells, and converts between cursor and cell. Pure."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from tui.screen.width import clusters, is_plain
 
 
 class EditRow(Struct, frozen=True):
-    """One row: characters `start` to `end` of the text, the line break not included."""
+    """One row: characters `start` to `end` of the text, without the line break."""
 
     start: int
     end: int
     cells: tuple[tuple[int, int], ...]
-    """For each cluster: index of its first character, and the column where it begins."""
+    """For each cluster: index of its first character, and its first column."""
     width: int
     starts_line: bool
 
 
 class EditRows(Sequence[EditRow]):
-    """The rows of a text; those of a line are put in their place when they are asked for."""
+    """The rows of a text; positions in a row are computed when it is accessed."""
 
     def __init__(self, lines: Sequence[tuple[EditRow, ...]], starts: Sequence[int]) -> None:
-        """Take the rows of each line as if it were the text, and where each line begins."""
+        """`lines` has the rows of each line, with positions from 0; `starts` each line's start."""
         self._lines = lines
         self._starts = starts
         self._ends = list(accumulate(map(len, lines)))
-        """How many rows there are up to the end of each line."""
+        """Number of rows up to the end of each line."""
 
     def __len__(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return self._ends[-1] if self._ends else 0
 
     @overload
@@ -44,7 +44,7 @@ class EditRows(Sequence[EditRow]):
     @overload
     def __getitem__(self, index: slice) -> list[EditRow]: ...
     def __getitem__(self, index: int | slice) -> EditRow | list[EditRow]:
-        """Return a row, or some."""
+        """Return a row, or a list for a slice."""
         if isinstance(index, slice):
             return [self._row(number) for number in range(*index.indices(len(self)))]
         number = index + len(self) if index < 0 else index
@@ -62,10 +62,10 @@ class EditRows(Sequence[EditRow]):
 
 
 class EditLayout:
-    """Lays out a text that changes a little at a time: only the lines that are new to it."""
+    """Lays out a text after each change; only new lines are laid out again."""
 
     def __init__(self) -> None:
-        """Know nothing yet."""
+        """Start with an empty cache."""
         self._text = ""
         self._chips: Mapping[str, Chip] = {}
         self._rows: EditRows | None = None
@@ -73,7 +73,7 @@ class EditLayout:
         self._line_cache: dict[str, tuple[EditRow, ...]] = {}
 
     def rows(self, text: str, width_cells: int, chips: Mapping[str, Chip]) -> EditRows:
-        """Return the rows as `edit_rows` does."""
+        """Return the same rows as `edit_rows`."""
         if width_cells != self._width or chips != self._chips:
             self._line_cache = {}
         elif self._rows is not None and text is self._text:
@@ -92,7 +92,7 @@ class EditLayout:
 
 
 def edit_rows(text: str, width_cells: int, chips: Mapping[str, Chip]) -> list[EditRow]:
-    """Return the rows of a text, broken after spaces; the cursor always has a cell of its own."""
+    """Return the rows of a text, wrapped after spaces; each has a free cell for the cursor."""
     width = max(2, width_cells)
     rows: list[EditRow] = []
     start = 0
@@ -115,7 +115,7 @@ def place_of(rows: Sequence[EditRow], cursor: int) -> tuple[int, int]:
 
 
 def cursor_at(rows: Sequence[EditRow], number: int, column: int) -> int:
-    """Return the cursor nearest to a cell."""
+    """Return the cursor position nearest to a cell."""
     line = rows[max(0, min(number, len(rows) - 1))]
     best = line.end
     for position, (index, _) in enumerate(line.cells):
@@ -124,7 +124,7 @@ def cursor_at(rows: Sequence[EditRow], number: int, column: int) -> int:
             best = index
             break
     else:
-        # On a row that was broken softly the end belongs to the next row.
+        # At a soft wrap the end of the row is the start of the next row.
         is_broken = number + 1 < len(rows) and not rows[number + 1].starts_line
         if is_broken and line.cells:
             best = line.cells[-1][0]
@@ -132,14 +132,14 @@ def cursor_at(rows: Sequence[EditRow], number: int, column: int) -> int:
 
 
 def _plain_rows(line: str, start: int, width: int) -> list[EditRow]:
-    """The same for a line in which every character is one cell: found without looking at each."""
+    """Return the rows of a line whose characters all have one cell, without examining each."""
     rows: list[EditRow] = []
     first, count = 0, len(line)
     while True:
         end = min(count, first + width - 1)
         if end < count:
             space = line.rfind(" ", first, end)
-            # A space at the very start of a row is not a place to break it.
+            # Do not break a row at a space at its start.
             end = space + 1 if space + 1 > first else end
         begin, stop = start + first, start + end
         cells = tuple(zip(range(begin, stop), range(end - first), strict=True))
@@ -162,7 +162,7 @@ def _line_rows(line: str, start: int, width: int, chips: Mapping[str, Chip]) -> 
         position = first
         while position < len(cells):
             index, size, is_space = cells[position]
-            # One cell stays free for the cursor behind the last character.
+            # One cell remains free for the cursor after the last character.
             if column + size > width - 1 and columns:
                 break
             columns.append((index, column))

@@ -1,6 +1,6 @@
-"""The prompt's text being edited: cursor, readline's keys, kill ring, undo. Pure.
+"""The text buffer of the prompt: cursor, readline operations, kill ring, undo. Pure.
 
-Next: `draft`, which is what it edits.
+Next: `draft`, the value that it edits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NOTHING: Final = DraftPiece("")
 
 
 class TextBuffer:
-    """Editing of one draft. Every operation leaves a valid cursor; none raises."""
+    """Edits a draft. After every operation the cursor is valid; none raises."""
 
     def __init__(self, draft: Draft | None = None) -> None:
         """Start with a draft, or empty."""
@@ -41,7 +41,7 @@ class TextBuffer:
         self._yank_index = 0
         self._chip_count = 0
 
-    # What is there
+    # Content
 
     @property
     def draft(self) -> Draft:
@@ -50,30 +50,30 @@ class TextBuffer:
 
     @property
     def text(self) -> str:
-        """The text, chips as single characters."""
+        """The text, with chips as single characters."""
         return self._draft.text
 
     @property
     def cursor(self) -> int:
-        """The cursor, in characters."""
+        """The cursor's position, in characters."""
         return self._draft.cursor
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is typed."""
+        """Whether the text is empty."""
         return not self._draft.text
 
     def load(self, draft: Draft) -> None:
-        """Put another draft in place; undo brings the old one back."""
+        """Replace the draft; undo restores the old one."""
         self._change(draft, "load")
         self._chip_count = max(self._chip_count, *(chip.number for chip in draft.chips.values()), 0)
 
     def set_text(self, text: str) -> None:
-        """Put plain text in place, cursor at its end; an endless one as a label."""
+        """Replace the text, with the cursor at its end; a very long text becomes a chip."""
         self.load(Draft.of_text(_clean(text)))
 
     def clear(self) -> Draft:
-        """Empty the buffer and forget the undo steps; return what was there."""
+        """Clear the buffer and its undo steps; return the old draft."""
         old, self._draft = self._draft, Draft()
         self._undo.clear()
         self._redo.clear()
@@ -83,14 +83,14 @@ class TextBuffer:
     # Typing
 
     def insert(self, text: str) -> None:
-        """Type text at the cursor; an endless one is a label."""
+        """Insert text at the cursor; a very long text becomes a chip."""
         if len(text) > LONG_CHARS:
             self.insert_chip(text)
             return
         self._splice(self.cursor, self.cursor, _clean(text), "type")
 
     def paste(self, text: str) -> None:
-        """Insert pasted text, as a chip when it is large; the same again expands the chip."""
+        """Insert pasted text, as a chip if it is large; pasting it again expands the chip."""
         last_chip = self._draft.chips.get(self.text[self.cursor - 1 : self.cursor])
         is_again = last_chip is not None and last_chip.content == text
         if is_again and len(text) <= LONG_CHARS:
@@ -101,7 +101,7 @@ class TextBuffer:
             self.insert_chip(text)
 
     def insert_chip(self, content: str, kind: Literal["text", "image"] = "text") -> None:
-        """Insert something that is shown as a label and sent as its content."""
+        """Insert a chip, which is shown as a label and sent as `content`."""
         self._chip_count += 1
         char = free_chip_char(self._draft.chips)
         chips = {**self._draft.chips, char: Chip(self._chip_count, content, kind)}
@@ -109,7 +109,7 @@ class TextBuffer:
         self._change(Draft(text[:cursor] + char + text[cursor:], cursor + 1, chips), "paste")
 
     def expand_chips(self) -> None:
-        """Put pasted texts in the places of their labels, where they can be edited here."""
+        """Replace the chips of pasted texts by the texts, unless they are too long."""
         chips = self._draft.chips
         texts = {
             char: _clean(chip.content)
@@ -141,52 +141,52 @@ class TextBuffer:
     # Moving
 
     def move_to(self, cursor: int) -> None:
-        """Put the cursor somewhere."""
+        """Move the cursor to a position, which is clamped to the text."""
         self._move(max(0, min(cursor, len(self.text))))
 
     def left(self) -> None:
-        """One character left."""
+        """Move one character to the left."""
         self._move(left_of(self.text, self.cursor))
 
     def right(self) -> None:
-        """One character right."""
+        """Move one character to the right."""
         self._move(right_of(self.text, self.cursor))
 
     def word_left(self) -> None:
-        """To the start of this or the previous word."""
+        """Move to the start of this or the previous word."""
         self._move(_scan(self.text, self.cursor, -1, str.isalnum))
 
     def word_right(self) -> None:
-        """Behind this or the next word."""
+        """Move to the end of this or the next word."""
         self._move(_word_end(self.text, self.cursor))
 
     def line_start(self) -> None:
-        """To the start of the line."""
+        """Move to the start of the line."""
         self._move(self.text.rfind("\n", 0, self.cursor) + 1)
 
     def line_end(self) -> None:
-        """To the end of the line."""
+        """Move to the end of the line."""
         end = self.text.find("\n", self.cursor)
         self._move(len(self.text) if end < 0 else end)
 
     def start(self) -> None:
-        """To the very start."""
+        """Move to the start of the text."""
         self._move(0)
 
     def end(self) -> None:
-        """To the very end."""
+        """Move to the end of the text."""
         self._move(len(self.text))
 
     # Killing and yanking
 
     def kill_to_line_end(self) -> None:
-        """Cut to the end of the line, or the line break itself."""
+        """Cut to the end of the line; at the end, cut the line break."""
         end = self.text.find("\n", self.cursor)
         end = len(self.text) if end < 0 else end
         self.kill(self.cursor, end if end > self.cursor else min(end + 1, len(self.text)))
 
     def kill_to_line_start(self) -> None:
-        """Cut to the start of the line, or the line break before it."""
+        """Cut to the start of the line; at the start, cut the line break before it."""
         start = self.text.rfind("\n", 0, self.cursor) + 1
         self.kill(start if start < self.cursor else max(0, start - 1), self.cursor, goes_first=True)
 
@@ -201,14 +201,14 @@ class TextBuffer:
         self.kill(self.cursor, _word_end(self.text, self.cursor))
 
     def yank(self) -> None:
-        """Insert what was cut last."""
+        """Insert the text that was cut last."""
         if not self._kills:
             return
         self._yank_start, self._yank_index = self.cursor, len(self._kills) - 1
         self.put(self.cursor, self.cursor, self._kills[-1], "yank")
 
     def yank_older(self) -> None:
-        """Directly after a yank: put the cut before that one in its place."""
+        """Right after a yank: replace the inserted text by the one that was cut before it."""
         if self._last != "yank" or not self._kills:
             return
         self._yank_index = (self._yank_index - 1) % len(self._kills)
@@ -220,7 +220,7 @@ class TextBuffer:
         return DraftPiece(text, {c: self._draft.chips[c] for c in text if c in self._draft.chips})
 
     def put(self, start: int, end: int, piece: DraftPiece = _NOTHING, kind: str = "put") -> None:
-        """Put a piece, or nothing, in place of a part of the text, the cursor behind it."""
+        """Replace a part of the text by a piece or nothing; the cursor is after it."""
         text = piece.text
         chips = dict(self._draft.chips)
         for char, chip in piece.chips.items():
@@ -236,21 +236,21 @@ class TextBuffer:
         self._change(Draft(old[:start] + text + old[end:], start + len(text), chips), kind)
 
     def change_word(self, change: Callable[[str], str]) -> None:
-        """Put another form of the rest of this word, or of the next one, in its place."""
+        """Apply `change` to the rest of this word, or to the next word."""
         end = _word_end(self.text, self.cursor)
         self._splice(self.cursor, end, change(self.text[self.cursor : end]), "word")
 
     # Undo
 
     def undo(self) -> None:
-        """Take back the last change; runs of typing count as one."""
+        """Undo the last change; consecutive typing within a word counts as one."""
         if self._undo:
             self._redo.append(self._draft)
             self._draft = self._undo.pop()
             self._last = "undo"
 
     def redo(self) -> bool:
-        """Make the last change that was undone again; return whether there was one."""
+        """Redo the last undone change; return whether there was one."""
         if not self._redo:
             return False
         self._undo.append(self._draft)
@@ -259,20 +259,20 @@ class TextBuffer:
         return True
 
     def begin_step(self) -> Draft:
-        """Begin a change of several edits; hand what this returns to `end_step`."""
+        """Begin a change of several edits; pass the returned draft to `end_step`."""
         self._undo.append(self._draft)
         self._last = "step"
         return self._draft
 
     def end_step(self, old_draft: Draft) -> None:
-        """Make one undo step of all edits since; nothing when they were undone meanwhile."""
+        """Combine all edits since `begin_step` into one undo step, unless they were undone."""
         for place in range(len(self._undo) - 1, -1, -1):
             if self._undo[place] is old_draft:
                 del self._undo[place + (self.text != old_draft.text) :]
                 break
         self._last = "step"
 
-    # Inside
+    # Implementation
 
     def _move(self, cursor: int) -> None:
         self._draft = replace(self._draft, cursor=cursor)
@@ -298,9 +298,9 @@ class TextBuffer:
         self._last = kind
 
     def kill(self, start: int, end: int, *, goes_first: bool = False, is_run: bool = True) -> None:
-        """Cut a part of the text; a run of cuts is yanked as one.
+        """Cut a part of the text; with `is_run`, consecutive cuts are yanked as one.
 
-        `goes_first`: it was in front of the cut before it.
+        `goes_first`: it was before the previous cut.
         """
         if start == end:
             return
@@ -335,7 +335,7 @@ def _scan(text: str, cursor: int, step: int, is_word: Callable[[str], bool]) -> 
 
 
 def _clean(text: str) -> str:
-    """Return text without control characters and without the characters that stand for chips."""
+    """Return text without control characters and without the characters that represent chips."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.isprintable():
         return "".join(c for c in text if not is_chip(c)) if not text.isascii() else text

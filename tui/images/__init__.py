@@ -1,4 +1,4 @@
-"""Images among the text, on terminals that show them.
+"""Images in the transcript, on terminals that support them.
 
-Start with `tui.images.inline_images`; why it is made so: decision 0051.
+Start with `tui.images.inline_images`; decision 0051 gives the reasons.
 """

@@ -1,6 +1,6 @@
-"""The rows of text that an image takes: cells that the terminal, or the frame, fills with it. Pure.
+"""The rows of an image: cells that the terminal or the frame fills with it. Pure.
 
-For kitty each cell holds a placeholder with its row and column; its color is the image's number.
+For kitty each cell contains a placeholder with its row and column; its color is the image's number.
 For sixel the cells are spaces in that color, over which the frame draws.
 """
 
@@ -12,7 +12,7 @@ from tui.images.image_support import ImageKind
 from tui.text.styled_rows import Ink, Row
 
 PLACEHOLDER: Final = "\U0010eeee"
-# The first of kitty's list of marks for rows and columns (combining class 230, no decomposition).
+# The first of kitty's diacritics for rows and columns (combining class 230, no decomposition).
 _MARKS: Final = (
     "\u0305\u030d\u030e\u0310\u0312\u033d\u033e\u033f\u0346\u034a\u034b\u034c\u0350\u0351\u0352\u0357"
     "\u035b\u0363\u0364\u0365\u0366\u0367\u0368\u0369\u036a\u036b\u036c\u036d\u036e\u036f\u0483\u0484"
@@ -21,11 +21,11 @@ _MARKS: Final = (
 MAX_COLUMNS: Final = len(_MARKS)
 MAX_ROWS: Final = 14
 _USUAL_CELL: Final = (8, 16)
-"""Pixels of a cell where the terminal does not report them."""
+"""Size of a cell in pixels, if the terminal does not report it."""
 
 
 def image_rows(number: int, columns: int, rows: int, kind: ImageKind) -> list[Row]:
-    """Return the rows of an image; no copy takes them along."""
+    """Return the rows of an image, which are not copied with a selection."""
     ink = Ink(image=number)
     if kind == "sixel":
         return [Row(((" " * columns, ink),), is_copied=False) for _ in range(rows)]
@@ -39,9 +39,9 @@ def image_rows(number: int, columns: int, rows: int, kind: ImageKind) -> list[Ro
 
 
 def cells_of(size: tuple[int, int], cell: tuple[int, int], width_cells: int) -> tuple[int, int]:
-    """Return the columns and rows for an image of so many pixels, never larger than it is.
+    """Return columns and rows for an image of `size` pixels, which is never enlarged.
 
-    `cell` is in pixels, (0, 0) where it is not known.
+    `cell` is the size of a cell in pixels, (0, 0) if unknown.
     """
     cell_width, cell_height = cell if all(cell) else _USUAL_CELL
     width, height = max(1, size[0]), max(1, size[1])

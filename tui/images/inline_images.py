@@ -1,6 +1,6 @@
-"""The images of a conversation: loaded in a thread when first in view, then handed to the terminal.
+"""Loads a conversation's images in a thread when first visible, and passes them to the terminal.
 
-While one is loading, and where it cannot be shown, its line with size and type stands alone.
+While an image is loading, and if it cannot be shown, only its line with size and type is shown.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from tui.images.image_support import ImageSupport
 from tui.text.styled_rows import Row
 
 _USUAL_CELL_SCALE: Final = (10, 20)
-"""Pixels for each cell of an image where the terminal does not report a cell's size."""
+"""Pixels for each cell of an image, if the terminal does not report a cell's size."""
 
 
 class DrawsSixels(Protocol):
     """The frame, which draws sixels over its cells."""
 
     def add(self, number: int, columns: int, rows: int, sequence: str) -> None:
-        """Take an image."""
+        """Add an image; cells with its number show it."""
         ...
 
 
 class ImageFile(Struct, frozen=True):
-    """An image that a block is about."""
+    """The image file of a block."""
 
     path: Path
     size: tuple[int, int]
-    """Pixels, as the conversation has them."""
+    """Width and height in pixels, as recorded in the conversation."""
 
 
 class InlineImages:
-    """What the terminal was given, by file and size in cells."""
+    """The images passed to the terminal, by file and size in cells."""
 
     def __init__(
         self,
@@ -48,25 +48,25 @@ class InlineImages:
         start_worker: Callable[[Awaitable[None]], None],
         on_ready: Callable[[], None],
     ) -> None:
-        """`on_ready` is called when rows for an image exist that did not before."""
+        """`on_ready` is called when an image can be shown that could not before."""
         self.support = ImageSupport()
         self._write = write
         self._sixels = sixels
         self._start_worker = start_worker
         self._on_ready = on_ready
-        # Other programs number their images in the same terminal, mostly from 1 on.
+        # Other programs in the same terminal number their images, too, mostly from 1.
         self._numbers = count(0x100000 | (os.getpid() & 0xFFFF) << 4)
         self._numbers_by_image: dict[tuple[ImageFile, int, int], int | None] = {}
-        """The number of each image; None while it is loading, and where it cannot be shown."""
+        """The number of each image; None while it is loading, or if it cannot be shown."""
 
     def take(self, support: ImageSupport) -> None:
-        """Note what the terminal reports."""
+        """Store the support that the terminal reports."""
         was_complete, self.support = self.support.is_complete, support
         if support.is_complete and not was_complete:
             self._on_ready()
 
     def rows(self, image: ImageFile, width_cells: int) -> list[Row]:
-        """Return the rows that show an image; none before it is loaded."""
+        """Return the rows of an image; [] until it is loaded, which this starts."""
         support = self.support
         if not support.is_complete:
             return []
@@ -103,7 +103,7 @@ class InlineImages:
         self._on_ready()
 
     def at_stop(self) -> str:
-        """Return what takes the images back from the terminal."""
+        """Return the sequences that delete the images from the terminal."""
         if self.support.kind != "kitty":
             return ""
         from tui.images.kitty_image import deletion  # with the first image

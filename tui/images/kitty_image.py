@@ -1,4 +1,4 @@
-"""Sequences of kitty's graphics protocol: hand over an image, and take it back. Pure."""
+"""Sequences of kitty's graphics protocol that transmit and delete an image. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _CHUNK: Final = 4096
 
 
 def transmission(number: int, png: bytes, columns: int, rows: int) -> str:
-    """Return what hands over an image that placeholders show; the terminal does not answer."""
+    """Return the sequences that transmit an image for placeholders, without a reply."""
     data = base64.b64encode(png).decode("ascii")
     chunks = [data[start : start + _CHUNK] for start in range(0, len(data), _CHUNK)]
     keys = f"a=T,U=1,q=2,f=100,i={number},c={columns},r={rows},"
@@ -20,5 +20,5 @@ def transmission(number: int, png: bytes, columns: int, rows: int) -> str:
 
 
 def deletion(number: int) -> str:
-    """Return what has the terminal forget an image."""
+    """Return the sequence that deletes an image from the terminal."""
     return f"\x1b_Ga=d,d=I,q=2,i={number}\x1b\\"

@@ -1,6 +1,6 @@
-"""Read an image file as what a terminal takes: PNG, or sixel. For a thread: it takes milliseconds.
+"""Converts an image file to PNG or sixel, for terminals. Slow, so to be called in a thread.
 
-Only the four formats that models take are decoded, never more pixels than they take.
+Only the four formats that models accept are decoded, up to the number of pixels that they accept.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _SIXEL_COLORS: Final = 128
 
 
 class UnreadableImage(Exception):
-    """It is gone, damaged, too large, or another image than was meant."""
+    """The file is missing, damaged, too large, or has changed."""
 
 
 def load_png(path: Path, size: tuple[int, int], pixels: tuple[int, int]) -> bytes:
-    """Return the image as PNG, no larger than `pixels`. `size` is what it must have.
+    """Return the image as PNG, not larger than `pixels`. `size` is its expected size.
 
     Raises:
         UnreadableImage: it cannot be shown.
@@ -35,7 +35,7 @@ def load_png(path: Path, size: tuple[int, int], pixels: tuple[int, int]) -> byte
 
 
 def load_sixel(path: Path, size: tuple[int, int], pixels: tuple[int, int]) -> str:
-    """Return the image as a sixel sequence of exactly `pixels`; as `load_png`.
+    """Return the image as a sixel sequence of exactly `pixels`. `size` is its expected size.
 
     Raises:
         UnreadableImage: it cannot be shown.
@@ -43,7 +43,7 @@ def load_sixel(path: Path, size: tuple[int, int], pixels: tuple[int, int]) -> st
     from PIL import Image  # with the first image
 
     image = _load(path, size, pixels)
-    # Transparent pixels show what is below, so the quantized image needs an opaque copy.
+    # Transparent pixels are not drawn, so only an opaque copy is quantized.
     opaque = image.convert("RGB").resize(pixels, Image.Resampling.LANCZOS)
     drawn = opaque.quantize(_SIXEL_COLORS, Image.Quantize.MEDIANCUT)
     alpha = image.getchannel("A").resize(pixels).tobytes()
@@ -63,6 +63,6 @@ def _load(path: Path, size: tuple[int, int], pixels: tuple[int, int]) -> Image:
             rgba = image.convert("RGBA")
             rgba.thumbnail(pixels)
             return rgba
-    # A damaged file ends in any of these, as the decoder has it.
+    # For a damaged file the decoder may raise any of these.
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise UnreadableImage(str(path)) from error

@@ -1,4 +1,4 @@
-"""Pixels as a sixel sequence: bands of six rows, each color of a band in one run. Pure."""
+"""Encodes pixels as a sixel sequence: bands of six rows, one pass for each color. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EMPTY: Final = "?"
 def sixel_of(size: tuple[int, int], pixels: bytes, palette: bytes, alpha: bytes) -> str:
     """Return the sequence. `pixels` are indexes into `palette` (three bytes a color), row by row.
 
-    Rows that do not fill a band are left out: no terminal draws below the last cell then.
+    Rows that do not fill a band are left out, so that nothing is drawn below the last cell.
     """
     width, height = size[0], size[1] - size[1] % _BAND
     used_colors = sorted(set(pixels[: width * height]))
@@ -24,7 +24,7 @@ def sixel_of(size: tuple[int, int], pixels: bytes, palette: bytes, alpha: bytes)
         for index in used_colors
     )
     bands = [_band(width, top, pixels, alpha) for top in range(0, height, _BAND)]
-    # P2=1: pixels that are not drawn stay as they are.
+    # P2=1: pixels that are not drawn keep their color.
     return f'\x1bP0;1;0q"1;1;{width};{height}{colors}{"-".join(bands)}\x1b\\'
 
 

@@ -1,4 +1,4 @@
-"""What a server proposes for the arguments of its prompts: asked for a little after each key."""
+"""Completions of MCP servers for arguments of their prompts, requested as the user types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agent.commands.service import CommandService
 
 PREFIX = "/mcp__"
-"""How commands that are prompts of servers begin."""
+"""Prefix of commands that are prompts of servers."""
 
 
 class _Place(Struct, frozen=True):
@@ -21,11 +21,11 @@ class _Place(Struct, frozen=True):
     words: tuple[str, ...]
     """The arguments before this one."""
     value: str
-    """What is typed of it."""
+    """The part of the argument before the cursor."""
 
 
 class ArgumentCompletion:
-    """One question to a server at a time; what is typed meanwhile is asked about next."""
+    """Sends one request at a time; text typed during a request is completed by the next one."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class ArgumentCompletion:
         start: Callable[[Awaitable[None]], None],
         on_found: Callable[[], None],
     ) -> None:
-        """`on_found` is called when there is something to offer."""
+        """`on_found` is called when there are new completions."""
         self._center = center
         self._start = start
         self._on_found = on_found
@@ -42,10 +42,10 @@ class ArgumentCompletion:
         self._is_asking = False
 
     def look(self, text: str, cursor: int) -> Completion | None:
-        """Return what is known by now for the argument before the cursor."""
+        """Return the completions received so far for the argument before the cursor, or None."""
         command, space, arguments = text[1:cursor].partition(" ")
         if not text.startswith(PREFIX) or not space or '"' in arguments:
-            # Within quotes a space would not end it.
+            # Quoted arguments may contain spaces and are not completed.
             return None
         *words, value = arguments.split(" ")
         place = _Place(command, tuple(word for word in words if word), value)

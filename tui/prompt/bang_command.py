@@ -1,7 +1,7 @@
-"""A command the user typed after `!`: it runs at once, shows its output, and the model gets a note.
+"""A shell command typed after `!`: runs at once, shows its output, and makes a note for the model.
 
-The user is not asked: it is the user's own command, with the user's own rights. It runs as the
-model's commands do, so that it can continue in the background and leaves nothing behind.
+It needs no permission, because it is the user's own command. It runs like the model's commands, so
+it can continue in the background and leaves no processes behind.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from agent.tools.shell.shells import ShellRegistry
 from tui.transcript.blocks import USER_SHELL
 
 PENDING_CHARS: Final = 30_000
-"""Output that waits to be shown is cut to its end when it is longer."""
+"""Maximum length of output that waits to be shown; of longer output only the end is kept."""
 
 
 class ShellCommand:
@@ -36,9 +36,9 @@ class ShellCommand:
         shells: ShellRegistry,
         files: Path,
     ) -> None:
-        """Take what to run and where; nothing starts before `events`.
+        """Prepare a command, which `events` starts.
 
-        `files` is where output that is too long to store goes, and what the shell leaves behind.
+        `files` is the directory for output that is too long for the session, and for shell state.
         """
         self.command = command
         self.output = ""
@@ -52,17 +52,17 @@ class ShellCommand:
         self._pending = ""
         self._news = asyncio.Event()
         self.was_killed = False
-        """Whether the user ended it."""
+        """Whether the user killed it."""
         self.background_id = ""
-        """Under which name it continues in the background; empty when it does not."""
+        """The id with which it continues in the background; "" if it does not."""
 
     @property
     def final_cwd(self) -> Path | None:
-        """Where the shell was at its end; None when that is unknown."""
+        """The shell's last working directory; None if unknown."""
         return self._shell.final_cwd if self._shell is not None else None
 
     async def events(self) -> AsyncIterator[AgentEvent]:
-        """Run it and yield the events of its card; ends with exactly one result."""
+        """Run the command and yield the events of its card; the last one is its only result."""
         identifier = f"Bash {self.command}"
         yield ToolDispatch(USER_SHELL, self._key, "Bash", {"command": self.command}, identifier)
         try:
@@ -78,7 +78,7 @@ class ShellCommand:
             yield self._result(identifier, 0.0)
             return
         if self.was_killed:
-            # Before there was anything to end.
+            # It was killed before the process existed.
             shell.kill_now()
         try:
             async for text in self._texts(shell):
@@ -90,13 +90,13 @@ class ShellCommand:
         yield self._result(identifier, shell.elapsed_s)
 
     def kill(self) -> None:
-        """End it and everything it started."""
+        """Kill the command and all processes that it started."""
         self.was_killed = True
         if self._shell is not None:
             self._shell.kill_now()
 
     def note(self, remark: str = "") -> str:
-        """Return command and output as the model gets them, with a remark of ours."""
+        """Return command and output as a note for the model, with an optional remark."""
         if self.background_id:
             remark = f"It continues in the background as {self.background_id}."
         elif self.was_killed:
@@ -106,7 +106,7 @@ class ShellCommand:
         return note_of(self.command, self.output + suffix, exit_code)
 
     async def _texts(self, shell: ShellProcess) -> AsyncIterator[str]:
-        """Yield what it prints until it has ended, or continues in the background."""
+        """Yield its output until it has ended, or continues in the background."""
         end_task = asyncio.ensure_future(shell.wait())
         move_task = asyncio.ensure_future(shell.to_background.wait())
         for task in (end_task, move_task):
@@ -133,12 +133,12 @@ class ShellCommand:
         self._news.set()
 
     def _part_with(self, shell: ShellProcess) -> None:
-        """Let go of what has ended, let what was sent away continue, and end anything else."""
+        """Release an ended shell, keep one that was moved to the background, kill any other."""
         if shell.to_background.is_set() and shell.is_running and not self.was_killed:
             self._shells.to_background(shell)
             self.background_id = shell.id
         elif shell.leftovers and not self.was_killed:
-            # The shell is done; what it started with `&` continues, and /tasks shows it.
+            # The shell has ended; processes that it started with `&` continue in /tasks.
             self._shells.to_background(shell)
         else:
             shell.kill_now()

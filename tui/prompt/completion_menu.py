@@ -1,4 +1,4 @@
-"""The offers below the prompt while a command or a file is being typed."""
+"""The completion menu below the prompt, for commands, files and arguments."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ from tui.widgets.rows_widget import RowsWidget
 _SHOWN_ROWS: Final = 12
 _FEW_ROWS: Final = 5
 _ROWS_BESIDE: Final = 9
-"""Rows of the prompt, the status line and the end of the conversation in a low screen."""
+"""Rows left to the prompt, the status line and the transcript in a low screen."""
 _COLUMN_CELLS: Final = 28
-"""Names and hints take no more, so that descriptions begin in one column."""
+"""Maximum width of names with hints, so that descriptions are in the same column."""
 _SIGNS: Final = {"command": "/", "file": "@", "shell": "!", "argument": ""}
 
 
 class CompletionMenu(RowsWidget):
-    """Shows some offers around the selected one; nothing while there are none."""
+    """Shows some candidates around the selected one; empty while there are none."""
 
     def __init__(self, *, id: str | None = None) -> None:
         """Start closed."""
         super().__init__(id=id)
         self.completion: Completion | None = None
         self.selected_index: int | None = 0
-        """None: nothing yet; Enter then sends what is typed."""
+        """None: no candidate yet, so Enter sends the typed text."""
         self._first = 0
-        """The offer in the first row."""
+        """Index of the candidate in the first row."""
         self.offer_pressed: Callable[[], object] = lambda: None
-        """Called at a click on an offer, which is selected then."""
+        """Called when a candidate is clicked, which is then selected."""
 
     @property
     def is_open(self) -> bool:
-        """Whether there is something to choose."""
+        """Whether there are candidates."""
         return self.completion is not None
 
     def show(self, completion: Completion | None) -> None:
-        """Show other offers, the first one selected."""
+        """Show other candidates, with the first one selected; None closes the menu."""
         if completion != self.completion:
             self.completion = completion
-            # A command of the shell runs as typed, unless the user goes to another one.
+            # A shell command runs as typed, unless the user selects another one.
             is_shell = completion is not None and completion.kind == "shell"
             self.selected_index = None if is_shell else 0
             self.rows_changed()
 
     def move(self, step: int) -> None:
-        """Select another offer; the list goes round."""
+        """Move the selection; it wraps around at both ends."""
         if self.completion is None:
             return
         count = len(self.completion.candidates)
@@ -64,14 +64,14 @@ class CompletionMenu(RowsWidget):
         self.rows_changed()
 
     def on_click(self, event: events.Click) -> None:
-        """Select the offer, and report it."""
+        """Select the clicked candidate, and report it."""
         if self.completion is not None and self._first + event.y < len(self.completion.candidates):
             self.selected_index = self._first + event.y
             self.rows_changed()
             self.offer_pressed()
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
-        """Return the offers that fit; the last row shows which one of how many is selected."""
+        """Return the candidates that fit; the last row shows the position in the list."""
         if self.completion is None:
             return ()
         candidates = self.completion.candidates
@@ -94,7 +94,7 @@ class CompletionMenu(RowsWidget):
                 runs += [(" " * (column - cells), TEXT), (candidate.detail, MUTED)]
             line = clip(runs, width_cells - 1)
             if len(candidates) > room and index == first + room - 1:
-                # On the last row shown: that is where the eye looks for more.
+                # On the last visible row, where users look for more.
                 place = f" {(self.selected_index or 0) + 1}/{len(candidates)} ↕"
                 line = spread(runs, [(place, MUTED)], width_cells - 1)
             rows.append(row(*line, is_copied=False))

@@ -1,4 +1,4 @@
-"""What the word at the cursor could mean: commands after `/`, files after `@`, in a menu."""
+"""Completes the word at the cursor in a menu: commands after `/`, files after `@`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class PromptCompletions:
-    """Fills the menu below the prompt and takes its keys while it is open."""
+    """Fills the menu below the prompt, and handles its keys while it is open."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class PromptCompletions:
         registry: Callable[[], CommandRegistry],
         submit: Callable[[], None],
     ) -> None:
-        """`submit` sends the prompt: a chosen command runs at once."""
+        """`submit` sends the prompt, since a chosen command runs at once."""
         self._composer = composer
         self._menu = menu
         self._files = files
@@ -53,11 +53,11 @@ class PromptCompletions:
         menu.offer_pressed = self._accept_selected
 
     def look(self) -> None:
-        """Offer what fits the text as it is now."""
+        """Update the menu for the current text."""
         draft = self._composer.buffer.draft
         self._composer.set_ghost(self._argument_hint(draft.text))
         if not self._composer.vim.is_typing:
-            # Nothing is being typed that could be completed, and the arrows are for the history.
+            # There is nothing to complete, and the arrow keys are for the history.
             self.close()
             return
         if draft.text.startswith("!"):
@@ -73,12 +73,12 @@ class PromptCompletions:
         self._menu.show(complete(draft.text, draft.cursor, offers, files))
 
     def commands_changed(self) -> None:
-        """Offer the commands there are now, where one is being typed."""
+        """Update the menu if a command is being typed."""
         if self._composer.buffer.draft.text.startswith("/"):
             self.look()
 
     def _argument_hint(self, text: str) -> str:
-        """Return what a command takes, where its name and a space are all that is typed."""
+        """Return a command's argument hint, if the text is just its name and a space; else ""."""
         name = text[1:].removesuffix(" ")
         if not text.startswith("/") or not text.endswith(" ") or not name or " " in name:
             return ""
@@ -86,11 +86,11 @@ class PromptCompletions:
         return command.meta.argument_hint if command is not None else ""
 
     def close(self) -> None:
-        """Offer nothing."""
+        """Close the menu."""
         self._menu.show(None)
 
     def ask(self, event: RoutedEvent) -> bool:
-        """Offer all earlier commands at a bare `!` when asked to; False for any other key."""
+        """Offer all earlier commands if the text is `!` and the key accepts; otherwise False."""
         if self._composer.buffer.text != "!":
             return False
         keymap = self._chords.keymap
@@ -101,7 +101,7 @@ class PromptCompletions:
         return True
 
     def press(self, event: RoutedEvent) -> bool:
-        """Take a key for the open menu; False leaves it to the prompt."""
+        """Handle a key for the open menu; False leaves it to the prompt."""
         menu, completion = self._menu, self._menu.completion
         if completion is None:
             return False

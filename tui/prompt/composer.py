@@ -1,7 +1,7 @@
-"""The prompt: grows with its text, edits like a shell, and shows the terminal's own cursor.
+"""The prompt widget: grows with its text, edits like a shell, and shows the terminal's cursor.
 
-Keys that are actions (send, history, modes) are resolved by the app before they come here; what
-arrives is text and readline editing. Next: `text_buffer`, `edit_layout`.
+The app handles keys that are actions (send, history, modes) first; the widget receives text and
+readline keys. Next: `text_buffer`, `edit_layout`.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _PLACEHOLDERS: Final = (
     "What should I do?  / commands · @ files · ! shell · ? shortcuts",
     "What should I do?  / commands · ? shortcuts",
 )
-"""The first that fits."""
+"""Placeholders of the empty prompt; the first one that fits is shown."""
 _LOW_SCREEN_ROWS: Final = 10
-"""Screens lower than this have no rows to spare for rules."""
+"""On lower screens the rules are left out."""
 
 
 class Composer(Listens, RowsWidget):
@@ -55,9 +55,9 @@ class Composer(Listens, RowsWidget):
         *,
         id: str | None = None,
     ) -> None:
-        """Start empty; `on_change` is called on every change of the text, before the next key.
+        """Start empty; `on_change` is called at every change of the text, before the next key.
 
-        `on_paste` is asked first, and returns whether the pasted text was for it.
+        `on_paste` receives pasted text first, and returns whether it has handled it.
         """
         super().__init__(id=id)
         self._on_change = on_change
@@ -75,11 +75,11 @@ class Composer(Listens, RowsWidget):
         self._wanted_column: int | None = None
         self._layout = EditLayout()
 
-    # What others do with it
+    # Interface for other parts
 
     @property
     def prefix(self) -> str:
-        """`!` for a shell command, `/` for a command of ours, else empty."""
+        """`!` for a shell command, `/` for a slash command, otherwise ""."""
         text = self.buffer.text
         return text[0] if text[:1] in ("!", "/") else ""
 
@@ -94,36 +94,36 @@ class Composer(Listens, RowsWidget):
         self.refresh_text()
 
     def set_ghost(self, text: str) -> None:
-        """Show what could be typed behind the cursor at the text's end; it is not a part of it."""
+        """Show a suggestion after the cursor at the text's end, which is not part of the text."""
         if text != self._ghost:
             self._ghost = text
             self.refresh_text()
 
     def take(self) -> Draft:
-        """Empty the prompt and return its content."""
+        """Clear the prompt and return its draft."""
         draft = self.buffer.clear()
         self.vim.reset()
         self._text_changed()
         return draft
 
     def load(self, draft: Draft) -> None:
-        """Put a draft in place of the text."""
+        """Replace the text with a draft."""
         self.buffer.load(draft)
         self._text_changed()
 
     def insert(self, text: str) -> None:
-        """Type text at the cursor, in place of what is marked."""
+        """Insert text at the cursor, replacing the selection."""
         self._mark.replaced_by(lambda buffer: buffer.insert(text))
         self._text_changed()
 
     def edit(self, change: Callable[[TextBuffer], object]) -> None:
-        """Apply a change of the buffer."""
+        """Apply `change` to the buffer."""
         change(self.buffer)
         self._text_changed()
 
     @property
     def marked_text(self) -> str:
-        """What the user has marked; empty when nothing is."""
+        """The selected text; "" without a selection."""
         part = self.vim.selection
         return self.buffer.piece(*part).text if part is not None else self._mark.text
 
@@ -142,7 +142,7 @@ class Composer(Listens, RowsWidget):
         return True
 
     def refresh_text(self) -> None:
-        """Show the text and the cursor as they are."""
+        """Redraw the text and the cursor."""
         self._wanted_column = None
         self.rows_changed()
         self._place_cursor()
@@ -150,7 +150,7 @@ class Composer(Listens, RowsWidget):
     # Input
 
     def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
-        """Receive events that no other listener claimed."""
+        """Listen to events that no other listener claimed."""
         return [
             (Phase.BUBBLE, self._on_key_event, (EventKind.KEY,)),
             (Phase.BUBBLE, self._on_paste_event, (EventKind.PASTE,)),
@@ -188,12 +188,12 @@ class Composer(Listens, RowsWidget):
     # Rows
 
     def _edit_rows(self, width_cells: int) -> Sequence[EditRow]:
-        """Return the rows of the text in a prompt of that width, made once per text and width."""
+        """Return the rows of the text in a prompt of this width, cached per text and width."""
         draft = self.buffer.draft
         return self._layout.rows(draft.text, width_cells - SIGN_CELLS - 1, draft.chips)
 
     def place_at(self, x: int, y: int) -> int:
-        """Return the place in the text at a cell of the screen, or the nearest one."""
+        """Return the position in the text nearest to a cell of the screen."""
         region = self.content_region
         rows = self._edit_rows(self.size.width)
         number = y - region.y - _rule_rows(self.app.size.height) + self._first_shown
@@ -202,7 +202,7 @@ class Composer(Listens, RowsWidget):
         )
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
-        """Return rules and text."""
+        """Return the rows of the text, between two rules."""
         draft = self.buffer.draft
         lines = self._edit_rows(width_cells)
         number, _ = place_of(lines, draft.cursor)
@@ -259,7 +259,7 @@ class Composer(Listens, RowsWidget):
 
 
 def _window(first: int, cursor_row: int, count: int, room: int) -> int:
-    """Return the first row to show so that the cursor's row is shown."""
+    """Return the first row to show, so that the cursor's row is visible."""
     first = max(cursor_row - room + 1, min(first, cursor_row))
     return max(0, min(first, count - room))
 
@@ -275,14 +275,14 @@ class PromptMarker:
         self._clicks = ClickCount()
 
     def extend(self, move: Callable[[TextBuffer], object]) -> None:
-        """Make a move that selects what it passes."""
+        """Apply `move`, extending the selection to the new cursor."""
         composer = self._composer
         self._selection.extend(lambda: move(composer.buffer))
         composer.vim.settle()
         composer.refresh_text()
 
     def extend_by_row(self, step: int) -> None:
-        """Select up to the row above (-1) or below (1); at the last one up to its end."""
+        """Extend the selection to the row above (-1) or below (1), or to the end of the text."""
         composer = self._composer
 
         def move() -> None:
@@ -294,12 +294,12 @@ class PromptMarker:
         composer.refresh_text()
 
     def drop(self) -> None:
-        """Select nothing."""
+        """Clear the selection."""
         self._selection.drop()
         self._composer.refresh_text()
 
     def on_pointer(self, event: RoutedEvent) -> None:
-        """Place the cursor, and select while the button is held."""
+        """Place the cursor with the mouse, and select while the button is held."""
         composer = self._composer
         match event.message:
             case events.MouseDown(button=1) as message:
@@ -307,7 +307,7 @@ class PromptMarker:
                 self._is_dragging = True
                 composer.capture_mouse()
             case events.MouseMove(button=0) | events.MouseUp() if self._is_dragging:
-                # A move without a button: it was released outside the window, or over a dialog.
+                # A move without a button: it was released outside the window or over a dialog.
                 self._is_dragging = False
                 composer.release_mouse()
             case events.MouseMove() as message if self._is_dragging:
@@ -333,7 +333,7 @@ class PromptMarker:
 
 
 def insert_image(buffer: TextBuffer, mention: str) -> None:
-    """Put an image's label at the cursor; the mention of its file is sent in its place."""
+    """Insert a chip for an image at the cursor; the mention of its file is sent for it."""
     text_before = buffer.text[: buffer.cursor]
     if text_before and not text_before[-1].isspace():
         buffer.insert(" ")
@@ -341,7 +341,7 @@ def insert_image(buffer: TextBuffer, mention: str) -> None:
 
 
 def leave_shell(buffer: TextBuffer) -> None:
-    """Make what was typed after `!` a prompt."""
+    """Turn a shell command into a prompt by removing the `!`."""
     cursor = buffer.cursor
     buffer.put(0, 1)
     buffer.move_to(cursor - 1)
@@ -352,7 +352,7 @@ def _mouse_place(composer: Composer, message: events.MouseEvent) -> int:
 
 
 def _with_ghost(line: Row, ghost: str, width_cells: int) -> Row:
-    # Rows are shown without the spaces at their ends.
+    # Rows are shown without trailing spaces.
     gap = "" if line.text.endswith(" ") else " "
     runs = clip([*line.runs, (gap + ghost, Ink(Role.FAINT))], width_cells - 1)
     return replace(line, runs=tuple(runs))

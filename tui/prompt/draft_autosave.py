@@ -1,4 +1,4 @@
-"""Has the half-typed prompt recorded now and then, so that a crash costs a few keys at most."""
+"""Records the draft regularly, so that a crash loses only a few keys."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tui.ports.conversation import ConversationPort
 from tui.status_line.hint import SetTimer
 
 DRAFT_S: Final = 0.25
-"""How much typing a crash may cost."""
+"""How long after a change the draft is recorded."""
 LONG_DRAFT_S: Final = 2.0
 LONG_DRAFT: Final = 4_000
-"""Characters from which on a draft is recorded less often: every record contains all of it."""
+"""From this number of characters on, drafts are recorded less often: each record is complete."""
 
 
 class DraftAutosave:
-    """No timer runs while nothing is typed."""
+    """Records the draft a short time after a change; no timer runs without changes."""
 
     def __init__(
         self,
@@ -26,25 +26,25 @@ class DraftAutosave:
         draft: Callable[[], str],
         set_timer: SetTimer,
     ) -> None:
-        """Take who records the draft, and the draft as it will be then."""
+        """`conversation` records the draft, which `draft` returns at that time."""
         self._conversation = conversation
         self._draft = draft
         self._set_timer = set_timer
         self._timer: Timer | None = None
 
     def schedule(self) -> None:
-        """The draft has changed."""
+        """Schedule a record, because the draft has changed."""
         if self._timer is None and self._conversation() is not None:
             wait_s = DRAFT_S if len(self._draft()) < LONG_DRAFT else LONG_DRAFT_S
             self._timer = self._set_timer(wait_s, self.save)
 
     def conversation_changed(self) -> None:
-        """Have recorded soon what was typed before there was a conversation."""
+        """Schedule a record of a draft that was typed before the conversation existed."""
         if self._draft():
             self.schedule()
 
     def settle(self) -> None:
-        """Record now what would be recorded soon: the conversation is about to go."""
+        """Record a scheduled draft now, because the conversation is about to be replaced."""
         if self._timer is not None:
             self._timer.stop()
             self.save()

@@ -1,4 +1,4 @@
-"""Hands the terminal to the user's own editor and takes it back."""
+"""Runs the user's editor on the terminal while the screen is suspended."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from tui.prompt.external_editor import EditorFailed
 
 
 class LendsTerminal(Protocol):
-    """The running program, as an editor borrows its terminal."""
+    """The running program, which can suspend its use of the terminal."""
 
     def suspend(self) -> AbstractContextManager[None]: ...
     def invalidate_screen(self) -> None: ...
 
 
 class ShowsMessages(Protocol):
-    """Where users see what went wrong."""
+    """Shows messages to users."""
 
     def notice(self, text: str, level: str = "info") -> None: ...
     def hint(self, text: str) -> None: ...
 
 
 class Editing:
-    """The user's editor, where they have one."""
+    """The user's editor, if there is one."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Editing:
         edit_text: Callable[[str, str], str] | None,
         edit_path: Callable[[Path], None] | None,
     ) -> None:
-        """Take what runs the editor; None where there is none."""
+        """`edit_text` and `edit_path` run the editor; None without one."""
         self._screen = screen
         self._messages = messages
         self._display_path = display_path
@@ -51,7 +51,7 @@ class Editing:
         return self._edit_text is not None
 
     def text(self, text: str, name: str = "prompt.md") -> str | None:
-        """Edit a text in a file of this name; None leaves it as it was."""
+        """Return the text edited in a file with this name; None if that failed."""
         if self._edit_text is None:
             self._messages.hint("no editor: set $VISUAL or $EDITOR")
             return None
@@ -65,13 +65,13 @@ class Editing:
             self._screen.invalidate_screen()
 
     def to_terminal(self, text: str) -> None:
-        """Write a text on the terminal's own screen, where its scrollback stores it."""
+        """Write a text on the terminal's normal screen, so that it is in the scrollback."""
         with self._screen.suspend():
             _show_until_enter(sanitize(text))
         self._screen.invalidate_screen()
 
     def file(self, path: Path) -> None:
-        """Open a file; the screen is the editor's until it ends."""
+        """Open a file in the editor, which has the terminal until it ends."""
         if self._edit_path is None:
             self._messages.notice(
                 f"no editor: set $VISUAL or $EDITOR, or open {self._display_path(path)} yourself",
@@ -87,7 +87,7 @@ class Editing:
 
 
 def _show_until_enter(text: str) -> None:
-    """Write a text and wait; Ctrl+C goes back, too, and does not end the program."""
+    """Write a text and wait for Enter; Ctrl+C also goes back, without ending the program."""
     try:
         in_force = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:

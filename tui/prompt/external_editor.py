@@ -1,4 +1,4 @@
-"""Edit a text in the user's own editor: a private file, argv, no shell."""
+"""Edits a text in the user's editor, in a private file and without a shell."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from permissions.base.process.run_program import run_in_foreground
 
 
 class EditorFailed(Exception):
-    """The editor could not be started or ended with an error; the text is as it was."""
+    """The editor could not be started or ended with an error; the text is unchanged."""
 
 
 def editor_command(env: Mapping[str, str]) -> list[str] | None:
-    """Return the editor of `VISUAL` or `EDITOR` as argv, else a usual one, or None.
+    """Return the editor of `VISUAL` or `EDITOR` as argv, or else a common one, or None.
 
-    A path relative to the current directory does not name a program of the user's.
+    Paths relative to the current directory are not accepted.
     """
     for name in ("VISUAL", "EDITOR"):
         text = env.get(name, "")
         if " " in text and os.path.isabs(text) and os.access(text, os.X_OK):
-            # A path with spaces and without quotes.
+            # An unquoted path with spaces.
             return [text]
         try:
             command = shlex.split(text)
@@ -42,14 +42,14 @@ def editor_command(env: Mapping[str, str]) -> list[str] | None:
 
 
 _USUAL: Final = ("editor", "nano", "vim", "vi")
-"""The first is the system's own choice on Debian and its like."""
+"""`editor` is the system's default on Debian and its derivatives."""
 
 
 def edit_file(command: list[str], file: Path, env: Mapping[str, str]) -> None:
-    """Run the editor on a file of the user's; a missing directory is created.
+    """Run the editor on a file; a missing directory is created.
 
     Raises:
-        EditorFailed: it could not run; with the reason.
+        EditorFailed: it could not be started or failed; the text gives the reason.
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -61,10 +61,10 @@ def edit_file(command: list[str], file: Path, env: Mapping[str, str]) -> None:
 
 
 def edit_text(command: list[str], text: str, name: str, env: Mapping[str, str]) -> str:
-    """Run the editor on the text, in a file of this name, and return what was saved.
+    """Run the editor on the text, in a file with this name, and return the saved text.
 
     Raises:
-        EditorFailed: it could not run; with the reason.
+        EditorFailed: it could not be started or failed; the text gives the reason.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="agent-tui-") as directory:

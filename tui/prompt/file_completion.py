@@ -1,4 +1,4 @@
-"""The files that `@` offers: searched a little per frame, so that typing never waits."""
+"""File names for `@`: the search runs in small steps, one per frame, so that typing never waits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from agent.commands.service import CommandService
 
-    # Costs a search program and a file watcher: not before the first `@`.
+    # For annotations only: it starts a search program and a file watcher with the first `@`.
     from agent.files.file_index import FileIndex
     from agent.files.matcher import Search
     from permissions.base.process.ask_command import CommandFailed
@@ -18,7 +18,7 @@ LIMIT: Final = 30
 
 
 class FilesBelow:
-    """The conversation's index of files; before there is one, an index of the directory itself."""
+    """The conversation's file index, or before it exists an own index of the directory."""
 
     def __init__(
         self,
@@ -26,19 +26,19 @@ class FilesBelow:
         directory: Callable[[], Path],
         env: Mapping[str, str],
     ) -> None:
-        """Take the working directory, and the environment of the search program."""
+        """`env` is the environment of the search program."""
         self._center = center
         self._directory = directory
         self._env = env
         self._own: FileIndex | None = None
 
     def __call__(self) -> FileIndex:
-        """Return the index that counts now."""
+        """Return the current index."""
         center = self._center()
         if center is not None:
             return center.files
         if self._own is None:
-            # With the first `@`.
+            # Imported with the first `@`.
             from agent.files.file_index import FileIndex
             from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 
@@ -49,7 +49,7 @@ class FilesBelow:
 
 
 class FileCompletion:
-    """One query at a time; a new one drops the search for the old one."""
+    """Searches for one query at a time; a new query ends the previous search."""
 
     def __init__(
         self,
@@ -60,10 +60,10 @@ class FileCompletion:
         own: SuggestionCommand | None = None,
         resources: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        """`on_found` is called when there is more to offer than the last `look` returned.
+        """`on_found` is called when there are more matches than the last `look` returned.
 
-        Where the user has a command of their `own`, it is asked in the place of the index.
-        `resources` of servers, as `server:uri`, come before files.
+        If the user has a `fileSuggestion` command, `own` runs it instead of searching the index.
+        `resources` returns those of servers, as `server:uri`, which are listed before files.
         """
         self._resources = resources
         self._own = own
@@ -75,12 +75,12 @@ class FileCompletion:
         self._current_index: FileIndex | None = None
 
     def look(self, query: str) -> list[str]:
-        """Return what is known for a query by now; at most a few milliseconds' work."""
+        """Return the matches found so far for a query; takes at most a few milliseconds."""
         if self._own is not None and (names := self._own.look(query, self._on_found)) is not None:
             return names
         index = self._index()
         if index is not self._current_index:
-            # The first `@`, or the first in another conversation.
+            # The first `@` of the session, or of another conversation.
             self._current_index = index
             self._search = None
             self._start(self._begin(index))
@@ -92,7 +92,7 @@ class FileCompletion:
         return [*names, *(self._search.matches if self._search is not None else ())]
 
     async def aclose(self) -> None:
-        """Let go of the files."""
+        """Close the index."""
         if self._current_index is not None:
             await self._current_index.aclose()
 
@@ -109,7 +109,7 @@ class FileCompletion:
         search = self._search
 
         def go_on() -> None:
-            # Another query came, and this search has no use any more.
+            # Another query has replaced this search.
             if search is None or search is not self._search:
                 return
             old_count = len(search.matches)
@@ -123,7 +123,7 @@ class FileCompletion:
 
 
 def _fitting(names: Sequence[str], query: str) -> list[str]:
-    """Return the names that have the letters of a query in its order; none for no query."""
+    """Return the names that contain the letters of a query in order; [] for an empty query."""
     if not query:
         return []
 
@@ -135,13 +135,13 @@ def _fitting(names: Sequence[str], query: str) -> list[str]:
 
 
 def resource_names(commands: CommandService | None) -> Sequence[str]:
-    """Return the resources of connected servers, as they are mentioned."""
+    """Return the resources of connected servers, as `server:uri`."""
     live = commands.context.servers() if commands is not None else None
     return live.resource_names() if live is not None else ()
 
 
 class SuggestionCommand:
-    """Asks the user's `fileSuggestion` command for file names, one query at a time."""
+    """Runs the user's `fileSuggestion` command for file names, one query at a time."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class SuggestionCommand:
         start: Callable[[Awaitable[None]], None],
         warn: Callable[[str], None],
     ) -> None:
-        """`warn` is called once for a command that does not work."""
+        """`warn` is called once if the command fails."""
         self._center = center
         self._start = start
         self._warn = warn
@@ -159,7 +159,7 @@ class SuggestionCommand:
         self._has_failed = False
 
     def look(self, query: str, on_found: Callable[[], None]) -> list[str] | None:
-        """Return what it named last, and ask it about a new query; None without one."""
+        """Return the last names, and run the command for a new query; None without a command."""
         center = self._center()
         if center is None or center.context.settings().values.fileSuggestion is None:
             return None
@@ -171,9 +171,9 @@ class SuggestionCommand:
         return self._names
 
     async def _ask(self, on_found: Callable[[], None]) -> None:
-        """Ask about the newest query, until it has not changed meanwhile."""
+        """Run the command for the current query, again if it changes during the run."""
         from agent.files.suggest import suggested_files
-        from permissions.base.process.ask_command import CommandFailed  # only where one is set
+        from permissions.base.process.ask_command import CommandFailed  # only if one is set
 
         last_query = None
         try:

@@ -1,4 +1,4 @@
-"""Ctrl+R: search the prompt history while typing; the hit is shown in the prompt."""
+"""Ctrl+R: searches the prompt history while the user types; the match is shown in the prompt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tui.prompt.composer import Composer
 from tui.prompt.prompt_history import SCOPES, HistoryScope, PromptHistory
 
 _STEPS: Final = {"up": 1, "down": -1}
-"""From hit to hit, up to older ones."""
+"""Keys that go to another match; up goes to older ones."""
 
 SearchStep = Literal["goes_on", "over", "send"]
 
@@ -29,10 +29,10 @@ class HistorySearch:
         *,
         load_everywhere: Callable[[Callable[[], None]], None] = lambda _then: None,
     ) -> None:
-        """Take what is searched, where hits appear, and how keys are read.
+        """`composer` shows the match.
 
-        `load_everywhere` begins to read the prompts of other projects, and calls what it is given
-        once they are there.
+        `load_everywhere` starts to read the prompts of other projects, and calls its argument once
+        they are loaded.
         """
         self._history = history
         self._composer = composer
@@ -45,32 +45,32 @@ class HistorySearch:
 
     @property
     def is_open(self) -> bool:
-        """Whether keys belong to the search."""
+        """Whether the search receives the keys."""
         return self._query is not None
 
     def open(self) -> None:
-        """Begin with an empty query."""
+        """Start with an empty query."""
         self._draft = self._composer.buffer.draft
         self._query, self._skip, self._scope = "", 0, "project"
         self._show()
 
     def refresh(self) -> None:
-        """Search again: there is more to search in."""
+        """Search again, because more prompts were loaded."""
         if self.is_open:
             self._show()
 
     def close(self) -> None:
-        """Leave the hit in the prompt."""
+        """End the search and keep the match in the prompt."""
         self._query = None
         self._composer.set_note("")
 
     def cancel(self) -> None:
-        """Leave the search with the prompt as it was before it."""
+        """End the search and restore the draft."""
         self.close()
         self._composer.load(self._draft)
 
     def press(self, event: RoutedEvent) -> SearchStep:
-        """Take a key; return whether the search continues, and whether the hit is to be sent."""
+        """Handle a key; return whether the search goes on, is over, or sends the match."""
         query = self._query or ""
         match self._chords.press(event.key, (Context.HISTORY_SEARCH,)):
             case Match(action_id="historySearch:next"):
@@ -108,7 +108,7 @@ class HistorySearch:
         query = self._query or ""
         count = self._history.count(query, self._scope) if query else 0
         if count:
-            # Past the oldest hit the newest one comes again.
+            # After the oldest match start again with the newest one.
             self._skip %= count
         hit = self._history.search(query, self._skip, self._scope) if count else None
         self._composer.load(hit or self._draft)

@@ -1,6 +1,6 @@
-"""Images from the clipboard, or dropped on the window: stored in the session's own directory.
+"""Stores images from the clipboard, or dropped on the window, in the session's directory.
 
-A terminal hands over a dropped file as its path, pasted: with backslashes, quotes, or an address.
+Terminals paste the path of a dropped file, with backslashes or quotes, or as a URL.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ _SUFFIXES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 
 
 class NoClipboardImage(Exception):
-    """There is none on the clipboard."""
+    """The clipboard contains no image."""
 
 
 class PastedImage(Struct, frozen=True):
-    """An image that goes with the prompt."""
+    """An image that is sent with the prompt."""
 
     mention: str
     label: str
-    """What stands for it, with its size and type."""
+    """Its label, with size and type."""
 
 
 async def save_clipboard_image(directory: Path, env: Mapping[str, str]) -> PastedImage:
     """Write the clipboard's image and return it.
 
     Raises:
-        NoClipboardImage: there is none.
+        NoClipboardImage: the clipboard contains no image.
         OSError: it could not be written.
     """
     from agent.files.clipboard_image import read_clipboard_image  # with the first image
@@ -52,7 +52,7 @@ async def save_clipboard_image(directory: Path, env: Mapping[str, str]) -> Paste
 
 
 async def copy_dropped_image(directory: Path, picture: Path) -> PastedImage:
-    """Copy a dropped image and return the copy: what is sent is what was dropped.
+    """Copy a dropped image and return the copy, so that later changes of the file do not matter.
 
     Raises:
         OSError: it could not be read or written, or is too large.
@@ -69,14 +69,14 @@ async def copy_dropped_image(directory: Path, picture: Path) -> PastedImage:
 
 
 def dropped_images(text: str) -> list[Path]:
-    """Return the image files that a paste names and nothing else; empty for any other paste."""
+    """Return the image files of a paste that consists only of their paths; otherwise []."""
     if not text.strip() or len(text) > _MAX_CHARS:
         return []
     try:
         words = shlex.split(text)
     except ValueError:
         return []
-    # A path with spaces may also come as it is.
+    # A path with spaces may also be pasted unquoted.
     for candidates in ([text.strip()], words):
         paths = [_path(word) for word in candidates]
         if len(paths) <= MAX_DROPPED and all(map(_is_image, paths)):

@@ -1,4 +1,4 @@
-"""Prompts sent before: Up and Down walk through them, Ctrl+R searches them. Pure."""
+"""The history of sent prompts: Up and Down recall them, Ctrl+R searches them. Pure."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ SCOPES: Final[tuple[HistoryScope, ...]] = ("session", "project", "everywhere")
 
 
 class PromptHistory:
-    """Earlier prompts, oldest first, and where the user is among them."""
+    """Earlier prompts, oldest first, and the user's position among them."""
 
     def __init__(self, entries: Iterable[str] = ()) -> None:
-        """Start behind the newest entry."""
+        """Start after the newest entry."""
         self._entries: list[Draft] = [Draft(text, len(text)) for text in entries]
         self._position: int | None = None
         self._draft = Draft()
         self._session_count = 0
         self._everywhere: list[Draft] | None = None
         self._shell_commands: list[str] | None = None
-        """Made when first asked for; None again when there are more entries."""
+        """Cache of `shell_commands`; None after the entries have changed."""
 
     def extend_older(self, texts: Sequence[str]) -> None:
-        """Take over what was typed before this start, newest first."""
+        """Add prompts of earlier runs, given newest first."""
         self._shell_commands = None
         texts_here = {entry.expanded_text for entry in self._entries}
         older = [Draft.of_text(text) for text in reversed(texts) if text not in texts_here]
@@ -38,15 +38,15 @@ class PromptHistory:
 
     @property
     def knows_everywhere(self) -> bool:
-        """Whether the prompts of other projects were given."""
+        """Whether the prompts of other projects are loaded."""
         return self._everywhere is not None
 
     def set_everywhere(self, texts: Sequence[str]) -> None:
-        """Take over what was typed in all projects, newest first."""
+        """Set the prompts of all projects, given newest first."""
         self._everywhere = [Draft.of_text(text) for text in reversed(texts)]
 
     def add(self, draft: Draft) -> None:
-        """Remember a prompt; the same one twice in a row is one."""
+        """Add a prompt; one that equals the last entry is not added again."""
         self._position = None
         self._shell_commands = None
         if not draft.text.strip():
@@ -57,7 +57,7 @@ class PromptHistory:
             del self._entries[:-_MAX_ENTRIES]
 
     def previous(self, current: Draft) -> Draft | None:
-        """Return the entry before; None at the oldest. The draft is stored for the way back."""
+        """Return the previous entry; None at the oldest. `current` is stored for `next`."""
         if not self._entries:
             return None
         if self._position is None:
@@ -69,7 +69,7 @@ class PromptHistory:
         return self._entries[self._position]
 
     def next(self) -> Draft | None:
-        """Return the entry after, at the end the stored draft; None when not walking."""
+        """Return the next entry, after the newest the stored draft; None if no entry is shown."""
         if self._position is None:
             return None
         self._position += 1
@@ -79,7 +79,7 @@ class PromptHistory:
         return self._entries[self._position]
 
     def leave(self) -> None:
-        """The shown entry was edited: it is a draft now."""
+        """Forget the position, because the shown entry was edited and is a draft now."""
         self._position = None
 
     def shell_commands(self) -> list[str]:
@@ -91,11 +91,11 @@ class PromptHistory:
         return self._shell_commands
 
     def search(self, query: str, skip: int = 0, scope: HistoryScope = "project") -> Draft | None:
-        """Return the newest entry that contains the text, after skipping some hits."""
+        """Return the newest entry with the text, after `skip` matches; None without one."""
         return next(islice(self._hits(query, scope), skip, None), None)
 
     def count(self, query: str, scope: HistoryScope) -> int:
-        """Return how many hits `search` has."""
+        """Return the number of matches of `search`."""
         return sum(1 for _ in self._hits(query, scope))
 
     def _hits(self, query: str, scope: HistoryScope) -> Iterator[Draft]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from tui.prompt.prompt_history import PromptHistory
 
 if TYPE_CHECKING:
-    # The log costs a database: not before the first frame.
+    # For annotations only: the log imports a database, which the first frame does not need.
     from agent.session.prompt_log import PromptLog
 
 RECENT: Final = 500
@@ -27,7 +27,7 @@ class TypedPromptLog:
         start_worker: Callable[[Awaitable[None]], None],
         warn: Callable[[str], None],
     ) -> None:
-        """Take the history that is filled; nothing is read before `open`."""
+        """`history` receives earlier prompts; nothing is read before `open`."""
         self._history = history
         self._start_worker = start_worker
         self._warn = warn
@@ -36,7 +36,7 @@ class TypedPromptLog:
         self._has_warned = False
 
     async def open(self, agent_home: Path, project_root: Path, session_id: str) -> None:
-        """Read what was typed in this project, and write what was typed meanwhile."""
+        """Read the prompts of this project, and store those sent before the log was open."""
         from agent.session.prompt_log import PromptLog  # after the first frame
 
         log = self._log = PromptLog(agent_home, project_root)
@@ -47,14 +47,14 @@ class TypedPromptLog:
         self._history.extend_older([prompt.text for prompt in recent])
 
     def add(self, text: str, session_id: str | None) -> None:
-        """Store a prompt that was sent; `session_id` is None while there is no session yet."""
+        """Store a sent prompt; `session_id` is None until there is a session."""
         if self._log is None:
             self._early.append(text)
         elif session_id is not None:
             self._start_worker(self._write(self._log, text, session_id))
 
     def load_everywhere(self, then: Callable[[], None]) -> None:
-        """Begin to read what was typed in all projects; `then` is called once it is there."""
+        """Start to read the prompts of all projects; `then` is called once they are loaded."""
         if self._log is not None:
             self._start_worker(self._read_everywhere(self._log, then))
 
@@ -64,7 +64,7 @@ class TypedPromptLog:
         try:
             await asyncio.to_thread(log.add, TypedPrompt(text, session_id, time.time()))
         except OSError as error:
-            # What was typed is in the session as well; the history is a comfort.
+            # Not an error: the session contains the prompts, too.
             if not self._has_warned:
                 self._has_warned = True
                 self._warn(f"The prompt history cannot be saved: {error.strerror}.")

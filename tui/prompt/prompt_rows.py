@@ -1,4 +1,4 @@
-"""How the prompt's text looks: labels of pastes, `@` words, a command's name, what is marked."""
+"""Styles the prompt's text: chips, `@` mentions, a command's name, the selection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIGN_CELLS = 3
 
 @lru_cache(maxsize=8)
 def rule(width: int, ink: Ink, right: str = "", left: str = "") -> Row:
-    """Return a line across, with a text near its left and one near its right end."""
+    """Return a horizontal rule, with a text near its left end and one near its right end."""
     begin: list[Run] = [("───", ink), (left, Ink(Role.ACCENT))] if left else []
     end: list[Run] = []
     if right:
@@ -28,8 +28,8 @@ def rule(width: int, ink: Ink, right: str = "", left: str = "") -> Row:
 
 
 def sign(prefix: str) -> Run:
-    """Return what stands before the first row; `prefix` as in `Composer.prefix`."""
-    # The `!` itself is in the text beside it.
+    """Return the sign before the first row; `prefix` is `Composer.prefix`."""
+    # The `!` itself is part of the text.
     return (" ❯ ", Ink(Role.SHELL if prefix == "!" else Role.ACCENT, bold=True))
 
 
@@ -53,7 +53,7 @@ def text_row(line: EditRow, draft: Draft, prefix: str, *, is_first: bool, width:
 def marked_row(
     line: EditRow, draft: Draft, prefix: str, part: tuple[int, int], *, is_first: bool, width: int
 ) -> Row:
-    """Return a row with what is marked in it; colors of words give way to the mark."""
+    """Return a row with its part of the selection, without the colors of words."""
     runs: list[Run] = [sign(prefix) if is_first else ("   ", FAINT)]
     selection_ink = TEXT.with_ground(Role.SELECTION)
     start, end = part
@@ -63,9 +63,9 @@ def marked_row(
         runs.append((label, selection_ink if start <= place < end else TEXT))
     is_break = draft.text[line.end : line.end + 1] == "\n"
     if (line.start == line.end or is_break) and start <= line.end < end:
-        # A marked line break is seen.
+        # Make a selected line break visible.
         runs.append((" ", selection_ink))
-    # Clusters of several characters stay whole.
+    # Join equal runs, so that clusters of several characters stay together.
     clean_runs = [
         ("".join(text for text, _ in alike), ink)
         for ink, alike in groupby(runs, lambda run: run[1])
@@ -74,7 +74,7 @@ def marked_row(
 
 
 def _chip_runs(text: str) -> Iterable[tuple[str, bool]]:
-    """Yield pieces of text, and chips one by one."""
+    """Yield pieces of text and single chips, each with whether it is a chip."""
     piece = ""
     for char in text:
         if is_chip(char):
@@ -89,7 +89,7 @@ def _chip_runs(text: str) -> Iterable[tuple[str, bool]]:
 
 
 def _mentions(text: str, ink: Ink) -> Iterable[Run]:
-    """Yield the text with `@path` words set apart."""
+    """Yield the text with `@path` words in another ink."""
     if "@" not in text:
         yield text, ink
         return

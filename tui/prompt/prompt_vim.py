@@ -1,4 +1,4 @@
-"""Vim's keys in the prompt, for those who have switched them on."""
+"""Vim's keys in the prompt, if the user has enabled them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class PromptVim:
-    """Passes every key on while vim's keys are off."""
+    """Passes keys to vim's modes; while these are off, leaves every key to others."""
 
     def __init__(
         self,
@@ -20,16 +20,16 @@ class PromptVim:
         on_text_changed: Callable[[], None],
         refresh: Callable[[], None],
     ) -> None:
-        """`refresh` is called where only the cursor, the mode or a count has changed."""
+        """`refresh` is called if only the cursor, the mode or a count has changed."""
         self._buffer = buffer
         self._on_text_changed = on_text_changed
         self._refresh = refresh
         self._keys: VimKeys | None = None
 
     def use(self, is_on: bool, remaps: Mapping[str, str] | None = None) -> None:
-        """Edit with vim's keys, or with readline's alone."""
+        """Turn vim's keys on or off."""
         if is_on:
-            from tui.editing.vim.keys import VimKeys  # for those who ask for it
+            from tui.editing.vim.keys import VimKeys  # only if enabled
 
             self._keys = VimKeys(self._buffer, remaps=remaps)
         else:
@@ -38,7 +38,7 @@ class PromptVim:
 
     @property
     def mode(self) -> str:
-        """The mode, such as `NORMAL`; empty without vim's keys."""
+        """The mode, such as `NORMAL`; "" without vim's keys."""
         return self._keys.mode.value if self._keys is not None else ""
 
     @property
@@ -48,7 +48,7 @@ class PromptVim:
 
     @property
     def selection(self) -> tuple[int, int] | None:
-        """Start and end of what a visual mode has selected."""
+        """Start and end (exclusive) of a visual mode's selection; None without one."""
         return self._keys.selection if self._keys is not None else None
 
     @property
@@ -59,7 +59,7 @@ class PromptVim:
         return " ".join(("", self._keys.mode.value, self._keys.pending)).rstrip() + " "
 
     def press(self, key: str, text: str) -> KeyUse:
-        """Take a key before actions do; `passed` when it is not one of vim's."""
+        """Handle a key before actions do; `passed` if it is not one of vim's."""
         if self._keys is None:
             return "passed"
         old_draft, mode = self._buffer.draft, self._keys.mode
@@ -71,11 +71,11 @@ class PromptVim:
         return use
 
     def settle(self) -> None:
-        """Put the cursor where the mode allows it."""
+        """Move the cursor to a position that the mode allows."""
         if self._keys is not None:
             self._keys.settle()
 
     def reset(self) -> None:
-        """Reset: the prompt was taken."""
+        """Reset for a new prompt."""
         if self._keys is not None:
             self._keys.reset()

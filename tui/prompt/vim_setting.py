@@ -1,4 +1,4 @@
-"""Applies the settings to the prompt's keys: readline's alone, or vim's on top."""
+"""Enables vim's keys in the prompt according to the settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tui.editing.vim.keys import KeyUse
 
 VimPreference = tuple[bool, Mapping[str, str] | None]
-"""Whether vim's keys are enabled, and what leaves insert mode."""
+"""Whether vim's keys are enabled, and the remaps that leave insert mode."""
 
 
 class VimSetting:
@@ -29,9 +29,9 @@ class VimSetting:
         agent_home: Callable[[], Path | None],
         on_mode: Callable[[], object],
     ) -> None:
-        """Take where the settings are; before there is a conversation the user's own file.
+        """`commands` has the settings; before it exists, the user's file in `agent_home` applies.
 
-        `on_mode` is called when vim's keys change their mode.
+        `on_mode` is called when the vim mode changes.
         """
         self._composer = composer
         self._commands = commands
@@ -41,7 +41,7 @@ class VimSetting:
         self._preference: VimPreference | None = None
 
     def press(self, event: RoutedEvent) -> KeyUse:
-        """Pass a key to vim's keys, where the user enabled them."""
+        """Apply the settings if they have changed, then pass a key to vim's keys."""
         center = self._commands()
         values = center.context.settings().values if center is not None else None
         if values is not None and values is not self._values:
@@ -62,9 +62,9 @@ class VimSetting:
 
 
 def _early_preference(agent_home: Path | None) -> VimPreference:
-    """Return the preference of the user's own file, for those who type at once.
+    """Return the preference in the user's settings file, for keys typed right after the start.
 
-    The settings as a whole are read behind the first frame, and count from then on.
+    The settings as a whole are read after the first frame, and apply from then on.
     """
     values = user_values(agent_home) if agent_home is not None else {}
     if values.get("editorMode") != "vim":

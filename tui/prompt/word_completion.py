@@ -1,4 +1,4 @@
-"""What could be meant by the word at the cursor: a command after `/`, a file after `@`. Pure."""
+"""Candidates for the word at the cursor: commands after `/`, files after `@`. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent.files.mention_text import mention_of, unquote
 from permissions.base.text.late_pattern import compile_late
 
 if TYPE_CHECKING:
-    # Nothing of a command is imported before the first `/` is typed.
+    # For annotations only: commands are imported when the first `/` is typed.
     from agent.commands.command_registry import CommandRegistry
 
 CompletionKind = Literal["command", "file", "shell", "argument"]
@@ -21,31 +21,31 @@ _SHOWN: Final = 30
 _SHOWN_COMMANDS: Final = 8
 _OPEN_QUOTE: Final = compile_late(r"(?:(?<=\s)|^)@\"(?:[^\"\\\n]|\\.)*$", re.MULTILINE)
 _FAR: Final = 4
-"""From this score on the letters are only somewhere in the name."""
+"""From this score on, the letters are only scattered in the name."""
 
 
 class Candidate(Struct, frozen=True):
-    """Something to offer."""
+    """A completion candidate."""
 
     label: str
     detail: str = ""
     hint: str = ""
-    """What may be typed behind it."""
+    """Hint about its arguments."""
     aliases: tuple[str, ...] = ()
     """Other names that find it."""
 
 
 class Completion(Struct, frozen=True):
-    """The offers for one word of the prompt."""
+    """The candidates for one word of the prompt."""
 
     start: int
-    """Where the word begins, its `/`, `@` or `!` included; in characters."""
+    """Start of the word in characters, including its `/`, `@` or `!`."""
     end: int
     candidates: tuple[Candidate, ...]
     kind: CompletionKind
 
     def apply_to(self, text: str, index: int) -> tuple[str, int]:
-        """Return the text with the word replaced by an offer, and the new cursor."""
+        """Return the text with the word replaced by a candidate, and the new cursor."""
         label = self.candidates[index].label
         is_directory = self.kind == "file" and label.endswith("/")
         match self.kind:
@@ -66,9 +66,9 @@ class Completion(Struct, frozen=True):
 def complete(
     text: str, cursor: int, commands: Sequence[Candidate], files: Sequence[str]
 ) -> Completion | None:
-    """Return the offers for the word before the cursor; None for neither a command nor a file.
+    """Return the candidates for the word before the cursor; None if there are none.
 
-    `files` are those found for it already, best first.
+    `files` are the files found for it so far, the best first.
     """
     start = _word_start(text, cursor)
     word = text[start:cursor]
@@ -86,8 +86,8 @@ def complete_shell(
 ) -> Completion | None:
     """Return the earlier commands, newest first, that continue what follows the `!`.
 
-    Those that begin with it come first, then those that contain it. None at the bare `!` unless it
-    `is_asked` for, and where the cursor is not at the end.
+    Commands that begin with it come first, then those that contain it. None for `!` alone unless
+    `is_asked`, and if the cursor is not at the end.
     """
     prefix = text[1:cursor].lstrip()
     if not (prefix or is_asked) or cursor != len(text):
@@ -100,7 +100,7 @@ def complete_shell(
 
 
 def mention_prefix(text: str, cursor: int) -> str | None:
-    """Return what was typed after the `@` of the word before the cursor; None without one."""
+    """Return the text after the `@` of the word before the cursor; None without `@`."""
     word = text[_word_start(text, cursor) : cursor]
     if not word.startswith("@"):
         return None
@@ -108,7 +108,7 @@ def mention_prefix(text: str, cursor: int) -> str | None:
 
 
 def _word_start(text: str, cursor: int) -> int:
-    """Return where the word before the cursor begins; an open quote after `@` holds spaces."""
+    """Return the start of the word before the cursor, including spaces after `@` and a quote."""
     line = text.rfind("\n", 0, cursor) + 1
     if text.find('@"', line, cursor) >= 0:
         open_quote = _OPEN_QUOTE.search(text, line, cursor)
@@ -121,7 +121,7 @@ def _word_start(text: str, cursor: int) -> int:
 
 
 def _command_score(needle: str, command: Candidate) -> int:
-    """Names first, then other names, then words of the description."""
+    """Return a score (lower is better): names, then aliases, then words of the description."""
     score = match_score(needle, command.label)
     if 0 <= score < _FAR:
         return score
@@ -136,7 +136,7 @@ def _command_score(needle: str, command: Candidate) -> int:
 
 
 def match_score(needle: str, text: str) -> int:
-    """Return how far a text is from what was typed: 0 begins with it, -1 does not match at all."""
+    """Return the distance of a text from what was typed: 0: it begins with it; -1: no match."""
     needle, text = needle.casefold(), text.casefold()
     if not needle or text.startswith(needle):
         return 0
@@ -161,13 +161,13 @@ def match_score(needle: str, text: str) -> int:
 def _completion(
     start: int, end: int, offers: Iterable[Candidate], kind: CompletionKind
 ) -> Completion | None:
-    # Every command can be reached by going down the list; files are as many as were asked for.
+    # All commands can be reached in the list; the number of files is limited.
     candidates = tuple(offers)[: None if kind == "command" else _SHOWN]
     return Completion(start, end, candidates, kind) if candidates else None
 
 
 def candidates(registry: CommandRegistry) -> tuple[Candidate, ...]:
-    """Return all commands, for the menu below the prompt."""
+    """Return all commands as candidates for the menu."""
     return tuple(
         Candidate(
             command.meta.name,

@@ -1,4 +1,4 @@
-"""Keys of normal and visual mode as commands: `3dw` is a verb, a count and a target. Pure."""
+"""Parses keys of normal and visual mode: `3dw` is a count, a verb and a target. Pure."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Command(Struct, frozen=True):
     """One complete command."""
 
     verb: str
-    """A key of `SIMPLE` or `VISUAL`, an operator, `r`, or empty: move."""
+    """A key of `SIMPLE` or `VISUAL`, an operator, `r`, or empty for a move."""
     count: int = 0
-    """0: none was typed."""
+    """0 if none was typed."""
     target: str = ""
-    """A motion (`w`, `gg`, `fx`), an object (`iw`), `line` for whole lines, or what `r` types."""
+    """A motion (`w`, `gg`, `fx`), an object (`iw`), `line` for whole lines, or the text of `r`."""
 
     @property
     def times(self) -> int:
-        """How often, at least once."""
+        """How often to apply it, at least 1."""
         return max(1, self.count)
 
 
@@ -38,7 +38,7 @@ Unfinished = Literal["more"]
 
 
 def parse(keys: str, *, is_visual: bool) -> Command | Unfinished | None:
-    """Return the command; `more` while it may still become one, None when it never will."""
+    """Return the command; `more` if the keys may still become one, None if they cannot."""
     count, index = _count(keys, 0)
     if index == len(keys):
         return "more"

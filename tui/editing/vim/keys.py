@@ -1,6 +1,6 @@
-"""Vim's modes over the prompt: takes keys, edits the buffer, returns what the screen has to do.
+"""Vim's modes for the prompt: handles keys, edits the buffer, and returns what the screen must do.
 
-Next: `command` (what keys mean), `operators` (what they do), `motions` (where they lead).
+Next: `command` (parsing), `operators` (edits), `motions` (cursor movements).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from tui.editing.vim.targets import Targets
 from tui.text.graphemes import left_of, right_of
 
 REMAP_S: Final = 1.0
-"""How quickly the second key of an insert mode remap must follow the first."""
+"""Maximum time between the two keys of an insert mode remap."""
 
 
 class VimMode(StrEnum):
-    """What keys mean; the value is shown to the user and passed to a status line command."""
+    """Vim's modes; the value is shown to the user and passed to status line commands."""
 
     INSERT = "INSERT"
     NORMAL = "NORMAL"
@@ -37,19 +37,19 @@ class VimMode(StrEnum):
 
 
 KeyUse = Literal["taken", "passed", "up", "down", "search"]
-"""What became of a key. `passed`: it is not for vim; `up`, `down`: a row, or through the history;
-`search`: through the history by words."""
+"""How a key was handled. `passed`: it is not a vim key; `up`, `down`: move by a row, or recall a
+prompt; `search`: search the history."""
 
 
 class _Insertion(Struct):
-    """What is being typed, until Esc makes it one change."""
+    """Text being typed in insert mode, which Esc combines into one change."""
 
     command: Command
     start_draft: Draft
     text_before: str
     text_after: str
     extent: int = 0
-    """How much was marked, for a change of what was marked."""
+    """Number of selected characters or lines, for a change of a selection."""
 
 
 class VimKeys:
@@ -62,7 +62,7 @@ class VimKeys:
         remaps: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Start in insert mode. `remaps`: two characters to `<Esc>`, others are ignored."""
+        """Start in insert mode. `remaps` maps two keys to `<Esc>`; other mappings are ignored."""
         self.mode = VimMode.INSERT
         self._buffer = buffer
         self._clock = clock
@@ -80,39 +80,39 @@ class VimKeys:
         self._column: int | None = None
         self._insertion: _Insertion | None = None
         self._last_change: tuple[Command, str, int] | None = None
-        """Command, the text typed after it, and how many characters or lines were marked."""
+        """Command, the text typed after it, and the number of selected characters or lines."""
 
     @property
     def pending(self) -> str:
-        """The keys of an unfinished command; for the screen."""
+        """The keys of an unfinished command, to be shown."""
         return self._pending
 
     @property
     def is_typing(self) -> bool:
-        """Whether letters are text."""
+        """Whether letters are typed as text."""
         return self.mode is VimMode.INSERT
 
     @property
     def selection(self) -> tuple[int, int] | None:
-        """Start and end of what is marked, the end not included; None outside visual mode."""
+        """Start and end (exclusive) of the selection; None outside visual mode."""
         if self.mode not in (VimMode.VISUAL, VimMode.VISUAL_LINE):
             return None
         span = self._operator_span()
         return span.start, span.end
 
     def reset(self) -> None:
-        """Begin a new prompt: insert mode, nothing unfinished; register and last change stay."""
+        """Reset for a new prompt: insert mode, no unfinished command; keeps the register."""
         self.mode = VimMode.INSERT
         self._pending = ""
         self._insertion = None
 
     def settle(self) -> None:
-        """Put the cursor on a character after something else moved it in normal mode."""
+        """Put the cursor on a character, after it was moved without vim in normal mode."""
         if self.mode is VimMode.NORMAL:
             self._move(on_line(self._buffer.text, self._buffer.cursor))
 
     def press(self, key: str, text: str) -> KeyUse:
-        """Take a key: its name, and what it types."""
+        """Handle a key: its name, and the text that it types."""
         if self.mode is VimMode.INSERT:
             return self._press_in_insert(key, text)
         is_idle = not self._pending and self.mode is VimMode.NORMAL
@@ -168,7 +168,7 @@ class VimKeys:
             self._move(left_of(buffer.text, buffer.cursor))
 
     def _typed_since(self, insertion: _Insertion) -> str:
-        """Return what was typed; empty when the cursor went elsewhere meanwhile."""
+        """Return the typed text; "" if text was changed elsewhere."""
         text, prefix, suffix = self._buffer.text, insertion.text_before, insertion.text_after
         is_whole = text.startswith(prefix) and text.endswith(suffix)
         return text[len(prefix) : len(text) - len(suffix)] if is_whole else ""
@@ -227,7 +227,7 @@ class VimKeys:
                 self._change(command)
 
     def _change(self, command: Command) -> bool:
-        """Do a command that edits; return whether it leaves insert mode open."""
+        """Perform an editing command; return whether insert mode is active now."""
         start_draft = self._buffer.begin_step()
         plain = _spelled_out(command)
         if plain.verb in _INSERTS:
@@ -279,7 +279,7 @@ class VimKeys:
                 operators.switch_case(self._buffer, span, CASES[verb[-1]])
 
     def _repeat(self, change: tuple[Command, str, int], count: int) -> None:
-        """Do the last change again, with what was typed in it."""
+        """Repeat the last change, with the text that was typed."""
         command, text, extent = change
         if count:
             command = Command(command.verb, count, command.target)
@@ -332,7 +332,7 @@ class VimKeys:
         buffer = self._buffer
         span = self._operator_span(whole_lines=command.verb in "XDSCY")
         text = buffer.text[span.start : span.end]
-        # At the end of the text a mark is empty; a repeat applies to the text there at that time.
+        # At the end of the text the selection is empty; a repeat still applies to a character.
         extent = max(1, text.count("\n") if span.is_linewise else len(text))
         start_draft = buffer.begin_step()
         self.mode = VimMode.NORMAL
@@ -368,7 +368,7 @@ class VimKeys:
         span = text_object(buffer.text, buffer.cursor, target[1], is_inner=target[0] == "i")
         if span is None or span[0] == span[1]:
             return
-        # Once more marks more: the range grows over what is marked already.
+        # An object extends the existing selection.
         self._anchor = min(span[0], self._anchor) if self._anchor < span[0] else span[0]
         self._move(left_of(buffer.text, span[1]))
 
@@ -396,7 +396,7 @@ class VimKeys:
             self._move(target.cursor)
 
     def _go_by_line(self, cursor: int) -> None:
-        """Preserve the column over shorter lines."""
+        """Move to the cursor's line, preserving the column across shorter lines."""
         text = self._buffer.text
         if self._column is None:
             self._column = self._buffer.cursor - line_start(text, self._buffer.cursor)
@@ -411,7 +411,7 @@ class VimKeys:
 
 
 def _spelled_out(command: Command) -> Command:
-    """Return a shorthand as operator and target: `D` is `d$`."""
+    """Return a shorthand as operator and target, such as `D` as `d$`."""
     expansion = _SHORT.get(command.verb)
     return command if expansion is None else Command(expansion[0], command.count, expansion[1])
 

@@ -1,4 +1,4 @@
-"""Where vim's motions lead: from a text and a cursor to another cursor. Pure."""
+"""Vim's motions, as functions from a text and a cursor to another cursor. Pure."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tui.text.graphemes import left_of, right_of
 
 
 class MotionTarget(Struct, frozen=True):
-    """Where a motion leads, and what an operator does with the way there."""
+    """The cursor after a motion, and how an operator applies to the range up to it."""
 
     cursor: int
     is_inclusive: bool = False
-    """Whether an operator takes the character under the target as well."""
+    """Whether an operator includes the character at the target."""
     is_linewise: bool = False
-    """Whether an operator takes whole lines."""
+    """Whether an operator applies to whole lines."""
 
 
 Motion = Callable[[str, int, int], MotionTarget]
-"""Text, cursor and count (at least 1) to a target; one that leads nowhere returns the cursor."""
+"""Takes text, cursor and count (at least 1); a motion that is not possible returns the cursor."""
 
 CharClass = Literal["space", "word", "sign"]
 
@@ -32,13 +32,13 @@ def line_start(text: str, cursor: int) -> int:
 
 
 def line_end(text: str, cursor: int) -> int:
-    """Return the end of the cursor's line: the place of its line break, or the end of the text."""
+    """Return the end of the cursor's line: the position of its line break, or the text's end."""
     end = text.find("\n", cursor)
     return len(text) if end < 0 else end
 
 
 def first_character(text: str, cursor: int) -> int:
-    """Return the first place of the cursor's line that is not a space."""
+    """Return the first position of the cursor's line that is not a space or tab."""
     start, end = line_start(text, cursor), line_end(text, cursor)
     while start < end and text[start] in " \t":
         start += 1
@@ -46,21 +46,21 @@ def first_character(text: str, cursor: int) -> int:
 
 
 def on_line(text: str, cursor: int) -> int:
-    """Return the cursor where normal mode has it: on a character, not behind the last one."""
+    """Return the cursor as normal mode requires it: on a character, not after the last one."""
     cursor = max(0, min(cursor, len(text)))
     is_behind = cursor == line_end(text, cursor) and cursor > line_start(text, cursor)
     return left_of(text, cursor) if is_behind else cursor
 
 
 def char_class(char: str, *, is_big: bool) -> CharClass:
-    """Return which kind of word a character belongs to; a big word is all that is not a space."""
+    """Return the class of a character; with `is_big` everything except spaces is a word."""
     if char.isspace():
         return "space"
     return "word" if is_big or char.isalnum() or char == "_" else "sign"
 
 
 def find_char(text: str, cursor: int, count: int, char: str, kind: str) -> int | None:
-    """Return where `f`, `F`, `t` or `T` leads on the line; None when it is not there."""
+    """Return the target of `f`, `F`, `t` or `T` in the line; None if there is none."""
     start, end = line_start(text, cursor), line_end(text, cursor)
     place = cursor
     for _ in range(count):
@@ -81,7 +81,7 @@ def find_char(text: str, cursor: int, count: int, char: str, kind: str) -> int |
 
 
 def line_at(text: str, number: int) -> int:
-    """Return the first character of a line, counted from 1; too large a number is the last."""
+    """Return the first non-blank of a line, counted from 1; at most that of the last line."""
     place = 0
     for _ in range(number - 1):
         following = text.find("\n", place)
@@ -130,7 +130,7 @@ def _word(*, is_big: bool) -> Motion:
                 cursor += 1
             while cursor < len(text) and text[cursor].isspace():
                 cursor += 1
-                # An empty line is a word.
+                # An empty line counts as a word.
                 if text[cursor - 1 : cursor + 1] == "\n\n":
                     break
         return MotionTarget(cursor)
@@ -186,7 +186,7 @@ def _word_end_back(*, is_big: bool) -> Motion:
                     cursor = max(0, cursor - (kind == "space"))
             else:
                 cursor = max(0, cursor - 1)
-            # An empty line is a word.
+            # An empty line counts as a word.
             while cursor and text[cursor].isspace() and text[cursor - 1 : cursor + 1] != "\n\n":
                 cursor -= 1
         return MotionTarget(cursor, is_inclusive=True)
@@ -273,4 +273,4 @@ MOTIONS: Final[Mapping[str, Motion]] = {
     "}": _paragraph(1),
     "%": _bracket,
 }
-"""Motions by their keys; `gg`, `G` and the finds are in `keys`, since they need more than this."""
+"""Motions by key; `gg`, `G` and finds are in `targets`, since they need other arguments."""

@@ -1,4 +1,4 @@
-"""Vim's text objects: the range that `iw`, `a"` or `i(` means around a cursor. Pure."""
+"""Vim's text objects: the range of `iw`, `a"` or `i(` around a cursor. Pure."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _OPENING = {
 
 
 def text_object(text: str, cursor: int, key: str, *, is_inner: bool) -> tuple[int, int] | None:
-    """Return start and end of an object, the end not included; None when there is none.
+    """Return start and end (exclusive) of an object; None if there is none.
 
-    `is_inner` leaves out the delimiters, or the spaces around a word.
+    `is_inner` excludes the delimiters, or the spaces around a word.
     """
     if key in "wW":
         return _word(text, cursor, is_big=key == "W", is_inner=is_inner)
@@ -42,7 +42,7 @@ def _word(text: str, cursor: int, *, is_big: bool, is_inner: bool) -> tuple[int,
     start, end = _run(text, cursor, low, high, is_big=is_big)
     if is_inner:
         return start, end
-    # The spaces behind belong to "a word", else those before it; for spaces, the word behind.
+    # "a word" includes the spaces after it, or else those before it; spaces, the word after them.
     if end < high and text[cursor].isspace() != text[end].isspace():
         return start, _run(text, end, low, high, is_big=is_big)[1]
     if start > low and text[start - 1].isspace():
@@ -83,9 +83,9 @@ def _inside(text: str, first: int, last: int, *, is_inner: bool) -> tuple[int, i
 def _bracket_object(text: str, cursor: int, pair: str, *, is_inner: bool) -> tuple[int, int] | None:
     opening, closing = pair[0], pair[1]
     depth = 0
-    # At the end of the text there is nothing under the cursor.
+    # At the end of the text there is no character at the cursor.
     start = min(cursor, len(text) - 1)
-    # A closing bracket under the cursor belongs to the pair that it closes.
+    # A closing bracket at the cursor belongs to the pair that it closes.
     if text[start : start + 1] == closing:
         start -= 1
     while start >= 0:

@@ -1,4 +1,4 @@
-"""What vim does to a part of the text: delete, change, copy, indent, join, switch case."""
+"""Vim's operators on a part of the text: delete, change, copy, indent, join, switch case."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ INDENT: Final = "  "
 
 
 class OperatorSpan(Struct, frozen=True):
-    """What an operator works on; whole lines reach from a line's start to the end of a line."""
+    """The range of an operator; if linewise, from the start of a line to the end of one."""
 
     start: int
     end: int
-    """Not included."""
+    """Exclusive."""
     is_linewise: bool = False
 
 
 def lines_span(text: str, first: int, last: int) -> OperatorSpan:
-    """Return the whole lines between two places, the line break of the last one included."""
+    """Return the whole lines between two positions, including the last one's line break."""
     low, high = min(first, last), max(first, last)
     return OperatorSpan(line_start(text, low), min(len(text), line_end(text, high) + 1), True)
 
 
 def delete(buffer: TextBuffer, span: OperatorSpan) -> VimRegister:
-    """Cut the span; return what was cut."""
+    """Cut the span and return it."""
     text = buffer.text
     register = copy_register(buffer, span.start, span.end, is_linewise=span.is_linewise)
     start = span.start
     if span.is_linewise and start and not text[start : span.end].endswith("\n"):
-        # The last line goes with the line break before it.
+        # The last line is deleted together with the line break before it.
         start -= 1
     buffer.put(start, span.end, DraftPiece(""))
     if span.is_linewise:
@@ -46,7 +46,7 @@ def delete(buffer: TextBuffer, span: OperatorSpan) -> VimRegister:
 
 
 def change(buffer: TextBuffer, span: OperatorSpan) -> VimRegister:
-    """Cut the span and leave the cursor for typing; of whole lines an empty one stays."""
+    """Cut the span and put the cursor there for typing; whole lines leave an empty line."""
     register = copy_register(buffer, span.start, span.end, is_linewise=span.is_linewise)
     end = span.end
     if span.is_linewise and buffer.text[span.start : end].endswith("\n"):
@@ -57,13 +57,13 @@ def change(buffer: TextBuffer, span: OperatorSpan) -> VimRegister:
 
 
 def yank(buffer: TextBuffer, span: OperatorSpan) -> VimRegister:
-    """Copy the span; the cursor goes to its start."""
+    """Copy the span; the cursor moves to its start."""
     buffer.move_to(span.start)
     return copy_register(buffer, span.start, span.end, is_linewise=span.is_linewise)
 
 
 def indent(buffer: TextBuffer, span: OperatorSpan, *, steps: int) -> None:
-    """Move the lines of a span right, or left for a negative number."""
+    """Indent the lines of a span by `steps`; a negative number reduces the indentation."""
 
     def shift_line(line: str) -> str:
         if steps > 0:
@@ -75,7 +75,7 @@ def indent(buffer: TextBuffer, span: OperatorSpan, *, steps: int) -> None:
 
 
 def join(buffer: TextBuffer, first: int, last: int) -> None:
-    """Make one line of those between two places, with one space between them."""
+    """Join the lines between two positions, with one space between them."""
     text = buffer.text
     start, end = line_start(text, first), line_end(text, last)
     if "\n" not in text[start:end] and end < len(text):
@@ -94,13 +94,13 @@ def join(buffer: TextBuffer, first: int, last: int) -> None:
 
 
 def switch_case(buffer: TextBuffer, span: OperatorSpan, change_text: Callable[[str], str]) -> None:
-    """Change upper and lower case of a span; the cursor goes to its start."""
+    """Apply a change of case to a span; the cursor moves to its start."""
     buffer.put(span.start, span.end, DraftPiece(change_text(buffer.text[span.start : span.end])))
     buffer.move_to(span.start)
 
 
 def replace(buffer: TextBuffer, char: str, times: int) -> None:
-    """Type a character over as many of the line's; nothing when there are fewer."""
+    """Replace `times` characters of the line with `char`; do nothing if there are fewer."""
     start, end = buffer.cursor, buffer.cursor
     for _ in range(times):
         if end >= line_end(buffer.text, start):
@@ -111,7 +111,7 @@ def replace(buffer: TextBuffer, char: str, times: int) -> None:
 
 
 def open_insert(buffer: TextBuffer, verb: str) -> None:
-    """Put the cursor where `i I a A o O` begin to type; the last two open a line."""
+    """Put the cursor where `i I a A o O` insert text; `o` and `O` open a line."""
     text, cursor = buffer.text, buffer.cursor
     match verb:
         case "a" if cursor < line_end(text, cursor):

@@ -1,4 +1,4 @@
-"""What vim's deletes and yanks store, and how it is put back."""
+"""The register of vim's deletes and yanks, and pasting it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tui.text.graphemes import left_of, right_of
 
 
 class VimRegister(Struct, frozen=True):
-    """Text cut or copied last."""
+    """The text that was cut or copied last."""
 
     piece: DraftPiece = field(default_factory=lambda: DraftPiece(""))
-    """Without the line break at its end, where it is whole lines."""
+    """The text; if linewise, without the line break at its end."""
     is_linewise: bool = False
 
 
 def copy_register(buffer: TextBuffer, start: int, end: int, *, is_linewise: bool) -> VimRegister:
-    """Return a part of the text as a register; whole lines lose their last line break."""
+    """Return a part of the text as a register; if linewise, without its last line break."""
     piece = buffer.piece(start, end)
     if is_linewise:
         piece = replace(piece, text=piece.text.removesuffix("\n"))
@@ -28,7 +28,7 @@ def copy_register(buffer: TextBuffer, start: int, end: int, *, is_linewise: bool
 
 
 def put_back(buffer: TextBuffer, register: VimRegister, count: int, *, goes_first: bool) -> None:
-    """Insert a register behind the cursor, or before it; whole lines become lines of their own."""
+    """Insert a register after the cursor, or before it with `goes_first`; whole lines as lines."""
     piece = register.piece
     if not piece.text and not register.is_linewise:
         return

@@ -1,4 +1,4 @@
-"""Where a command leads, and what part of the text its operator works on."""
+"""Resolves a command's target: where a motion leads, and the range of an operator."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tui.editing.vim.operators import OperatorSpan, lines_span
 from tui.text.graphemes import right_of
 
 _CHANGED_IF_EMPTY: Final = frozenset({"l", " ", "$", "w", "W", "0", "^", ";", ","})
-"""Motions of `c` that begin to type also where there is nothing to delete: on an empty line."""
+"""Motions with which `c` enters insert mode even if there is nothing to delete."""
 
 
 class Targets:
-    """Resolves targets; remembers the last `f`, `F`, `t` or `T` for `;` and `,`."""
+    """Resolves targets; stores the last `f`, `F`, `t` or `T` for `;` and `,`."""
 
     def __init__(self) -> None:
-        """Start without a find."""
+        """Start without a find to repeat."""
         self._find: tuple[str, str] | None = None
 
     def target(self, text: str, cursor: int, command: Command) -> MotionTarget | None:
-        """Return where a motion leads; None when it leads nowhere."""
+        """Return the target of a motion; None if it is not possible."""
         keys = command.target
         if keys[0] in FINDS:
             self._find = (keys[0], keys[1])
@@ -47,17 +47,17 @@ class Targets:
                 return MOTIONS[keys](text, cursor, command.times)
 
     def span(self, text: str, cursor: int, command: Command) -> OperatorSpan | None:
-        """Return what an operator works on; None when its target is not there."""
+        """Return the range of an operator; None if its target does not exist."""
         keys = command.target
         if keys == "line":
             last = MOTIONS["j"](text, cursor, command.count - 1) if command.count > 1 else None
             return lines_span(text, cursor, last.cursor if last else cursor)
         if keys[0] in "ia":
             span = text_object(text, cursor, keys[1], is_inner=keys[0] == "i")
-            # A paragraph is whole lines.
+            # A paragraph consists of whole lines.
             return OperatorSpan(*span, keys[1] == "p") if span is not None else None
         if command.verb == "c" and keys in {"w", "W"} and not text[cursor : cursor + 1].isspace():
-            # Changing a word leaves the space behind it.
+            # Changing a word keeps the space after it.
             end = MOTIONS["e" if keys == "w" else "E"](text, cursor - 1, command.times)
             return OperatorSpan(cursor, right_of(text, max(cursor, end.cursor)))
         target = self.target(text, cursor, command)
@@ -70,10 +70,10 @@ class Targets:
         if target.is_inclusive and high < len(text) and text[high] != "\n":
             high = right_of(text, high)
         if keys in {"w", "W"} and "\n" in text[low:high]:
-            # The last word of a line does not take the line break along.
+            # The last word of a line excludes the line break.
             high = max(line_end(text, low), low + len(text[low:high].rstrip()))
         if keys in {"{", "}"} and low < high == line_start(text, high):
-            # The line that the motion reaches stays; whole lines before it are cut as such.
+            # Exclude the line that the motion reaches; whole lines before it are linewise.
             high -= 1
             if low <= first_character(text, low):
                 return lines_span(text, low, high)
@@ -85,7 +85,7 @@ class Targets:
             return None
         kind, char = self._find
         kind = kind if command.target == ";" else kind.swapcase()
-        # From just before the character on to the next one, or it would stay for ever.
+        # Start at the adjacent character, or the repeat would find the same one again.
         start = cursor + {"t": 1, "T": -1}.get(kind, 0)
         return _find_target(text, start, kind, char, command.times)
 
