@@ -21,7 +21,7 @@ class LineEntry(GivesAnswer[str | None]):
     ) -> None:
         """`question` explains what to type, with an example; `hint` what Enter does.
 
-        `text` is in the field at first.
+        `text` is the initial content of the field.
         """
         # The user opened it, so keys typed now are meant for it.
         self.manners = Manners(is_guarded=False)
@@ -43,14 +43,14 @@ class LineEntry(GivesAnswer[str | None]):
             self._buffer.insert(text)
 
     def paste(self, text: str) -> None:
-        """Insert what was pasted, as one line."""
+        """Insert pasted text, as one line."""
         self._buffer.insert(" ".join(text.split()))
 
     def choose(self, choice: int) -> None:
         """Ignore clicks: there are no choices."""
 
     def view(self, width_cells: int) -> DialogView:
-        """Return the dialog at a width; of a long line, the part around the cursor is seen."""
+        """Return the dialog at a width; of a long line only the part around the cursor is shown."""
         width = max(1, width_cells - 6)
         visible_text, cursor_cells = self._visible(width - 1)
         field = row(*clip([(" ❯ ", Ink(Role.ACCENT)), (visible_text, TEXT)], width_cells - 1))
@@ -63,7 +63,7 @@ class LineEntry(GivesAnswer[str | None]):
         )
 
     def _visible(self, width: int) -> tuple[str, int]:
-        """Return the part of the line to show, and the cells before the cursor in it."""
+        """Return the visible part of the line, and the width before the cursor in cells."""
         draft = self._buffer.draft
         head, tail = (
             shown_line("".join(draft.chips[c].label if c in draft.chips else c for c in part))

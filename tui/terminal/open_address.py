@@ -15,9 +15,9 @@ _SCREENS: Final = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def open_address(url: str) -> bool:
-    """Open a web address; False where there is no browser to open it in, or for another address.
+    """Open a web address; False for any other address, or without a browser.
 
-    No shell sees the address, and nothing waits for the browser.
+    The address is not passed through a shell, and the call does not wait for the browser.
     """
     opener = _opener()
     if opener is None:

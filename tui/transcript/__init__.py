@@ -1,1 +1,1 @@
-"""The transcript: view data, layout, widget, search."""
+"""The transcript: view model, layout, widget, search."""

@@ -1,4 +1,4 @@
-"""One row for each agent: who, what it does now, what it used, how long."""
+"""One row for each agent: name, current activity, usage and duration."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tui.transcript.block_rows import short_count
 from tui.transcript.tool_card import duration
 
 if TYPE_CHECKING:
-    # The widget is there before the first agent: nothing of them is loaded for it.
+    # For annotations only: agents are imported with the first one.
     from agent.subagents.running_agent import RunningAgent
 
 STAYS_S: Final = 30.0
-"""How long one that failed or was stopped stays on the list."""
+"""How long an agent that failed or was stopped stays on the list."""
 MAX_ROWS: Final = 8
 _INKS: Final = {
     "waiting": MUTED,
@@ -37,14 +37,14 @@ _COLORS: Final = {
     "pink": Ink(Role.SHELL),
     "cyan": Ink(Role.MODE_PLAN),
 }
-"""Of definitions, as near as the theme has them."""
+"""Colors of agent definitions, as the most similar roles of the theme."""
 _WORDS: Final = {"asking": "needs you", "waiting": "waits for a slot"}
 
 
 def list_agents(agents: Sequence[RunningAgent]) -> list[RunningAgent]:
-    """Return those to show now: what runs, who needs the user first, and what failed just now.
+    """Return the agents to show: running and recently failed ones, those that ask the user first.
 
-    Those of a workflow are part of its row, unless they need the user.
+    Agents of a workflow are part of its row, unless they ask the user.
     """
     visible_agents = [
         agent
@@ -56,7 +56,7 @@ def list_agents(agents: Sequence[RunningAgent]) -> list[RunningAgent]:
 
 
 def agent_rows(agents: Sequence[RunningAgent], width_cells: int) -> list[Row]:
-    """Return the rows of the list; the last one counts those that have no room."""
+    """Return the rows of the list; the last one counts the agents that do not fit."""
     visible_agents = list_agents(agents)
     rows = [Row(_runs(agent, width_cells), is_copied=False) for agent in visible_agents[:MAX_ROWS]]
     if len(visible_agents) > MAX_ROWS:
@@ -78,14 +78,14 @@ def _runs(agent: RunningAgent, width_cells: int) -> tuple[Run, ...]:
 
 
 def doing_of(agent: RunningAgent) -> str:
-    """Return what an agent does, in words."""
+    """Return what an agent is doing, or its state."""
     if agent.state in _WORDS:
         return _WORDS[agent.state]
     return shown_line(agent.current or agent.task.description) if agent.is_running else agent.state
 
 
 def figures_of(agent: RunningAgent) -> str:
-    """Return what an agent used, and how long it works."""
+    """Return an agent's usage and duration."""
     use = agent.use
     parts = [f"{use.tool_count} tool{'' if use.tool_count == 1 else 's'}"]
     parts.append(f"{short_count(use.tokens)} tok")

@@ -1,4 +1,4 @@
-"""Rows of one transcript block, once per width: fixed, or growing while the answer streams."""
+"""The layout of a transcript block at one width: fixed, or growing while the answer streams."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class Layout(Protocol):
 
     @property
     def settled_rows(self) -> int:
-        """How many rows, from the first one on, stay as they are whatever follows."""
+        """Number of rows, from the first one, that will not change."""
         ...
 
     def row(self, line: int) -> Row:
-        """Return a row: the same object as before where nothing changed."""
+        """Return a row; the same object as before if nothing has changed."""
         ...
 
     def update(self, block: Block) -> bool:
-        """Take a newer state of the block; return whether this layout can show it."""
+        """Update to a newer state of the block; False if that needs a new layout."""
         ...
 
     def repaint(self) -> bool:
-        """Take colors that have become ready; return whether this layout can show them."""
+        """Apply highlighting that has become ready; False if that needs a new layout."""
         ...
 
 
@@ -55,7 +55,7 @@ class FixedLayout:
         level: ToolLevel = "short",
         images: InlineImages | None = None,
     ) -> None:
-        """Make all rows now."""
+        """Make all rows at once."""
         self._highlighter = highlighter
         highlighter.take_unready()
         self._rows = block_rows(
@@ -74,7 +74,7 @@ class FixedLayout:
 
     @property
     def settled_rows(self) -> int:
-        """None while code waits for its colors."""
+        """All rows, or 0 while code waits for highlighting."""
         return 0 if self._unready else len(self._rows)
 
     def row(self, line: int) -> Row:
@@ -82,11 +82,11 @@ class FixedLayout:
         return self._rows[line]
 
     def update(self, block: Block) -> bool:
-        """Return False: another state is another layout."""
+        """Return False: another state needs a new layout."""
         return False
 
     def repaint(self) -> bool:
-        """Return whether the colors are still the best there are."""
+        """Return False if highlighting has become ready, which needs a new layout."""
         return not self._highlighter.has_news(self._unready)
 
 
@@ -94,7 +94,7 @@ class AnswerLayout:
     """An answer in Markdown: rows of finished blocks are cached, the tail is rendered again."""
 
     def __init__(self, block: AssistantText, width_cells: int, *, highlighter: Highlighter) -> None:
-        """Take the text so far."""
+        """Lay out the text so far."""
         self._stream = MarkdownStream(width_cells - GUTTER_CELLS - 1, highlighter)
         self._finished_rows: list[Row] = []
         self._tail: list[Row] = []
@@ -109,7 +109,7 @@ class AnswerLayout:
 
     @property
     def settled_rows(self) -> int:
-        """Those of finished Markdown, as far as its code has its colors."""
+        """Number of rows of finished Markdown, up to the first code that waits for highlighting."""
         unready = self._stream.first_unready_row
         return len(self._finished_rows) if unready is None else unready
 
@@ -119,7 +119,7 @@ class AnswerLayout:
         return self._finished_rows[line] if line < count else self._tail[line - count]
 
     def update(self, block: Block) -> bool:
-        """Take text that was added at the end."""
+        """Lay out text that was added at the end; False if other text has changed."""
         if not isinstance(block, AssistantText) or len(block.text) < self._taken_chars:
             return False
         self._stream.feed(block.text[self._taken_chars :])
@@ -131,14 +131,14 @@ class AnswerLayout:
         return True
 
     def repaint(self) -> bool:
-        """Put new colors where there are any."""
+        """Replace rows whose highlighting has become ready."""
         for start, rows in self._stream.take_repainted():
             self._finished_rows[start : start + len(rows)] = indent_rows(rows, _GUTTER, _GUTTER)
         self._take_tail(self._stream.tail())
         return True
 
     def _take_tail(self, rows: list[Row]) -> None:
-        """Indent the rows that are new; most of a growing tail is the same objects as before."""
+        """Indent new rows only; most rows of a growing tail are the same objects as before."""
         old_rows = self._tail_source
         same_count = 0
         for old_row, now in zip(old_rows, rows, strict=False):

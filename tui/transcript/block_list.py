@@ -1,4 +1,4 @@
-"""The blocks of the transcript by position and by key, and where they changed last. Pure."""
+"""The blocks of the transcript by position and key, and the first changed one. Pure."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from tui.transcript.blocks import Block
 
 
 class BlockList:
-    """Blocks are frozen; a changed block is another object in its place."""
+    """A list of blocks, which are frozen: a changed block is replaced by another object."""
 
     def __init__(self) -> None:
         """Start empty."""
         self.blocks: list[Block] = []
         self._index: dict[str, int] = {}
-        """Positions, counted from the block that was the first when `_origin` was 0."""
+        """Positions by key, relative to the block that was the first when `_origin` was 0."""
         self._origin = 0
         self._uids: dict[str, list[str]] = {}
         self._counter = 0
@@ -22,18 +22,18 @@ class BlockList:
         self._added_before = 0
 
     def take_added_before(self) -> int:
-        """Return how many blocks came before all others since the last call."""
+        """Return the number of blocks that were added at the front since the last call."""
         count, self._added_before = self._added_before, 0
         return count
 
     def add_before(self, older: BlockList) -> None:
-        """Put the blocks of another list in front, with the messages they belong to.
+        """Add the blocks of another list at the front, with their messages.
 
-        What is here already stays: it is the newer state of the same thing.
+        Blocks whose key exists already are skipped: the existing ones are newer.
         """
         new = [block for block in older.blocks if block.key not in self._index]
         self.blocks[0:0] = new
-        # However much is here already, only what is new costs something.
+        # The cost depends only on the number of new blocks.
         self._origin += len(new)
         for position, block in enumerate(new):
             self._index[block.key] = position - self._origin
@@ -42,16 +42,16 @@ class BlockList:
         self._added_before += len(new)
         if self._first_changed is not None:
             self._first_changed += len(new)
-        # The gap above the block that was the first may be another one now.
+        # The gap before the former first block may change.
         self._mark(len(new))
 
     def take_first_changed(self) -> int | None:
-        """Return the index from which blocks differ since the last call; None if none does."""
+        """Return the index of the first block changed since the last call; None if none was."""
         first, self._first_changed = self._first_changed, None
         return first
 
     def clear(self) -> None:
-        """Forget every block; keys made from now on are new all the same."""
+        """Remove all blocks; keys made from now on are still new."""
         self.blocks.clear()
         self._index.clear()
         self._origin = 0
@@ -60,11 +60,11 @@ class BlockList:
         self._added_before = 0
 
     def __contains__(self, key: str) -> bool:
-        """Return whether there is a block of that key."""
+        """Return whether there is a block with this key."""
         return key in self._index
 
     def get(self, key: str) -> Block | None:
-        """Return the block of a key."""
+        """Return the block with this key; None without one."""
         position = self._index.get(key)
         return None if position is None else self.blocks[position + self._origin]
 
@@ -75,7 +75,7 @@ class BlockList:
         self._mark(len(self.blocks) - 1)
 
     def insert_after(self, key: str, block: Block) -> None:
-        """Add a block behind another one; at the end if there is no block of that key."""
+        """Add a block after the one with this key; at the end if there is none."""
         position = self._index.get(key, len(self.blocks) - 1 - self._origin) + 1 + self._origin
         if position == len(self.blocks):
             self.append(block)
@@ -85,23 +85,23 @@ class BlockList:
         self._mark(position)
 
     def append_if_new(self, block: Block) -> bool:
-        """Add a block unless its key is taken; return whether it was added."""
+        """Add a block unless its key exists; return whether it was added."""
         if block.key in self._index:
             return False
         self.append(block)
         return True
 
     def replace(self, block: Block) -> None:
-        """Put a block in the place of the one with its key."""
+        """Replace the block that has the same key."""
         self.put(self._index[block.key] + self._origin, block)
 
     def put(self, position: int, block: Block) -> None:
-        """Put a block in the place of another of the same key."""
+        """Replace the block at a position, which has the same key."""
         self.blocks[position] = block
         self._mark(position)
 
     def remove(self, keys: Collection[str]) -> None:
-        """Take blocks out; keys of no block are passed over."""
+        """Remove blocks; unknown keys are ignored."""
         positions = [self._index[key] + self._origin for key in keys if key in self._index]
         if not positions:
             return
@@ -109,14 +109,14 @@ class BlockList:
         self._number()
         self._mark(min(positions))
 
-    # Messages, and the blocks that are theirs
+    # Messages and their blocks
 
     def knows_message(self, uid: str) -> bool:
-        """Whether blocks of a message were remembered."""
+        """Whether blocks of a message were recorded."""
         return uid in self._uids
 
     def remember(self, uid: str, key: str) -> None:
-        """Note that a block belongs to a message."""
+        """Record that a block belongs to a message."""
         keys = self._uids.setdefault(uid, [])
         if key not in keys:
             keys.append(key)
@@ -126,7 +126,7 @@ class BlockList:
         return tuple(self._uids.get(uid, ()))
 
     def forget_message(self, uid: str) -> None:
-        """Take a message's blocks out."""
+        """Remove a message's blocks."""
         self.remove(set(self._uids.pop(uid, ())))
 
     # Keys
@@ -137,7 +137,7 @@ class BlockList:
         return f"{prefix}#{self._counter}"
 
     def unseen(self, key: str) -> str:
-        """Return the key, or a fresh one where it is taken."""
+        """Return the key, or a new one if it exists."""
         return self.fresh_key(key) if key in self._index else key
 
     def _number(self) -> None:

@@ -1,7 +1,7 @@
-"""Draw blocks of view data as rows: everything in the transcript that is not streaming Markdown.
+"""Draws blocks as rows: everything in the transcript except streaming Markdown.
 
-All share one gutter of three cells: the sign of the block, or nothing. Next: `tool_card`,
-`diff_view`, `markdown_stream`.
+All blocks share a gutter of three cells, which contains the block's sign or is empty. Next:
+`tool_card`, `diff_view`, `markdown_stream`.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def block_rows(
     highlighter: Highlighter,
     level: ToolLevel = "short",
 ) -> list[Row]:
-    """Return the rows of a block; `is_detailed` unfolds what is folded, `level` is for calls."""
+    """Return the rows of a block; `is_detailed` unfolds it, `level` is the detail of calls."""
     width = max(1, width_cells - GUTTER_CELLS - 1)
     match block:
         case UserMessage():
             return _user_message(block, width, is_detailed)
         case AssistantText():
-            # Drawn by `MarkdownStream`; this is its plain form, for callers without one.
+            # Usually drawn by `MarkdownStream`; this is the plain form.
             return indent_rows(wrap([(block.text, Ink())], width), _NO_SIGN, _NO_SIGN)
         case ThinkingText():
             return _thinking(block, width, is_detailed)
@@ -69,7 +69,7 @@ def block_rows(
             sign = "✗" if " failed" in block.detail else "✓"
             text = block.detail
             for hint in WAYS_BACK:
-                # They go before the line breaks.
+                # Leave out the hint if the line would wrap.
                 text = text.removesuffix(f" · {hint}") if text_width(text) > width else text
             return _sign_rows(sign, MUTED, wrap([(text, MUTED)], width))
         case EndLine():
@@ -79,7 +79,7 @@ def block_rows(
 
 
 def needs_gap(previous: Block | None, block: Block, *, is_detailed: bool) -> bool:
-    """Return whether a blank row separates the two; calls that show one line are not separated."""
+    """Return whether a blank row separates two blocks; calls of one line are not separated."""
     if previous is None or (isinstance(block, AssistantText) and block.continues):
         return False
     if isinstance(previous, UserMessage) and isinstance(block, ToolCard) and block.is_users:
@@ -120,14 +120,14 @@ def _user_message(block: UserMessage, width: int, is_detailed: bool) -> list[Row
 
 
 def _fold_prompt(text: str, width: int) -> list[Row]:
-    """Return the first rows of a prompt; the rest is not even wrapped, for a paste may be huge."""
+    """Return the first rows of a prompt; the rest is not wrapped, because it may be huge."""
     end = -1
     for _ in range(_PROMPT_FOLD_LINES + 1):
         end = text.find("\n", end + 1)
         if end < 0:
             end = len(text)
             break
-    # Characters that join take less than a cell each, hence the factor.
+    # Joining characters have less than a cell each, hence the factor.
     head = text[: min(end, _PROMPT_FOLD_LINES * width * 8)]
     rows = wrap([(head, Ink())], width)
     if len(rows) <= _PROMPT_FOLD_LINES and len(head) == len(text):
@@ -146,10 +146,10 @@ def _thinking(block: ThinkingText, width: int, is_detailed: bool) -> list[Row]:
     sign_ink = Ink(Role.MUTED, italic=True)
     head = "Thinking…" if block.is_streaming else "Thought"
     if not is_detailed:
-        # The newest line while it streams, the first one afterwards.
+        # The newest line during streaming, the first one after that.
         lines = [line for line in block.text.splitlines() if line.strip()]
         preview = (lines[-1] if block.is_streaming else lines[0]).strip() if lines else ""
-        # One line of Markdown, without the marks that are for laying it out.
+        # One line of Markdown, without its markup.
         preview = _MARKS.sub(r"\2", preview.lstrip("# ")[: 4 * width])
         runs = clip([(head, sign_ink), ("  ", FAINT), (preview, MUTED)], width)
         return _sign_rows("✻", MUTED, [row(*runs)])
@@ -158,7 +158,7 @@ def _thinking(block: ThinkingText, width: int, is_detailed: bool) -> list[Row]:
 
 
 _MARKS: Final = compile_late(r"(\*\*|`)(\S|\S.*?\S)\1")
-"""Bold text and code."""
+"""Markup of bold text and code."""
 
 
 def _hook(block: HookLine, width: int) -> list[Row]:
@@ -187,7 +187,7 @@ def _compaction(block: CompactionLine, width_cells: int, is_detailed: bool) -> l
     runs = clip([("  ─", FAINT), (f" {label}", MUTED)], width_cells - 2)
     char_count = sum(len(text) for text, _ in runs)
     line = Row((*runs, ("─" * max(0, width_cells - char_count - 2), FAINT)), is_copied=False)
-    # What was shortened is one sentence, a summary a page.
+    # The note about shortening is one sentence; a summary is a page long.
     if not block.summary or (block.means == "summary" and not is_detailed):
         return [line]
     body = wrap([(block.summary, MUTED)], width_cells - GUTTER_CELLS - 1)
@@ -216,7 +216,7 @@ _END_TEXTS: Final = {
 
 
 def short_count(number: int) -> str:
-    """Return a count as users read it: 950, 12.3k, 1.2M."""
+    """Return a count in short form: 950, 12.3k, 1.2M."""
     if number < 1000:
         return str(number)
     if number < 999_500:

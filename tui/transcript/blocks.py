@@ -1,4 +1,4 @@
-"""Frozen view data: the blocks of the transcript and the figures around it, without any drawing.
+"""Frozen view data: the blocks of the transcript and the figures of the status line; no drawing.
 
 Next: `tui.transcript.transcript_model`, which makes them from agent events;
 `tui.transcript.block_rows`, which draws them.
@@ -14,7 +14,7 @@ from msgspec import Struct
 from agent.display import Display
 
 if TYPE_CHECKING:
-    # The first frame shows nothing of these.
+    # For annotations only: the first frame does not need these.
     from agent.events import TerminalReason, Usage
     from permissions.decision import Decision
 
@@ -24,13 +24,13 @@ ToolState = Literal[
 """`writing`: the model is still writing the call; `asking`: it waits for the user."""
 
 USER_SHELL: Final = "shell"
-"""The turn of commands that the user ran with `!`."""
+"""Turn id of commands that the user runs with `!`."""
 
 PromptKind = Literal["prompt", "shell", "command"]
 
 
 class UserMessage(Struct, frozen=True):
-    """What the user sent."""
+    """A message of the user."""
 
     key: str
     text: str
@@ -40,17 +40,17 @@ class UserMessage(Struct, frozen=True):
 
 
 class AssistantText(Struct, frozen=True):
-    """Text of the answer, or a part of it; while it streams, `text` only ever grows at its end."""
+    """Text of the answer, or a part of it; during streaming, `text` only grows at its end."""
 
     key: str
     text: str
     is_streaming: bool
     continues: bool = False
-    """Whether it continues in the middle of what the block before shows."""
+    """Whether it continues a code block of the previous block."""
 
 
 class ThinkingText(Struct, frozen=True):
-    """One thinking block, shown folded."""
+    """A thinking block, shown folded."""
 
     key: str
     text: str
@@ -63,12 +63,12 @@ class AgentActivity(Struct, frozen=True):
     agent_id: str
     tool_count: int = 0
     last_line: str = ""
-    """Identifier of its latest call, or the end of what it wrote."""
+    """Identifier of its latest call, or the end of its text."""
     output_tokens: int = 0
 
 
 class ToolCard(Struct, frozen=True):
-    """One tool call from its first character to its result."""
+    """A tool call, from the start of its input to its result."""
 
     key: str
     """The tool_use id."""
@@ -77,11 +77,11 @@ class ToolCard(Struct, frozen=True):
     state: ToolState
     input: Mapping[str, Any]
     started_at_s: float
-    """Clock of the document when the call was dispatched (or announced)."""
+    """Time of the document's clock when the call was dispatched, or its input started."""
     output: str = ""
-    """The end of the live output, bounded."""
+    """The end of the live output, of limited length."""
     dropped_lines: int = 0
-    """Lines of live output before `output`."""
+    """Number of lines of live output before `output`."""
     result: str = ""
     display: Display | None = None
     elapsed_s: float = 0.0
@@ -92,7 +92,7 @@ class ToolCard(Struct, frozen=True):
 
 
 class NoticeLine(Struct, frozen=True):
-    """A line for the user alone."""
+    """A line for the user only, not for the model."""
 
     key: str
     level: Literal["info", "warning", "error"]
@@ -100,7 +100,7 @@ class NoticeLine(Struct, frozen=True):
 
 
 class HookLine(Struct, frozen=True):
-    """The messages of hooks; hooks without one leave no line."""
+    """The messages of hooks; hooks without messages have no line."""
 
     key: str
     event: str
@@ -109,7 +109,7 @@ class HookLine(Struct, frozen=True):
 
     @property
     def needs_heading(self) -> bool:
-        """Whether the notices do not name the event themselves."""
+        """Whether any notice lacks the event's name."""
         return not all(text.startswith(f"{self.event} hook") for text in self.notices)
 
 
@@ -123,7 +123,7 @@ class ErrorBlock(Struct, frozen=True):
 
 
 class CompactionLine(Struct, frozen=True):
-    """The model receives less of what is before this line."""
+    """A compaction: the model receives less of what is before this line."""
 
     key: str
     trigger: str
@@ -131,19 +131,19 @@ class CompactionLine(Struct, frozen=True):
     tokens_after: int
     summary: str
     remaining: int = 0
-    """Messages before this line that the model still has."""
+    """Number of messages before this line that the model still receives."""
     means: str = "summary"
-    """`summary`, or `shortening` where only old results were cut and old calls removed."""
+    """`summary`, or `shortening` if only old results were cut and old calls removed."""
 
 
 class EndLine(Struct, frozen=True):
-    """Why a prompt ended, where it was not simply done."""
+    """The line at the end of a turn: its facts, or why it ended."""
 
     key: str
     reason: TerminalReason
     detail: str
     has_changes: bool = False
-    """Whether files were changed, which a click shows."""
+    """Whether files were changed; a click then shows the changes."""
 
 
 Block = (
@@ -172,23 +172,23 @@ Phase = Literal["idle", "requesting", "thinking", "writing", "tools", "asking", 
 
 
 class Activity(Struct, frozen=True):
-    """What happens right now, for the line with the spinner."""
+    """The current activity, for the line with the spinner."""
 
     phase: Phase = "idle"
     started_at_s: float = 0.0
-    """When the prompt was taken up."""
+    """When the turn started."""
     output_tokens: int = 0
-    """Of this prompt; while a response streams, estimated from its characters."""
+    """Output tokens of this turn; during streaming, estimated from characters."""
     detail: str = ""
-    """The running tool."""
+    """Identifier of the running call."""
     retry: RetryCountdown | None = None
     hook: str = ""
-    """What hooks do that are waited for; empty where none is."""
+    """Description of running hooks that are waited for; "" if there are none."""
     hook_shown_from_s: float = 0.0
 
     @property
     def is_working(self) -> bool:
-        """Whether a prompt is being worked on."""
+        """Whether a turn runs."""
         return self.phase != "idle"
 
 
@@ -196,7 +196,7 @@ class Figures(Struct, frozen=True):
     """Numbers for the status line."""
 
     session_usage: Usage | None = None
-    """None before the first answer."""
+    """None before the first response."""
     cost_usd: float = 0.0
     context_tokens: int = 0
     context_window: int = 0

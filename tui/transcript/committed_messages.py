@@ -1,6 +1,6 @@
-"""Committed messages as blocks: what streamed is confirmed, what was never seen is shown.
+"""Shows committed messages as blocks: confirms streamed text, and adds text that did not stream.
 
-The second is a resumed conversation, or an endpoint that does not stream.
+The latter occurs in resumed conversations, and with endpoints that do not stream.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TASK_STATES: Final = frozenset({"pending", "in_progress", "completed"})
 
 
 def show_user_message(blocks: BlockList, message: Message) -> None:
-    """Add what the user sent, unless there is nothing to see in it; a command with its output."""
+    """Add a message of the user, unless it has nothing to show; a `!` command with its output."""
     text = message.text
     if not text.strip():
         return
@@ -55,9 +55,9 @@ def show_user_message(blocks: BlockList, message: Message) -> None:
 
 
 def show_answer(blocks: BlockList, message: Message, at_s: float, directory: str = "") -> str:
-    """Add the blocks of a model's message; return its last text, empty without one.
+    """Add the blocks of a model's message; return its last text, "" without one.
 
-    Paths in `directory` are shown as seen from it.
+    Paths in `directory` are shown relative to it.
     """
     last_text = ""
     for position, part in enumerate(message.content):
@@ -83,7 +83,7 @@ def show_answer(blocks: BlockList, message: Message, at_s: float, directory: str
 
 
 def name_calls(blocks: BlockList, message: Message, directory: str = "") -> None:
-    """Label the cards of calls that wait for their turn, or never get one."""
+    """Label the cards of calls that are not dispatched yet, or never will be."""
     for part in message.content:
         card = blocks.get(str(part.get("id")))
         tool_input = part.get("input")
@@ -94,7 +94,7 @@ def name_calls(blocks: BlockList, message: Message, directory: str = "") -> None
 
 
 def show_results(blocks: BlockList, message: Message) -> None:
-    """Put results on the cards of calls that have none yet."""
+    """Add results to the cards of calls that have none yet."""
     for part in message.content:
         if part.get("type") != "tool_result":
             continue
@@ -112,7 +112,7 @@ def show_results(blocks: BlockList, message: Message) -> None:
 
 
 def _tasks(card: ToolCard) -> TodoDisplay | None:
-    """Return the list that a call set, whose result is words for the model."""
+    """Return the task list of a call, whose result is only text for the model; None without one."""
     items = card.input.get("todos") if card.name == "TodoWrite" else None
     if not isinstance(items, list):
         return None
@@ -130,7 +130,7 @@ def _tasks(card: ToolCard) -> TodoDisplay | None:
 
 
 def _identifier(name: str, tool_input: dict[str, Any], directory: str) -> str:
-    """Return a card's line for a call whose dispatch was not seen (a resumed conversation)."""
+    """Return a card's label for a call without a dispatch event, as in resumed conversations."""
     for field in ("command", "file_path", "path", "pattern", "url", "description"):
         value = tool_input.get(field)
         if isinstance(value, str) and value:

@@ -1,7 +1,7 @@
-"""What lies before the conversation on the screen: read from the session's file, page by page.
+"""The earlier part of a resumed session, read from its file page by page.
 
-The end of a session is shown before its conversation is rebuilt, and the rest only as far as the
-user scrolls up. Next: `agent.session.archive.history_pages`.
+The end of the session is shown before its conversation is rebuilt; earlier pages are read only as
+the user scrolls up. Next: `agent.session.archive.history_pages`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _STATES: Final[Mapping[str, ToolState]] = {
 
 
 class EarlierPages:
-    """The pages of one session at a time."""
+    """Reads the pages of one session at a time."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class EarlierPages:
         start_worker: Callable[[Awaitable[None]], None],
         on_added: Callable[[], None],
     ) -> None:
-        """Nothing is read yet; `on_added` is called once there is more to show."""
+        """`on_added` is called after a page was added to the document; nothing is read yet."""
         self._document = document
         self._start_worker = start_worker
         self._on_added = on_added
@@ -55,11 +55,11 @@ class EarlierPages:
 
     @property
     def path(self) -> Path | None:
-        """The file whose end is shown; None where nothing is."""
+        """The file whose end is shown; None without one."""
         return self._pages.path if self._pages is not None else None
 
     async def open(self, path: Path) -> None:
-        """Show the end of a session."""
+        """Show the last page of a session."""
         from agent.session.archive.history_pages import SessionPages  # only a resume needs it
 
         self._pages = SessionPages(path)
@@ -76,12 +76,12 @@ class EarlierPages:
         return self._pages is not None and not self._pages.is_at_start and not self._is_broken
 
     def more(self) -> None:
-        """Show what came before, if there is anything; called while the user scrolls up."""
+        """Start to read the previous page, if there is one; called while the user scrolls up."""
         if self._pages is not None and self.has_more and not self._reading.locked():
             self._start_worker(self._read(self._pages))
 
     async def older(self) -> bool:
-        """Show the page before, if there is one; False where it cannot be read."""
+        """Read and show the previous page, if there is one; False if it cannot be read."""
         if self._pages is not None and self.has_more:
             await self._read(self._pages)
         return not self._is_broken
@@ -97,7 +97,7 @@ class EarlierPages:
                     _blocks_before, pages, self._document.directory
                 )
             except SessionError:
-                # The conversation itself reports the error in its file.
+                # Not reported here: rebuilding the conversation reports the error.
                 self._is_broken = True
                 return
             if pages is self._pages and page.items:
@@ -113,9 +113,9 @@ def _blocks_before(
 
 
 def past_blocks(page: HistoryPage, directory: str = "") -> tuple[BlockList, str]:
-    """Return the blocks of a page and the last answer in it, empty without one.
+    """Return the blocks of a page and its last answer, "" without one.
 
-    Paths in `folder` are shown as seen from it.
+    Paths in `directory` are shown relative to it.
     """
     from agent.messages import Message
     from agent.session.records import CompactionRecord, NoticeRecord
@@ -163,7 +163,7 @@ def _show_words(block_list: BlockList, message: Message) -> None:
 
 
 def _to_block(card: ToolCard, page: HistoryPage) -> Block:
-    """Return a card of a call that is over, as it was shown then."""
+    """Return the final block of a call, as it was shown in the session."""
     call = page.calls.get(card.key)
     if call is None:
         return replace(card, state="interrupted") if card.state == "running" else card
@@ -178,9 +178,9 @@ def _to_block(card: ToolCard, page: HistoryPage) -> Block:
 
 
 def _display_again(card: ToolCard) -> Display | None:
-    """Return what a call showed, as far as its input and its result still contain it.
+    """Return a call's display, as far as it can be restored from input and result.
 
-    With a command it is the end of the output that counts, here as while it ran.
+    As during the run, the end of a command's output is shown.
     """
     match card.name:
         case "Bash":

@@ -1,6 +1,6 @@
-"""Blocks as text to read elsewhere: Markdown as it came, who speaks before it, changes as patches.
+"""Converts blocks to text: Markdown unchanged, with the author's sign, and changes as patches.
 
-Pure, and without a layout: the longest conversation takes no longer than its texts.
+Pure. Nothing is laid out, so that it is fast for long conversations, too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TASKS: Final = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
 
 
 def transcript_text(blocks: Iterable[Block]) -> str:
-    """Return everything, blocks parted by a blank line; empty for no blocks."""
+    """Return the text of all blocks, separated by blank lines; "" without blocks."""
     text: list[str] = []
     for block in blocks:
         source = block_source(block).rstrip()
@@ -52,7 +52,7 @@ def transcript_text(blocks: Iterable[Block]) -> str:
 
 
 def block_source(block: Block) -> str:
-    """Return the full text of a block behind the sign of its author."""
+    """Return the full text of a block, after the sign of its author."""
     match block:
         case UserMessage():
             return _prompt(block)
@@ -126,7 +126,7 @@ def _outcome(card: ToolCard) -> str:
 
 
 def patch(display: DiffDisplay) -> str:
-    """Return a change as a unified diff that `git apply` and `patch` take."""
+    """Return a change as a unified diff for `git apply` or `patch`; "" without changes."""
     diff = diff_texts(display.old, display.new)
     if not diff.hunks:
         return ""

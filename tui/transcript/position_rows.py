@@ -1,4 +1,4 @@
-"""Where the reader is: scrollbar and hint while the end is out of view, and the pinned prompt."""
+"""Shows the scroll position: scrollbar and hint while the end is not visible; the pinned prompt."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tui.transcript.viewport import RowPosition, Viewport
 def with_position(
     rows: list[tuple[RowPosition | None, Row]], viewport: Viewport, width: int
 ) -> list[tuple[RowPosition | None, Row]]:
-    """Add scrollbar and hint, both only while the user reads further up."""
+    """Add scrollbar and hint, only while the user has scrolled up."""
     start, length = viewport.thumb(len(rows))
     for y in range(start, min(start + length, len(rows))):
         place, line = rows[y]
         runs = line.runs
         if runs and runs[-1][0].endswith(" "):
-            # Most rows that fill the width end so, and lose nothing that can be seen.
+            # Most full-width rows end with a space, which can be removed.
             runs = (*runs[:-1], (runs[-1][0][:-1], runs[-1][1]))
         runs = tuple(clip(runs, width - 1))
         filler = (" " * (width - 1 - runs_width(runs)), Ink(ground=line.fill))

@@ -1,4 +1,4 @@
-"""Rows with the searched words set apart. Pure."""
+"""Marks search hits in rows. Pure."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _CURRENT: Final = Ink(Role.ACCENT, bold=True, reverse=True)
 
 
 def row_with_hits(line: Row, needle: str, *, is_current: bool = False) -> Row:
-    """Return the row with each occurrence on the selection's ground; the same row without any.
+    """Return the row with each occurrence highlighted; the same row if there is none.
 
-    Those of the row that was gone to last stand out from the others. `needle` is casefolded. Text
-    that grows when it is casefolded shows no marks.
+    Hits of the current row are highlighted more strongly. `needle` is casefolded. Rows whose text
+    gets longer when casefolded are not marked.
     """
     text = line.text
     lower_text = text.casefold()

@@ -1,4 +1,4 @@
-"""A text block of an answer on the screen: one block per part, the last one growing."""
+"""A streaming text of the answer, as one block per part, of which the last one grows."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class StreamingAnswer:
 
     @property
     def whole(self) -> str:
-        """All of the text so far."""
+        """The whole text so far."""
         return self._parts.whole
 
     def grow(self, text: str) -> None:
-        """Add text at the end; a last character that may still grow waits for what follows."""
+        """Append text; a last grapheme cluster that may still grow is held back."""
         text = self._unsettled_text + text
         count = settled_length(text)
         text, self._unsettled_text = text[:count], text[count:]
@@ -44,7 +44,7 @@ class StreamingAnswer:
         self._put(self._parts.current, is_streaming=True)
 
     def finish(self) -> None:
-        """The text is complete."""
+        """Finish the last block, because the text is complete."""
         if self._unsettled_text:
             self._add(self._unsettled_text)
             self._unsettled_text = ""
@@ -66,7 +66,7 @@ class StreamingAnswer:
 
 
 def append_answer(blocks: BlockList, uid: str, key: str, text: str) -> None:
-    """Add a text that is complete."""
+    """Add the blocks of a complete text."""
     for number, part in enumerate(split_text(text)):
         own_key = part_key(key, number)
         blocks.remember(uid, own_key)
@@ -76,5 +76,5 @@ def append_answer(blocks: BlockList, uid: str, key: str, text: str) -> None:
 
 
 def part_key(key: str, number: int) -> str:
-    """Return the key of a part; the first has that of the whole."""
+    """Return the key of a part; the first part has the key of the whole."""
     return f"{key}/{number}" if number else key

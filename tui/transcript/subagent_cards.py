@@ -1,4 +1,4 @@
-"""Sub-agents on the screen: their work is summed up on the card of the call that started them."""
+"""Shows sub-agents: their activity is summarized on the card of the call that started them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 class SubagentCards:
-    """Folds the events of agents into the cards of the calls that they work for."""
+    """Applies the events of sub-agents to the cards of the calls that started them."""
 
     def __init__(self, blocks: BlockList) -> None:
-        """Take where the cards are."""
+        """`blocks` contains the cards."""
         self._blocks = blocks
 
     def apply(self, event: AgentEvent, agent_id: str) -> None:
-        """Fold an agent's event into its card; without a card it is not shown."""
-        # An agent's turn is named for its call.
+        """Apply an agent's event to its card; without a card it is ignored."""
+        # An agent's turn id is the id of its call.
         card = self._blocks.get(event.turn_id)
         if not isinstance(card, ToolCard):
             return
@@ -42,7 +42,7 @@ class SubagentCards:
             case "error":
                 agent = replace(agent, last_line=shown_line(event.message))
             case "message_committed":
-                return  # its calls and figures come with other events
+                return  # its calls and figures are in other events
             case _:
                 if card.agent is not None:
                     return

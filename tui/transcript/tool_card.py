@@ -1,4 +1,4 @@
-"""Draw one tool call: its fixed line, what it shows while it runs, and its result, folded."""
+"""Draws a tool call: its line, its output while it runs, and its result, folded."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from permissions.decision import Reason
 
 ToolLevel = Literal["line", "short", "full"]
-"""How much of a call is shown while the transcript is folded: its line alone, the start of its
-result, or all of it. What failed, was denied or waits is never only a line."""
+"""How much of a folded call is shown: only its line, the start of its result, or all of it. Calls
+that failed, were denied or wait show more than a line."""
 
 LIVE_LINES: Final = 5
-"""Last lines of output shown while a call runs."""
+"""Number of last lines of output that are shown while a call runs."""
 RESULT_LINES: Final = 4
 ANSWER_LINES: Final = 12
-"""Of what the user answered to questions; four have eight."""
+"""Maximum number of lines of the user's answers to questions; four answers have eight."""
 FAILED_LINES: Final = 10
 DIFF_ROWS: Final = 24
 _INDENT: Final = 3
@@ -52,7 +52,7 @@ _QUIET_STATES: Final = frozenset({"writing", "running", "ok"})
 _SLOW_S: Final = 1.0
 """Calls faster than this show no duration."""
 USER_TOOLS: Final = ("AskUserQuestion", "ExitPlanMode")
-"""It is the user who takes the time."""
+"""Tools that wait for the user, so that their duration is not shown."""
 
 
 def tool_card_rows(
@@ -63,7 +63,7 @@ def tool_card_rows(
     highlighter: Highlighter,
     level: ToolLevel = "short",
 ) -> list[Row]:
-    """Return the rows of a card; `is_detailed` shows the whole result, whatever the level."""
+    """Return the rows of a card; `is_detailed` shows the whole result regardless of the level."""
     width = max(1, width_cells - _INDENT - 1)
     is_detailed = is_detailed or level == "full" or card.is_users
     if level == "line" and not is_detailed and card.state in _QUIET_STATES:
@@ -95,18 +95,18 @@ def todo_rows(items: Sequence[TodoItem], width_cells: int) -> list[Row]:
 
 
 def _below_prompt(card: ToolCard, body: list[Row], width_cells: int) -> list[Row]:
-    """Return the rows of the user's own command, which stands right above as it was typed."""
+    """Return the rows of the user's `!` command without its line, which is the prompt above."""
     if not body:
         return _nest_rows([row(("running", MUTED), is_copied=False)])
     if outcome := _outcome_runs(card):
-        # At the right edge, where it does not look like output.
+        # At the right edge, so that it does not look like output.
         line = spread([], [*outcome, (" ", TEXT)], width_cells)
         body = [*body, Row(line, is_copied=False)]
     return body
 
 
 def _outcome_runs(card: ToolCard) -> list[Run]:
-    """Return counts of a change and the duration of a slow call."""
+    """Return the counts of a change and the duration of a slow call."""
     runs: list[Run] = []
     if isinstance(card.display, DiffDisplay) and card.state in ("ok", "running", "asking"):
         runs.extend(diff_counts(card.display))
@@ -133,7 +133,7 @@ def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
         title.append((f"  {count}", MUTED))
     right = _outcome_runs(card)
     sign: Run = (f" {_SIGN_CHARS[card.state]} ", sign_ink)
-    # What was refused is read before it is asked for in another way: nothing of it is cut.
+    # A denied command is shown completely, since users read it before they respond.
     if is_detailed or (card.state == "denied" and card.name == "Bash"):
         lines = wrap(title, width_cells - _INDENT - 1)
         return indent_rows(lines, (sign,), _BODY_REST)
@@ -144,9 +144,9 @@ def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
 
 
 def _file_address(card: ToolCard) -> str | None:
-    """Return the address of the file that a call is about, for terminals that open links.
+    """Return the address of a call's file, for terminals that open links; None without one.
 
-    The line is its fragment, as in the links that ripgrep writes.
+    The fragment is the line number, as in ripgrep's links.
     """
     path = card.input.get("file_path")
     if not isinstance(path, str) or not path.startswith("/"):
@@ -158,7 +158,7 @@ def _file_address(card: ToolCard) -> str | None:
 
 
 def _progress(items: Sequence[TodoItem]) -> str:
-    """Return a task list in a line: how much is done, and what is next."""
+    """Return a task list as one line: the progress, and the current item."""
     done_count = sum(item.status == "completed" for item in items)
     current = next((item for item in items if item.status == "in_progress"), None)
     suffix = f" · {current.active_form or current.content}" if current is not None else ""
@@ -166,7 +166,7 @@ def _progress(items: Sequence[TodoItem]) -> str:
 
 
 def _failure(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
-    # What the user declined is reported to the model in other words.
+    # For declined questions the result is text for the model.
     if card.result.startswith(UNANSWERED):
         return [row(("You declined to answer", Ink(Role.WARNING)))]
     if card.result.startswith(PLAN_REJECTED):
@@ -176,7 +176,7 @@ def _failure(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
     limit = None if is_detailed else FAILED_LINES
     is_command = isinstance(card.display, CommandDisplay)
     breaks = chop if is_command else wrap
-    # What the model can do about it is of no use here.
+    # Advice for the model is not shown.
     text = card.display.text if isinstance(card.display, TextDisplay) else card.result
     return _text(text, Ink(Role.ERROR), width, limit, from_end=is_command, breaks=breaks)
 
@@ -209,7 +209,7 @@ def _body(
 
 
 def _command(display: CommandDisplay, width: int, limit: int | None) -> list[Row]:
-    # Of a command in the background, its note for the user.
+    # A background command has a note for the user instead of output.
     breaks = wrap if display.background_id else chop
     rows = _text(display.output, MUTED, width, limit, from_end=True, breaks=breaks)
     if display.background_id:
@@ -247,7 +247,7 @@ def _result(
 
 
 def _plan(text: str, width: int, limit: int | None, highlighter: Highlighter) -> list[Row]:
-    """Return a plan as its dialog showed it, or its first rows and a count of the rest."""
+    """Return a plan as in its dialog; with `limit`, its first rows and a count of the rest."""
     rows = markdown_rows(text, width, highlighter, is_final=True)
     if limit is None or len(rows) <= limit + 1:
         return rows
@@ -256,23 +256,23 @@ def _plan(text: str, width: int, limit: int | None, highlighter: Highlighter) ->
 
 
 def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:
-    """Return the first lines of a text result; of what is only counted, what was not searched."""
+    """Return the first lines of a text result; if only its size is shown, what was not searched."""
     if limit is not None and is_sized(name):
         return _text(hidden_part(text), MUTED, width, limit, breaks=wrap)
     if name == "AskUserQuestion":
-        # What comes before the answers is written for the model.
+        # The text before the answers is for the model.
         head, gap, answers = text.partition("\n\n")
         text = answers if gap and "→" not in head else text
     if name == "AskUserQuestion" and limit is not None:
         limit = ANSWER_LINES
-    # Results of our own tools are sentences; those of others may not be.
+    # Results of built-in tools are sentences; those of MCP servers may not be.
     breaks = chop if name.startswith("mcp__") else wrap
     rows = _text(text, MUTED, width, limit, breaks=breaks)
     return rows or [row(("no output", MUTED), is_copied=False)]
 
 
 def _count(card: ToolCard) -> str:
-    """Return how much a call found, or how many tests it ran; empty for others."""
+    """Return the size of a call's result, or its number of tests; "" for other calls."""
     if isinstance(card.display, CommandDisplay) and card.state in ("ok", "failed"):
         tests = count_tests(card.display.output)
         return tests.text if tests is not None else ""
@@ -293,7 +293,7 @@ def _denial_rows(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
     if is_outside:
         text = f"Blocked: {reason}. Allow a folder with /add-dir."
     if decision is not None and decision.source is DecisionSource.USER:
-        # The reason is written for the model.
+        # The reason is text for the model.
         text = "Denied by you"
     elif card.result.startswith(DECLINED):
         text, feedback = "Denied by you", comment_in(card.result)
@@ -309,7 +309,7 @@ def _is_write_outside(reason: Reason, message: str) -> bool:
 
 
 def _comment(card: ToolCard, width: int) -> list[Row]:
-    """Return the user's comment to the model from when they allowed the call."""
+    """Return the user's comment for the model on allowing the call."""
     feedback = card.decision.feedback if card.decision else None
     if not feedback:
         return []
@@ -331,7 +331,7 @@ def _live_rows(card: ToolCard, width: int) -> list[Row]:
     output = card.output.rstrip("\n")
     if not output:
         return []
-    # Only the end is ever shown: a long line is cut before it is measured.
+    # Only the end is shown: long lines are cut before they are measured.
     lines = output.rsplit("\n", LIVE_LINES + 1)
     hidden = card.dropped_lines
     if len(lines) > LIVE_LINES:
@@ -344,7 +344,7 @@ def _live_rows(card: ToolCard, width: int) -> list[Row]:
 
 
 def _few_rows(rows: list[Row], ink: Ink) -> list[Row]:
-    """Return at most three rows of one line; the last ends in an ellipsis where one was cut."""
+    """Return at most three rows of a line; if any are left out, the last ends with an ellipsis."""
     if len(rows) <= 3:
         return rows
     return [*rows[:2], Row(((rows[2].text[:-1] + "…", ink),), joint="")]
@@ -361,7 +361,7 @@ def _text(
 ) -> list[Row]:
     """Return the first (or last) lines of a text and a count of the rest; all without a limit.
 
-    `breaks` makes rows of a line: `chop` for output, `wrap` for sentences of our own.
+    `breaks` makes rows of a line: `chop` for output, `wrap` for sentences.
     """
     lines = text.strip("\n").split("\n") if text.strip() else []
     hidden = 0
@@ -390,7 +390,7 @@ def _nest_rows(rows: list[Row]) -> list[Row]:
 
 
 def _join_nested(first: list[Row], rest: list[Row]) -> list[Row]:
-    """Return nested rows in one: the sign of the second part goes."""
+    """Return two lists of nested rows as one, without the sign of the second."""
     if first and rest and rest[0].runs[:1] == _BODY_FIRST:
         rest = [replace(rest[0], runs=(*_BODY_REST, *rest[0].runs[1:])), *rest[1:]]
     return [*first, *rest]
@@ -403,12 +403,12 @@ def _fit_row(line: Row, width_cells: int) -> Row:
 
 
 def _last_state(line: str) -> str:
-    """Return what a terminal would show of a line that was overwritten by carriage returns."""
+    """Return what a terminal would show of a line that carriage returns overwrite."""
     return line.rstrip("\r").rsplit("\r", 1)[-1] if "\r" in line else line
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as users read it: 4.2 s, 35 s, 2 m 05 s, 1 h 02 m."""
+    """Return a duration as text: 4.2 s, 35 s, 2 m 05 s, 1 h 02 m."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     whole = int(seconds)
@@ -428,7 +428,7 @@ def _display_name(name: str) -> str:
 
 
 _WORDS: Final = {"AskUserQuestion": "Question", "ExitPlanMode": "Plan", "TodoWrite": "Tasks"}
-"""What a user calls the tools whose names only a model needs."""
+"""Names for users, of tools whose names are meant for models."""
 _SIGN_CHARS: Final[dict[ToolState, str]] = {
     "writing": "○",
     "running": "●",

@@ -1,4 +1,4 @@
-"""The cards of tool calls: what each shows from the first words of its input to its result."""
+"""The cards of tool calls, updated from the start of their input to their result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tui.transcript.block_list import BlockList
 from tui.transcript.blocks import USER_SHELL, ToolCard
 
 if TYPE_CHECKING:
-    # To make the events' classes takes longer than a frame, and the first frame shows none.
+    # Creating the event classes takes longer than a frame, and the first frame needs none.
     from agent.events import (
         PermissionRequested,
         PermissionResolved,
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from permissions.decision import Decision
 
 LIVE_OUTPUT_CHARS: Final = 16_000
-"""How much of a running call's output is stored for the screen; the result has the rest."""
+"""Maximum length of a running call's output that is stored for the screen."""
 
 
 class ToolCards:
-    """Folds the events of calls into their cards, which are blocks of the list."""
+    """Applies the events of calls to their cards, which are blocks of the list."""
 
     def __init__(self, blocks: BlockList) -> None:
-        """The list is the transcript's."""
+        """`blocks` is the transcript's list."""
         self._list = blocks
         self._cleaners: dict[str, Sanitizer] = {}
-        """By call: a control sequence may span several pieces of output."""
+        """Sanitizers by call id: a control sequence may span several pieces of output."""
 
     def begin(self, event: ToolInputDelta, at_s: float) -> None:
         """Show a call whose input is still being written."""
@@ -63,7 +63,7 @@ class ToolCards:
             self._list.append_if_new(card)
 
     def grow_output(self, event: ToolProgress) -> None:
-        """Add to what a running call has printed."""
+        """Append output of a running call."""
         card = self._list.get(event.tool_use_id)
         if not isinstance(card, ToolCard):
             return
@@ -78,7 +78,7 @@ class ToolCards:
         self._list.replace(replace(card, output=output, dropped_lines=dropped_count))
 
     def finish(self, event: ToolResult, at_s: float) -> bool:
-        """Show a result; False where the call cannot be shown any more."""
+        """Show a result; False if there is no card for the call."""
         card = self._list.get(event.tool_use_id)
         if not isinstance(card, ToolCard):
             identifier = shown_line(event.identifier or event.name)
@@ -106,7 +106,7 @@ class ToolCards:
             self._list.replace(replace(card, state="asking", display=shown_display(event.display)))
 
     def resolve(self, event: PermissionResolved, ground_of: Callable[[Decision], str]) -> None:
-        """Show what was decided; a denial by a rule with its ground as users name it."""
+        """Show a decision; for a denial by a rule, with the reason from `ground_of`."""
         card = self._list.get(event.tool_use_id)
         if not isinstance(card, ToolCard):
             return
@@ -117,5 +117,5 @@ class ToolCards:
         self._list.replace(replace(card, decision=decision, state=state))
 
     def stop(self) -> None:
-        """No call runs any more."""
+        """Forget the state of running calls, because the turn has ended."""
         self._cleaners.clear()

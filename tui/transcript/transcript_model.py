@@ -1,7 +1,7 @@
-"""Fold agent events into frozen view data: pure, without a clock, a terminal or a toolkit.
+"""Applies agent events to frozen view data: pure, independent of clock, terminal and Textual.
 
 `TranscriptModel.apply` is total (any event in any order) and deterministic: the same events at the
-same times give the same blocks. Time comes in as a number. Source: streaming-and-events, "The
+same times give the same blocks. Times are passed as numbers. Source: streaming-and-events, "The
 Output Rendering Model".
 """
 
@@ -41,7 +41,7 @@ from tui.transcript.tool_cards import ToolCards
 from tui.transcript.turn_facts import TurnFacts
 
 if TYPE_CHECKING:
-    # To make the events' classes takes longer than a frame, and the first frame shows none.
+    # Creating the event classes takes longer than a frame, and the first frame needs none.
     from agent.events import (
         AgentEvent,
         Compacted,
@@ -60,14 +60,14 @@ if TYPE_CHECKING:
 _CHARS_PER_TOKEN: Final = 4
 _HOOK_UNNAMED_S: Final = 1.0
 _QUIET_ENDS: Final = frozenset({"completed", "error", "prompt_too_long"})
-"""Ends that need no line: done, or reported by the `ErrorEvent` before them."""
+"""Reasons for an end that need no line: completed, or reported by an `ErrorEvent` before."""
 
 
 class TranscriptModel:
-    """The transcript as data. Blocks are frozen; a changed block is another object in its place."""
+    """The transcript as data. Blocks are frozen: a changed block is replaced by another object."""
 
     def __init__(self, directory: str = "", home: str = "") -> None:
-        """Start empty; `home` is written `~`."""
+        """Start empty; `home` is shown as `~`."""
         self._home = home
         self.activity = Activity()
         self.figures = Figures()
@@ -75,7 +75,7 @@ class TranscriptModel:
         self.last_answer = ""
         """Text of the latest finished answer; empty before the first."""
         self.directory = directory
-        """The conversation's, as calls name it; what waits is shown as seen from it."""
+        """The conversation's working directory; paths are shown relative to it."""
         self._list = BlockList()
         self._agents = SubagentCards(self._list)
         self._calls = ToolCards(self._list)
@@ -85,7 +85,7 @@ class TranscriptModel:
         self._finished_tokens = 0
         self._facts = TurnFacts()
         self._last_end: tuple[str, float, float] | None = None
-        """The key of the line at a turn's end, and what else its text is made from."""
+        """Key of the line at the last turn's end, and the numbers in its text."""
 
     @property
     def blocks(self) -> list[Block]:
@@ -93,11 +93,11 @@ class TranscriptModel:
         return self._list.blocks
 
     def take_first_changed(self) -> int | None:
-        """Return the index from which blocks differ since the last call; None if none does."""
+        """Return the index of the first block changed since the last call; None if none was."""
         return self._list.take_first_changed()
 
     def add_prompt(self, text: str, *, kind: PromptKind = "prompt", at_s: float) -> None:
-        """Show what the user sent before the conversation has confirmed it."""
+        """Show a message of the user before the conversation has committed it."""
         key = self._list.fresh_key("prompt")
         if kind == "prompt":
             self._pending_prompts.append(key)
@@ -110,7 +110,7 @@ class TranscriptModel:
             self.activity = Activity("requesting", at_s)
 
     def add_notice(self, level: str, text: str) -> None:
-        """Add a line of the screen's own."""
+        """Add a message of the program."""
         match level:
             case "warning" | "error":
                 self._list.append(NoticeLine(self._list.fresh_key("notice"), level, text))
@@ -123,21 +123,21 @@ class TranscriptModel:
         return isinstance(card, ToolCard) and card.state == "asking"
 
     def clear(self) -> None:
-        """Forget every block, and how full the window is; other figures and todos stay."""
+        """Remove all blocks and reset the context's size; other figures and todos stay."""
         self.figures = replace(self.figures, context_tokens=0)
         self._list.clear()
         self._answers.clear()
         self._pending_prompts.clear()
 
     def start_over(self) -> None:
-        """Forget all of this conversation: another one takes its place."""
+        """Reset everything, because another conversation replaces this one."""
         self.clear()
         self.figures = Figures()
         self.todos = ()
         self.last_answer = ""
 
     def stop(self) -> None:
-        """The run has ended, with or without its `Terminal`: nothing moves any more."""
+        """End all activity, because the turn has ended, with or without a `Terminal` event."""
         self.activity = Activity()
         self._cleaners.clear()
         self._calls.stop()
@@ -155,11 +155,11 @@ class TranscriptModel:
                     pass
 
     def take_added_before(self) -> int:
-        """Return how many blocks came before all others since the last call."""
+        """Return the number of blocks that were added at the front since the last call."""
         return self._list.take_added_before()
 
     def add_past(self, older: BlockList, last_answer: str = "") -> None:
-        """Show what happened before everything that is shown."""
+        """Add earlier blocks at the front."""
         self._list.add_before(older)
         self.last_answer = self.last_answer or last_answer
 
@@ -170,12 +170,12 @@ class TranscriptModel:
         self.activity = Activity()
 
     def apply(self, event: AgentEvent, *, at_s: float) -> None:
-        """Fold one event in; `at_s` is the reading of the screen's monotonic clock."""
+        """Apply an event; `at_s` is the time of the screen's monotonic clock."""
         if waited_s := self._facts.end_wait(event, at_s):
-            # The time that is shown is what the program worked.
+            # The displayed time excludes waits for the user.
             started_at_s = self.activity.started_at_s + waited_s
             self.activity = replace(self.activity, started_at_s=started_at_s)
-        # Every hook's failure is reported: one that protects something may have failed.
+        # Failures of sub-agents' hooks are shown, too: a hook may protect something.
         if event.agent_id is not None and event.type != "hook_finished":
             self._agents.apply(event, event.agent_id)
             return
@@ -303,7 +303,7 @@ class TranscriptModel:
         return EndLine(key, "completed", text, self._facts.has_changes)
 
     def take_back(self, tool_use_ids: Iterable[str]) -> None:
-        """Count changes no longer that the user undid, also where their turn has ended."""
+        """Do not count changes that the user undid, also after their turn has ended."""
         if self._facts.take_back(tool_use_ids) and self._last_end is not None:
             line = self._end_line(*self._last_end)
             if line.detail:
@@ -340,7 +340,7 @@ class TranscriptModel:
             self._list.append(ThinkingText(key, text, is_streaming=True))
 
     def _clean_text(self, key: str, text: str) -> str:
-        """Return the text as it may be shown; a control sequence may span several deltas."""
+        """Return the sanitized text; a control sequence may span several deltas."""
         return self._cleaners.setdefault(key, Sanitizer()).feed(text)
 
     def _settle(self, uid: str) -> None:
@@ -356,7 +356,7 @@ class TranscriptModel:
     # Committed messages
 
     def _commit(self, message: Message, at_s: float) -> None:
-        # With the first message, not with the first frame.
+        # Imported with the first message, not with the first frame.
         from tui.transcript.committed_messages import (
             name_calls,
             show_answer,
@@ -393,7 +393,7 @@ class TranscriptModel:
             self.todos = display.items if isinstance(display, TodoDisplay) else ()
 
     def ground_of(self, decision: Decision) -> str:
-        """Return why it was decided so, places of rules named as users do."""
+        """Return the reason of a decision, with files of rules as relative paths."""
         from permissions.explain.explain_decision import (  # with the first denial by a rule
             place_relative,
             reason_text,

@@ -1,8 +1,8 @@
-"""The transcript: one widget that paints the visible rows of all blocks and nothing else.
+"""The transcript: one widget that paints only the visible rows of all blocks.
 
-It scrolls by itself (no virtual size, so that growing text never causes a layout of the screen),
-follows the end until the user scrolls up, and copies logical lines, without gutters and wraps.
-Next: `viewport` (what is visible), `selecting` (what is marked).
+It scrolls by itself, without a virtual size, so that growing text never causes a layout of the
+screen. It follows the end until the user scrolls up, and copies logical lines, without gutters and
+wraps. Next: `viewport` (what is visible), `selecting` (selections).
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class TranscriptWidget(Listens, DrawsRows):
     """
 
     class Copied(Message):
-        """The user marked text; it is on the clipboard."""
+        """The user has selected text, which was copied to the clipboard."""
 
         def __init__(self, text: str) -> None:
-            """Carry the text."""
+            """`text` is the copied text."""
             self.text = text
             super().__init__()
 
@@ -67,11 +67,11 @@ class TranscriptWidget(Listens, DrawsRows):
         self._painted_rows: list[tuple[RowPosition | None, Row]] = []
         self._painted_size = (0, 0)
         self.added_before = 0
-        """How many blocks ever came before those that were there: places move by as many."""
+        """Total number of blocks that were added at the front, by which positions have moved."""
         self.changes_pressed: Callable[[], object] = lambda: None
-        """Called at a click on the line that names the changes of a turn."""
+        """Called when the line with a turn's changes is clicked."""
         self.near_start: Callable[[], None] = lambda: None
-        """Called while a block near the first one is visible: there may be more."""
+        """Called while a block near the first one is visible, to load earlier ones."""
         self._strips = StripCache()
         self.marker = TranscriptMarker(self, partial(_copy, self), partial(_press, self))
         self._needle = ""
@@ -80,24 +80,24 @@ class TranscriptWidget(Listens, DrawsRows):
         self._reading_cells = 0
         self._pins_prompt = False
         self.inline: InlineTranscript | None = None
-        """Takes rows that are finished, in the inline mode."""
+        """Takes finished rows, in the inline mode; otherwise None."""
 
     @property
     def palette(self) -> Palette:
         """The app's palette."""
         return cast("PaletteHost", self.app).palette
 
-    # What is shown
+    # Content
 
     def set_header(self, rows: Sequence[Row]) -> None:
-        """Show rows while there are no blocks yet."""
+        """Set the rows that are shown while there are no blocks."""
         self._header = rows
         if self.inline is not None:
             self.inline.set_header(rows)
         self.update_rows()
 
     def show(self, first: int, blocks: Sequence[Block]) -> None:
-        """Take the blocks; those before `first` are as they were."""
+        """Show the blocks; those before `first` are unchanged."""
         self.viewport.replace_from(first, blocks)
         if self.inline is not None:
             self.inline.scrollback.replaced_from(first)
@@ -107,7 +107,7 @@ class TranscriptWidget(Listens, DrawsRows):
         self.update_rows()
 
     def add_before(self, blocks: Sequence[Block]) -> None:
-        """Take blocks that come before all others; the rows in view stay where they are."""
+        """Add blocks at the front; visible rows do not move."""
         self.marker.selection = None
         if self._hit is not None:
             self._hit = RowPosition(self._hit.block + len(blocks), self._hit.line)
@@ -123,45 +123,45 @@ class TranscriptWidget(Listens, DrawsRows):
         self.update_rows()
 
     def set_reading(self, width_cells: int, *, pins_prompt: bool) -> None:
-        """Take how wide text may be, 0 for the whole width, and whether the prompt stays in view
+        """Set the maximum width of text (0: the whole width), and whether the prompt stays visible
         while its answer is scrolled."""
         self._reading_cells, self._pins_prompt = width_cells, pins_prompt
         self._painted_size = (0, 0)
         self.update_rows()
 
     def toggle_focus(self) -> bool:
-        """Show calls by their line alone, or more of them again; whether it is so now."""
+        """Switch between one line per call and more detail; return whether it is one line now."""
         is_focused = self.viewport.base_level == "short"
         self.viewport.set_base_level("line" if is_focused else "short")
         self.update_rows()
         return is_focused
 
     def set_levels(self, levels: Mapping[str, ToolLevel]) -> None:
-        """Take how much is shown of the calls of each tool while they are folded."""
+        """Set the level of detail of folded calls, by tool."""
         self.viewport.set_levels(levels)
         self.update_rows()
 
     def highlights_ready(self) -> None:
-        """Paint again what was shown without colors."""
+        """Repaint blocks whose highlighting has become ready."""
         self.viewport.refresh_highlights()
         self.update_rows()
 
     def code_changed(self) -> None:
-        """Show code as the highlighter has it now."""
+        """Lay out everything again, because the highlighter or widths have changed."""
         self.viewport.remake()
         self.update_rows()
 
     def palette_changed(self) -> None:
-        """Paint everything in the new colors."""
+        """Repaint everything in the new colors."""
         self._painted_rows = []
         self.update_rows()
 
     def update_rows(self) -> None:
-        """Paint the rows that differ from what was painted."""
+        """Repaint the rows that differ from the painted ones."""
         if not self.is_mounted:
             return
         if self.inline is not None and self.inline.fit_height(self.app.size.height):
-            # The layout paints everything.
+            # The pending layout paints everything.
             self._painted_rows = []
             self.refresh()
             return
@@ -176,25 +176,25 @@ class TranscriptWidget(Listens, DrawsRows):
         if not old_rows or not now:
             self.refresh()
             return
-        # Rows that are there no more, or not yet, are blank.
+        # Missing rows on either side are blank.
         pairs = zip_longest(old_rows, now, fillvalue=(None, BLANK))
         changed_rows = [
             y for y, (old, new) in enumerate(pairs) if old[1] is not new[1] and old[1] != new[1]
         ]
         if self.inline is not None and old_rows[0][0] != now[0][0]:
-            # Equal or not, it is another row, before which rows may be finished.
+            # The first row is another one, even if it looks the same: rows before it may be final.
             changed_rows = sorted({0, *changed_rows})
         self.repaint_rows(changed_rows)
 
     # Scrolling
 
     def scroll_rows(self, rows: int) -> None:
-        """Move by rows; a positive number goes down."""
+        """Scroll by rows; a positive number scrolls down."""
         self.viewport.scroll(rows)
         self.update_rows()
 
     def scroll_pages(self, pages: float) -> None:
-        """Move by parts of the height."""
+        """Scroll by a number of pages, which may be a fraction."""
         rows = max(1, int(abs(pages) * self.size.height) - (1 if abs(pages) >= 1 else 0))
         self.scroll_rows(rows if pages > 0 else -rows)
 
@@ -204,52 +204,52 @@ class TranscriptWidget(Listens, DrawsRows):
         self.update_rows()
 
     def to_end(self) -> None:
-        """Go to the last row and follow."""
+        """Go to the last row and follow new rows."""
         self.viewport.to_end()
         self.update_rows()
 
     def to_prompt(self, direction: int) -> bool:
-        """Go to the previous or next message of the user; False where there is none."""
+        """Go to the previous or next message of the user; False if there is none."""
         has_moved = self.viewport.to_prompt(direction)
         self.update_rows()
         return has_moved
 
     def to_hit(self, place: RowPosition) -> None:
-        """Show a row where something was found, and set it apart from the others.
+        """Show a row with a hit, and highlight it.
 
-        A third of the height below the top, where there is that much above it.
+        It is placed a third of the height below the top, if there are enough rows above it.
         """
         self._hit = place
         self.viewport.to_place(place)
         self.update_rows()
 
     def set_search(self, needle: str) -> None:
-        """Set occurrences of a casefolded text apart; an empty one ends that."""
+        """Highlight occurrences of a casefolded text; "" ends that."""
         self._needle = needle
         self._hit = None
         self.update_rows()
 
-    # Marking and copying
+    # Selecting and copying
 
     @property
     def marked_text(self) -> str:
-        """What the user has marked, as logical lines; empty when nothing is."""
+        """The selected text, as logical lines; "" without a selection."""
         selection = self.marker.selection
         return marked_text(self.viewport, selection) if selection is not None else ""
 
     def whole_text(self) -> str:
-        """Return everything for reading elsewhere, without laying it out."""
+        """Return the whole transcript as text, without laying it out."""
         from tui.transcript.export_text import transcript_text  # rarely wanted
 
         return transcript_text(entry.block for entry in self.viewport.entries)
 
     def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
-        """Receive mouse events."""
+        """Listen to the mouse."""
         kinds = (EventKind.MOUSE_DOWN, EventKind.MOUSE_MOVE, EventKind.MOUSE_UP)
         return [(Phase.BUBBLE, self.marker.on_pointer, kinds)]
 
     def on_wheel(self, event: RoutedEvent) -> None:
-        """Scroll, wherever the pointer is that nothing else there scrolls."""
+        """Scroll, unless the wheel event was claimed by what is under the pointer."""
         match event.message:
             case events.MouseScrollUp():
                 self.scroll_rows(-WHEEL_ROWS)
@@ -260,7 +260,7 @@ class TranscriptWidget(Listens, DrawsRows):
         event.claim()
 
     def position_at(self, y: int) -> RowPosition | None:
-        """Return the position on a row of the screen, or the last one above; None without any."""
+        """Return the position at a row of the screen, or else the last one; None without rows."""
         if 0 <= y < len(self._painted_rows):
             place = self._painted_rows[y][0]
             if place is not None:
@@ -271,12 +271,12 @@ class TranscriptWidget(Listens, DrawsRows):
     # Painting
 
     def _on_resize(self, event: events.Resize) -> None:
-        # The frame of the new layout was painted before this event came.
+        # The frame of the new layout was painted before this event arrived.
         if self._take_size(self.size):
             self.refresh()
 
     def _take_size(self, size: Size) -> bool:
-        """Lay out for the size that the widget has now; return whether that is another one."""
+        """Lay out for the widget's size; return whether it has changed."""
         width, height = size
         if (width, height) == self._painted_size:
             return False
@@ -324,7 +324,7 @@ class TranscriptWidget(Listens, DrawsRows):
 
 
 def _press(widget: TranscriptWidget, place: RowPosition, x: int) -> None:
-    """Do what a click on a row does: open a turn's changes, or unfold a block."""
+    """Handle a click on a row: open a turn's changes, or unfold a block."""
     block = widget.viewport.entries[place.block].block
     is_about_changes = isinstance(block, EndLine) and block.has_changes
     if is_about_changes or _is_on_counts(block, widget.viewport.row(place).text, x):
@@ -334,7 +334,7 @@ def _press(widget: TranscriptWidget, place: RowPosition, x: int) -> None:
 
 
 def _is_on_counts(block: Block, text: str, x: int) -> bool:
-    """Whether a cell of a card's first row is one of those that count its changed lines."""
+    """Whether a cell of a card's first row belongs to the count of its changed lines."""
     if not (isinstance(block, ToolCard) and isinstance(block.display, DiffDisplay)):
         return False
     counts = "".join(text for text, _ in diff_counts(block.display))
@@ -344,6 +344,6 @@ def _is_on_counts(block: Block, text: str, x: int) -> bool:
 
 
 def _copy(widget: TranscriptWidget, text: str) -> None:
-    """Put marked text on the clipboard."""
+    """Copy selected text to the clipboard."""
     widget.app.copy_to_clipboard(text)
     widget.post_message(widget.Copied(text))

@@ -1,4 +1,4 @@
-"""What a turn did, for the line at its end: files, tests, time and cost."""
+"""Facts about a turn for the line at its end: files, tests, time and cost."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from agent.events import AgentEvent
 
 WAYS_BACK = ("esc esc rewind", "/diff")
-"""What to do about changed files, at the end of the line; the first goes first."""
+"""Hints about changed files at the end of the line; without room the first is left out first."""
 _SHOWN_S = 1.0
-"""A turn that only answered, and faster than this, needs no line."""
+"""A turn without calls that is faster than this needs no line."""
 
 
 class TurnFacts:
-    """Counted from one prompt to the end of its turn."""
+    """Facts that are counted from a prompt to the end of its turn."""
 
     def __init__(self, cost_usd: float = 0.0) -> None:
-        """Take what the session had cost before."""
+        """`cost_usd` is the session's cost before the turn."""
         self._cost_before_usd = cost_usd
         self._changes: dict[str, tuple[str, int, int]] = {}
-        """By call: the file, and how many lines were added and removed."""
+        """By call id: the file, and the number of added and removed lines."""
         self._tests: CountedTests | None = None
         self._open_questions: set[str] = set()
         self._asked_at_s = 0.0
@@ -38,7 +38,7 @@ class TurnFacts:
         return bool(self._changes)
 
     def take_back(self, tool_use_ids: Iterable[str]) -> bool:
-        """Leave out changes that the user undid; return whether there were any."""
+        """Remove changes that the user undid; return whether there were any."""
         count = len(self._changes)
         for use_id in tool_use_ids:
             self._changes.pop(use_id, None)
@@ -57,7 +57,7 @@ class TurnFacts:
                 pass
 
     def end_wait(self, event: AgentEvent, at_s: float) -> float:
-        """Follow the questions to the user; return how long they waited if this ends the last."""
+        """Track questions to the user; if this ends the last one, return how long they waited."""
         match event.type:
             case "permission_requested":
                 is_open, key = True, event.request_id
@@ -83,9 +83,9 @@ class TurnFacts:
         return waited_s
 
     def text(self, elapsed_s: float, cost_usd: float) -> str:
-        """Return the line; empty where there is nothing to say.
+        """Return the line's text; "" if there are no facts to show.
 
-        `elapsed_s` is without the waits for the user.
+        `elapsed_s` excludes waits for the user.
         """
         facts: list[str] = []
         if self._changes:

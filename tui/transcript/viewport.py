@@ -1,7 +1,6 @@
-"""Which rows of a long list of blocks are on the screen: anchored to a block, not to a row number.
+"""The visible rows of a long list of blocks, anchored to a block instead of a row number.
 
-Pure. Only blocks that meet the screen are laid out; the cost of a step never depends on how many
-blocks there are.
+Pure. Only visible blocks are laid out; the cost of a step does not depend on the number of blocks.
 """
 
 from __future__ import annotations
@@ -22,31 +21,31 @@ from tui.transcript.diff.split_rows import is_split
 from tui.transcript.tool_card import ToolLevel
 
 _PIN_BLOCKS: Final = 1_000
-"""How far above the top the message is looked for: a frame must not cost more than that."""
+"""Maximum number of blocks above the top that are searched for the message in a frame."""
 _CACHED_LAYOUTS: Final = 400
 """Layouts further from the screen than this many blocks are dropped."""
 
 
 class ViewportEntry(Struct):
-    """One block and its layout."""
+    """A block and its layout."""
 
     block: Block
     has_gap: bool
     """Whether a blank row precedes it."""
     layout: Layout | None = None
     rows_before_layout: int = 1
-    """Estimated height while there is no layout, gap included."""
+    """Estimated height while there is no layout, including the gap."""
     generation: int = 0
     is_open: bool = False
-    """Whether the user has unfolded it by itself."""
+    """Whether the user has unfolded this block."""
 
 
 class RowPosition(Struct, frozen=True):
-    """A row of the transcript, whatever lies around it."""
+    """The position of a row in the transcript."""
 
     block: int
     line: int
-    """0 is the blank row before the block, where it has one."""
+    """Row of the block; 0 is the blank row before it, if it has one."""
 
 
 class Viewport(Struct):
@@ -58,27 +57,27 @@ class Viewport(Struct):
     is_detailed: bool = False
     levels: Mapping[str, ToolLevel] = field(default_factory=dict)
     base_level: ToolLevel = "short"
-    """Of calls of tools that `levels` does not name."""
+    """Level of detail for calls of tools that are not in `levels`."""
     wide_cells: int = 0
-    """What a change may take that is shown in two columns."""
+    """Width for changes in two columns."""
     images: InlineImages | None = None
-    """Shows images among the rows, where the terminal can."""
+    """Shows images, if the terminal supports them."""
     is_following: bool = True
-    """Whether new rows push old ones up; ends with scrolling up, comes back at the end."""
+    """Whether new rows scroll into view; False after scrolling up, True again at the end."""
     top: RowPosition = field(default_factory=lambda: RowPosition(0, 0))
     unseen_blocks: int = 0
-    """Blocks added below since the user scrolled up."""
+    """Number of blocks added at the end since the user scrolled up."""
     _entries: list[ViewportEntry] = field(default_factory=list)
     _sums: list[int] = field(default_factory=lambda: [0])
-    """Estimated rows before each block, as far as they were asked for since something changed."""
+    """Estimated rows before each block, as far as computed since the last change."""
 
     @property
     def entries(self) -> Sequence[ViewportEntry]:
-        """The blocks, read only."""
+        """The blocks with their layouts, read-only."""
         return self._entries
 
     def replace_from(self, first: int, blocks: Sequence[Block]) -> None:
-        """Take the current blocks; those before `first` are unchanged."""
+        """Set the blocks; those before `first` are unchanged."""
         entries = self._entries
         old_count = len(entries)
         del entries[len(blocks) :]
@@ -104,7 +103,7 @@ class Viewport(Struct):
         self._clamp()
 
     def add_before(self, blocks: Sequence[Block]) -> None:
-        """Insert blocks before all others; the visible part does not move."""
+        """Add blocks at the front; the visible part does not move."""
         new: list[ViewportEntry] = []
         previous: Block | None = None
         for block in blocks:
@@ -122,7 +121,7 @@ class Viewport(Struct):
         self.top = RowPosition(self.top.block + len(new), self.top.line)
 
     def resize(self, width_cells: int, height_rows: int, wide_cells: int = 0) -> None:
-        """Take a new size; layouts of another width are dropped."""
+        """Set the size; layouts of another width are dropped."""
         if (width_cells, wide_cells) != (self.width_cells, self.wide_cells):
             self.width_cells, self.wide_cells = width_cells, wide_cells
             self._forget_layouts()
@@ -130,18 +129,18 @@ class Viewport(Struct):
         self._clamp()
 
     def set_base_level(self, level: ToolLevel) -> None:
-        """Take how much is shown of calls of tools that have no level of their own."""
+        """Set the level of detail for tools that are not in `levels`."""
         self.base_level = level
         self._forget_layouts()
         self._clamp()
 
     def remake(self) -> None:
-        """Lay everything out again when it is next visible."""
+        """Drop all layouts, so that blocks are laid out again when visible."""
         self._forget_layouts()
         self._clamp()
 
     def set_levels(self, levels: Mapping[str, ToolLevel]) -> None:
-        """Take how much is shown of the calls of each tool; those not named show their start."""
+        """Set the level of detail by tool; other tools have `base_level`."""
         self.levels = dict(levels)
         self._forget_layouts()
         self._clamp()
@@ -166,7 +165,7 @@ class Viewport(Struct):
         self._clamp()
 
     def toggle(self, place: RowPosition) -> None:
-        """Unfold or fold the block whose first row, or count of left out lines, is there."""
+        """Unfold or fold the block if the position is its first row or count of hidden lines."""
         entry = self._entries[place.block]
         is_handle = place.line == entry.has_gap or not self.row(place).is_copied
         if not is_handle or isinstance(entry.block, AssistantText):
@@ -177,11 +176,11 @@ class Viewport(Struct):
         del self._sums[place.block + 1 :]
         self._set_following(False)
         self._clamp()
-        # At the end it follows again.
+        # Follow new rows again if the end is visible.
         self.scroll(0)
 
     def pinned_prompt(self) -> UserMessage | None:
-        """Return the message that the top row answers; None where the message itself is seen."""
+        """Return the user's message before the top row; None if it is visible itself."""
         end = max(0, self.top.block - _PIN_BLOCKS)
         for index in range(min(self.top.block, len(self._entries) - 1), end - 1, -1):
             block = self._entries[index].block
@@ -191,7 +190,7 @@ class Viewport(Struct):
         return None
 
     def refresh_highlights(self) -> None:
-        """Make layouts again where the highlighter has something better by now."""
+        """Update layouts whose highlighting has become ready."""
         for index in range(*self._cached_range()):
             entry = self._entries[index]
             if entry.layout is None or entry.generation == self.highlighter.generation:
@@ -202,7 +201,7 @@ class Viewport(Struct):
                 entry.layout = None
 
     def visible(self) -> list[tuple[RowPosition, Row]]:
-        """Return what is on the screen, top first; fewer rows than fit when there is less."""
+        """Return the visible rows, from the top; fewer than fit if there are not enough."""
         if self.is_following:
             self.top = self._last_top()
         rows: list[tuple[RowPosition, Row]] = []
@@ -227,7 +226,7 @@ class Viewport(Struct):
         return BLANK if line < 0 else self.layout_of(place.block).row(line)
 
     def scroll(self, rows: int) -> None:
-        """Move by rows, down for a positive number; at the end, follow again."""
+        """Scroll by rows, down for a positive number; at the end, follow new rows again."""
         if not self._entries:
             return
         if self.is_following:
@@ -251,11 +250,11 @@ class Viewport(Struct):
         self._set_following(end == self.top)
 
     def to_end(self) -> None:
-        """Go to the last row and follow."""
+        """Go to the last row and follow new rows."""
         self._set_following(True)
 
     def to_prompt(self, direction: int) -> bool:
-        """Go to the user's message before (-1) or after (1) the top row; False without one."""
+        """Go to the user's message before (-1) or after (1) the top row; False if there is none."""
         index = self.top.block
         if direction < 0 and self.top.line > 1:
             index += 1
@@ -271,7 +270,7 @@ class Viewport(Struct):
         return False
 
     def to_place(self, place: RowPosition) -> None:
-        """Put a row on the screen, where possible with a third of the height above it."""
+        """Scroll to a row, if possible with a third of the height above it."""
         block = max(0, min(place.block, len(self._entries) - 1))
         if not self._entries:
             return
@@ -286,7 +285,7 @@ class Viewport(Struct):
     def thumb(self, height_rows: int) -> tuple[int, int]:
         """Return start and length of a scrollbar's thumb, from estimated heights.
 
-        Earlier sums are cached: a frame does not cost more in a long conversation.
+        Sums are cached, so that the cost does not grow with the conversation.
         """
         sums = self._sums
         for entry in self._entries[len(sums) - 1 :]:
@@ -301,7 +300,7 @@ class Viewport(Struct):
         return min(start, height_rows - length), length
 
     def height_of(self, index: int) -> int:
-        """Return the rows of a block, the gap before it included."""
+        """Return the height of a block in rows, including the gap before it."""
         return self.layout_of(index).height + self._entries[index].has_gap
 
     def _known_height(self, entry: ViewportEntry) -> int:
@@ -315,7 +314,7 @@ class Viewport(Struct):
             self.unseen_blocks = 0
 
     def layout_of(self, index: int) -> Layout:
-        """Return the layout of a block, made where there is none."""
+        """Return the layout of a block, which is made if there is none."""
         entry = self._entries[index]
         if entry.layout is None:
             entry.layout = make_layout(
@@ -330,7 +329,7 @@ class Viewport(Struct):
         return entry.layout
 
     def _last_top(self) -> RowPosition:
-        """Return the top row that puts the last row at the bottom."""
+        """Return the position of the top row when the last row is at the bottom."""
         remaining_rows = self.height_rows
         for index in range(len(self._entries) - 1, -1, -1):
             height = self.height_of(index)
@@ -388,7 +387,7 @@ class Viewport(Struct):
                 entry.rows_before_layout = self._estimate(entry.block) + entry.has_gap
 
     def _drop_far_layouts(self) -> None:
-        """Bound memory: each call drops the rows of a few blocks at the far ends."""
+        """Drop the layouts of a few blocks far from the screen, to limit memory."""
         first, end = self._cached_range()
         for index in (first - 1, first - 2, end, end + 1):
             if 0 <= index < len(self._entries) - 1:

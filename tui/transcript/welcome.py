@@ -32,7 +32,7 @@ _TIPS: Final = (
 
 
 class RecentSession(Struct, frozen=True):
-    """One of the latest conversations here."""
+    """One of the project's latest sessions."""
 
     title: str
     when: str
@@ -46,7 +46,7 @@ def welcome_rows(
     recent: Sequence[RecentSession] = (),
     tip: str = "",
 ) -> list[Row]:
-    """Return name, version and folder, what is worth knowing, and the latest conversations."""
+    """Return the header's rows: name, version, directory, hints, and the latest sessions."""
     name = "agent-tui" + (f" {version}" if version else "")
     rows = [
         BLANK,
@@ -66,5 +66,5 @@ def welcome_rows(
 
 
 def tip_for(number: int) -> str:
-    """Return a tip; the next number has another one."""
+    """Return a tip; consecutive numbers have different tips."""
     return _TIPS[number % len(_TIPS)]

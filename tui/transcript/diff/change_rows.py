@@ -1,4 +1,4 @@
-"""A file's change as rows that are rendered when visible: a long one has thousands."""
+"""A file's change as rows, which are made when visible: a long change has thousands."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from tui.transcript.diff.split_rows import (
 )
 
 _CELLS_PER_CHARACTER: Final = 2
-"""At most, but for tabs."""
+"""Maximum width of a character, except for tabs."""
 
 
 def change_rows(
     display: DiffDisplay, width_cells: int, highlighter: Highlighter, *, indent: int = 3
 ) -> Sequence[Row]:
-    """Return the rows of a change; asked for again, they are the same ones until colors come."""
+    """Return the rows of a change; cached until highlighting becomes ready."""
     looks = highlighter.generation, highlighter.is_on, is_split(width_cells)
     return _change_rows(display, width_cells, highlighter, indent, looks)
 
@@ -43,7 +43,7 @@ def diff_rows(
     indent: int = 3,
     max_rows: int | None = None,
 ) -> list[Row]:
-    """Return the rows of a change; with `max_rows` the rest is counted in a last row."""
+    """Return the rows of a change; at most `max_rows`, the last of which counts the rest."""
     rows = _make_rows(display, width_cells, highlighter, indent)
     if max_rows is None or len(rows) <= max_rows:
         return list(rows)
@@ -69,7 +69,7 @@ def _make_rows(
     hunks = diff_texts(display.old, display.new).hunks
     if not hunks:
         return [row((" " * indent, MUTED), ("no visible change", MUTED), is_copied=False)]
-    # A file that is new or gone has one side only.
+    # A new or deleted file has one side only.
     if display.old and display.new and is_split(width_cells):
         pairs = [[*split_lines(hunk)] for hunk in hunks]
         return _SplitRows(display, pairs, width_cells, highlighter, indent)
@@ -80,7 +80,7 @@ _Line = TypeVar("_Line")
 
 
 class _HunkRows(Sequence[Row], Generic[_Line]):
-    """The rows of hunks, with a row between two of them."""
+    """The rows of hunks, with a separator row between two hunks."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class _HunkRows(Sequence[Row], Generic[_Line]):
         self._width = width_cells
         self._indent = indent
         self._lines: list[_Line | None] = []
-        """What is shown, top to bottom; None between two hunks."""
+        """The lines from top to bottom; None between two hunks."""
         for position, hunk in enumerate(hunks):
             if position:
                 self._lines.append(None)
@@ -105,10 +105,10 @@ class _HunkRows(Sequence[Row], Generic[_Line]):
         highest = max(self._number_of(line) for line in self._lines if line is not None)
         self._digits = len(str(highest + display.first_line - 1))
         self._ends = list(accumulate(map(self._height, self._lines)))
-        """How many rows there are up to the end of each line."""
+        """Number of rows up to the end of each line."""
 
     def __len__(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return self._ends[-1]
 
     def __iter__(self) -> Iterator[Row]:
@@ -121,7 +121,7 @@ class _HunkRows(Sequence[Row], Generic[_Line]):
     @overload
     def __getitem__(self, index: slice) -> list[Row]: ...
     def __getitem__(self, index: int | slice) -> Row | list[Row]:
-        """Make a row, or some."""
+        """Make a row, or a list for a slice."""
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
             return self._between(start, stop)[::step] if start < stop else []
@@ -151,11 +151,11 @@ class _HunkRows(Sequence[Row], Generic[_Line]):
 
     @abstractmethod
     def _number_of(self, line: _Line) -> int:
-        """Return the highest line number in a line."""
+        """Return the higher line number of a line."""
 
     @abstractmethod
     def _height_of(self, line: _Line) -> int:
-        """Return how many rows a line has."""
+        """Return the number of rows of a line."""
 
     @abstractmethod
     def _rows_of_line(self, line: _Line) -> Iterator[Row]:
@@ -163,7 +163,7 @@ class _HunkRows(Sequence[Row], Generic[_Line]):
 
 
 class _UnifiedRows(_HunkRows[DiffLine]):
-    """What was above what there is now."""
+    """Old lines above new lines."""
 
     def _number_of(self, line: DiffLine) -> int:
         return max(line.old_number or 0, line.new_number or 0)
@@ -186,7 +186,7 @@ class _UnifiedRows(_HunkRows[DiffLine]):
 
 
 class _SplitRows(_HunkRows[SplitLine]):
-    """What was beside what there is now."""
+    """Old lines beside new lines."""
 
     def _number_of(self, line: SplitLine) -> int:
         sides = (line.old, line.new)
@@ -217,7 +217,7 @@ class _SplitRows(_HunkRows[SplitLine]):
 
 
 def _known_height(line: DiffLine, room: int) -> int | None:
-    """Return how many rows of so many cells a line takes; None where only wrapping it tells."""
+    """Return how many rows of `room` cells a line needs; None if only wrapping can tell."""
     text = line.text
     if len(text) * _CELLS_PER_CHARACTER + text.count("\t") * TAB_CELLS <= room:
         return 1

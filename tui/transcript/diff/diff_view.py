@@ -1,4 +1,4 @@
-"""A file's change as rows: hunks with line numbers, syntax colors and the words that changed."""
+"""A file's change as rows: hunks with line numbers, syntax highlighting and changed words."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _MAX_DIFF_LINES: Final = 20_000
 _WORDS: Final = compile_late(r"\w+|\s+|[^\w\s]")
 _SIGN_CELLS: Final = 3
 _MARKED_PAIRS: Final = 300
-"""How many pairs of replaced lines of a change are compared word by word: each takes 0.1 ms."""
+"""Maximum number of pairs of lines in a change that are compared by words: each takes 0.1 ms."""
 _MAX_WORDS: Final = 800
-"""Of two lines together: longer ones are not compared."""
+"""Maximum number of words of two lines together: longer lines are not compared."""
 _SIMILAR_ENOUGH: Final = 0.5
-"""Below this two lines are different lines, and marking words would only be noise."""
+"""Minimum similarity of two lines for marking changed words."""
 
 
 class DiffLine(Struct, frozen=True):
@@ -34,11 +34,11 @@ class DiffLine(Struct, frozen=True):
 
     kind: Literal["same", "added", "removed"]
     old_number: int | None
-    """1-based."""
+    """Counted from 1; None for an added line."""
     new_number: int | None
     text: str
     other: str | None = None
-    """The line it replaces, or that replaced it, if the words that changed are to be marked."""
+    """The corresponding line of the other side, if changed words are to be marked."""
 
 
 class DiffHunks(Struct, frozen=True):
@@ -79,7 +79,7 @@ def diff_texts(old: str, new: str, context: int = CONTEXT_LINES) -> DiffHunks:
 
 
 def diff_counts(display: DiffDisplay) -> tuple[Run, ...]:
-    """Return `+2 −1` in the colors of the two signs."""
+    """Return the number of changed lines as `+2 −1`, in the colors of the signs."""
     diff = diff_texts(display.old, display.new)
     runs: list[Run] = []
     if diff.added_count or not diff.removed_count:
@@ -91,7 +91,7 @@ def diff_counts(display: DiffDisplay) -> tuple[Run, ...]:
 
 
 def first_changed_line(display: DiffDisplay) -> int:
-    """Return the number of the first line of the new file that is not as it was."""
+    """Return the number of the first changed line in the new file."""
     hunks = diff_texts(display.old, display.new).hunks
     line_numbers = (
         line.new_number or line.old_number or 1
@@ -103,7 +103,7 @@ def first_changed_line(display: DiffDisplay) -> int:
 
 
 def line_room(width_cells: int, digits: int, indent: int) -> int:
-    """Return how many cells of a row the text of a line has."""
+    """Return the width available for the text of a line, in cells."""
     return max(1, width_cells - indent - digits - _SIGN_CELLS - 1)
 
 
@@ -117,9 +117,9 @@ def diff_line_rows(
     *,
     first_line: int = 1,
 ) -> Iterator[Row]:
-    """Yield the rows of one line; `digits` is the width of line numbers, the lists are colored.
+    """Yield the rows of one line; `digits` is the width of line numbers.
 
-    `first_line` is the number of the texts' first line.
+    `old_lines` and `new_lines` are highlighted; `first_line` is the number of their first line.
     """
     sign, ground, word_ground, sign_role = _LOOKS[line.kind]
     source, number = (
@@ -155,7 +155,7 @@ _LOOKS: Final[dict[str, tuple[str, Role | None, Role | None, Role]]] = {
 
 
 def _mark(runs: Sequence[Run], ranges: Sequence[tuple[int, int]], ground: Role | None) -> list[Run]:
-    """Return the runs with a ground under the changed character ranges."""
+    """Return the runs with a background for the changed character ranges."""
     if not ranges or ground is None:
         return list(runs)
     marked_runs: list[Run] = []
@@ -174,7 +174,7 @@ def _mark(runs: Sequence[Run], ranges: Sequence[tuple[int, int]], ground: Role |
 
 
 def _candidates(old_count: int, new_count: int, limit: int) -> list[tuple[int, int]]:
-    """Return which pairs of lines to compare: all where they are few, else those in order."""
+    """Return the pairs of lines to compare: all if they are few, otherwise those in order."""
     if old_count * new_count <= limit:
         return [(old, new) for old in range(old_count) for new in range(new_count)]
     return [(k, k) for k in range(min(old_count, new_count, limit))]
@@ -183,7 +183,7 @@ def _candidates(old_count: int, new_count: int, limit: int) -> list[tuple[int, i
 def _alike(
     old: Sequence[str], new: Sequence[str], candidates: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """Return which removed line became which added one, each at most once, the most alike first."""
+    """Return pairs of removed and added lines, each line at most once, the most similar first."""
     ratios = [(_likeness(old[i], new[j]), -abs(i - j), i, j) for i, j in candidates]
     taken_old: set[int] = set()
     taken_new: set[int] = set()
@@ -198,13 +198,13 @@ def _alike(
 
 
 def _likeness(old: str, new: str) -> float:
-    """Return how much two lines have in common, 0 to 1; spaces count for nothing."""
+    """Return the similarity of two lines, 0 to 1, ignoring spaces."""
     old_words = [word for word in _WORDS.findall(old) if not word.isspace()]
     new_words = [word for word in _WORDS.findall(new) if not word.isspace()]
     if not old_words or not new_words or len(old_words) + len(new_words) > _MAX_WORDS:
         return 0.0
     matcher = matcher_of(old_words, new_words)
-    # The first two are upper limits that cost little.
+    # The first two ratios are upper bounds that are fast to compute.
     if min(matcher.real_quick_ratio(), matcher.quick_ratio()) < _SIMILAR_ENOUGH:
         return 0.0
     return matcher.ratio()
@@ -217,7 +217,7 @@ def _replacement(
     j1: int,
     others: Sequence[tuple[int, int]],
 ) -> Iterator[DiffLine]:
-    """Yield removed lines, then added lines, those of a pair each with the other."""
+    """Yield removed lines, then added lines; those of a pair refer to each other."""
     of_old = dict(others)
     of_new = {new: old for old, new in others}
     for k, text in enumerate(removed_texts):
@@ -229,7 +229,7 @@ def _replacement(
 
 
 def _changed_ranges(line: DiffLine) -> tuple[tuple[int, int], ...]:
-    """Return the character ranges in which a line differs from its other."""
+    """Return the character ranges in which a line differs from its corresponding line."""
     if line.other is None:
         return ()
     if line.kind == "removed":
@@ -265,7 +265,7 @@ def _add_range(ranges: list[tuple[int, int]], words: Sequence[str], first: int, 
 
 
 def _whole_replacement(old: Sequence[str], new: Sequence[str]) -> DiffHunks:
-    """Return a diff of huge texts: their common start and end are cut, the middle is replaced."""
+    """Return a simple diff of huge texts: everything between common start and end is replaced."""
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
         start += 1

@@ -1,7 +1,7 @@
-"""Which lines of two texts are the same: what changed is what lies between them. Pure.
+"""Finds equal lines of two texts; lines between them have changed. Pure.
 
-Short texts are compared by `difflib`, which reads best and takes the square of their length. Long
-ones are first cut at lines that occur once in both, so that a frame never waits.
+Short texts are compared by `difflib`, whose result is the most readable, in quadratic time. Long
+texts are first split at lines that occur once in both, so that no frame is delayed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from difflib import SequenceMatcher
 
 _EXACT_LINES: Final = 800
-"""Both texts together; twice as many take four times as long."""
+"""Maximum number of lines of both texts for `difflib`; twice as many take four times as long."""
 _EXACT_PAIRS: Final = 40_000
-"""Pairs of equal lines that `difflib` may compare: some 5 ms."""
+"""Maximum number of pairs of equal lines for `difflib`, which take some 5 ms."""
 
 
 _Name = TypeVar("_Name")
 
 
 class LineSpan(NamedTuple):
-    """Lines `old_start` to `old_end` of one text beside `new_start` to `new_end` of the other."""
+    """Lines `old_start` to `old_end` of the old text; `new_start` to `new_end` of the new one."""
 
     is_same: bool
     old_start: int
@@ -35,7 +35,7 @@ class LineSpan(NamedTuple):
 
 
 def matcher_of(old: Sequence[str], new: Sequence[str]) -> SequenceMatcher[str]:
-    """Return what compares two short sequences exactly."""
+    """Return a matcher that compares two short sequences exactly."""
     from difflib import SequenceMatcher  # with the first change shown, not with the first frame
 
     return SequenceMatcher(None, old, new, autojunk=False)
@@ -44,7 +44,7 @@ def matcher_of(old: Sequence[str], new: Sequence[str]) -> SequenceMatcher[str]:
 def changed_groups(
     old: Sequence[str], new: Sequence[str], context: int
 ) -> Iterator[list[LineSpan]]:
-    """Yield what changed, first to last, each with up to `context` equal lines around it."""
+    """Yield groups of changes in order, each with up to `context` equal lines around it."""
     group: list[LineSpan] = []
     for span in _spans(old, new):
         if not span.is_same:
@@ -72,7 +72,7 @@ def _with_lines_after(group: list[LineSpan], span: LineSpan, context: int) -> li
 
 
 def _spans(old_lines: Sequence[str], new_lines: Sequence[str]) -> Iterator[LineSpan]:
-    """Yield all lines of both texts, equal and changed ones in turn."""
+    """Yield all lines of both texts, as alternating equal and changed spans."""
     i = j = 0
     for old, new, size in _join_matches(_matches(old_lines, new_lines)):
         if i < old or j < new:
@@ -97,7 +97,7 @@ def _join_matches(matches: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int
 
 
 def _matches(old_lines: Sequence[str], new_lines: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """Yield (old line, new line, count) of runs of equal lines, in no order."""
+    """Yield (old line, new line, count) of runs of equal lines, in any order."""
     if _is_cheap(old_lines, new_lines):
         yield from _exact(old_lines, new_lines, 0, 0)
         return
@@ -147,7 +147,7 @@ def _exact(
 
 
 def _common(pairs: Iterable[tuple[str, str]]) -> int:
-    """Return how many of the first pairs are equal."""
+    """Return the number of equal pairs at the start."""
     count = 0
     for one, other in pairs:
         if one != other:
@@ -157,13 +157,13 @@ def _common(pairs: Iterable[tuple[str, str]]) -> int:
 
 
 def _single(lines: Sequence[str]) -> dict[str, int]:
-    """Return the positions of the lines that occur once."""
+    """Return the positions of the lines that occur exactly once."""
     counts = Counter(lines)
     return {line: index for index, line in enumerate(lines) if counts[line] == 1}
 
 
 def _number_lines(lines: Sequence[str]) -> dict[tuple[str, int], int]:
-    """Return the positions of the first, the second … of each line."""
+    """Return positions by line and number of its occurrence, counted from 0."""
     counts: defaultdict[str, int] = defaultdict(int)
     places: dict[tuple[str, int], int] = {}
     for index, line in enumerate(lines):
@@ -173,15 +173,15 @@ def _number_lines(lines: Sequence[str]) -> dict[tuple[str, int], int]:
 
 
 def _rising(old: Mapping[_Name, int], new: Mapping[_Name, int]) -> list[tuple[int, int]]:
-    """Return the most places common to both that are in the same order in both.
+    """Return the longest sequence of common positions that increases in both.
 
-    `old` is in the order of its places.
+    `old` is in the order of its positions.
     """
     pairs = [(place, new[name]) for name, place in old.items() if name in new]
     ends: list[int] = []
-    """For each length: the smallest new place that a row of that length can end with."""
+    """For each length: the smallest new position at which a sequence of that length can end."""
     ending: list[int] = []
-    """For each length: the number of that pair."""
+    """For each length: the index of that pair."""
     previous: list[int] = []
     for number, (_, place) in enumerate(pairs):
         length = bisect_left(ends, place)

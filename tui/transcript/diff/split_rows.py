@@ -1,4 +1,4 @@
-"""A file's change in two columns: what was on the left, what is there now on the right."""
+"""A file's change in two columns: old lines on the left, new lines on the right."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tui.text.wrap import runs_width
 from tui.transcript.diff.diff_view import DiffLine, diff_line_rows
 
 SPLIT_CELLS: Final = 160
-"""Fewest columns for two columns of code beside each other."""
+"""Minimum width of the screen for two columns of code."""
 DIVIDER: Final = " │ "
 
 
@@ -24,7 +24,7 @@ class _Setting:
 
 
 def want_split(is_wanted: bool) -> bool:
-    """Take the setting `sideBySideDiff`; returns whether that is a change."""
+    """Apply the setting `sideBySideDiff`; return whether that is a change."""
     is_changed = _Setting.is_wanted is not is_wanted
     _Setting.is_wanted = is_wanted
     return is_changed
@@ -36,14 +36,14 @@ def is_split(width_cells: int) -> bool:
 
 
 class SplitLine(Struct, frozen=True):
-    """What stands in one row; None where one side has nothing."""
+    """The old and new line of a row; None if a side has none."""
 
     old: DiffLine | None
     new: DiffLine | None
 
 
 def split_lines(hunk: Sequence[DiffLine]) -> Iterator[SplitLine]:
-    """Yield the lines of a hunk in pairs; lines of which one became the other are a pair."""
+    """Yield the lines of a hunk in pairs; corresponding lines form a pair."""
     removed_lines: list[DiffLine] = []
     added_lines: list[DiffLine] = []
     for line in hunk:
@@ -65,7 +65,7 @@ def split_lines(hunk: Sequence[DiffLine]) -> Iterator[SplitLine]:
 def _align_lines(
     removed_lines: Sequence[DiffLine], added_lines: Sequence[DiffLine]
 ) -> Iterator[SplitLine]:
-    """Pair each line with the one it became, as far as the order of both sides allows that."""
+    """Pair corresponding lines, as far as the order of both sides allows it."""
     next_old = next_new = 0
     for index, line in enumerate(removed_lines):
         partner = next(
@@ -104,7 +104,7 @@ def split_line_rows(
     left_cells, right_cells = column_cells(width_cells, indent)
     old, new = line.old, line.new
     if old is not None and old.kind == "same":
-        # The left column has the number in the old text.
+        # The left column shows the line number of the old text.
         old = replace(old, new_number=old.old_number)
     lefts, rights = (
         list(
@@ -118,7 +118,7 @@ def split_line_rows(
         for side, cells, is_old in ((old, left_cells, True), (new, right_cells, False))
     )  # fmt: skip
     for left, right in zip_longest(lefts, rights, fillvalue=BLANK):
-        # The ground of a row would be that of both columns.
+        # Not as the row's fill, which would apply to both columns.
         yield Row(
             (
                 (" " * indent, FAINT),
@@ -137,6 +137,6 @@ def _column(side: Row, cells: int) -> Iterator[Run]:
 
 
 def column_cells(width_cells: int, indent: int) -> tuple[int, int]:
-    """Return how wide the two columns are."""
+    """Return the width of the two columns, in cells."""
     room = width_cells - indent - len(DIVIDER)
     return room // 2, room - room // 2

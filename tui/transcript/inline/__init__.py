@@ -1,1 +1,1 @@
-"""The transcript in the inline mode: what is finished goes to the scrollback of the terminal."""
+"""The transcript in the inline mode: finished rows go to the terminal's scrollback."""

@@ -1,4 +1,4 @@
-"""The transcript's widget in the inline mode: as high as its rows that may still change."""
+"""The transcript's widget in the inline mode, which is as high as its unfinished rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tui.transcript.viewport import RowPosition, Viewport
 
 
 class InlineWidget(Protocol):
-    """The widget, as it is sized and painted."""
+    """The widget's size, viewport and palette."""
 
     viewport: Viewport
 
@@ -30,39 +30,39 @@ class InlineWidget(Protocol):
 
 
 class InlineTranscript:
-    """Hands finished rows over, once they are not painted any more."""
+    """Passes finished rows on to the scrollback, once they are no longer painted."""
 
     def __init__(self, widget: InlineWidget) -> None:
-        """Nothing is handed over yet."""
+        """Start without rows in the scrollback."""
         self._widget = widget
         self.scrollback = Scrollback(widget.viewport)
         self._header_rows = 0
         self._max_rows: int | None = None
-        """How many rows are wanted at most; None for all there is room for."""
+        """Maximum height; None for the available height."""
         self._shown_from = HEADER
-        """The first row that is painted."""
+        """Position of the first painted row."""
 
     @property
     def is_partial(self) -> bool:
-        """Whether rows that are finished are not shown by the widget."""
+        """Whether the widget shows only unfinished rows."""
         return not self.scrollback.is_paused
 
     def show_whole(self, is_wanted: bool) -> None:
-        """Show the transcript from its beginning for a while, or what is not finished again."""
+        """Show the whole transcript, or only its unfinished rows."""
         self.scrollback.is_paused = is_wanted
         self._widget.update_rows()
 
     def set_header(self, rows: Sequence[Row]) -> None:
-        """Take the rows that are shown before there are blocks."""
+        """Set the rows that are shown before the first block."""
         self._header_rows = len(rows)
         self.scrollback.set_header(rows)
 
     def record_paint(self, first: RowPosition | None) -> None:
-        """Take the position of the first painted row; None for a header's."""
+        """Store the position of the first painted row; None for the header."""
         self._shown_from = first or HEADER
 
     def fit_height(self, window_rows: int) -> bool:
-        """Want as many rows as are needed; whether that is another height."""
+        """Set the maximum height to the needed rows; return whether that is a change."""
         max_rows: int | None = None
         if self.is_partial:
             has_blocks = bool(self._widget.viewport.entries)
@@ -74,7 +74,7 @@ class InlineTranscript:
         return True
 
     def take_finished(self, width_cells: int) -> Sequence[Strip]:
-        """Return the rows to write above those that are painted, each of them once."""
+        """Return the rows to write above the painted ones; each is returned once."""
         size = self._widget.size
         if size.width != width_cells:
             return ()
@@ -82,7 +82,7 @@ class InlineTranscript:
         return self._strips(rows, width_cells)
 
     def take_rest(self, width_cells: int) -> Sequence[Strip]:
-        """Return all rows that were not handed over."""
+        """Return all rows that are not in the scrollback."""
         return self._strips(self.scrollback.take_rest(), width_cells)
 
     def _strips(self, rows: Sequence[Row], width_cells: int) -> Sequence[Strip]:

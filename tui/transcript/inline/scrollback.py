@@ -1,7 +1,7 @@
-"""Which rows of the transcript are in the terminal's scrollback, in the inline mode. Pure.
+"""Tracks which rows of the transcript are in the terminal's scrollback, in the inline mode. Pure.
 
-Rows are handed over in order, once, and never taken back: a block when nothing of it will change,
-of an answer that grows beyond the window also the rows that are done.
+Rows are written in order, once, and never changed: a block when it is final, and of a growing
+answer also the rows that are final.
 """
 
 from __future__ import annotations
@@ -13,41 +13,41 @@ from tui.transcript.blocks import AssistantText, Block, ThinkingText, ToolCard
 from tui.transcript.viewport import RowPosition, Viewport
 
 HEADER: RowPosition = RowPosition(-1, 0)
-"""The position of a header's rows, which come before all blocks."""
+"""The position of the header, which is before all blocks."""
 
 
 class Scrollback:
-    """Follows a viewport; its blocks before `_next` are handed over."""
+    """Tracks a viewport, whose rows before `_next` are in the scrollback."""
 
     def __init__(self, viewport: Viewport) -> None:
-        """Nothing is handed over yet."""
+        """Start without rows in the scrollback."""
         self._viewport = viewport
         self._next = RowPosition(0, 0)
         self._next_chars = 0
-        """Characters of the rows of that block that are handed over: they survive a new width."""
+        """Number of characters of the next block that are written, which no new width changes."""
         self._next_key = ""
-        """Of the block of which rows are handed over."""
+        """Key of the block whose rows are written."""
         self._given_keys: set[str] = set()
         self._header: Sequence[Row] = ()
         self.is_paused = False
-        """Whether the transcript is shown as a whole, and nothing is handed over meanwhile."""
+        """Whether the whole transcript is shown, and nothing is written during that time."""
         self._skips_page = False
 
     def set_header(self, rows: Sequence[Row]) -> None:
-        """Take rows that go before the first block."""
+        """Set the rows that are written before the first block."""
         if not self._given_keys:
             self._header = rows
 
     def skip(self) -> None:
-        """Take what the viewport has now, and the next page before it, for handed over."""
+        """Treat the viewport's blocks, and the next page added before them, as written."""
         self._skips_page = True
         self._given_keys.update(entry.block.key for entry in self._viewport.entries)
         self._seek(0)
 
     def added_before(self, count: int) -> None:
-        """Blocks were added before all others."""
+        """Handle blocks that were added at the front."""
         if self.is_paused or self._skips_page:
-            # Older pages, for somebody who reads.
+            # Older pages, only for reading: they are not written.
             entries = self._viewport.entries[:count]
             self._given_keys.update(entry.block.key for entry in entries)
             self._skips_page = False
@@ -55,14 +55,14 @@ class Scrollback:
         self._seek(0)
 
     def replaced_from(self, first: int) -> None:
-        """Blocks from this one on may be others."""
+        """Handle blocks that may have changed from this index on."""
         if first <= self._next.block:
             self._seek(first)
 
     def handle_resize(self) -> None:
-        """Find the first row with something not handed over in a layout of another width.
+        """Find the first row with text that is not written, in the layout of another width.
 
-        That may repeat some words, where rows break in other places, and loses none.
+        If rows wrap differently, some words may be repeated, but none are lost.
         """
         viewport, block = self._viewport, self._next.block
         if self._next.line == 0 or block >= len(viewport.entries):
@@ -76,7 +76,7 @@ class Scrollback:
         self._next = RowPosition(block, line)
 
     def live_rows(self, limit: int) -> int:
-        """Return how many rows are not handed over and may change; `limit` where there are more."""
+        """Return the number of rows that are not written and may change, at most `limit`."""
         viewport, first = self._viewport, self._first_open()
         start = max(self._next, RowPosition(first, 0), key=_order)
         count = -start.line
@@ -88,7 +88,7 @@ class Scrollback:
         return max(0, count)
 
     def take(self, shown_from: RowPosition | None) -> list[Row]:
-        """Return the rows to hand over; `shown_from` is the first row on the screen, if any is."""
+        """Return the next rows to write; `shown_from` is the first row on the screen, if any."""
         viewport, first = self._viewport, self._first_open()
         end = RowPosition(first, 0)
         if first < len(viewport.entries):
@@ -101,7 +101,7 @@ class Scrollback:
         return self._rows_until(end)
 
     def take_rest(self) -> list[Row]:
-        """Return all rows that are not handed over."""
+        """Return all rows that are not written."""
         return self._rows_until(RowPosition(len(self._viewport.entries), 0))
 
     def _rows_until(self, end: RowPosition) -> list[Row]:
@@ -127,7 +127,7 @@ class Scrollback:
         return rows
 
     def _first_open(self) -> int:
-        """Return the first block that may still change."""
+        """Return the index of the first block that may still change."""
         viewport, index = self._viewport, self._next.block
         while index < len(viewport.entries):
             block = viewport.entries[index].block
@@ -139,7 +139,7 @@ class Scrollback:
         return index
 
     def _seek(self, first: int) -> None:
-        """Continue with the first block, from this one on, that is not handed over."""
+        """Continue with the first block from this index on that is not written."""
         entries, index = self._viewport.entries, first
         while index < len(entries) and entries[index].block.key in self._given_keys:
             index += 1
@@ -153,7 +153,7 @@ def _order(place: RowPosition) -> tuple[int, int]:
 
 
 def _ink(row: Row) -> int:
-    """Return how many characters of a row are seen, which no width changes."""
+    """Return the number of visible characters of a row, which wrapping does not change."""
     return len("".join(row.text.split()))
 
 

@@ -1,1 +1,1 @@
-"""Markdown as rows, also while it streams."""
+"""Renders Markdown as rows, also during streaming."""

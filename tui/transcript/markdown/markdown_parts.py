@@ -1,7 +1,7 @@
-"""Cut long Markdown into parts that can be laid out one by one, as it arrives. Pure.
+"""Splits long Markdown, as it arrives, into parts that can be laid out separately. Pure.
 
-A part ends where a block at the top level begins, so that the rows of the parts are those of the
-whole; only a very long code fence is cut in its middle. Reads each line once, parses nothing.
+A part ends where a top-level block begins, so that the rows of the parts equal those of the whole;
+only a very long code fence is split in its middle. Each line is read once, without parsing.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ from msgspec import Struct
 from permissions.base.text.late_pattern import compile_late
 
 PART_CHARS: Final = 4_000
-"""A part ends at the first place after so many characters where it may."""
+"""A part ends at the first possible position after this many characters."""
 FENCE_CHARS: Final = 4 * PART_CHARS
-"""A code fence is cut when its part is longer than this."""
+"""A code fence is split when its part is longer than this."""
 
 _FENCE: Final = compile_late(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})")
 _ITEM: Final = compile_late(r" {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)")
 _PARAGRAPH: Final = compile_late(r"#{1,6} |[^\W\d_]|\*\*[^\s*]")
-"""How a line begins before which a cut is safe: a heading, a letter, bold text."""
+"""Beginnings of lines before which a split is safe: a heading, a letter, bold text."""
 _HTML: Final = compile_late(
     r" {0,3}<(?:(!--)|(\?)|(![A-Za-z])|(!\[CDATA\[)|(?:pre|script|style|textarea)\b)", re.IGNORECASE
 )
 _HTML_ENDS: Final = ("-->", "?>", ">", "]]>")
 _TAG_END: Final = compile_late(r"</(?:pre|script|style|textarea)>", re.IGNORECASE)
-"""HTML that continues over blank lines, and what ends it."""
+"""The end of HTML blocks that may contain blank lines."""
 
 
 class MarkdownPart(Struct, frozen=True):
-    """One part of a text."""
+    """A part of a text."""
 
     text: str
-    """Markdown of its own; of a fence that was cut, a fence."""
+    """Complete Markdown; a part of a split fence is a fence itself."""
     continues: bool = False
-    """Whether it continues where the part before broke off, in the middle of a fence."""
+    """Whether it continues the fence of the previous part."""
 
 
 class MarkdownParts:
-    """Takes text in pieces; where it is cut does not depend on how it came."""
+    """Splits text that arrives in pieces; the result does not depend on the pieces."""
 
     def __init__(self) -> None:
-        """Start with nothing."""
+        """Start with an empty text."""
         self._pieces: list[str] = []
         self._open = ""
         self._continues = False
@@ -57,18 +57,18 @@ class MarkdownParts:
 
     @property
     def whole(self) -> str:
-        """Everything that was taken."""
+        """The whole text so far."""
         if len(self._pieces) > 1:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0] if self._pieces else ""
 
     @property
     def current(self) -> MarkdownPart:
-        """The part that is still growing."""
+        """The unfinished part."""
         return MarkdownPart(self._open, self._continues)
 
     def feed(self, text: str) -> list[MarkdownPart]:
-        """Add text at the end; return the parts that are finished by it, oldest first."""
+        """Append text; return the parts that it completes, in order."""
         self._pieces.append(text)
         self._open += text
         parts: list[MarkdownPart] = []
@@ -80,7 +80,7 @@ class MarkdownParts:
         return parts
 
     def _line(self, line: str, start: int) -> MarkdownPart | None:
-        """Take a whole line that begins at `start`; return the part that ends with or before it."""
+        """Process a line that begins at `start`; return the part that ends with or before it."""
         if self._mark:
             return self._line_in_fence(line, start)
         if self._is_html(line):
@@ -91,7 +91,7 @@ class MarkdownParts:
             return None
         part = None
         if self._was_blank and _PARAGRAPH.match(line):
-            # At the margin after a blank line, and no item: nothing before can contain it.
+            # An unindented line after a blank line that is not an item ends the list.
             self._is_in_item = False
             if start >= PART_CHARS:
                 part = self._cut(start)
@@ -104,7 +104,7 @@ class MarkdownParts:
         return part
 
     def _is_html(self, line: str) -> bool:
-        """Whether a line is of HTML that may continue over blank lines."""
+        """Whether a line belongs to an HTML block that may contain blank lines."""
         if self._html_end is None:
             html = _HTML.match(line)
             if html is None:

@@ -1,6 +1,6 @@
-"""Markdown as rows, wrapped by our own cell widths; the parser is markdown-it, the style our own.
+"""Renders Markdown as rows, parsed by markdown-it and wrapped by our cell widths.
 
-Links whose text is not their target show the target after it: a link never hides where it leads.
+Links whose text differs from the target show the target after it, so that it is never hidden.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 _FENCE: Final = compile_late(r"( {0,3})(`{3,}|~{3,})([^\n`]*)\n")
 _MAX_DEPTH: Final = 12
 _MAX_PATHS: Final = 200
-"""Further paths in one piece of text are not looked for."""
+"""Maximum number of paths in a text that are searched as files."""
 _EMPHASIS: Final = {"strong": "bold", "em": "italic", "s": "strike"}
-"""The attribute of text inside these nodes."""
+"""Attributes of text by node type."""
 _ADDRESS: Final = compile_late(
     r"(?<![0-9A-Za-z])https?://[!#-&(-;=?-_a-z{|}~]+(?![!#-&(-;=?-_a-z{|}~]|\w)", re.IGNORECASE
 )
-"""Plain characters only: what looks like another letter must not become part of a link."""
+"""ASCII only, so that look-alike letters do not become part of a link."""
 _NOT_AT_END: Final = ".,:;!?*_~]}|"
 _SAFE_LINK: Final = compile_late(r"(?:https?|file)://", re.IGNORECASE)
 
@@ -41,9 +41,9 @@ _SAFE_LINK: Final = compile_late(r"(?:https?|file)://", re.IGNORECASE)
 def markdown_rows(
     text: str, width_cells: int, highlighter: Highlighter, *, is_final: bool = False
 ) -> list[Row]:
-    """Return the rows of a Markdown text; never fails, malformed Markdown shows as text.
+    """Return the rows of a Markdown text; never raises, malformed Markdown is shown as text.
 
-    In a text that is final, paths of files are links.
+    With `is_final`, paths of existing files are links.
     """
     if not text.strip():
         return []
@@ -53,8 +53,8 @@ def markdown_rows(
 
 
 def block_starts(text: str) -> list[int]:
-    """Return where the top-level blocks begin, in characters."""
-    # Parsed as it will be for drawing, should nothing be cut off.
+    """Return the start of each top-level block, in characters."""
+    # The parse tree is cached for drawing, if nothing is split off.
     lines = [node.map[0] for node in _tree(text).children if node.map is not None]
     starts: list[int] = []
     position = line = 0
@@ -67,13 +67,13 @@ def block_starts(text: str) -> list[int]:
 
 
 def last_block_start(text: str) -> int:
-    """Return where the last top-level block begins, in characters; what lies before is final."""
+    """Return the start of the last top-level block, in characters; text before it is final."""
     starts = block_starts(text)
     return starts[-1] if len(starts) > 1 else 0
 
 
 def last_item_start(text: str) -> int:
-    """Return where the last item of the list begins that the text consists of; 0 for other text."""
+    """Return the start of the last item if the text is a list; otherwise 0."""
     tokens = _parser().parse(text)
     if not tokens or tokens[0].type not in ("bullet_list_open", "ordered_list_open"):
         return 0
@@ -82,7 +82,7 @@ def last_item_start(text: str) -> int:
 
 
 def open_fence(text: str, width_cells: int, highlighter: Highlighter) -> OpenFence | None:
-    """Return the code fence that the text begins with, if it is not closed yet."""
+    """Return the code fence that the text begins with, if it is not closed yet; otherwise None."""
     content = text.lstrip("\n")
     match = _FENCE.match(content)
     if match is None:
@@ -92,12 +92,12 @@ def open_fence(text: str, width_cells: int, highlighter: Highlighter) -> OpenFen
 
 
 class OpenFence:
-    """A code block whose end has not arrived: finished lines stay, new ones are colored once."""
+    """A code block whose end has not arrived: only new lines are highlighted."""
 
     def __init__(
         self, mark: str, language: str, width_cells: int, highlighter: Highlighter, opening: str
     ) -> None:
-        """Take the opening line; `feed` brings the rest."""
+        """`opening` is the opening line; `feed` adds the rest."""
         self._close = re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$")
         self._language = language
         self._width = width_cells
@@ -112,7 +112,7 @@ class OpenFence:
         return "".join(self._parts) + self._partial
 
     def feed(self, text: str) -> str | None:
-        """Add text; return what follows the block once it is closed, else None."""
+        """Append text; return the text after the block once it is closed, otherwise None."""
         self._partial += text
         while "\n" in self._partial:
             line, rest = self._partial.split("\n", 1)
@@ -125,7 +125,7 @@ class OpenFence:
         return None
 
     def rows(self) -> list[Row]:
-        """Return the rows so far, the unfinished line included."""
+        """Return the rows so far, including the unfinished line."""
         if not self._partial or self._close.match(self._partial):
             return list(self._rows)
         return [*self._rows, *self._line_rows(self._partial)]
@@ -135,7 +135,7 @@ class OpenFence:
 
 
 def code_rows(lines: Iterable[HighlightedLine], width_cells: int) -> list[Row]:
-    """Return code on its own ground, one cell in."""
+    """Return code with its background, indented by one cell."""
     rows: list[Row] = []
     for line in lines:
         rows.extend(chop(line, max(1, width_cells - 2)))
@@ -144,11 +144,11 @@ def code_rows(lines: Iterable[HighlightedLine], width_cells: int) -> list[Row]:
 
 
 def command_rows(lines: Iterable[HighlightedLine], width_cells: int) -> list[Row]:
-    """Return a command as code; lines that are too long break at spaces, and a sign says so."""
+    """Return a command as code; long lines wrap at spaces, and a sign marks continuation rows."""
     rows: list[Row] = []
     for line in lines:
         text = "".join(part for part, _ in line)
-        # Where spaces or tabs may mean something, none of them vanishes at a break.
+        # If the command may depend on spaces or tabs, none are dropped at a break.
         breaks = chop if "  " in text or "\t" in text else wrap
         parts = breaks(line, max(1, width_cells - 4))
         rows.extend(indent_rows(parts, ((" ", TEXT),), ((" ↪ ", FAINT),)))
@@ -215,7 +215,7 @@ class _Painter:
             is_tight = all(c.hidden for c in item.children if c.type == "paragraph")
             if number is None:
                 mark = "•" if depth % 2 == 0 else "◦"
-                # The box of a task is its mark.
+                # A task has a checkbox instead of a bullet.
                 mark = "" if _is_task(item) else f"{mark} "
             else:
                 mark = f"{number:>{digits}}. "
@@ -229,13 +229,13 @@ class _Painter:
                 rows.append(BLANK)
             first: tuple[Run, ...] = ((mark, Ink(Role.MUTED)),)
             lines = indent_rows(inner or [BLANK], first, ((" " * rest_width, TEXT),))
-            # The mark is text that a user copies along, unlike other decoration.
+            # In contrast to other decoration, the bullet is copied.
             lines[0] = replace(lines[0], gutter_chars=lines[0].gutter_chars - mark_width)
             rows.extend(lines)
         return rows
 
     def _table_cells(self, node: SyntaxTreeNode, ink: Ink) -> list[list[tuple[list[Run], str]]]:
-        """Return header and body rows of cells, each with its alignment."""
+        """Return the cells of header and body rows, each with its alignment."""
         table: list[list[tuple[list[Run], str]]] = []
         for section in node.children:
             for line in section.children:
@@ -305,7 +305,7 @@ class _Painter:
         target = str(node.attrs.get("href", ""))
         label: list[Run] = []
         link_ink = replace(ink, role=Role.LINK, underline=True)
-        # What the label names does not matter: the target is what is opened.
+        # Paths in the label are not linked: the link's target is opened.
         _Painter(self._highlighter, None)._children(node, link_ink, label)
         text = "".join(part for part, _ in label)
         is_shown = text in (target, target.removeprefix("mailto:"))
@@ -322,7 +322,7 @@ class _Painter:
 
 
 def _with_addresses(text: str, ink: Ink) -> Iterable[Run]:
-    """Yield the text with the web addresses in it as links to themselves."""
+    """Yield the text with its web addresses as links."""
     if "://" not in text:
         yield text, ink
         return
@@ -373,7 +373,7 @@ def _tree(text: str) -> SyntaxTreeNode:
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    # Loaded with the first answer: not needed for the prompt, and costs some 20 ms.
+    # Imported with the first answer: takes some 20 ms and is not needed for the prompt.
     from markdown_it import MarkdownIt as Parser
 
     return Parser("commonmark").enable(["table", "strikethrough"])

@@ -1,7 +1,7 @@
-"""Markdown that grows at its end: blocks that no longer change, and a tail rendered per frame.
+"""Renders Markdown that grows at its end: finished blocks are cached, the tail is rendered again.
 
-Cost per frame is that of the tail. The cut is the parser's own: everything before the last
-top-level token is finished. The lines of an open code fence are cached, only new ones are colored.
+The cost per frame is that of the tail. Everything before the parser's last top-level token is
+finished. The lines of an open code fence are cached, so that only new ones are highlighted.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from tui.transcript.markdown.markdown_rows import (
 )
 
 _LONG_TAIL_CHARS: Final = 4_000
-"""A tail longer than this is rendered again only when it grew by a part of itself."""
+"""A tail longer than this is rendered again only after it has grown by a fraction of its length."""
 _GROWTH: Final = 0.02
 _LONG_LIST_CHARS: Final = 600
-"""In a list longer than this the rows of the items before the last are cached."""
+"""In a list longer than this, the rows of all items except the last are cached."""
 _PIECE_CHARS: Final = 1_000
-"""Finished text is drawn in pieces of about this size: what is colored later is drawn again."""
+"""Approximate size of the pieces of finished text that are drawn again after highlighting."""
 
 
 class _Piece(Struct, frozen=True):
@@ -36,16 +36,16 @@ class _Piece(Struct, frozen=True):
 
     text: str
     start: int
-    """Their place among all finished rows."""
+    """Index of the first one among all finished rows."""
     count: int
     unready: frozenset[BlockKey]
 
 
 class MarkdownStream:
-    """Turns text that arrives in pieces into rows."""
+    """Converts text that arrives in pieces to rows."""
 
     def __init__(self, width_cells: int, highlighter: Highlighter) -> None:
-        """Lay out for one width; another width is another stream."""
+        """Start a layout for this width; another width needs another stream."""
         self._width = max(1, width_cells)
         self._highlighter = highlighter
         self._tail_text = ""
@@ -59,11 +59,11 @@ class MarkdownStream:
         self._tail_rows: list[Row] | None = []
         self._parsed_chars = 0
         self._is_over = False
-        # What an earlier answer announced may be there by now.
+        # Files that an earlier answer announced may exist by now.
         highlighter.forget_missing()
 
     def feed(self, text: str) -> None:
-        """Add text at the end."""
+        """Append text."""
         if not text:
             return
         if self._fence is not None:
@@ -71,7 +71,7 @@ class MarkdownStream:
             rest = self._fence.feed(text)
             if rest is None:
                 return
-            # The fence closed: it is lexed as a whole, what follows is the new tail.
+            # The fence is closed: highlight it as a whole; the text after it is the new tail.
             self._finish_text(self._fence.source)
             self._fence = None
             text = rest
@@ -79,7 +79,7 @@ class MarkdownStream:
         self._cut()
 
     def finish(self) -> None:
-        """The text is complete: everything is finished."""
+        """Finish all rows, because the text is complete."""
         if self._is_over:
             return
         self._is_over = True
@@ -102,7 +102,7 @@ class MarkdownStream:
         return self._unready[0].start if self._unready else None
 
     def take_repainted(self) -> list[tuple[int, list[Row]]]:
-        """Return finished rows whose code was lexed since, each with its place among all."""
+        """Return finished rows whose highlighting has become ready, with the index of the first."""
         self._tail_rows = None
         repaints: list[tuple[int, list[Row]]] = []
         unready: list[_Piece] = []
@@ -111,13 +111,13 @@ class MarkdownStream:
                 unready.append(piece)
                 continue
             rows = self._paint(piece.text, piece.start, unready)
-            # Colors change no widths, so there are as many rows as before.
+            # Highlighting does not change widths, so the number of rows is the same.
             repaints.append((piece.start, rows[: piece.count]))
         self._unready = unready
         return repaints
 
     def tail(self) -> list[Row]:
-        """Return the rows of what may still change."""
+        """Return the rows that may still change."""
         if self._tail_rows is None:
             if self._fence is not None:
                 rows = self._fence.rows()
@@ -140,8 +140,8 @@ class MarkdownStream:
             self._tail_text = self._tail_text[start:]
             self._parsed_chars = len(self._tail_text)
         elif size > _LONG_LIST_CHARS and (item := last_item_start(self._tail_text)):
-            # A blank line further down may still make the whole list loose; it is drawn again
-            # as one when it ends.
+            # A later blank line may make the whole list loose, so it is drawn again as a whole
+            # at its end.
             items = self._tail_text[:item]
             self._held_text += items
             self._held_rows.extend(markdown_rows(items, self._width, self._highlighter))
@@ -178,7 +178,7 @@ class MarkdownStream:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Cut a text between top-level blocks."""
+    """Split a text between top-level blocks."""
     if len(text) <= 2 * _PIECE_CHARS:
         yield text
         return

@@ -1,4 +1,4 @@
-"""A table as rows: columns as wide as they need, narrower and wrapped on a narrow screen."""
+"""Renders a table as rows: columns as wide as needed, or narrower and wrapped."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _column_widths(table: Sequence[Sequence[Cell]], count: int, room: int) -> li
             lines = wrap(runs, 10_000)
             widths[column] = max(widths[column], *(runs_width(part.runs) for part in lines))
     while sum(widths) > room and max(widths) > _MIN_CELLS:
-        # The widest column shrinks first: narrow ones stay readable.
+        # The widest column shrinks first, so that narrow ones remain readable.
         widest = max(widths)
         column = widths.index(widest)
         others = [width for width in widths if width < widest]

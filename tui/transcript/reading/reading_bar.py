@@ -1,4 +1,4 @@
-"""The line below the transcript while it is being read: what is searched, and the keys."""
+"""The line below the transcript in reading mode: the search, and the keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tui.widgets.rows_widget import RowsWidget
 
 
 class ReadingBar(RowsWidget):
-    """Shown in the prompt's place; empty while the prompt is there."""
+    """Shown instead of the prompt; empty outside reading mode."""
 
     def __init__(self, *, id: str | None = None) -> None:
         """Start empty."""
@@ -24,19 +24,19 @@ class ReadingBar(RowsWidget):
 
     @property
     def is_open(self) -> bool:
-        """Whether the transcript is being read."""
+        """Whether reading mode is active."""
         return self._is_open
 
     def show(self, query: str | None, result_text: str, keys: Sequence[str]) -> None:
-        """Show a query being typed (None: none is), what was found, and the keys there are.
+        """Show the query being typed (None without one), the result of the search, and key hints.
 
-        Keys that do not fit are left out, the last ones first.
+        Hints that do not fit are left out, the last ones first.
         """
         self._query, self._result_text, self._keys, self._is_open = query, result_text, keys, True
         self.rows_changed()
 
     def close(self) -> None:
-        """Show nothing."""
+        """Hide the bar."""
         self._is_open = False
         self.rows_changed()
 

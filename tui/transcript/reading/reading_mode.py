@@ -1,6 +1,6 @@
-"""Reading the transcript: everything unfolded, searched by words, gone through by prompts.
+"""The reading mode of the transcript: unfolds everything, searches, and jumps between prompts.
 
-While it is open it has the focus, and its line replaces the prompt.
+While it is open, it receives the keys, and its line replaces the prompt.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ CONTEXTS: Final = (Context.TRANSCRIPT, Context.SCROLL)
 
 
 class TranscriptReader(Protocol):
-    """Where a whole transcript can go."""
+    """Opens a whole transcript in the editor or on the normal screen."""
 
     def to_terminal(self, text: str) -> None: ...
     def text(self, text: str, name: str) -> object: ...
 
 
 class ReadingMode:
-    """Open between `open` and `close`; the detail is remembered until the next time."""
+    """Active between `open` and `close`."""
 
     def __init__(
         self,
@@ -40,9 +40,9 @@ class ReadingMode:
         past: OlderPages,
         start_worker: Callable[[Awaitable[None]], None],
     ) -> None:
-        """`on_change` is called on opening and closing: the prompt comes and goes.
+        """`on_change` is called on opening and closing, which hide and show the prompt.
 
-        `choose_detail` lets the user choose how much is shown of each tool's calls.
+        `choose_detail` lets the user choose the level of detail for each tool's calls.
         """
         self._transcript = transcript
         self._bar = bar
@@ -58,11 +58,11 @@ class ReadingMode:
 
     @property
     def action_ids(self) -> frozenset[str]:
-        """What its keys can do."""
+        """The ids of its actions."""
         return frozenset(self._actions)
 
     def open(self) -> None:
-        """Unfold everything and take the keyboard."""
+        """Unfold everything and receive the keys."""
         self.is_open = True
         self._is_unfolded = True
         self._transcript.set_detailed(True)
@@ -70,7 +70,7 @@ class ReadingMode:
         self._on_change()
 
     def close(self) -> None:
-        """Fold again, forget the search, return the focus."""
+        """Fold everything again, end the search, and show the prompt."""
         self.is_open = False
         self._query = None
         self.finder.find("")
@@ -79,7 +79,7 @@ class ReadingMode:
         self._on_change()
 
     def press(self, event: RoutedEvent) -> None:
-        """Take a key."""
+        """Handle a key."""
         if self._query is not None:
             self._press_in_query(event, self._query)
         else:
@@ -94,7 +94,7 @@ class ReadingMode:
             self._show()
 
     def paste(self, text: str) -> bool:
-        """Search for what was pasted; False where nothing is being searched."""
+        """Append pasted text to the query; False if none is being typed."""
         if self._query is None:
             return False
         self._type(self._query + " ".join(text.split()))
@@ -138,7 +138,7 @@ class ReadingMode:
             "app:toggleTranscript": self.close,
             "transcript:toggleShowAll": self._toggle_folding,
             "transcript:search": partial(self._type, ""),
-            # A search begins at the newest hit: on from there is up, as after `?` in a pager.
+            # A search starts at the newest hit, so the next one is above, as after `?` in a pager.
             "transcript:searchNext": partial(finder.go, -1),
             "transcript:searchPrevious": partial(finder.go, 1),
             "transcript:previousPrompt": partial(finder.to_prompt, -1),
@@ -157,7 +157,7 @@ class ReadingMode:
         }
 
     def _key_of(self, action_id: str) -> str:
-        """Return the key of an action; letters as they are typed, since n and N differ."""
+        """Return the key of an action; letters as they are typed, because n and N differ."""
         key = self._chords.keymap.display(action_id)
         return key.lower() if len(key) == 1 else key
 
@@ -166,7 +166,7 @@ class ReadingMode:
         self._transcript.set_detailed(self._is_unfolded)
 
     def _fold_and_choose(self) -> None:
-        """What is unfolded looks the same at every level."""
+        """Fold everything before choosing the detail, whose levels apply only to folded calls."""
         self._is_unfolded = False
         self._transcript.set_detailed(False)
         self._choose_detail()
@@ -203,7 +203,7 @@ class ReadingMode:
 
 
 def scroll_actions(transcript: TranscriptWidget) -> Mapping[str, Callable[[], None]]:
-    """Return the actions by their ids."""
+    """Return the scroll actions by id."""
     return {
         "scroll:lineUp": partial(transcript.scroll_rows, -1),
         "scroll:lineDown": partial(transcript.scroll_rows, 1),

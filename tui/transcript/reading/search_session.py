@@ -1,8 +1,8 @@
-"""Search of the whole transcript, including the pages that are still in its file.
+"""Searches the whole transcript, including pages that are not loaded from its file yet.
 
-Blocks are searched by their text, from the newest back and a portion at a time, so that no key
-waits for a long conversation; rows are built only for blocks that are shown. The pages before the
-loaded blocks are read meanwhile (`tui.transcript.earlier_pages`). A jump that needs them is done
+The text of blocks is searched from the newest back, one portion at a time, so that keys are not
+delayed in long conversations; rows are made only for visible blocks. Pages before the loaded blocks
+are read during the search (`tui.transcript.earlier_pages`). A jump that needs them is performed
 once they are loaded, unless another key is pressed first.
 """
 
@@ -31,25 +31,25 @@ from tui.transcript.transcript_widget import TranscriptWidget
 from tui.transcript.viewport import RowPosition, Viewport, ViewportEntry
 
 PORTION_CHARS: Final = 300_000
-"""Some milliseconds' worth of text: what one step searches."""
+"""Size of the text that one step searches, which takes some milliseconds."""
 
 
 class TranscriptSearch:
-    """One query over one transcript; capitals do not matter.
+    """One case-insensitive query over one transcript.
 
-    Blocks are identified by their distance from the first one that was there at the start, so that
-    insertions above move none of them.
+    Blocks are numbered from the one that was the first at the start, so that blocks added at the
+    front do not change the numbers.
     """
 
     def __init__(self, query: str, end: int = 0, narrows: TranscriptSearch | None = None) -> None:
-        """Begin at the end of so many blocks; an empty query finds none.
+        """Start at block `end`, going back; an empty query finds nothing.
 
-        A query that continues that of `narrows` looks only where that one found something, as
-        far as that one came.
+        A query that contains that of `narrows` searches only blocks with its hits, as far as that
+        search has come.
         """
         self.needle = query.casefold()
         self.count = 0
-        """How often the query occurs in the texts searched so far."""
+        """Number of occurrences in the texts searched so far."""
         self._above = 0
         self._hits: list[int] = []
         self._sizes: list[int] = []
@@ -60,11 +60,11 @@ class TranscriptSearch:
             self._repeat_blocks = [*narrows._repeat_blocks, *narrows._hits]
 
     def shift(self, count: int) -> None:
-        """Take note of so many blocks that came in above all others."""
+        """Note that `count` blocks were added at the front."""
         self._above += count
 
     def is_complete(self, count: int) -> bool:
-        """Whether all of so many blocks were searched."""
+        """Whether all of `count` blocks were searched."""
         if not self.needle:
             return True
         return (
@@ -74,7 +74,7 @@ class TranscriptSearch:
         )
 
     def look(self, entries: Sequence[ViewportEntry], limit_chars: int = PORTION_CHARS) -> None:
-        """Search about so many characters more, the newest first; one block at least."""
+        """Search about `limit_chars` more characters, newest blocks first; at least one block."""
         remaining_chars = limit_chars
         older: list[tuple[int, int]] = []
         while remaining_chars > 0 and not self.is_complete(len(entries)):
@@ -121,18 +121,18 @@ class TranscriptSearch:
         return None
 
     def number(self, viewport: Viewport, place: RowPosition) -> int:
-        """Return which hit a row contains: 1 is the newest, `count` at most the oldest."""
+        """Return the number of a row's hit: 1 is the newest, `count` the oldest."""
         index = bisect_left(self._hits, place.block - self._above)
         newer = sum(self._sizes[index + 1 :])
         count_below = sum(
             viewport.row(RowPosition(place.block, line)).text.casefold().count(self.needle)
             for line in range(place.line + 1, viewport.height_of(place.block))
         )
-        # Rows may show more than the text that is compared has, and break a hit in two.
+        # Rows may contain more than the searched text, and wrapping may split a hit.
         return newer + min(count_below + 1, self._sizes[index] if index < len(self._sizes) else 1)
 
     def _lines(self, viewport: Viewport, index: int, step: int) -> Iterator[int]:
-        """Yield the rows of a block with a hit; its first one where none shows it whole."""
+        """Yield the rows of a block with a hit, or its first row if wrapping splits every hit."""
         if not 0 <= index < len(viewport.entries):
             return
         has_hit = False
@@ -145,7 +145,7 @@ class TranscriptSearch:
 
 
 def block_text(block: Block) -> str:
-    """Return the whole text of a block, in the form that is compared."""
+    """Return the whole text of a block, casefolded."""
     match block:
         case UserMessage() | AssistantText() | ThinkingText() | NoticeLine():
             text = block.text
@@ -178,7 +178,7 @@ def _shown_result(card: ToolCard) -> str:
 
 
 class OlderPages(Protocol):
-    """What lies before the transcript."""
+    """The earlier pages of the session."""
 
     @property
     def has_more(self) -> bool: ...
@@ -186,7 +186,7 @@ class OlderPages(Protocol):
 
 
 class SearchSession:
-    """One search at a time, and at most one pending jump."""
+    """Runs one search at a time, with at most one pending jump."""
 
     def __init__(
         self,
@@ -203,21 +203,21 @@ class SearchSession:
         self._search = TranscriptSearch("")
         self._added_before = 0
         self._pending: Callable[[], bool] | None = None
-        """Tries the jump on the loaded blocks and returns whether it succeeded."""
+        """Attempts the jump on the loaded blocks and returns whether it succeeded."""
         self._needs_all = False
         self._is_working = False
         self.current_hit: RowPosition | None = None
-        """The hit that was gone to last."""
+        """The hit of the last jump."""
         self._number = 0
 
     @property
     def needle(self) -> str:
-        """What is searched, as it is compared; empty for nothing."""
+        """The query, casefolded; "" without a search."""
         return self._search.needle
 
     @property
     def hit_summary(self) -> str:
-        """How many hits there are, and which of them is shown; empty where nothing is searched."""
+        """The number of hits, and which one is shown, as text; "" without a search."""
         if not self.needle:
             return "reading …" if self._pending is not None else ""
         count = self._search.count
@@ -228,7 +228,7 @@ class SearchSession:
         return f"{number}{count:,}{'+' if more else ''} hit{'' if count == 1 else 's'}{more}"
 
     def find(self, query: str) -> None:
-        """Search for something else, and go to its newest hit: most look for what just went by."""
+        """Start another search and go to its newest hit, which is usually the wanted one."""
         self._follow()
         entries = self._transcript.viewport.entries
         self._search = TranscriptSearch(query, len(entries), self._search)
@@ -241,12 +241,12 @@ class SearchSession:
             self.go(-1)
 
     def go(self, step: int) -> None:
-        """Go to the next hit below (1) or above (-1); past the last one, from the other end on."""
+        """Go to the next hit below (1) or above (-1); wraps around at the end."""
         if self.needle:
             self._jump(lambda: self._try_to_go(step), needs_all=False)
 
     def to_prompt(self, direction: int) -> None:
-        """Go to the user's message before (-1) or after (1) what is shown."""
+        """Go to the previous (-1) or next (1) message of the user."""
         if direction > 0:
             self._transcript.to_prompt(direction)
             return
@@ -256,12 +256,12 @@ class SearchSession:
         )
 
     def to_start(self) -> None:
-        """Go to the very first row."""
+        """Go to the first row of the session."""
         self._transcript.to_start()
         self.with_all(self._transcript.to_start)
 
     def with_all(self, work: Callable[[], None]) -> None:
-        """Do something once the whole transcript is there."""
+        """Call `work` once the whole transcript is loaded."""
 
         def attempt() -> bool:
             if self._past.has_more:
@@ -272,7 +272,7 @@ class SearchSession:
         self._jump(attempt, needs_all=True)
 
     def give_up(self) -> None:
-        """Drop the pending jump: another key was pressed."""
+        """Cancel the pending jump, because another key was pressed."""
         self._pending = None
 
     # Hits
@@ -297,7 +297,7 @@ class SearchSession:
         return self._search.is_complete(count) and not (self.needle and self._past.has_more)
 
     def _follow(self) -> None:
-        """Earlier blocks came in above: every place has moved."""
+        """Adjust positions to blocks that were added at the front."""
         shift = self._transcript.added_before - self._added_before
         self._added_before += shift
         if shift:
@@ -320,7 +320,7 @@ class SearchSession:
             self._start_worker(self._work())
 
     async def _search_more(self) -> bool:
-        """Search a portion, or else read a page; False where there is neither."""
+        """Search a portion, or else read a page; False if neither is left or needed."""
         self._follow()
         entries = self._transcript.viewport.entries
         if not self._search.is_complete(len(entries)):
@@ -334,10 +334,10 @@ class SearchSession:
         return has_page
 
     async def _work(self) -> None:
-        """Search and read on until nothing is left to search and no jump is pending."""
+        """Search and read pages until all is searched and no jump is pending."""
         try:
             while True:
-                # Between two portions keys are handled and frames are drawn.
+                # Let the loop handle keys and draw frames between two portions.
                 await asyncio.sleep(0)
                 if not await self._search_more():
                     break

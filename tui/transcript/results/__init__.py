@@ -1,1 +1,1 @@
-"""What results hold that a card shows by itself: how much there is, tests, images."""
+"""Reads facts from results for cards: sizes, test counts, images."""

@@ -1,4 +1,4 @@
-"""How many tests a command ran, read from the end of its output."""
+"""Reads from the end of a command's output how many tests it ran."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 from permissions.base.text.late_pattern import compile_late
 
 _END_CHARS: Final = 4_000
-"""Summaries are at the end; what comes before is not searched."""
+"""Size of the end of the output that is searched for a summary."""
 
 
 class CountedTests(Struct, frozen=True):
@@ -22,7 +22,7 @@ class CountedTests(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """In words: `3 tests passed`, `2 of 5 tests failed`."""
+        """As text: `3 tests passed`, `2 of 5 tests failed`."""
         total = self.passed_count + self.failed_count
         tests = "test" if total == 1 else "tests"
         if self.failed_count:
@@ -31,7 +31,7 @@ class CountedTests(Struct, frozen=True):
 
 
 def count_tests(output: str) -> CountedTests | None:
-    """Return the counts in the output of pytest, unittest, Jest, Vitest, Mocha or Cargo."""
+    """Return the counts from output of pytest, unittest, Jest, Vitest, Mocha or Cargo, or None."""
     end = output[-_END_CHARS:]
     for pattern, read in _FORMS:
         matches = list(pattern.finditer(end))
@@ -41,7 +41,7 @@ def count_tests(output: str) -> CountedTests | None:
 
 
 def _words(matches: list[re.Match[str]]) -> CountedTests | None:
-    """Read `1 failed, 4 passed`, in any order, from the last line that has such words."""
+    """Return the counts of `1 failed, 4 passed`, in any order, from the last such line, or None."""
     counts = {"passed": 0, "failed": 0}
     for number, word in _COUNT.findall(matches[-1][1]):
         kind = "passed" if word == "passed" else "failed"
@@ -81,4 +81,4 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], _Read], ...]] = (
     ),
     (compile_late(r"^ *(\d+) passing\b.*(?:\n *(\d+) failing)?", re.MULTILINE), _mocha),
 )
-"""Most specific first."""
+"""Patterns with functions that read their matches, the most specific first."""

@@ -1,5 +1,5 @@
-"""Which images a block is about: pasted ones, files that the model has looked at, and those in the
-results of MCP servers' tools."""
+"""Finds the images of a block: pasted images, files that the model has read, and images in results
+of MCP servers' tools."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _STORED: Final = compile_late(
     r"^image: [A-Z]+, (\d+)×(\d+) pixels \[image/[a-z]+, [\d,]+ bytes, stored as (/.+)\]$",
     re.MULTILINE,
 )
-"""As the result of an MCP server's tool names an image of its own."""
+"""The form in which results of MCP servers' tools name a stored image."""
 
 
 def shown_images(block: Block) -> list[ImageFile]:
-    """Return the images, each with the size that the conversation has of it."""
+    """Return the images of a block, each with its size from the conversation."""
     if isinstance(block, UserMessage) and block.images:
         return [ImageFile(Path(path), (width, height)) for path, width, height in block.images]
     if isinstance(block, ToolCard) and block.name == "Read" and block.state == "ok":
@@ -33,7 +33,7 @@ def shown_images(block: Block) -> list[ImageFile]:
             ImageFile(path, (int(match[1]), int(match[2])))
             for match in _STORED.finditer(block.result)
             for path in (Path(match[3]),)
-            # A file of this call: a server's text must not choose what is shown.
+            # Only files of this call: a server's text must not choose which file is shown.
             if path.name.startswith(f"{block.key}-")
         ]
     return []

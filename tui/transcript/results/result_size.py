@@ -1,4 +1,4 @@
-"""How much a call found, for results that users rarely read: `60 lines`, `5 files`, `no match`."""
+"""The size of results that users rarely read: `60 lines`, `5 files`, `no match`."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _UNITS: Final = {"Read": "line", "Glob": "file", "Grep": "line"}
 
 
 def is_sized(tool_name: str) -> bool:
-    """Whether a tool's results are shown as their size alone."""
+    """Whether only the size of a tool's results is shown."""
     return tool_name in _UNITS
 
 
 def image_size_in(text: str) -> tuple[int, int] | None:
-    """Return width and height in pixels where the result of Read is an image."""
+    """Return width and height in pixels if a result of Read is an image; otherwise None."""
     image = _IMAGE.search(text.partition("\n")[0])
     return (int(image[2]), int(image[3])) if image else None
 
 
 def result_size(tool_name: str, tool_input: Mapping[str, Any], text: str) -> str:
-    """Return the size of a result; empty for the results of other tools.
+    """Return the size of a result as text; "" for other tools.
 
-    What the tool noted for the model below its result does not count.
+    Notes for the model after the result are not counted.
     """
     if not is_sized(tool_name):
         return ""

@@ -1,1 +1,1 @@
-"""What the user marks in the transcript: its extent, its text, and the pointer that marks it."""
+"""Selecting text in the transcript: the range, its text, and mouse handling."""

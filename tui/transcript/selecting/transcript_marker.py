@@ -1,4 +1,4 @@
-"""The user's selection in the transcript: begun with the mouse, extended with it or by keys."""
+"""The user's selection in the transcript: started with the mouse, extended with mouse or keys."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MarkedWidget(Protocol):
 
 
 class TranscriptMarker:
-    """One selection at a time."""
+    """Handles one selection at a time."""
 
     def __init__(
         self,
@@ -46,22 +46,22 @@ class TranscriptMarker:
         copy: Callable[[str], None],
         press: Callable[[RowPosition, int], None],
     ) -> None:
-        """Begin without a selection; `widget` shows it, `copy` receives its text at the end.
+        """Start without a selection; `widget` shows it, `copy` receives its text at the end.
 
-        `press` receives a row that was clicked on, and the cell in it.
+        `press` receives a clicked row, and the cell in it.
         """
         self._widget = widget
         self._copy = copy
         self._press_row = press
         self.selection: TranscriptSelection | None = None
-        """None for none; one that was begun may be empty."""
+        """None without one; a selection that was just started is empty."""
         self._press_position: RowPosition | None = None
-        """Where the button went down, as long as a click there would unfold something."""
+        """Where the button was pressed, as long as this can become a click."""
         self._press_x = 0
         self._clicks = ClickCount()
 
     def extend(self, step: Step) -> None:
-        """Select a cell or a row more, or fewer; scrolls where its end leaves the screen."""
+        """Extend or reduce the selection by a cell or row; scrolls if its end leaves the screen."""
         if self.selection is None:
             return
         viewport = self._widget.viewport
@@ -73,12 +73,12 @@ class TranscriptMarker:
         self._widget.update_rows()
 
     def clear(self) -> None:
-        """Select nothing."""
+        """Clear the selection."""
         self.selection = None
         self._widget.update_rows()
 
     def on_pointer(self, event: RoutedEvent) -> None:
-        """Begin, drag or end a selection."""
+        """Start, extend or end a selection with the mouse."""
         is_open = self.selection is not None and self.selection.is_open
         match event.message:
             case events.MouseDown(button=1) as message:
@@ -86,7 +86,7 @@ class TranscriptMarker:
             case events.MouseMove() as message if is_open and message.button:
                 self._drag(message)
             case events.MouseMove() | events.MouseUp() if is_open:
-                # A move without a button: it was released outside the window, or over a dialog.
+                # A move without a button: it was released outside the window or over a dialog.
                 self._release()
             case _:
                 return
@@ -99,7 +99,7 @@ class TranscriptMarker:
             widget.to_end()
             return
         place = widget.position_at(y)
-        # A click that ends a selection does nothing else.
+        # A click that clears a selection has no other effect.
         self._press_position = place if self.selection is None else None
         self._press_x = x
         count = self._clicks.press(event)
@@ -113,7 +113,7 @@ class TranscriptMarker:
         widget.update_rows()
 
     def _selection_of(self, place: RowPosition, x: int, count: int) -> TranscriptSelection:
-        """Return the selection that a click begins: a cell, a word, or a line with its wraps."""
+        """Return the selection of a click: a cell, a word, or a logical line."""
         viewport = self._widget.viewport
         if count == 1:
             return TranscriptSelection(place, x, place, x, is_open=True)
@@ -126,7 +126,7 @@ class TranscriptMarker:
 
     def _drag(self, event: events.MouseMove) -> None:
         if self._clicks.is_in_cell(event):
-            # The pointer is where it was: the word or line of a double click stays marked.
+            # The pointer has not moved: keep the word or line that was selected.
             return
         widget = self._widget
         x, y = self._local(event)

@@ -1,4 +1,4 @@
-"""Text marked with the mouse: a range of places, shown on its ground, copied as logical lines."""
+"""A selection in the transcript: a range of positions, highlighted, and copied as logical lines."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Step = Literal["left", "right", "up", "down", "line_start", "line_end"]
 
 
 class TranscriptSelection(Struct, frozen=True):
-    """From where the button went down to where the pointer is; columns in cells."""
+    """From the anchor, where it was started, to the head; columns in cells."""
 
     anchor: RowPosition
     anchor_x: int
     head: RowPosition
     head_x: int
     is_open: bool = False
-    """Whether the button is still down."""
+    """Whether the button is still pressed."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether the pointer has not moved."""
+        """Whether anchor and head are equal."""
         return (self.anchor, self.anchor_x) == (self.head, self.head_x)
 
     @property
@@ -40,13 +40,13 @@ class TranscriptSelection(Struct, frozen=True):
         return (first, second) if first <= second else (second, first)
 
     def extend_to(self, place: RowPosition, x: int) -> TranscriptSelection:
-        """Return the mark with its head elsewhere."""
+        """Return the selection with another head."""
         return replace(self, head=place, head_x=x)
 
     def step(
         self, step: Step, rows: Sequence[tuple[RowPosition, Row]]
     ) -> TranscriptSelection | None:
-        """Return the mark with its head a cell or a row on; None where that row is not shown."""
+        """Return the selection with its head moved by a cell or row; None if not visible."""
         numbers = {place: number for number, (place, _) in enumerate(rows)}
         number = numbers.get(self.head)
         if number is None:
@@ -66,15 +66,18 @@ class TranscriptSelection(Struct, frozen=True):
         return self.extend_to(rows[number][0], x) if 0 <= number < len(rows) else None
 
     def release(self) -> TranscriptSelection:
-        """Return the mark after the button went up."""
+        """Return the selection after the button was released."""
         return replace(self, is_open=False)
 
     def is_within(self, count: int) -> bool:
-        """Whether both ends lie in the first `count` blocks."""
+        """Whether both ends are in the first `count` blocks."""
         return max(self.anchor.block, self.head.block) < count
 
     def columns(self, place: RowPosition) -> tuple[int, int | None] | None:
-        """Return the marked columns of a row: start, and end or None for all the rest."""
+        """Return the selected columns of a row as start and end (None: to the end of the row).
+
+        None if no part of the row is selected.
+        """
         (first_block, first_line, first_x), (last_block, last_line, last_x) = self.edges
         position = (place.block, place.line)
         if not (first_block, first_line) <= position <= (last_block, last_line):
@@ -85,7 +88,7 @@ class TranscriptSelection(Struct, frozen=True):
 
 
 def word_at(line: Row, x: int) -> tuple[int, int]:
-    """Return the columns of the word at a cell of a row; of a single character between words."""
+    """Return the columns of the word at a cell of a row; between words, of one character."""
     column, start = 0, 0
     kind: str | None = None
     for grapheme, width in clusters(line.text):
@@ -99,7 +102,7 @@ def word_at(line: Row, x: int) -> tuple[int, int]:
 
 
 def line_around(viewport: Viewport, place: RowPosition) -> tuple[RowPosition, RowPosition]:
-    """Return the first and the last row of the line that a row shows a part of."""
+    """Return the first and the last row of the logical line that contains a row."""
 
     def continues(line: int) -> bool:
         return viewport.row(RowPosition(place.block, line)).joint is not None
@@ -114,7 +117,7 @@ def line_around(viewport: Viewport, place: RowPosition) -> tuple[RowPosition, Ro
 
 
 def marked_row(line: Row, place: RowPosition, mark: TranscriptSelection) -> Row:
-    """Return the row with its marked part on the selection's ground; the same row if none is."""
+    """Return the row with its selected part highlighted; the same row if none is selected."""
     columns = mark.columns(place)
     if columns is None or mark.is_empty or not line.is_copied:
         return line
@@ -146,10 +149,10 @@ def _positions(viewport: Viewport, mark: TranscriptSelection) -> Iterator[RowPos
 
 
 def marked_text(viewport: Viewport, mark: TranscriptSelection) -> str:
-    """Return the marked text: logical lines, without gutters, padding, soft wraps and hints.
+    """Return the selected text: logical lines, without gutters, padding, soft wraps and hints.
 
-    Lines of a change include their signs where added, removed and unchanged ones are among them: a
-    patch. Those of one kind are code.
+    Lines of a change include their signs, as a patch, if different kinds are selected; lines of a
+    single kind are copied as code.
     """
     if mark.is_empty:
         return ""
