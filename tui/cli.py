@@ -56,7 +56,7 @@ def _make_home_absolute() -> None:
         home = os.path.expanduser(text)
         try:
             os.environ["AGENT_TUI_HOME"] = os.path.abspath(home)
-        except OSError:  # the current directory no longer exists; reported where it is needed
+        except OSError:  # the current directory no longer exists; reported when it is needed
             os.environ["AGENT_TUI_HOME"] = home
 
 

@@ -108,17 +108,17 @@ def _complain_to_whoever_listens() -> None:
 
 
 class _TerminalOutput(io.TextIOWrapper):
-    """Output to a terminal that cannot talk to it: whatever is written is text and line breaks."""
+    """Output to a terminal without control characters except line breaks."""
 
     def write(self, text: str, /) -> int:
-        from permissions.base.text.sanitize import sanitize  # with the first line that is printed
+        from permissions.base.text.sanitize import sanitize  # imported with the first output
 
         super().write(sanitize(text))
         return len(text)
 
 
 def write_text_only() -> None:
-    """Let what is printed on a terminal be text: others wrote many names and errors in it."""
+    """Remove control characters from output to a terminal: many names and errors are untrusted."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper) and stream.isatty():

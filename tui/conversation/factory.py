@@ -105,7 +105,7 @@ class ConversationMaker:
         # In a thread: the import takes longer than a frame, and keys must still be echoed.
         assembly = await import_aside("agent.assembly.assemble")
         from agent.conversation.model_selection import (
-            ModelNotNamed,  # loaded by now, with the line above
+            ModelNotNamed,  # already loaded by the line above
         )
 
         hide_secrets()

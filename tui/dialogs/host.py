@@ -325,7 +325,7 @@ class DialogHost(Listens, RowsWidget):
 
 
 def _waiting_text(queue: Sequence[Dialog]) -> str:
-    """Return how many questions wait; a panel that the user opened is none."""
+    """Return text about waiting questions, without panels; "" if there are none besides this."""
     count = sum(manners_of(dialog).is_guarded for dialog in queue)
     if manners_of(queue[0]).is_guarded:
         return f" 1 of {count} " if count > 1 else ""

@@ -11,7 +11,7 @@ from tui.editing.text_buffer import TextBuffer
 _DELETING: Final = frozenset({"backspace", "ctrl+h", "delete"})
 _CUTTING: Final = frozenset({"ctrl+w", "ctrl+k", "ctrl+u"})
 _WORD_SIGNS: Final = frozenset("_-./~:@")
-"""Signs inside of words that a double click selects: those of paths, addresses and names."""
+"""Punctuation in words that a double click selects: that of paths, addresses and names."""
 _EDGES: Final[Mapping[str, int]] = {"left": -1, "right": 1}
 
 
@@ -52,7 +52,7 @@ class DraftSelection:
         self._draft = self._buffer.draft
 
     def mark_word(self, place: int) -> None:
-        """Mark the word at a place, or a single character between words."""
+        """Select the word at a position, or a run of equal characters between words."""
         text = self._buffer.text
         start = end = min(place, max(0, len(text) - 1))
         kind = click_kind(text[start : start + 1])
@@ -63,7 +63,7 @@ class DraftSelection:
         self._mark(start, end)
 
     def mark_line(self, place: int) -> None:
-        """Mark the line at a place."""
+        """Select the line at a position."""
         text = self._buffer.text
         end = text.find("\n", place)
         self._mark(text.rfind("\n", 0, place) + 1, len(text) if end < 0 else end)
@@ -110,5 +110,5 @@ class DraftSelection:
 
 
 def click_kind(character: str) -> str:
-    """Return what kind of character this is; a double click selects a run of one kind."""
+    """Return the kind of a character; a double click selects a run of one kind."""
     return "word" if character.isalnum() or character in _WORD_SIGNS else character

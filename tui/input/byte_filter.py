@@ -34,7 +34,7 @@ INTRODUCER_TIMEOUT_S: Final = 0.5
 _PASTE_START: Final = "\x1b[200~"
 _PASTE_END: Final = "\x1b[201~"
 _STRING_BODIES: Final = {"]": "0123456789lL", "P": "0123456789>!", "_": "G"}
-"""What answers begin with, by introducer. Anything else was typed after Alt and this key."""
+"""First characters of replies, by introducer. Anything else was typed after Alt and this key."""
 _PASTE_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PARSER_LIMIT: Final = 32
 """Textual's parser gives up on longer sequences and types them out."""

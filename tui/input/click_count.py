@@ -1,4 +1,4 @@
-"""Single, double and triple clicks: how often the button was pressed in one cell."""
+"""Detects single, double and triple clicks."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Final
 from textual import events
 
 _DOUBLE_CLICK_S: Final = 0.4
-"""Longest time between two presses of one double click."""
+"""Maximum time between two presses of a double click."""
 
 
 class ClickCount:
-    """Counts presses of the button in one cell; the one after a triple click begins again."""
+    """Counts presses of the mouse button in one cell; after a triple click it starts again at 1."""
 
     def __init__(self) -> None:
-        """Nothing was pressed yet."""
+        """Start without a press."""
         self._cell = (-1, -1)
         self._pressed_s = 0.0
         self.count = 0
-        """Of the latest press: 1 for a click, 2 for a double and 3 for a triple click."""
+        """Count of the latest press: 1 for a click, 2 for a double and 3 for a triple click."""
 
     def press(self, event: events.MouseDown) -> int:
         """Count a press and return the count."""

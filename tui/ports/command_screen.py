@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PromptField(Protocol):
-    """Where the user types."""
+    """The prompt, for commands that edit its text."""
 
     def edit(self, change: Callable[[TextBuffer], None]) -> None: ...
 

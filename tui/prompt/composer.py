@@ -312,7 +312,7 @@ class PromptMarker:
                 composer.release_mouse()
             case events.MouseMove() as message if self._is_dragging:
                 if self._clicks.count > 1 and self._clicks.is_in_cell(message):
-                    # The word or line of a double click stays marked.
+                    # The pointer has not moved: keep the word or line that was selected.
                     return
                 place = _mouse_place(composer, message)
                 self._selection.extend(lambda: composer.buffer.move_to(place))

@@ -70,7 +70,7 @@ class HistorySearch:
         self._composer.load(self._draft)
 
     def press(self, event: RoutedEvent) -> SearchStep:
-        """Handle a key; return whether the search goes on, is over, or sends the match."""
+        """Handle a key; return whether the search continues, ends, or sends the match."""
         query = self._query or ""
         match self._chords.press(event.key, (Context.HISTORY_SEARCH,)):
             case Match(action_id="historySearch:next"):

@@ -24,7 +24,7 @@ _ERASE_INSIDE_CELLS: Final = 12
 
 
 class TerminalState(Struct):
-    """The state of the terminal's cursor and pen; None where it is unknown."""
+    """The state of the terminal's cursor and pen; None for unknown values."""
 
     width: int
     """Columns."""

@@ -82,7 +82,7 @@ class UserStatusCommand:
             self.plan()
 
     def observe(self, event: AgentEvent) -> None:
-        """Update the counts with the next event; schedule the command after a response."""
+        """Update the counts with the next event; schedule the command after some of them."""
         self.counts.observe(event)
         if event.type in ("complete", "compacted"):
             self.plan()
@@ -102,7 +102,7 @@ class UserStatusCommand:
         self._running = self._run_worker(self._ask())
 
     async def _ask(self) -> None:
-        from agent.status_line.command import (  # only where one is set
+        from agent.status_line.command import (  # only if one is set
             run_status_command,
             status_input,
         )

@@ -1,7 +1,7 @@
 """Copies to the clipboard in addition to OSC 52, which many terminals ignore.
 
 Terminals do not confirm OSC 52, so a clipboard program is run, too, if one is available and has a
-display. tmux and GNU screen intercept the sequence, so they are told to pass it on.
+display. tmux and GNU screen intercept the sequence, so they are asked to pass it on.
 """
 
 from __future__ import annotations

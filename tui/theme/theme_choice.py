@@ -59,7 +59,7 @@ class ThemeChoice:
         self.reload(is_new=True)
 
     def background(self, is_dark: bool) -> None:
-        """Take the background that the terminal reports."""
+        """Apply the background that the terminal reports."""
         if is_dark is not self._is_dark:
             self._is_dark = is_dark
             if self.follows_background:

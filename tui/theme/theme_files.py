@@ -87,7 +87,7 @@ async def _follow(
             recursive=False,
             stop=asyncio.Event(),
         )
-        # Closed before the next one begins.
+        # Closed before watching starts again.
         async for changes in watching:
             paths = {Path(name) for _, name in changes or ()}
             now_named = named_theme(agent_home)

@@ -119,7 +119,7 @@ class AnswerLayout:
         return self._finished_rows[line] if line < count else self._tail[line - count]
 
     def update(self, block: Block) -> bool:
-        """Lay out text that was added at the end; False if other text has changed."""
+        """Lay out text that was added at the end; False if the text is shorter than before."""
         if not isinstance(block, AssistantText) or len(block.text) < self._taken_chars:
             return False
         self._stream.feed(block.text[self._taken_chars :])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 WAYS_BACK = ("esc esc rewind", "/diff")
 """Hints about changed files at the end of the line; without room the first is left out first."""
 _SHOWN_S = 1.0
-"""A turn without calls that is faster than this needs no line."""
+"""A turn without changes and tests that is faster than this needs no line."""
 
 
 class TurnFacts:
