@@ -1,1 +1,1 @@
-"""Themes: colors by meaning, one TOML file each, read by the screen alone."""
+"""Themes: colors by meaning, one TOML file each, used only by the screen."""

@@ -1,4 +1,4 @@
-"""A theme: one color for every role, roles named by what they mean rather than by how they look.
+"""A theme: one color for every role; roles are named by meaning, not by appearance.
 
 Next: `themes.registry`, which finds and loads the TOML files.
 """

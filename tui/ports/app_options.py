@@ -29,7 +29,7 @@ class AppOptions(Struct, frozen=True):
     home: Path = field(default_factory=Path)
     no_color: bool = False
     is_inline: bool = False
-    """Whether the conversation goes to the terminal's own scrollback."""
+    """Whether to use the inline mode, in which the transcript is in the terminal's scrollback."""
     keymap: Keymap = field(default_factory=default_keymap)
     history: tuple[str, ...] = ()
     initial_prompt: str = ""
@@ -43,4 +43,4 @@ class AppOptions(Struct, frozen=True):
     """The same for the user's programs (such as the clipboard's), with no PATH entry in the
     project."""
     notices: tuple[str, ...] = ()
-    """Lines to show at the start: warnings of settings, what a resume repaired."""
+    """Lines to show at the start, such as warnings about settings."""

@@ -256,7 +256,7 @@ def _plan(text: str, width: int, limit: int | None, highlighter: Highlighter) ->
 
 
 def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:
-    """Return the first lines of a text result; if only its size is shown, what was not searched."""
+    """Return the first lines of a text result; if only its size is shown, just its notes."""
     if limit is not None and is_sized(name):
         return _text(hidden_part(text), MUTED, width, limit, breaks=wrap)
     if name == "AskUserQuestion":
