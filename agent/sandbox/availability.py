@@ -28,12 +28,12 @@ class Availability(Struct, frozen=True):
     reason: str = ""
     """Why the level is not `full`; empty when it is."""
     fix: str = ""
-    """How to get more, as commands or one sentence; may be empty."""
+    """How to reach a higher level, as commands or one sentence; may be empty."""
     hides_processes: bool = True
     """Whether commands see only their own processes; false where `/proc` cannot be mounted."""
 
     def note(self) -> str:
-        """Return one paragraph for users: the level, why it is not higher, how to get more."""
+        """Return one paragraph for users: the level, why it is not higher, how to raise it."""
         more = f" To get more: {self.fix}." if self.fix else ""
         return f"The sandbox is at level {self.level} ({self.reason}): more commands ask.{more}"
 

@@ -19,7 +19,7 @@ _PROC_READ_ONLY: Final = (
     "/proc/acpi",
     "/proc/scsi",
 )
-"""What the kernel lets the host's root change there, whatever its capabilities."""
+"""Parts of `/proc` that root on the host may change even without capabilities."""
 
 
 class MountKind(Enum):
@@ -32,11 +32,11 @@ class MountKind(Enum):
 
 
 OPENED: Final = (MountKind.WRITABLE, MountKind.EMPTY)
-"""What is mounted by descriptor."""
+"""Kinds that are mounted by file descriptor."""
 
 
 def plan_mounts(policy: SandboxPolicy) -> dict[str, MountKind]:
-    """Return how each path is mounted; the deeper path decides, and a deny rule always."""
+    """Return how each path is mounted. The deeper path takes precedence, deny rules over all."""
     writable = {*policy.write_roots, *policy.caches}
     ways = (
         (policy.pinned_directories, MountKind.WRITABLE),
@@ -67,8 +67,8 @@ def mount_arguments(
 
     Args:
         mounts: What `plan_mounts` returned for the policy.
-        opened: A descriptor for each path of `OPENED`. It must not be looked up again, since a
-            command that runs meanwhile could put a link in its place.
+        descriptors: An open descriptor for each path whose kind is in `OPENED`. The path must not
+            be resolved again, since a command that runs meanwhile could replace it by a link.
     """
     arguments = [
         *("--ro-bind", "/", "/", "--dev", "/dev", *_proc(hides_processes)),
@@ -77,7 +77,7 @@ def mount_arguments(
     ]
     for path in sorted(mounts, key=len):
         arguments += _mount(path, mounts[path], descriptors)
-    # Only now: what lies deeper needed a place to be mounted on.
+    # Last: the mounts below a mask needed a writable directory for their mount points.
     for path, kind in mounts.items():
         if kind is MountKind.MASK and os.path.isdir(path):
             arguments += ("--remount-ro", path)

@@ -26,44 +26,44 @@ from permissions.paths.own_program import own_program
 from permissions.paths.resolve import beginnings
 
 CONTENT: Final = ("agents", "bin", "commands", "hooks", "plugins", "rules", "scripts", "skills")
-"""What users put into the agent's own directory to be run or read by commands that rules allow."""
+"""Names in the agent's own directory whose content allowed commands may read and run."""
 
 
 class PolicyError(Exception):
-    """No policy can hold here; the text says why."""
+    """No policy can be enforced here; the message gives the reason."""
 
 
 class PolicyRequest(Struct, frozen=True, kw_only=True):
-    """What a policy is made for."""
+    """The inputs of `build_policy`."""
 
     confinement: Confinement
     context: PermissionContext
     """Working directories, deny rules, home; its `scratch_dir` is the temporary directory."""
     cwd: Path
     env: Mapping[str, str]
-    """What the program will see, which projects and servers add to: opens nothing."""
+    """The program's environment. Projects and servers add to it, so it grants no access."""
     user_env: Mapping[str, str]
-    """What the user set; says where caches, programs, daemons and agents are."""
+    """The user's own environment; locates caches, programs, daemons and agents."""
     write_dirs: tuple[str, ...] = ()
     """Directories that the user opened for this one call."""
     visible: tuple[str, ...] = ()
     """Paths outside the working directories that a rule lets it read."""
     word_paths: tuple[str, ...] = ()
-    """The same, named by the words of the command. A directory may hold sockets of any program of
-    the user, so that beside one none is reached."""
+    """The same, named by words of the command. If one is a directory below `/tmp` or `/run`, Unix
+    sockets are blocked: it may hold sockets of any of the user's programs."""
     masks_denied: bool = True
-    """Whether files of deny rules are masked, for which the directories are searched. Not for our
-    own programs: what becomes of their output is decided by the rules."""
+    """Whether files that deny rules match are masked, which requires a search of the directories.
+    False for the program's own helpers, whose output is subject to the rules anyway."""
     network: Network = Network.OFF
-    """For `project` alone; the other confinements have theirs."""
+    """Applies to `project` only; the other confinements determine their own."""
     settings_lists: PathLists = field(default_factory=PathLists)
-    """What the settings add."""
+    """Paths that the settings add."""
     unix_sockets: bool = False
-    """Whether the user opened all of them."""
+    """Whether the user allows all Unix sockets."""
     sockets: tuple[str, ...] = ()
-    """Unix sockets that the user opened by name."""
+    """Unix sockets that the user allows by path."""
     search: NameSearch = field(default_factory=NameSearch)
-    """Finds protected names; one that is used again remembers what it read."""
+    """Finds protected names; reuse it to keep its cache."""
 
 
 def build_policy(request: PolicyRequest) -> SandboxPolicy:
@@ -171,8 +171,8 @@ def _environment(request: PolicyRequest, temp_dir: str, caches: PackageCaches) -
     ours = {"TMPDIR": temp_dir, "AGENT_TUI_SANDBOX": "1", "SANDBOX_RUNTIME": "1", **caches.env}
     if not _may_write(request):
         return ours
-    # Programs inside cannot write a repository's configuration, and a checkout must not stop in
-    # the middle of noting what it tracks.
+    # A confined git cannot write the repository's configuration, so a checkout must not fail while
+    # it records the upstream branch.
     git_env = with_git_values(request.env, [("branch.autoSetupMerge", "false")])
     git = {name: value for name, value in git_env.items() if name.startswith("GIT_CONFIG_")}
     return {**git, **ours}
@@ -186,7 +186,7 @@ def _visible(
     denied_paths: tuple[str, ...],
     cwd: str,
 ) -> tuple[str, ...]:
-    """Return what must be mounted again where a parent of it is masked or replaced.
+    """Return the paths to mount again because a parent is masked or replaced.
 
     What is in a directory that may be written is there already, and must stay writable.
     """
@@ -219,14 +219,14 @@ def _visible(
 
 
 def _repository(root: Path) -> tuple[str, ...]:
-    """Return what git reads where the agent works below the root of a repository, or in a work
-    tree of another."""
+    """Return the root, and the common git directory if the root is a linked work tree."""
     common = common_directory(str(root / ".git"))
     return (str(root),) if common is None else (str(root), common)
 
 
 def _program_directories(env: Mapping[str, str]) -> list[str]:
-    """Return where programs and what they load may be: `bin` directories with their parents."""
+    """Return the directories of `PATH`; for a `bin` directory its parent, which holds libraries
+    too."""
     directories: list[str] = []
     for entry in env.get("PATH", "").split(":"):
         if not entry.startswith("/"):
@@ -239,7 +239,7 @@ def _program_directories(env: Mapping[str, str]) -> list[str]:
 
 def _own(context: PermissionContext) -> tuple[str, ...]:
     """Return the agent's own directories: settings, trust, transcripts, and the pipes and tokens by
-    which the user answers questions; no confinement may reach those."""
+    which the user answers questions; no confined program may reach them."""
     return _canonical((context.home / ".agent", *context.own_dirs))
 
 
@@ -249,20 +249,20 @@ def _canonical(paths: Iterable[str | Path]) -> tuple[str, ...]:
 
 
 def _missing(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the paths in directories that may be written where nothing is yet."""
+    """Return the paths below `roots` that do not exist."""
     real_paths = (os.path.realpath(path) for path in paths if not os.path.lexists(path))
     return _inside(real_paths, roots)
 
 
 def _inside(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the paths that are inside one of the directories, and not that one itself."""
+    """Return the paths that are strictly below one of the directories."""
     above = beginnings(roots)
     return tuple([path for path in paths if path != "/" and path.startswith(above)])
 
 
 def _outside(paths: Iterable[str], directories: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the paths that are not inside one of the directories, each once: mounted there, they
-    would be open again."""
+    """Return the paths that are not below one of the directories, without duplicates: a writable
+    mount there would override the read-only one."""
     inside = beginnings(directories)
     return tuple(
         path for path in dict.fromkeys(paths) if not f"{os.path.dirname(path)}/".startswith(inside)

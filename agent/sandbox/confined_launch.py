@@ -1,4 +1,4 @@
-"""A launch and a policy become the launch of a backend, with what it holds until its end."""
+"""Turns a launch and a policy into a backend's launch, and releases its resources afterwards."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 
 
 class CallAccess(Protocol):
-    """The way of one call to the network, through the session's proxy."""
+    """One call's access to the network through the session's proxy."""
 
     @property
     def join_argv(self) -> tuple[str, ...]:
-        """The words before the program, which enter the session's namespace."""
+        """The command-line prefix that enters the session's namespace."""
         ...
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """What these words need to inherit."""
+        """File descriptors that the prefix must inherit."""
         ...
 
     @property
     def env(self) -> Mapping[str, str]:
-        """Variables that lead programs to the proxy."""
+        """Variables that point programs at the proxy."""
         ...
 
     def refused_hosts(self) -> Sequence[tuple[str, str]]:
@@ -53,12 +53,12 @@ class CallAccess(Protocol):
         ...
 
     def close(self) -> None:
-        """Revoke it. Raises nothing."""
+        """Revoke the access. Raises nothing."""
         ...
 
 
 class SandboxRun:
-    """One confined program: what it holds outside itself, and what it was refused."""
+    """One confined run: the resources that it holds, and what it was refused."""
 
     def __init__(
         self,
@@ -73,9 +73,9 @@ class SandboxRun:
         """Only `confined_launch` calls this."""
         self.policy = policy
         self.find_planted: Callable[[SandboxPolicy], Iterable[str]] = lambda _: ()
-        """Returns further paths that must not be there after the run."""
+        """Returns further paths that must not exist after the run."""
         self.network: CallAccess | None = None
-        """Its way to the network; released at its end."""
+        """Its network access; closed at the end of the run."""
         self._is_wrapped = is_wrapped
         self._placeholders = placeholders
         self._placeholder_paths = tuple(placeholder_paths)
@@ -86,17 +86,17 @@ class SandboxRun:
 
     @property
     def is_wrapped(self) -> bool:
-        """Whether the backend's process stays around the program."""
+        """Whether a process of the backend wraps the program until its end."""
         return self._is_wrapped
 
     def running(self, pid: int) -> None:
-        """Watch the names that would lead git elsewhere, as long as it runs."""
+        """Watch the names that would redirect git while the program runs."""
         names = [path for path in self.policy.watched_names if _leads_git(path)]
         names += [path for path, _ in self.policy.contents]
         if names and self._is_wrapped:
             from agent.sandbox.planted.tripwire import Tripwire  # with the first command
 
-            # Where nothing can be watched, what was made is moved away after the run.
+            # Without a watch, planted files are still moved away after the run.
             with contextlib.suppress(OSError):
                 self._tripwire = Tripwire(names, pid, lambda: self._mend(names))
 
@@ -113,7 +113,7 @@ class SandboxRun:
                 os.close(self._descriptors.pop())
 
     def finish(self) -> None:
-        """Remove placeholders; move away what should not have been made."""
+        """Release placeholders and network access; move planted files into the quarantine."""
         if self._tripwire is not None:
             self._tripwire.close()
             self._tripwire = None
@@ -125,7 +125,7 @@ class SandboxRun:
         self._quarantine_places |= move_planted(self.policy, self._quarantine, planted_paths)
 
     def refusals(self, output: str, *, has_failed: bool = True) -> tuple[Refusal, ...]:
-        """Return what the program was refused, to be asked for after its end."""
+        """Return what the program was refused; call it after `finish`."""
         writes = [
             Refusal(RefusalKind.WRITE, path, PROTECTED, place)
             for path, place in self._quarantine_places.items()
@@ -155,7 +155,7 @@ def confined_launch(
     """Return the launch that runs a program under a policy.
 
     Args:
-        network: Its way to the network, where the policy has one.
+        network: Its network access, where the policy grants one.
 
     Raises:
         CannotConfine: a placeholder cannot be made, or the system refuses a descriptor.
@@ -207,7 +207,7 @@ def _in_bubblewrap(
         for place in git:
             descriptors.append(_memory_file(script))
             arguments += ["--perms", "0555", "--ro-bind-data", str(descriptors[-1]), place]
-        # bubblewrap itself starts in the project, and is not confined yet.
+        # bubblewrap itself is not confined and must not load libraries that a project names.
         inside = {name: value for name, value in program.env.items() if name.startswith("LD_")}
         for name, value in inside.items():
             arguments += ["--setenv", name, value]

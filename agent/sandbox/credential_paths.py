@@ -1,4 +1,4 @@
-"""Where credentials usually are: masked for what only reads, readable for what the user let run."""
+"""Usual locations of credentials, masked in every confinement except `project_files`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _IN_HOME: Final = (
     ".psql_history",
     ".mysql_history",
 )
-"""Passwords and tokens stand in histories as well."""
+"""Histories are included because they often contain passwords and tokens."""
 _OF_THE_SYSTEM: Final = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d")
 
 

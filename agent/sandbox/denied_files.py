@@ -1,4 +1,4 @@
-"""The files that deny rules forbid to read, as they are on the disk now."""
+"""The existing files that the deny rules of a tool match."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from permissions.paths.path_pattern import Anchor, PathPattern
 from permissions.rules.rule_set import Rule, RuleBehavior
 
 MAX_ENTRIES: Final = 200_000
-"""Names looked at for one command; above that the confinement cannot be enforced."""
+"""Directory entries that one search examines; beyond that the confinement cannot be enforced."""
 _WILD: Final = compile_late(r"[*?\[\\]")
 
 
 class TooManyFiles(Exception):
-    """The directories hold more names than can be compared with deny rules; the text says so."""
+    """A directory holds more names than can be compared with deny rules; the message names it."""
 
 
 class _Search(Struct, frozen=True):
@@ -39,13 +39,13 @@ class _Search(Struct, frozen=True):
 def denied_files(
     context: PermissionContext, roots: Sequence[str], tool: str = "Read"
 ) -> tuple[str, ...]:
-    """Return the canonical paths of files and directories that deny rules of a tool name.
+    """Return the canonical paths of files and directories that a tool's deny rules match.
 
     Args:
-        roots: Canonical directories in which patterns without an anchor are looked for.
+        roots: Canonical directories that are searched for patterns without an anchor.
 
     Raises:
-        TooManyFiles: there is more than can be checked.
+        TooManyFiles: a search would examine more than `MAX_ENTRIES` names.
     """
     results: dict[str, None] = {}
     searches: dict[str, list[_Search]] = {}
@@ -87,7 +87,7 @@ def _searches(
 
 
 def _literal_path(search: _Search) -> str | None:
-    """Return the one path that a pattern names, None for a pattern of many."""
+    """Return the path of a pattern without wildcards, else None."""
     if search.pattern.floats_for_restrictions or _WILD.search(search.pattern.pattern):
         return None
     return os.path.join(search.anchor, search.pattern.pattern.strip("/"))

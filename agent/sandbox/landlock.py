@@ -1,7 +1,8 @@
 """The level `files`: Landlock confines what `project_files` may write; it has no network.
 
-Landlock knows no exception below a directory that it opens. A directory around a protected name is
-therefore not opened itself: what is in it is, name by name, so that nothing new can be made there.
+Landlock cannot exclude a path below a directory that it allows. A directory that contains a
+protected name is therefore not allowed itself; its entries are, one by one, so that nothing new can
+be created in it.
 """
 
 from __future__ import annotations
@@ -34,12 +35,14 @@ _DEVICES: Final = (
 def held_by_landlock(
     policy: SandboxPolicy, *, git_writes: bool, unix_sockets: bool
 ) -> SandboxPolicy:
-    """Return what is left of a policy: no file is hidden, `/tmp` is the system's.
+    """Return the part of a policy that Landlock can enforce: no file is hidden, `/tmp` is the
+    host's.
 
     Args:
-        git_writes: Whether the working directories are opened as a whole, with their repositories
-            and all that is protected in them.
-        unix_sockets: Whether Unix sockets stay, and with them the daemons behind them.
+        git_writes: Whether the working directories are writable as a whole, including repositories
+            and protected names.
+        unix_sockets: Whether Unix sockets are allowed, and with them the daemons that listen on
+            them.
     """
     closed_paths = () if git_writes else (*policy.read_only, *policy.repositories)
     return replace(

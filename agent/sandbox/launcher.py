@@ -1,8 +1,8 @@
 """Started as `python -I -S launcher.py SPEC PROGRAM…`: restricts itself, then becomes the program.
 
-Imports nothing of ours, so that it starts fast and runs with any working directory. `SPEC` is JSON
-with `write` (canonical paths), `kept` (canonical paths below them that are not opened), `devices`
-and `filter` (a seccomp program in hexadecimal, after which no INET socket can be made).
+Imports nothing of this program, so that it starts fast and runs with any working directory. `SPEC`
+is JSON with `write` (canonical paths), `kept` (canonical paths below them that are not opened),
+`devices` and `filter` (a seccomp program in hexadecimal, after which no INET socket can be made).
 """
 
 import contextlib
@@ -61,9 +61,8 @@ def open_path(path: str) -> int:
 
 
 def parts(descriptor: int, path: str, closed_paths: "list[str]") -> "Iterator[int]":
-    """Yield descriptors of a path, or of what is in it where something below is not to be opened.
-
-    Each is closed by the caller.
+    """Yield a descriptor of a path, or of its entries if a path below it must stay closed. The
+    caller closes each.
     """
     inside = [one for one in closed_paths if one == path or one.startswith(f"{path}/")]
     if not inside:
@@ -81,7 +80,7 @@ def parts(descriptor: int, path: str, closed_paths: "list[str]") -> "Iterator[in
 
 
 def writable(specification: "dict[str, list[str]]") -> "Iterator[int]":
-    """Yield descriptors of what may be written."""
+    """Yield descriptors of the writable paths."""
     for path in specification["write"]:
         with contextlib.suppress(FileNotFoundError):
             yield from parts(open_path(path), path, specification["kept"])
@@ -91,7 +90,8 @@ def writable(specification: "dict[str, list[str]]") -> "Iterator[int]":
 
 
 def restrict_files(specification: "dict[str, list[str]]") -> None:
-    """Let this process read and run everything and write only what is opened."""
+    """Let this process read and run everything, and write only the paths of `SPEC`. Raises
+    OSError."""
     version = landlock_version()
     if version == 0:
         raise OSError("Landlock is missing")
@@ -139,7 +139,7 @@ def main() -> None:
         sys.stderr.write(f"agent-tui: the sandbox cannot be set up: {error}\n")
         sys.exit(EXIT_CANNOT_HOLD)
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
-        # Python ignores them, and what is ignored stays so in the program.
+        # Python ignores these signals, and an ignored signal stays ignored after exec.
         signal.signal(number, signal.SIG_DFL)
     os.execvp(command[0], command)
 

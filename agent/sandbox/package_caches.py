@@ -39,7 +39,7 @@ _WITHOUT_VARIABLE: Final = (
 
 
 class PackageCaches(Struct, frozen=True):
-    """Caches that may be written, and variables that lead tools to them."""
+    """Caches that may be written, and variables that point tools at them."""
 
     directories: tuple[str, ...]
     env: Mapping[str, str]
@@ -52,7 +52,7 @@ def shared_caches(home: Path, env: Mapping[str, str], temp_dir: str) -> PackageC
     private: dict[str, str] = {}
     for variable, usual in _BY_VARIABLE.items():
         path = Path(env.get(variable) or home / usual)
-        # A variable that named a directory around the home would open all of it.
+        # A variable that names a parent of the home directory would open all of it.
         if path.is_dir() and not is_below(str(home), os.path.realpath(path)):
             directories.append(os.path.realpath(path))
         else:
@@ -64,6 +64,6 @@ def shared_caches(home: Path, env: Mapping[str, str], temp_dir: str) -> PackageC
 
 
 def private_caches(temp_dir: str) -> PackageCaches:
-    """Return variables that lead every tool to a cache of the session's own."""
+    """Return variables that point every tool at a cache private to the session."""
     names = (*_BY_VARIABLE, "XDG_CACHE_HOME")
     return PackageCaches((), {name: f"{temp_dir}/cache/{name.lower()}" for name in names})

@@ -1,9 +1,8 @@
 """Empty directories in place of protected names that do not exist.
 
-A name can only be blocked by a mount, and a mount needs something to stand on. Each is recorded
-before it is made and removed after the last command that needs it, of whichever process that is:
-several may work in one project. What a killed program left is removed by its guardian, or at the
-next start.
+A name can only be blocked by a mount, and a mount needs a mount point. Each placeholder is recorded
+before it is created and removed after the last command that needs it; several processes may work in
+one project. If the program is killed, its guardian or the next start removes them.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Placeholders:
     """The placeholders of one conversation; safe to use from several threads."""
 
     def __init__(self, directory: Path) -> None:
-        """`directory` takes the record; it is made when needed."""
+        """`directory` holds the record; it is created when needed."""
         self._directory = directory
         self._record = directory / f"placeholders-{os.getpid()}-{next(_NUMBERS)}.txt"
         self._users: dict[str, int] = {}
@@ -34,14 +33,14 @@ class Placeholders:
         self._lock = threading.Lock()
 
     def acquire(self, paths: Iterable[str], present: Iterable[str] = ()) -> tuple[str, ...]:
-        """Make the directories that do not exist; return the paths to give to `release`.
+        """Create the directories that do not exist; return the paths to give to `release`.
 
         Args:
-            present: Directories that existed when the policy was made. One that is a placeholder of
-                another command, or was, would go with that command.
+            present: Directories that existed when the policy was made. One that is or was a
+                placeholder of another command would be removed with it.
 
         Raises:
-            OSError: one cannot be made; none is left then.
+            OSError: a directory cannot be created; none is kept then.
         """
         with self._lock, exclusive(self._directory / "placeholders"):
             others = self._of_others()
@@ -66,14 +65,15 @@ class Placeholders:
         return all_paths
 
     def release(self, paths: Iterable[str]) -> None:
-        """Remove those that no other command needs. Raises nothing."""
+        """Remove the placeholders that no other command needs. Raises nothing."""
         with self._lock, contextlib.ExitStack() as stack:
             with contextlib.suppress(OSError):
                 stack.enter_context(exclusive(self._directory / "placeholders"))
             self._release(paths, self._of_others())
 
     def _of_others(self) -> frozenset[str]:
-        """Return the placeholders that others use: other processes, and conversations of this."""
+        """Return the placeholders in use by other processes and by other conversations of this
+        one."""
         paths: set[str] = set()
         for record in self._directory.glob("placeholders-*.txt"):
             if record != self._record and _is_in_use(record):
@@ -89,7 +89,7 @@ class Placeholders:
             os.mkdir(path, 0o755)
         except FileExistsError:
             if path not in others:
-                # Made by the user just now: not ours to remove.
+                # Created by the user in the meantime, so it is never removed here.
                 self._users[path] = 1
                 return
         status = os.lstat(path)
@@ -111,14 +111,14 @@ class Placeholders:
         if not paths:
             self._record.unlink(missing_ok=True)
             return
-        # A path of two lines would be two paths.
+        # A path with a line break would be read back as two paths.
         lines = "".join(f"{path}\n" for path in paths if "\n" not in path)
         write_private(self._record, os.fsencode(lines), sync=False)
         remove_listed(str(self._record))
 
 
 def sweep(directory: Path) -> None:
-    """Remove what processes left that no longer run. Raises nothing."""
+    """Remove the placeholders of processes that no longer run. Raises nothing."""
     for record in directory.glob("placeholders-*.txt"):
         if _is_in_use(record):
             continue

@@ -1,4 +1,4 @@
-"""What one confined program may do, as a value: every path resolved, nothing left to decide."""
+"""The permissions of one confined program as a value, with every path resolved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from permissions.confinement import Confinement
 from permissions.paths.resolve import is_below
 
 OVERLAID: Final = ("/tmp", "/run")
-"""Where programs inside see directories of the session's own."""
+"""Directories that the session's own replace inside the sandbox."""
 PROTECTED: Final = "a protected path"
 OUTSIDE: Final = "outside the working directories"
 NOT_RUN: Final = "a protected path that git would change, so that nothing was run"
@@ -36,11 +36,11 @@ class Network(Enum):
     """The namespace of the session, whose only way out is the proxy."""
     HOST = "host"
     NO_SOCKETS = "no sockets"
-    """No socket can be made, but for Unix sockets where the policy permits them."""
+    """No socket can be created, except for Unix sockets where the policy permits them."""
 
 
 class SandboxPolicy(Struct, frozen=True, kw_only=True):
-    """One confinement worked out for one working directory. All paths are canonical and exist,
+    """One confinement, resolved for one working directory. All paths are canonical and exist,
     except `missing_directories`."""
 
     confinement: Confinement
@@ -56,37 +56,37 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     read_only: tuple[str, ...] = ()
     """Files and directories inside writable ones that may not be changed."""
     repositories: tuple[str, ...] = ()
-    """What git itself writes; at level `files` it is read-only as a whole."""
+    """Git directories, writable for git; at level `files` they are read-only as a whole."""
     closed_directories: tuple[str, ...] = ()
-    """Directories in which files can be changed, and none made or removed."""
+    """Directories in which files can be changed but not created or removed."""
     missing_directories: tuple[str, ...] = ()
-    """Protected directories that do not exist and may not be made."""
+    """Protected directories that do not exist and may not be created."""
     watched_names: tuple[str, ...] = ()
-    """Protected names that do not exist and cannot be blocked: looked for after the run."""
+    """Protected names that do not exist and cannot be blocked: checked after the run."""
     found_names: Mapping[str, Found] = field(default_factory=dict)
-    """By writable directory, the protected names that were there: what a run adds is looked for."""
+    """By writable directory, the protected names before the run, to find those that it adds."""
     links: tuple[tuple[str, str], ...] = ()
-    """Protected names that are links, each with its target: looked at after the run."""
+    """Protected names that are links, each with its target: checked after the run."""
     contents: tuple[tuple[str, bytes | None], ...] = ()
-    """Files that may go but not change, each with its content, None for none: as the links."""
+    """Files that may be removed but not changed, each with its content or None: checked as well."""
     secret: tuple[str, ...] = ()
     """Credentials and the agent's own directories: masked, except for what is `visible`."""
     denied_paths: tuple[str, ...] = ()
-    """What deny rules forbid to read: masked, whatever else is said about it."""
+    """Paths that deny rules forbid to read: always masked."""
     visible: tuple[str, ...] = ()
-    """What stays readable below a masked directory, `/tmp` or `/run`."""
+    """Paths that stay readable below a masked directory, `/tmp` or `/run`."""
     network: Network = Network.OFF
     unix_sockets: bool = False
     hides_abstract_sockets: bool = False
     """Whether Unix sockets without a path are out of reach; a network of its own has none of the
     host's."""
     daemons: tuple[str, ...] = ()
-    """Unix sockets that are masked although others are not: what is behind them runs anything."""
+    """Unix sockets that are always masked, because their daemons run any program."""
     env: Mapping[str, str] = field(default_factory=dict)
-    """Variables that the program gets in addition."""
+    """Additional environment variables of the program."""
 
     def only(self, names: frozenset[str]) -> SandboxPolicy:
-        """Return the policy that looks after its run for some of the paths alone."""
+        """Return the policy with only some of its paths left to check after the run."""
         return replace(
             self,
             watched_names=tuple([path for path in self.watched_names if path in names]),
@@ -120,7 +120,7 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
         """Return the rule that forbids reading a canonical path, or None when it is allowed."""
         if _is_below_one(path, self.denied_paths):
             return "a deny rule"
-        # As mounts do: what is named deeper decides.
+        # As with mounts, the deeper path takes precedence.
         visible_depth = deepest(path, (self.temp_dir, *self.visible))
         return "a secret" if deepest(path, self.secret) > visible_depth else None
 

@@ -89,7 +89,7 @@ def _bubblewrap(choice: str | None) -> Availability:
     full = Availability(SandboxLevel.FULL, Backend.BUBBLEWRAP, program)
     failure = _failure(full)
     if failure is not None and "proc" in failure:
-        # In a container whose /proc is partly masked no other may be mounted.
+        # In a container whose /proc is partly masked, no new /proc may be mounted.
         full = replace(full, hides_processes=False)
         failure = _failure(full)
     if failure is None:
@@ -113,7 +113,7 @@ def _none(reason: str, fix: str = "") -> Availability:
 
 
 def _failure(available: Availability) -> str | None:
-    """Run the probe under a backend; return what went wrong, None where everything holds."""
+    """Run the probe under a backend; return the failure, or None if the confinement holds."""
     try:
         directory = os.path.realpath(tempfile.mkdtemp(prefix="agent-tui-probe-"))
     except OSError as error:

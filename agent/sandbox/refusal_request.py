@@ -1,4 +1,4 @@
-"""What a user is asked after the sandbox refused a command something, and what they answer."""
+"""The question to the user after the sandbox refused a command something, and the answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agent.sandbox.refusals import Refusal
 
 
 class RefusalAnswer(StrEnum):
-    """What is to be done."""
+    """What to do next."""
 
     DIRECTORIES = "directories"
     """Allow writing there for the session, and run it again inside."""

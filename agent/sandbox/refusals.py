@@ -1,4 +1,4 @@
-"""What the sandbox refused, read from what a failed program printed and checked against its policy.
+"""What the sandbox refused, derived from a failed program's output and checked against its policy.
 
 The kernel does not say which call it refused; programs do, in their messages. Only a path that the
 policy really forbids is reported.
@@ -76,15 +76,15 @@ class RefusalKind(StrEnum):
 
 
 class Refusal(Struct, frozen=True):
-    """One thing that a confined program attempted in vain."""
+    """One refused attempt of a confined program."""
 
     kind: RefusalKind
     target: str
     """A path, a host (`name:port` where known), or a kind of socket."""
     rule: str
-    """What of the confinement forbids it."""
+    """The part of the confinement that forbids it."""
     moved_to: str = ""
-    """Where a file was put that should not have been made."""
+    """Where a planted file was moved."""
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form of `sandbox run`."""
@@ -102,7 +102,7 @@ def find_refusals(policy: SandboxPolicy, output: str) -> tuple[Refusal, ...]:
 
 
 def find_git_stops(output: str) -> tuple[Refusal, ...]:
-    """Return what git would have changed, where it was not run for that; whatever came of it."""
+    """Return the paths for which git was not run, even if the command as a whole succeeded."""
     stops = dict.fromkeys(read_stops(output[-_TAIL_CHARS:]))
     return tuple(
         Refusal(RefusalKind.WRITE, path, GIT_STOPPED if is_known else GIT_UNKNOWN)
@@ -131,7 +131,7 @@ def _of_files(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
 
 
 def _is_by_landlock(policy: SandboxPolicy, path: str) -> bool:
-    """Whether nothing but the policy refuses a write, where no mount does."""
+    """Whether Landlock refuses a write that file permissions would allow."""
     if os.path.isfile(path) and os.access(path, os.X_OK):
         return False  # the program that prints the message
     place = path if os.path.lexists(path) else os.path.dirname(path)
@@ -191,7 +191,7 @@ class RefusalLog:
         self._calls: deque[RefusedCall] = deque(maxlen=_MAX_CALLS)
 
     def add(self, command: str, refusals: Sequence[Refusal]) -> None:
-        """Add a command; nothing where it was refused nothing."""
+        """Add a command; ignored without refusals."""
         if refusals:
             self._calls.appendleft(RefusedCall(command, tuple(refusals)))
 

@@ -1,4 +1,4 @@
-"""The front door of the sandbox: launches programs under the confinement of their decision.
+"""Entry point of the sandbox: launches programs under the confinement of their decision.
 
 Next: `agent.sandbox.build_policy` (what a confinement means here) and
 `agent.sandbox.confined_launch` (how a backend enforces it).
@@ -48,13 +48,14 @@ class RunRequest(Struct, frozen=True):
     visible: tuple[str, ...] = ()
     """Paths outside the working directories that a rule lets it read."""
     word_paths: tuple[str, ...] = ()
-    """Paths that its words name, of whatever kind. Beside a directory no Unix socket is reached."""
+    """Paths of any kind that its words name; a directory may block Unix sockets
+    (`PolicyRequest`)."""
     command: str = ""
-    """The shell command that the program runs, whose words may name more of them."""
+    """The shell command that the program runs, whose words may name more such paths."""
     masks_denied: bool = True
     """See `PolicyRequest`."""
     network: Network = Network.OFF
-    """For `project` alone; `SESSION` only through `launch_call`."""
+    """Applies to `project` only; `SESSION` is set by `launch_call`."""
 
 
 class Sandbox:
@@ -73,20 +74,19 @@ class Sandbox:
 
         Args:
             context: Returns the current working directories and rules.
-            state_dir: Takes the record of placeholders and what was moved away; outlives the
-                session.
+            state_dir: Holds the record of placeholders and the quarantine; outlives the session.
             user_env: Returns the environment that the user set, without what projects add.
             settings: Returns what settings say about the sandbox now.
         """
         self.available = available
         self.network: SessionNetwork | None = None
-        """The way of commands to the hosts that are allowed; set once there is somebody who
-        decides about hosts."""
+        """Access of commands to allowed hosts; None until there is a gate that decides about
+        hosts."""
         self.settings = settings
         """Returns what settings say about the sandbox now."""
         self.refusal_log = RefusalLog()
         self.started_ns = time.time_ns()
-        """What changed since may be the work of a command."""
+        """Files that changed later may have been changed by a command."""
         self._context = context
         self._user_env = user_env
         self._placeholders = Placeholders(state_dir)
@@ -107,16 +107,16 @@ class Sandbox:
 
     @property
     def confines_hooks(self) -> bool:
-        """Whether hooks of others run confined."""
+        """Whether hooks of projects, plugins, skills and agents run confined."""
         return self.settings().confines_hooks and can_hold(self.level, Confinement.PROJECT)
 
     def policy(self, request: RunRequest, program: Launch) -> SandboxPolicy:
-        """Return what a program may do.
+        """Return the policy for a program.
 
         Raises:
-            CannotConfine: no policy can hold here.
+            CannotConfine: no policy can be enforced here.
         """
-        # With the first program: both read commands, which takes long to import.
+        # Imported with the first program: the command parser is slow to import.
         from agent.sandbox.build_policy import PolicyError, PolicyRequest, build_policy
         from agent.sandbox.configuration.named_paths import readable_names, without_sockets
 
@@ -154,7 +154,8 @@ class Sandbox:
         )
 
     def hidden_from_search(self, directory: Path) -> tuple[str, ...]:
-        """Return the credentials in or around a directory that our own programs do not see."""
+        """Return the credential paths in or around a directory that are hidden from our own
+        programs."""
         if not can_hold(self.level, Confinement.READ_ONLY):
             return ()
         request = RunRequest(Confinement.READ_ONLY, masks_denied=False)
@@ -169,7 +170,7 @@ class Sandbox:
     def launch(
         self, program: Launch, request: RunRequest, access: SessionAccess | None = None
     ) -> Launch:
-        """Return the launch of a program under a confinement; reads directories, so it takes time.
+        """Return the launch of a program under a confinement. Blocks while it reads directories.
 
         Raises:
             CannotConfine: this machine does not enforce it, or the backend cannot be prepared.
@@ -210,10 +211,10 @@ class Sandbox:
         return paths
 
     async def launch_call(self, program: Launch, request: RunRequest, call: NetworkCall) -> Launch:
-        """Return the launch of a command of the model, as its decision assumed.
+        """Return the launch of a model's command under the confinement that its decision assumed.
 
-        Where this machine does not enforce the confinement, the decision took that into account,
-        and the program is returned as it is.
+        If this machine cannot enforce it, the decision took that into account, and the program is
+        returned unchanged.
 
         Raises:
             CannotConfine: the confinement cannot be prepared.
@@ -233,7 +234,7 @@ class Sandbox:
     async def _access(
         self, request: RunRequest, call: NetworkCall, program: Launch
     ) -> SessionAccess | None:
-        """Return a way to the network for commands of a user who works inside the sandbox."""
+        """Return network access for a command; None unless the user works inside the sandbox."""
         if self.network is None or not self._context().sandbox.runs_inside:
             return None
         if request.confinement is not Confinement.PROJECT:
@@ -245,13 +246,13 @@ class Sandbox:
         return SessionAccess(self.network, call, program.env)
 
     async def aclose(self) -> None:
-        """End what serves the network; commands that still run there have no way out."""
+        """Stop the proxy; commands that still run lose network access."""
         if self.network is not None:
             await self.network.aclose()
 
     def confine_where_held(self, request: RunRequest) -> Confine:
-        """Return what confines our own programs; where that cannot be enforced they run as they
-        are. Paths that they are given stay visible."""
+        """Return a function that confines our own programs, or leaves them unchanged where that
+        cannot be enforced. Absolute paths in their arguments stay visible."""
 
         def confine(program: Launch) -> Launch:
             if not can_hold(self.level, request.confinement):

@@ -1,4 +1,4 @@
-"""A seccomp filter as the bytes of its BPF program: socket families, calls that lead out, modes."""
+"""Builds a seccomp filter as BPF: socket families, system calls that escape the sandbox, modes."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _ARCHITECTURES: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _SOCKET: Final = {"x86_64": 41, "aarch64": 198}
 _REFUSED_CALLS: Final = {
     # ptrace, process_vm_readv, process_vm_writev; io_uring opens sockets past the filter; add_key,
-    # request_key and keyctl read the keys of the user's session, which no namespace takes away.
+    # request_key and keyctl read the keys of the user's session, which no namespace isolates.
     "x86_64": (101, 310, 311, 425, 426, 427, 248, 249, 250),
     "aarch64": (117, 270, 271, 425, 426, 427, 217, 218, 219),
 }
 _MODES: Final = {
-    # creat, mknod, mknodat, chmod, fchmod, fchmodat, fchmodat2: which argument is the mode.
+    # creat, mknod, mknodat, chmod, fchmod, fchmodat, fchmodat2: the index of the mode argument.
     "x86_64": ((85, 1), (133, 1), (259, 2), (90, 1), (91, 1), (268, 2), (452, 2)),
     "aarch64": ((33, 2), (52, 1), (53, 2), (452, 2)),
 }
 _OPENING: Final = {"x86_64": ((2, 1), (257, 2)), "aarch64": ((56, 2),)}
-"""open, openat: which argument are the flags; the mode follows."""
+"""open, openat: the index of the flags argument; the mode follows."""
 _OPENAT2: Final = 437
-"""Its mode cannot be looked at; programs use `openat` where it is missing."""
+"""Its mode cannot be inspected, so it fails with ENOSYS and programs fall back to `openat`."""
 _SETUID: Final = 0o4000
 _CREATING: Final = 0o100 | 0o20000000
-"""O_CREAT, __O_TMPFILE: without them the mode is whatever stands there."""
+"""O_CREAT, __O_TMPFILE: without them the mode argument is not used."""
 _X32_BIT: Final = 0x40000000
 
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
@@ -47,14 +47,14 @@ def is_supported(machine: str | None = None) -> bool:
 
 
 def _argument(position: int) -> int:
-    """Return where the low word of an argument of the call is."""
+    """Return the offset in bytes of an argument's low word in `seccomp_data`."""
     return 16 + 8 * position
 
 
 def _without_setuid(argument: int) -> list[tuple[int, int, int, int]]:
-    """Return what ends with a refusal of modes with the set-user-ID bit; else the call is made.
+    """Return instructions that refuse a mode with the set-user-ID bit and else allow the call.
 
-    The file would stay on the host and have its effect there.
+    Such a file would stay on the host and take effect there.
     """
     return [
         (_LOAD, 0, 0, _argument(argument)),
@@ -66,9 +66,9 @@ def _without_setuid(argument: int) -> list[tuple[int, int, int, int]]:
 
 @cache
 def filter_program(families: tuple[int, ...], machine: str | None = None) -> bytes:
-    """Return a `sock_filter` array that refuses `socket` for all but the families, EAFNOSUPPORT.
+    """Return a `sock_filter` array by which `socket` fails with EAFNOSUPPORT but for the families.
 
-    Hardly anything else fails so: the message of a program shows what it was refused.
+    Few other failures use this error, so a program's message shows that the filter refused it.
 
     Raises:
         KeyError: the machine is not supported.

@@ -1,4 +1,4 @@
-"""Paths of sandbox settings: `/abs`, `~/home`, or relative to where the settings belong."""
+"""Paths in sandbox settings: `/abs`, `~/home`, or relative to a base directory."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ class ConfiguredPath(Struct, frozen=True):
 
     @property
     def has_wildcards(self) -> bool:
-        """Whether it stands for many paths."""
+        """Whether it is a pattern that may match several paths."""
         return _WILD.search(self.path) is not None
 
 
 class TooManyMatches(Exception):
-    """A pattern stands for more paths than can be mounted; the text says so."""
+    """A pattern matches more paths than can be mounted; the message names it."""
 
 
 def read_path(text: str, source: RuleSource, base: Path, home: Path) -> ConfiguredPath:
     """Return the path that an entry means.
 
     Args:
-        base: Where an entry without `/` or `~` in front starts.
+        base: The directory that relative entries are resolved against.
 
     Raises:
-        ValueError: it is not a path; the text says why.
+        ValueError: it is not a path; the message gives the reason.
     """
     if not text.strip() or "\0" in text:
         raise ValueError("it names no path")
     if text.startswith("~") and text != "~" and not text.startswith("~/"):
         raise ValueError("only ~/ is supported, not another user's home")
-    # `//abs` is how rules write it.
+    # Permission rules write an absolute path as `//abs`.
     absolute = "/" + text.lstrip("/") if text.startswith("/") else text
     path = str(base / expand_home(absolute, home))
     path = path.removesuffix("/**").rstrip("/") or "/"
@@ -63,10 +63,10 @@ def read_path(text: str, source: RuleSource, base: Path, home: Path) -> Configur
 
 
 def present_paths(paths: Iterable[ConfiguredPath]) -> tuple[str, ...]:
-    """Return what the entries stand for now; a path without wildcards need not exist.
+    """Return the paths that the entries match now; one without wildcards need not exist.
 
     Raises:
-        TooManyMatches: more than `MAX_MATCHES` for one pattern.
+        TooManyMatches: a pattern matches more than `MAX_MATCHES` paths.
     """
     return tuple(dict.fromkeys(chain.from_iterable(map(_matches, paths))))
 
@@ -84,10 +84,10 @@ def _matches(entry: ConfiguredPath) -> Iterator[str]:
 
 
 def directories_of_edit_rules(context: PermissionContext) -> tuple[ConfiguredPath, ...]:
-    """Return the directories and files that allow rules for Edit name, those of a project aside.
+    """Return the paths that the user's allow rules for Edit name; project rules are ignored.
 
-    Rules with wildcards are not meant, except for `/**` at the end; nor are those below the launch
-    directory, which may be written anyway.
+    Skips patterns with wildcards, except for a final `/**`, and rules relative to the launch
+    directory, which is writable anyway.
     """
     anchors = Anchors(context)
     entries: list[ConfiguredPath] = []

@@ -1,4 +1,4 @@
-"""What a command names below `/tmp` and `/run`, where the sandbox shows directories of its own."""
+"""Paths that a command names below `/tmp` and `/run`, which the sandbox replaces by its own."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ def readable_names(
 ) -> tuple[str, ...]:
     """Return the absolute paths of a shell command that stay visible there, each once.
 
-    Those that a rule lets it read; under `project_files` also programs that it runs, and what the
-    text of a rule names. What the session has under the same name is not hidden. Sockets are: who
-    may read one, or writes its path somewhere, may not speak to what is behind it.
+    These are paths that a rule allows it to read; under `project_files` also programs that it runs,
+    and paths in the text of a rule. A path is left out if the session's own `/tmp` has a file of
+    that name, which a mount would hide, and if it is a socket: permission to read does not permit a
+    connection.
     """
     names = [
         path
@@ -83,7 +84,7 @@ def _is_own(path: str, context: PermissionContext) -> bool:
     if relative is None or context.scratch_dir is None:
         return False
     own = os.path.join(context.scratch_dir, relative)
-    # An empty one is what an earlier mount stood on.
+    # An empty file is the mount point of an earlier run.
     return os.path.isfile(own) and os.path.getsize(own) > 0
 
 
@@ -103,7 +104,7 @@ def _may_read(path: str, context: PermissionContext) -> bool:
 
 
 def _absolute_paths(command: str) -> Iterator[str]:
-    """Yield each, but for what is written to."""
+    """Yield the absolute paths in a command, except for targets of redirections."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split, lexer.commenters = True, ""
     last_word = ";"
@@ -113,5 +114,5 @@ def _absolute_paths(command: str) -> Iterator[str]:
                 yield from map(os.path.normpath, _ABSOLUTE.findall(word))
             last_word = word
     except ValueError:
-        # A quote that is not closed belongs to a here-document, as a rule.
+        # An unclosed quote is usually part of a here-document.
         return

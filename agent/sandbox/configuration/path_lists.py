@@ -22,13 +22,13 @@ class PathLists(Struct, frozen=True):
 def path_lists(
     sandbox: SandboxSettings, context: PermissionContext, confinement: Confinement
 ) -> PathLists:
-    """Return what the settings say for one confinement.
+    """Return the path lists for one confinement.
 
-    What may be written beside the working directories is for users who work inside the sandbox:
-    other confinements promise that nothing else is.
+    Additional writable paths apply only where the user works inside the sandbox: the other
+    confinements promise that only the working directories are written.
 
     Raises:
-        TooManyMatches: a pattern stands for too many paths.
+        TooManyMatches: a pattern matches too many paths.
     """
     allow_write: tuple[str, ...] = ()
     if confinement is Confinement.PROJECT and context.sandbox.runs_inside:

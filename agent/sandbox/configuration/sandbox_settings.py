@@ -1,7 +1,8 @@
 """The `sandbox` sections of all settings files as one value.
 
-Of two scalars the one of the stronger source counts, lists add up. What a project's files widen was
-left out when they were read (`agent.settings.project_filter`).
+A scalar is taken from the source with the highest precedence; lists are concatenated. Values by
+which a project's files would widen access were dropped when they were read
+(`agent.settings.project_filter`).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _WITHOUT_EFFECT: Final = (
     ("credentials", "sigv4"),
     ("credentials", "allowPlaintextInject"),
 )
-"""Keys of other programs' sandboxes that nothing here acts on."""
+"""Keys that other programs' sandboxes define and this one ignores."""
 
 
 class SandboxSettings(Struct, frozen=True, kw_only=True):
@@ -55,14 +56,15 @@ class SandboxSettings(Struct, frozen=True, kw_only=True):
     enabled: bool = False
     """Whether the user works inside the sandbox."""
     auto_allow_bash: bool = False
-    """Whether Bash then runs unasked; never by a project's word alone."""
+    """Whether Bash then runs without asking; a project's settings alone cannot enable it."""
     fail_if_unavailable: bool = False
     allow_unsandboxed_commands: bool = True
     """Whether a call may ask to run outside."""
     confines_hooks: bool = True
-    """`hooks`: whether hooks of projects, plugins, skills and agents are held to the project."""
+    """`hooks`: whether hooks of projects, plugins, skills and agents are confined to the
+    project."""
     excluded_commands: tuple[str, ...] = ()
-    """What Bash rules contain, such as `docker *`: commands that run outside."""
+    """Patterns as in Bash rules, such as `docker *`, for commands that run outside."""
     allow_write: tuple[ConfiguredPath, ...] = ()
     deny_write: tuple[ConfiguredPath, ...] = ()
     deny_read: tuple[ConfiguredPath, ...] = ()
@@ -70,37 +72,37 @@ class SandboxSettings(Struct, frozen=True, kw_only=True):
     denied_variables: tuple[str, ...] = ()
     """Environment variables that commands do not get."""
     hosts: HostRules = HostRules()
-    """Of `network`, without the permission rules."""
+    """From `network`, without the hosts of permission rules."""
     strict_allowlist: bool = False
     """Whether hosts that no rule allows are refused without a question."""
     managed_domains_only: bool = False
     """Whether only managed settings allow hosts."""
     all_unix_sockets: bool = False
     unix_sockets: tuple[str, ...] = ()
-    """Paths of sockets of daemons that rules with a wildcard may reach."""
+    """Paths of Unix sockets that confined commands may connect to."""
     landlock_git_writes: bool = False
     """Whether level `files` opens working directories with their repositories."""
     bubblewrap: str = ""
-    """`bwrapPath`; empty: the one that is found."""
+    """`bwrapPath`; empty to search for it."""
     warnings: tuple[SettingsWarning, ...] = ()
-    """What of the sections has no effect, and why."""
+    """Entries without effect, each with the reason."""
 
 
 def sandbox_settings(settings: Settings) -> SandboxSettings:
-    """Return what all `sandbox` sections say together."""
+    """Return the merged `sandbox` sections."""
     return _Joined(settings).value()
 
 
 class CurrentSandboxSettings:
-    """Joins the sections of the settings in force, once for each state of them."""
+    """Merges the sections of the current settings; caches the result until the settings change."""
 
     def __init__(self, settings: Callable[[], Settings]) -> None:
-        """`settings` returns those in force; the same object as long as nothing changed."""
+        """`settings` returns the current settings, the same object as long as nothing changed."""
         self._settings = settings
         self._current: tuple[Settings, SandboxSettings] | None = None
 
     def __call__(self) -> SandboxSettings:
-        """Return what they say about the sandbox."""
+        """Return the merged sandbox settings."""
         settings = self._settings()
         if self._current is None or self._current[0] is not settings:
             self._current = settings, sandbox_settings(settings)
@@ -108,7 +110,7 @@ class CurrentSandboxSettings:
 
 
 class _Joined:
-    """Reads the sections, the one that wins first."""
+    """Reads the sections, highest precedence first."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -160,7 +162,7 @@ class _Joined:
         return any(_value(file, path) is True for file in files)
 
     def _is_enabled_by_user(self) -> bool:
-        """Return whether somebody else than a project's files turned the sandbox on."""
+        """Return whether a source other than the project's files enables the sandbox."""
         own = (each for each in self._files if each.source not in PROJECT_SOURCES)
         return any(_value(file, ("enabled",)) is True for file in own)
 
@@ -170,7 +172,7 @@ class _Joined:
     def _entries(
         self, path: KeyPath, only_managed: bool = False
     ) -> Iterator[tuple[LoadedFile, KeyPath, str]]:
-        """Yield file, place and text of each entry of a list, or of the one text."""
+        """Yield file, place and text of each entry of a list, or of a single string."""
         for file in self._files:
             value = _value(file, path)
             if only_managed and file.source is not RuleSource.POLICY:
@@ -203,7 +205,7 @@ class _Joined:
             yield path
 
     def _base(self, file: LoadedFile) -> Path:
-        """Return where paths without an anchor start."""
+        """Return the directory that relative paths are resolved against."""
         if file.source in PROJECT_SOURCES:
             return self._settings.project_root
         return self._settings.launch_dir if file.path is None else file.path.parent
@@ -218,7 +220,7 @@ class _Joined:
         return tuple(rules)
 
     def _credentials(self) -> tuple[tuple[ConfiguredPath, ...], tuple[str, ...]]:
-        """Return the files that may not be read and the variables that are taken away."""
+        """Return the files that may not be read and the environment variables to remove."""
         files: list[tuple[LoadedFile, KeyPath, str]] = []
         variables: list[str] = []
         for settings_file in self._files:

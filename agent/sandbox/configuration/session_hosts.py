@@ -17,11 +17,11 @@ from permissions.mode import Mode
 from permissions.rule import RuleSet, RuleSource
 
 StoreRules = Callable[[GrantChoice], object]
-"""Stores rules and puts them in force. Raises OSError when a file cannot be changed."""
+"""Stores rules and applies them. Raises OSError when a file cannot be changed."""
 
 
 class SessionHosts:
-    """Decides by the settings and rules of the moment."""
+    """Decides by the current settings and rules."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class SessionHosts:
         """`ask` is None where there is no user to ask; `notify` shows a line to the user.
 
         Args:
-            granted: Hosts that the user allowed before, in the session that is resumed.
+            granted_hosts: Hosts that the user allowed earlier in a resumed session.
             on_grant: Called with each host that the user allows for the session.
         """
         self._granted_hosts = granted_hosts
@@ -66,13 +66,13 @@ class SessionHosts:
         return current[2]
 
     def asker(self) -> DecideHost | None:
-        """Return who answers for a host that no rule names; None: it is refused at once."""
+        """Return the function that asks about a host without a rule; None refuses it at once."""
         if self._ask is None or self._sandbox().strict_allowlist:
             return None
         return None if self._context().mode is Mode.DONT_ASK else self._decide
 
     async def _decide(self, request: HostRequest) -> HostAnswer:
-        """Ask the user; store the rule that the answer wants."""
+        """Ask the user; store a rule if the answer is to allow always."""
         assert self._ask is not None
         answer = await self._ask(request)
         if answer.is_allowed and answer.always:

@@ -1,6 +1,6 @@
-"""Started inside in the place of git: becomes git, unless that could not write all that it changes.
+"""Replaces git inside the sandbox: runs git only if it can write everything that it would change.
 
-Arguments: a JSON list of directories, then those of git.
+Arguments: a JSON list of work trees and writable directories, then git's own arguments.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ _MAX_ALIASES: Final = 10
 
 
 def main() -> NoReturn:
-    """Become git, or say on standard error why not and exit with 128."""
+    """Replace this process by git, or print the reason to standard error and exit with status
+    128."""
     trees, arguments = json.loads(sys.argv[1]), sys.argv[2:]
     command = _Git(*split_git(arguments)).without_aliases()
     env = dict(os.environ)
@@ -61,13 +62,13 @@ class _Git:
         self.rest = tuple(rest)
 
     def ask(self, arguments: tuple[str, ...], stdin: bytes) -> bytes | None:
-        """Run git where this call would run; return what it prints, None where it fails."""
+        """Run git with this call's global options; return its output, or None if it fails."""
         env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
         argv = (REAL_GIT, *self.own, "--no-pager", *arguments)
         return run_inside(argv, env, stdin)
 
     def without_aliases(self) -> _Git:
-        """Return the call that an alias stands for; one for a shell stays what it is."""
+        """Return the call with aliases expanded; a shell alias (`!…`) is left as it is."""
         call = self
         for _ in range(_MAX_ALIASES):
             if call.subcommand in CHANGES_NO_TREE or not call.subcommand:
@@ -82,7 +83,7 @@ class _Git:
 
 
 def _stops(call: _Git, trees: Sequence[str]) -> Iterable[str]:
-    """Yield a line for each path that git would change and cannot."""
+    """Yield a message for each path that git would change but cannot write."""
     answer = call.ask(("rev-parse", "--show-toplevel"), b"")
     if answer is None and call.subcommand != "apply":
         return

@@ -1,7 +1,7 @@
-"""What stands in the place of git in a confined command.
+"""The script that replaces git in a confined command.
 
-Confined, git cannot write protected names and would stop in the middle of a checkout. So a
-small script stands there, whatever starts it, and has `checked_git` look first.
+A confined git cannot write protected names and would fail in the middle of a checkout. The script
+is mounted over git, so that every caller gets it, and lets `checked_git` check first.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from permissions.base.process.spawn import CannotStart, Launch
 from permissions.paths.resolve import is_below
 
 _PACKAGES: Final = str(Path(__file__).resolve().parents[3])
-"""Where our packages are; Python does not look where variables say, nor for others' packages."""
+"""Directory of this program's packages; `-I -S` ignores environment variables and site packages."""
 PROGRAM_DIRECTORIES: Final = (_PACKAGES, sys.prefix, sys.base_prefix)
-"""What the script in the place of git needs to see."""
+"""Directories that the script must be able to read."""
 _TIMEOUT_S: Final = 5.0
 _SCRIPT: Final = """\
 #!/bin/sh
@@ -52,7 +52,7 @@ exec @REAL_GIT@ "$@"
 def git_mounts(policy: SandboxPolicy, search_path: str) -> tuple[tuple[str, ...], bytes]:
     """Return the canonical paths of git, and the script that is mounted over them.
 
-    Nothing where there is no git, or nothing is written.
+    Both are empty if there is no git, or nothing may be written.
     """
     writable = (*policy.write_roots, *policy.caches, policy.temp_dir)
     for root in writable:
@@ -60,7 +60,7 @@ def git_mounts(policy: SandboxPolicy, search_path: str) -> tuple[tuple[str, ...]
     program = shutil.which("git", path=search_path)
     if program is None or not policy.write_roots:
         return (), b""
-    # It is run here, so what a command could have put there is not meant.
+    # `_exec_path` runs it unconfined, so one that a command could have planted is rejected.
     if any(is_below(os.path.realpath(program), root) for root in writable):
         return (), b""
     exec_path = _exec_path(program)
@@ -73,7 +73,7 @@ def git_mounts(policy: SandboxPolicy, search_path: str) -> tuple[tuple[str, ...]
 
 @lru_cache(maxsize=8)
 def _exec_path(program: str) -> str:
-    """Return where git finds its own programs; "" where it does not say."""
+    """Return the output of `git --exec-path`, git's directory of subcommands; "" if that fails."""
     try:
         result = run_blocking(
             Launch((program, "--exec-path"), {"PATH": os.defpath}, Path("/")), timeout_s=_TIMEOUT_S
@@ -84,9 +84,9 @@ def _exec_path(program: str) -> str:
 
 
 def _known_trees(policy: SandboxPolicy) -> list[str]:
-    """Return the work trees that were there before the command, and the directories it may write.
+    """Return the work trees that existed before the command, and the directories it may write.
 
-    What a command clones governs nothing but itself.
+    A repository that the command itself clones affects nothing else.
     """
     names = [path for directory in policy.found_names.values() for path in directory.names]
     trees = [os.path.dirname(path) for path in names if is_repository(path)]
@@ -94,7 +94,7 @@ def _known_trees(policy: SandboxPolicy) -> list[str]:
 
 
 def _script(exec_path: str, trees: Iterable[str]) -> str:
-    # With the first command that writes: what reads commands takes long to import.
+    # Imported with the first command that writes: the command parser is slow to import.
     from agent.sandbox.git.checked_git import main
     from permissions.shell.programs.git.tree_changes import CHANGES_NO_TREE
 

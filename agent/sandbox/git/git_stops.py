@@ -1,4 +1,4 @@
-"""What git inside and this program agree on: places, and the lines that say why it did not run."""
+"""Shared by `checked_git` and this program: paths, and the messages of a git that was not run."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final
 from permissions.base.text.late_pattern import compile_late
 
 REAL_GIT: Final = "/dev/.agent-tui/git"
-"""Where git itself is inside; the rest of the disk has no place for a new name."""
+"""Path of the real git inside the sandbox; elsewhere no new mount point can be created."""
 MAKES_TREE: Final = "AGENT_TUI_GIT_MAKES_TREE"
-"""Set for what git starts to fill a work tree that governs nothing but itself."""
+"""Set for a git command that creates a work tree, so that git processes it starts run unchecked."""
 MAX_STOPS: Final = 10
 _STOP: Final = "agent-tui: git was not run: it would change {path}, which it cannot write here"
 UNKNOWN_STOP: Final = (
@@ -30,6 +30,6 @@ def stop_line(path: str) -> str:
 
 
 def read_stops(output: str) -> Iterator[tuple[str, bool]]:
-    """Yield the paths that git would have changed; and whether that is known."""
+    """Yield `(path, True)` for each path that git would have changed, `(top, False)` if unknown."""
     for match in _READ.finditer(output):
         yield (match["path"], True) if match["path"] else (match["top"], False)

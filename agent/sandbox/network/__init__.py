@@ -1,1 +1,1 @@
-"""The only way from a confined program to a network: a namespace of the session and our proxy."""
+"""The only way from a confined program to a network: the session's namespace and the proxy."""

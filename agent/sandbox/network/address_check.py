@@ -1,4 +1,4 @@
-"""Which of a host's addresses may be dialed: never an inner one that no rule names."""
+"""Decides which addresses of a host may be dialed: internal ones only if a rule names them."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _DISCARD_PORT: Final = 9
 
 
 class CheckedAddresses(Struct, frozen=True):
-    """The addresses of a host, judged."""
+    """The result of checking a host's addresses."""
 
     usable: tuple[str, ...]
     """In the order of the resolver."""
     refusals: tuple[str, ...]
-    """Why the others are not, one sentence each, for users."""
+    """Why the other addresses are refused, one sentence each, for users."""
 
 
 class HostResolver:
-    """Asks the system's resolver in threads of its own, so that names that hang delay no other
+    """Calls the system's resolver in its own threads, so that a slow lookup delays no other
     work."""
 
     def __init__(self) -> None:
-        """No thread is started before the first question."""
+        """No thread is started before the first lookup."""
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="worker host names")
 
     async def __call__(self, host: str) -> Sequence[str]:
@@ -45,7 +45,7 @@ class HostResolver:
         return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
     def close(self) -> None:
-        """Take no more questions; does not wait for those that are open."""
+        """Stop accepting lookups; does not wait for pending ones."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
@@ -54,7 +54,7 @@ def _look_up(host: str) -> Sequence[tuple[object, object, object, object, tuple[
 
 
 def inner_kind(host: HostName) -> str | None:
-    """Return what kind of inner address a host spells out; None for names and public addresses."""
+    """Return the kind of internal address of a host; None for other names and public addresses."""
     if host.text == "localhost":
         return "loopback"
     return None if host.address is None else _kind(host.address)
@@ -63,10 +63,10 @@ def inner_kind(host: HostName) -> str | None:
 async def find_addresses(
     host: HostName, port: int, rules: HostRules, resolve: Resolve
 ) -> CheckedAddresses:
-    """Resolve a host once and judge each address. Raises OSError where it cannot be resolved."""
+    """Resolve a host once and check each address. Raises OSError if it cannot be resolved."""
     if host.address is not None:
         return _check(host, port, rules, (host.address,))
-    # This name is pinned, so that no resolver decides where it leads.
+    # The addresses of this name are fixed, so that no resolver decides where it leads.
     texts = LOCALHOST if host.text == "localhost" else await resolve(host.text)
     return _check(host, port, rules, (ip_address(text.partition("%")[0]) for text in texts))
 
@@ -113,7 +113,7 @@ def _is_own(address: IpAddress) -> bool:
     family = socket.AF_INET6 if isinstance(address, IPv6Address) else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
-            # The system takes an own address as the source for packets to itself, and for no other.
+            # The kernel uses the destination as source address only if it is one of its own.
             probe.connect((str(address), _DISCARD_PORT))
             return ip_address(str(probe.getsockname()[0]).partition("%")[0]) == address
     except OSError:

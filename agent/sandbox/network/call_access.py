@@ -1,4 +1,4 @@
-"""The way of one running call to the network, and its end."""
+"""The network access of one running call."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.network.session_network import SessionNetwork
 
 _FAILURES: Final = frozenset({"name-not-resolved", "too-slow", "bad-request", "head-too-large"})
-"""What went wrong without anybody having refused anything."""
+"""Codes of failures that are not refusals."""
 
 
 class SessionAccess:
     """Access to the session's network for one call; to be closed at its end."""
 
     def __init__(self, network: SessionNetwork, call: NetworkCall, env: Mapping[str, str]) -> None:
-        """Issue credentials; the network was started."""
+        """Issue credentials; the network must have been started."""
         self._network = network
         self._call = network.open_call(call, env)
         self._is_open = True
 
     @property
     def join_argv(self) -> tuple[str, ...]:
-        """The words before the program, which enter the session's namespace."""
+        """The command-line prefix that enters the session's namespace."""
         return self._call.join_argv
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """What these words need to inherit."""
+        """File descriptors that the prefix must inherit."""
         return self._call.descriptors
 
     @property
     def env(self) -> Mapping[str, str]:
-        """Variables that lead programs to the proxy."""
+        """Variables that point programs at the proxy."""
         return self._call.env
 
     def refused_hosts(self) -> tuple[tuple[str, str], ...]:

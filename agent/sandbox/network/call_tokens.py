@@ -15,9 +15,9 @@ class NetworkCall(Struct, frozen=True):
     """The call that a connection is made for."""
 
     id: str
-    """Empty where the connection did not say."""
+    """Empty if the connection has no valid credentials."""
     command: str = ""
-    """What the question about a host names, such as `npm install`."""
+    """Shown in the question about a host, such as `npm install`."""
 
 
 UNKNOWN_CALL: Final = NetworkCall("")

@@ -29,9 +29,9 @@ class Dialed(Struct, frozen=True):
 
     server: Stream
     is_another_proxy: bool = False
-    """Whether a plain request goes to the machine's own proxy, which wants the whole URL."""
+    """Whether a plain request goes to the machine's own proxy, which expects the whole URL."""
     authorization: str | None = None
-    """Value of `Proxy-Authorization` for that one."""
+    """Value of `Proxy-Authorization` for that proxy."""
 
 
 async def dial(
@@ -40,8 +40,8 @@ async def dial(
     """Connect to a host whose name is allowed.
 
     Args:
-        env: Its proxy variables name the machine's own proxy; through one a name is not resolved
-            here, so that only addresses written as such are judged.
+        env: Its proxy variables name the machine's own proxy; through it a name is not resolved
+            here, so that only literal addresses are checked.
 
     Raises:
         ProxyRefusal: no address may be dialed, or none answers.

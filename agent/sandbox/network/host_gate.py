@@ -1,4 +1,4 @@
-"""May a call reach this host? Deny rules, allow rules, what was granted, then one question."""
+"""Decides whether a call may reach a host: deny rules, allow rules, grants, then a question."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from agent.sandbox.network.host_rules import HostRule, HostRules, rule_for
 WAIT_S: Final = 60.0
 """How long a connection waits for an answer; programs give up soon after."""
 MAX_QUESTIONS: Final = 8
-"""Open at once; a command that tries hundreds of hosts must not open hundreds of dialogs."""
+"""Asked at once; a command that tries hundreds of hosts must not open hundreds of dialogs."""
 _ASKED_ABOUT: Final = frozenset({"loopback", "private", "unique-local", "this machine's own"})
-"""Inner addresses that a user may grant when asked; the others need a rule."""
+"""Kinds of internal addresses that a user may grant when asked; the others need a rule."""
 
 
 class HostRequest(Struct, frozen=True):
@@ -30,7 +30,7 @@ class HostRequest(Struct, frozen=True):
     call: NetworkCall
     """The first call that asked."""
     kind: str | None
-    """Of an inner address (`loopback`, `private`, …); None for names and public addresses."""
+    """Of an internal address (`loopback`, `private`, …); None for names and public addresses."""
 
 
 class HostAnswer(Struct, frozen=True):
@@ -79,8 +79,9 @@ class HostGate:
         """Nothing is granted yet.
 
         Args:
-            configured: Returns the rules of settings and permissions, as they are now.
-            asker: Returns who is asked now; None: whatever no rule allows is refused at once.
+            read_rules: Returns the current rules of settings and permissions.
+            asker: Returns the function that asks the user; None refuses a host without a rule at
+                once.
             on_grant: Called with the text of each rule that is granted.
         """
         self._on_grant = on_grant
@@ -90,7 +91,7 @@ class HostGate:
         self._grants: list[HostRule] = []
         self._questions: dict[tuple[str, int], _Question] = {}
         self._refusals: dict[tuple[str, str, int], HostVerdict] = {}
-        """By call id, host and port: a user's no counts for the rest of that call."""
+        """By call id, host and port: a refusal by the user holds for the rest of that call."""
 
     @property
     def rules(self) -> HostRules:
@@ -105,9 +106,9 @@ class HostGate:
             self._on_grant(rule.text)
 
     async def decide(self, host: HostName, port: int, call: NetworkCall) -> HostVerdict:
-        """Decide whether a connection may be made, as far as its name goes.
+        """Decide by the name of a host whether a connection may be made.
 
-        Its addresses are judged afterwards. Waits for a user at most `wait_s` seconds.
+        Its addresses are checked afterwards. Waits for the user at most `wait_s` seconds.
         """
         where = authority(host, port)
         rules = self.rules
@@ -134,7 +135,7 @@ class HostGate:
         return await self._ask(decide_host, host, request)
 
     def end_call(self, call_id: str) -> None:
-        """Forget what was refused to a call."""
+        """Forget the refusals of a call."""
         for key in [key for key in self._refusals if key[0] == call_id]:
             del self._refusals[key]
 
@@ -148,7 +149,7 @@ class HostGate:
     async def _ask(
         self, decide_host: DecideHost, host: HostName, request: HostRequest
     ) -> HostVerdict:
-        """Join the open question about the host, or put it, and wait for the answer."""
+        """Join the open question about the host, or ask it, and wait for the answer."""
         key = (request.host, request.port)
         where = authority(host, request.port)
         question = self._questions.get(key)

@@ -1,4 +1,4 @@
-"""What the proxy decided, the latest of it, for the display, and all of it for the audit."""
+"""Log of the proxy's decisions: the latest for the display, each one passed on to the audit."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class HostRecord(Struct, frozen=True):
 
     event: Literal["allowed", "refused", "closed"]
     host: str
-    """Canonical; as the client wrote it where that is not a host."""
+    """Canonical, or as the client wrote it if it is not a valid host."""
     port: int
     """0 where the request did not have one."""
     call: NetworkCall
     code: str
     """Why, as in the header `X-Proxy-Error`; for an allow `rule`, `grant` or `user`."""
     reason: str
-    """The same for users."""
+    """The reason in words, for users."""
     time_s: float
     """Seconds since 1970."""
     sent_bytes: int = 0
-    """To the host; known at the end."""
+    """To the host; set when the connection closes."""
     received_bytes: int = 0
 
 
@@ -61,7 +61,7 @@ class HostLog:
         return tuple(self._records)
 
     def refusals(self, call_id: str) -> tuple[HostRecord, ...]:
-        """Return what was refused to a call, as far as it is among the latest records."""
+        """Return the refusals of a call that are among the latest records."""
         return tuple(
             record
             for record in self._records

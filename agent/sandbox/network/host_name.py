@@ -1,4 +1,4 @@
-"""Hosts in one canonical form: nothing is matched, asked about or dialed before it is in it."""
+"""Canonical form of hosts, required before a host is matched, asked about or dialed."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class InvalidHost(ValueError):
 
 
 class HostName(Struct, frozen=True):
-    """A host: a name, or an address written plainly."""
+    """A host name or a literal address."""
 
     text: str
     """Lower case, ASCII, no final dot; an address in its shortest form and without brackets."""
     address: IpAddress | None = None
-    """The address that the text is; None for a name."""
+    """The parsed address; None for a name."""
 
 
 def read_host(text: str) -> HostName:
-    """Return the canonical form of a host; an IPv6 address may stand in brackets.
+    """Return the canonical form of a host; an IPv6 address may be in brackets.
 
     An IPv4 address inside an IPv6 one becomes the IPv4 address. Other spellings of IPv4 addresses
-    (`0x7f.1`, `2130706433`, `010.0.0.1`) are refused: programs read them differently.
+    (`0x7f.1`, `2130706433`, `010.0.0.1`) are refused: programs interpret them differently.
 
     Raises:
         InvalidHost: the text is not a host name or an address in its usual form.
@@ -64,13 +64,13 @@ def host_of_address(address: IpAddress) -> HostName:
 
 
 def read_authority(text: str, default_port: int | None = None) -> tuple[HostName, int]:
-    """Return host and port of `host:port`; IPv6 addresses stand in brackets.
+    """Return host and port of `host:port`; IPv6 addresses are in brackets.
 
     Args:
         default_port: Used where the text has no port; None requires one.
 
     Raises:
-        InvalidHost: not a host and a port from 1 to 65535, and nothing else.
+        InvalidHost: the host is invalid, or the port is missing or not from 1 to 65535.
     """
     match = _AUTHORITY.fullmatch(text)
     if match is None:
@@ -97,7 +97,7 @@ def _read_ipv6(text: str) -> HostName:
 
 
 def _in_ascii(text: str) -> str:
-    """Return the name as it is looked up."""
+    """Return the name in IDNA form, as it is looked up. Raises InvalidHost."""
     if text.isascii():
         return text
     try:

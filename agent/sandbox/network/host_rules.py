@@ -1,6 +1,7 @@
-"""Which hosts commands may reach: `host`, `*.host`, an address or a network, with `:port` or not.
+"""Which hosts commands may reach: `host`, `*.host`, an address or a network, optional `:port`.
 
-Nothing is allowed that no rule names. A rule without a port allows the usual ports and denies all.
+A host without a rule is not allowed. Without a port, an allow rule covers the usual ports, and a
+deny rule all ports.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from permissions.rule import RuleSource
 from permissions.rules.grammar import DomainPattern
 
 USUAL_PORTS: Final = frozenset({22, 80, 443, 9418})
-"""Of ssh, HTTP, HTTPS and git."""
+"""Ports of SSH, HTTP, HTTPS and git."""
 
 _RULE: Final = compile_late(r"(\[[^\[\]]+\]|[^:\[\]]+)(?::([0-9]{1,5}|\*))?")
 _WITH_STARS: Final = compile_late(r"[a-z0-9_.*-]+")
@@ -39,7 +40,7 @@ class HostRule(Struct, frozen=True):
     port: int | None = None
     """None: the usual ports where it allows, every port where it denies."""
     every_port: bool = False
-    """Written `:*`."""
+    """Whether the rule ends in `:*`."""
     source: RuleSource | None = None
     """None: granted in this session."""
 
@@ -54,16 +55,16 @@ class HostRule(Struct, frozen=True):
                 return host.address is not None and host.address in self.hosts
 
     def allows_port(self, port: int) -> bool:
-        """Return whether an allow of this rule includes a port."""
+        """Return whether the rule covers a port if it is an allow rule."""
         return self.every_port or port == self.port or (self.port is None and port in USUAL_PORTS)
 
     def denies_port(self, port: int) -> bool:
-        """Return whether a denial of this rule includes a port."""
+        """Return whether the rule covers a port if it is a deny rule."""
         return self.port in (None, port)
 
 
 class HostRules(Struct, frozen=True):
-    """The lists in force, those of all sources together."""
+    """The current lists of all sources, merged."""
 
     allow: tuple[HostRule, ...] = ()
     deny: tuple[HostRule, ...] = ()
@@ -82,7 +83,7 @@ class HostRules(Struct, frozen=True):
         )
 
     def naming_address(self, address: IpAddress, port: int) -> HostRule | None:
-        """Return the first allow rule that is about this very address or its network, or None."""
+        """Return the first allow rule that names this address or a network around it, or None."""
         host = host_of_address(address)
         return next(
             (
@@ -97,7 +98,8 @@ class HostRules(Struct, frozen=True):
 
 
 def parse_host_rule(text: str, source: RuleSource | None = None) -> HostRule:
-    """Read a rule: `host`, `*.host`, `*`, `10.0.0.1`, `10.0.0.0/8`, `[::1]`; `:port` or `:*` after.
+    """Read a rule: `host`, `*.host`, `*`, `10.0.0.1`, `10.0.0.0/8`, `[::1]`; `:port` or `:*` may
+    follow.
 
     Raises:
         InvalidHost: the text is not such a rule.
@@ -112,7 +114,7 @@ def parse_host_rule(text: str, source: RuleSource | None = None) -> HostRule:
 
 
 def rule_for(host: HostName, port: int) -> HostRule:
-    """Return the rule that allows a host at a port; a usual port brings the other usual ones."""
+    """Return the rule that allows a host at a port; for a usual port, at all usual ports."""
     text = f"[{host.text}]" if ":" in host.text else host.text
     return parse_host_rule(text if port in USUAL_PORTS else f"{text}:{port}")
 

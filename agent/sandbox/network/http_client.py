@@ -1,4 +1,4 @@
-"""The HTTP side of the proxy: CONNECT, and plain requests of which each connection carries one."""
+"""The HTTP side of the proxy: CONNECT, and plain requests, one per connection."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class HttpClient:
     """A client that speaks HTTP."""
 
     def __init__(self, stream: Stream, first: bytes) -> None:
-        """`first` is what was read already."""
+        """`first` holds the bytes that were read already."""
         self._reader = stream.reader
         self._writer = stream.writer
         self._first = first
@@ -32,12 +32,12 @@ class HttpClient:
 
     @property
     def head(self) -> HttpHead:
-        """The request, once `read_target` returned."""
+        """The head of the request; available after `read_target`."""
         assert self._head is not None
         return self._head
 
     async def read_target(self) -> ProxyTarget:
-        """Return what it asks for. Raises ProxyRefusal, OSError and EOFError."""
+        """Return the requested target. Raises ProxyRefusal, OSError and EOFError."""
         try:
             rest = await self._reader.readuntil(b"\r\n\r\n")
         except asyncio.LimitOverrunError:
@@ -46,18 +46,18 @@ class HttpClient:
         return ProxyTarget(head.host, head.port, head.token, not head.is_connect)
 
     async def accept(self) -> None:
-        """Say that the tunnel is there; nothing for a plain request. Raises OSError."""
+        """Confirm the tunnel; sends nothing for a plain request. Raises OSError."""
         if self.head.is_connect:
             self._writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             await self._writer.drain()
 
     async def refuse(self, refusal: ProxyRefusal) -> None:
-        """Answer with the reason. Raises OSError."""
+        """Respond with the reason. Raises OSError."""
         self._writer.write(refusal_response(refusal))
         await self._writer.drain()
 
     async def send_body(self, server: asyncio.StreamWriter) -> int:
-        """Send the body on, exactly as long as it was announced; return its bytes.
+        """Forward the body, exactly as long as announced; return its length in bytes.
 
         Raises OSError, EOFError, and ProxyRefusal where the chunks are malformed.
         """
@@ -91,7 +91,7 @@ class HttpClient:
                 raise ProxyRefusal("bad-request", "a chunk of the body has another length")
             server.write(b"\r\n")
             total += size
-        # What may follow the last chunk is not sent on.
+        # Trailers are not forwarded.
         server.write(b"\r\n")
         await server.drain()
         return total

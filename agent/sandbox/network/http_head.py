@@ -1,4 +1,4 @@
-"""The head of an HTTP request, read strictly: what programs could read in two ways is refused."""
+"""Strict parser for the head of an HTTP request; ambiguous requests are refused."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class HttpHead(Struct, frozen=True):
     """Bytes of the body; 0 where it is chunked or there is none."""
     is_chunked: bool
     token: str | None
-    """Of the call; None without credentials of ours."""
+    """Token of the call; None without credentials that this program issued."""
 
     @property
     def is_connect(self) -> bool:
@@ -53,8 +53,8 @@ class HttpHead(Struct, frozen=True):
         return self.method == "CONNECT"
 
     def encode(self, *, authorization: str | None = None, absolute: bool = False) -> bytes:
-        """Return the head for the server, or for another proxy (`absolute`), to be the only one on
-        its connection."""
+        """Return the head for the server, or with an `absolute` URL for another proxy; it asks for
+        the connection to be closed."""
         where = self.host.text if ":" not in self.host.text else f"[{self.host.text}]"
         if self.port != _HTTP_PORT:
             where = authority(self.host, self.port)
@@ -68,7 +68,7 @@ class HttpHead(Struct, frozen=True):
 
 
 def parse_head(head: bytes) -> HttpHead:
-    """Read a request head, with the empty line at its end.
+    """Parse a request head, including the empty line at its end.
 
     Raises:
         ProxyRefusal: it is malformed, ambiguous, or not a request to a proxy.
@@ -169,7 +169,7 @@ def _check_host_header(
 def _end_to_end_headers(
     headers: list[tuple[str, str]], values: dict[str, tuple[str, ...]]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the headers that are not for this hop alone."""
+    """Return the headers without the hop-by-hop ones. Raises ProxyRefusal."""
     hop_names = {
         name.strip().lower() for value in values.get("connection", ()) for name in value.split(",")
     }

@@ -20,7 +20,8 @@ PROXY_PORT: Final = 3128
 """Of the proxy, on 127.0.0.1 inside the namespace."""
 _START_S: Final = 20.0
 _DESCRIPTORS: Final = 3
-# A tenth of the time that Python needs to start. Fixed places, as `PATH` may lead into a project.
+# They start in a tenth of the time that Python needs. Fixed paths, since `PATH` may lead into a
+# project.
 _NSENTER: Final = "/usr/bin/nsenter"
 _BASH: Final = "/bin/bash"
 _CHILD: Final = (
@@ -29,7 +30,7 @@ _CHILD: Final = (
 
 
 class NamespaceRefused(Exception):
-    """The system makes no such namespace; the text is the reason, for users."""
+    """The system refuses to create the namespace; the message is the reason, for users."""
 
 
 class NetworkNamespace:
@@ -38,16 +39,16 @@ class NetworkNamespace:
     def __init__(self, listener: socket.socket, user: int, network: int) -> None:
         """Only `create` calls this."""
         self.listener = listener
-        """Listens on `PROXY_PORT` inside; accepts here."""
+        """Listens on `PROXY_PORT` inside the namespace; this process accepts the connections."""
         self._user = user
         self._network = network
 
     @classmethod
     async def create(cls) -> NetworkNamespace:
-        """Make a namespace with nothing in it but loopback and the listener.
+        """Create a namespace that has only loopback and the listener.
 
         Raises:
-            NamespaceRefused: no such namespaces here, or not for this user.
+            NamespaceRefused: the system has no such namespaces, or none for this user.
         """
         ours, theirs = socket.socketpair()
         with ours, theirs:
@@ -63,14 +64,14 @@ class NetworkNamespace:
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """What a program that joins has to inherit."""
+        """Descriptors that a joining program must inherit."""
         return self._user, self._network
 
     @property
     def join_argv(self) -> tuple[str, ...]:
-        """The words before the program that is to run inside; it inherits `descriptors`.
+        """The command-line prefix that runs a program inside; it must inherit `descriptors`.
 
-        They exit with a line on standard error where the namespace cannot be entered.
+        It prints a line to standard error and exits if the namespace cannot be entered.
         """
         user, network = self.descriptors
         if not all(os.access(program, os.X_OK) for program in (_NSENTER, _BASH)):
@@ -83,7 +84,7 @@ class NetworkNamespace:
         )
 
     def close(self) -> None:
-        """Let the namespace go; programs inside it keep it until they end."""
+        """Close the descriptors; programs inside keep the namespace until they end."""
         self.listener.close()
         for descriptor in self.descriptors:
             os.close(descriptor)

@@ -26,7 +26,7 @@ FAILED = 125
 
 
 def create(descriptor: int, port: int) -> None:
-    """Make the namespaces and send what the parent needs of them. Raises OSError."""
+    """Create the namespaces and send their descriptors to the parent. Raises OSError."""
     import array
     import socket
 
@@ -57,7 +57,7 @@ def join(user: int, network: int, argv: list[str]) -> None:
         _check(libc.setns(descriptor, kind), "setns")
         os.close(descriptor)
     for number in (SIGPIPE, SIGXFSZ):
-        # Python ignores them, and what is ignored stays so across the exec.
+        # Python ignores these signals, and an ignored signal stays ignored after exec.
         libc.signal(number, None)
     os.execvp(argv[0], argv)
 
@@ -89,7 +89,8 @@ def _check(result: int, call: str) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Do what the arguments say; return the exit status where the program is still this one."""
+    """Run the command of the arguments; return the exit status unless `join` replaced the
+    process."""
     try:
         if argv[0] == "create":
             create(int(argv[1]), int(argv[2]))

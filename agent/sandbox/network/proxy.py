@@ -1,7 +1,7 @@
 """The proxy that confined programs reach the network through: HTTP CONNECT, plain HTTP and SOCKS5.
 
-One listener takes all three, told apart by the first byte. TLS goes through unread, so that of an
-HTTPS connection only host and port are known.
+One listener serves all three and tells them apart by the first byte. TLS is not decrypted, so that
+only host and port of an HTTPS connection are known.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from agent.sandbox.network.socks_client import VERSION, SocksClient
 from agent.sandbox.network.tunnel import Tunnel
 
 LINGER_S: Final = 2.0
-"""How long a connection that ends may still send what is not read, and receive our last words."""
+"""How long a closing connection may still send data, which is discarded, and receive a response."""
 
 
 class ProxyLimits(Struct, frozen=True):
-    """What clients may take."""
+    """Limits for clients."""
 
     connections: int = 256
     """At once; one more is refused."""
     head_bytes: int = 64 * 1024
     head_s: float = 30.0
-    """For the whole request up to the decision, however slowly it comes."""
+    """For receiving the whole head of a request."""
     idle_s: float = 600.0
-    """A connection without a byte for so long is closed."""
+    """A connection that transfers nothing for this long is closed."""
 
 
 class FilteringProxy:
-    """Serves one listener; every connection is decided by a gate."""
+    """Serves one listener; a `HostGate` decides about every connection."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class FilteringProxy:
 
         Args:
             env: Names the machine's own proxy, if there is one.
-            requires_credentials: For a listener that programs outside the sandbox reach too.
+            requires_credentials: For a listener that programs outside the sandbox can reach too.
         """
         self._gate = gate
         self._calls = calls
@@ -77,7 +77,7 @@ class FilteringProxy:
         return len(self._open)
 
     async def serve(self, listener: socket.socket) -> None:
-        """Accept connections on a listening socket from now on; the proxy owns it."""
+        """Start accepting connections on a listening socket, which the proxy owns from now on."""
         listener.setblocking(False)
         self._server = await asyncio.start_server(
             self._on_connection,
@@ -94,7 +94,7 @@ class FilteringProxy:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
         self._resolver.close()
-        # Transports report their end in the next round of the loop.
+        # Transports report their end in the next iteration of the event loop.
         await asyncio.sleep(0)
 
     def _on_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -106,14 +106,14 @@ class FilteringProxy:
         task = asyncio.ensure_future(self._serve(Stream(reader, writer)))
         self._open.add(task)
         task.add_done_callback(self._open.discard)
-        # Also of a task that is cancelled before it begins.
+        # Runs even if the task is cancelled before it starts.
         task.add_done_callback(lambda _: writer.transport.abort())
 
     async def _serve(self, stream: Stream) -> None:
         try:
             await self._handle(stream)
         except (OSError, EOFError):
-            pass  # it is gone
+            pass  # the client disconnected
         finally:
             await _close(stream)
 
@@ -162,7 +162,7 @@ class FilteringProxy:
 
 
 async def _refuse(client: ProxyClient | None, stream: Stream, refusal: ProxyRefusal) -> None:
-    """Say why, and let the client finish, so that it reads the answer before the end."""
+    """Send the reason, then read until the client finishes, so that it receives the response."""
     if client is None:
         return
     await client.refuse(refusal)
@@ -174,7 +174,7 @@ async def _refuse(client: ProxyClient | None, stream: Stream, refusal: ProxyRefu
 
 
 async def _close(stream: Stream) -> None:
-    """Close one end; what is still to be written has a moment for that."""
+    """Close one end after flushing pending writes, for at most `LINGER_S` seconds."""
     try:
         with contextlib.suppress(TimeoutError, OSError):
             async with asyncio.timeout(LINGER_S):

@@ -18,13 +18,12 @@ def proxy_environment(
 
     Args:
         token: Proxy password of the call.
-        env: Of the command. On its `PATH` a program for ssh to go through is looked for, unless it
-            says how git runs ssh.
+        env: The command's environment. Its `PATH` is searched for a program that ssh can use as
+            proxy command, unless `GIT_SSH_COMMAND` is set.
         direct: Hosts that programs reach without the proxy: those inside the namespace.
     """
     url = f"http://{USER}:{token}@127.0.0.1:{port}"
-    # No socks:// here: programs that use httpx refuse to start where they find it, for want of an
-    # optional package.
+    # No socks:// URL: without an optional package, httpx raises an error for it.
     by_name = {
         "HTTP_PROXY": url,
         "HTTPS_PROXY": url,
@@ -33,7 +32,7 @@ def proxy_environment(
         "NO_PROXY": ",".join(direct),
     }
     variables = {**by_name, **{name.lower(): value for name, value in by_name.items()}}
-    # Node before 24 needs to be told, and git asks without credentials first.
+    # Node uses proxy variables only if told so; git would first try without credentials.
     variables |= {"NODE_USE_ENV_PROXY": "1", "GIT_HTTP_PROXY_AUTHMETHOD": "basic"}
     helper = _ssh_helper(token, port, env.get("PATH", ""))
     if helper is not None and "GIT_SSH_COMMAND" not in env:
@@ -42,7 +41,7 @@ def proxy_environment(
 
 
 def _ssh_helper(token: str, port: int, search_path: str) -> str | None:
-    """Return what ssh runs to connect through the proxy; None where no program for that is."""
+    """Return ssh's proxy command; None if no suitable program is installed."""
     if shutil.which("socat", path=search_path):
         return f"socat - PROXY:127.0.0.1:%h:%p,proxyport={port},proxyauth={USER}:{token}"
     if shutil.which("ncat", path=search_path):

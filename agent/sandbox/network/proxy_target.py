@@ -1,4 +1,4 @@
-"""What a client asks the proxy for, in whichever of the protocols, and why it is refused."""
+"""The target of a proxy request, and its refusal, whatever the protocol."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class ProxyTarget(Struct, frozen=True):
     host: HostName
     port: int
     token: str | None
-    """Of its call; None where it sent no credentials."""
+    """Token of its call; None without credentials."""
     is_plain_http: bool = False
 
 
 class ProxyRefusal(Exception):
-    """A connection is not made; the code is one of `STATUSES` or begins with `blocked-by-`."""
+    """A connection is refused; the code is one of `STATUSES`, `no-answer` or `blocked-by-…`."""
 
     def __init__(self, code: str, reason: str, where: tuple[str, int] = ("", 0)) -> None:
         """`where` is host and port as far as they are known; the host as the client wrote it."""
@@ -55,13 +55,13 @@ class ProxyClient(Protocol):
     """A client of the proxy, in the protocol that it speaks."""
 
     async def read_target(self) -> ProxyTarget:
-        """Return what it asks for. Raises ProxyRefusal, OSError and EOFError."""
+        """Return the requested target. Raises ProxyRefusal, OSError and EOFError."""
         ...
 
     async def accept(self) -> None:
-        """Say that the connection is made. Raises OSError."""
+        """Confirm the connection. Raises OSError."""
         ...
 
     async def refuse(self, refusal: ProxyRefusal) -> None:
-        """Say why it is not made. Raises OSError."""
+        """Send the refusal. Raises OSError."""
         ...

@@ -26,15 +26,15 @@ class CallNetwork(Struct, frozen=True):
     call: NetworkCall
     token: str
     join_argv: tuple[str, ...]
-    """The words before the program; none where there are no namespaces."""
+    """The command-line prefix; empty where there are no namespaces."""
     descriptors: tuple[int, ...]
-    """What the program has to inherit; they stay this process's own."""
+    """Descriptors that the program must inherit; this process still owns them."""
     env: Mapping[str, str]
-    """Variables that the program gets in addition."""
+    """Additional environment variables of the program."""
 
 
 class SessionNetwork:
-    """The way from confined programs to the network."""
+    """Network access for the confined programs of a session."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class SessionNetwork:
         Args:
             env: Of this program; names the machine's own proxy, if there is one.
             on_record: Receives every decision, for the audit; must not raise.
-            has_namespaces: Elsewhere the proxy listens on the host's loopback, on a free port, and
+            has_namespaces: If false, the proxy listens on the host's loopback, on a free port, and
                 serves no client without the credentials of a call.
             direct: Hosts that programs reach without the proxy.
         """
@@ -66,10 +66,10 @@ class SessionNetwork:
         self._port = PROXY_PORT
 
     async def start(self) -> None:
-        """Make the namespace and serve the proxy, unless that is done already.
+        """Create the namespace and start the proxy, unless already done.
 
         Raises:
-            NamespaceRefused: the system makes no such namespace.
+            NamespaceRefused: the system refuses to create the namespace.
         """
         from agent.sandbox.network.proxy import FilteringProxy  # with the first such command
 
@@ -93,10 +93,10 @@ class SessionNetwork:
             self._proxy = proxy
 
     def open_call(self, call: NetworkCall, env: Mapping[str, str]) -> CallNetwork:
-        """Return what a call needs, with credentials of its own; `start` comes first.
+        """Issue credentials for a call and return its network access; call `start` first.
 
         Args:
-            env: Of the command.
+            env: The command's environment.
         """
         assert self._proxy is not None
         namespace = self._namespace
@@ -110,12 +110,12 @@ class SessionNetwork:
         )
 
     def close_call(self, network: CallNetwork) -> None:
-        """Revoke the credentials of a call, once its last process ended."""
+        """Revoke the credentials of a call; call it when its last process has ended."""
         self._calls.revoke(network.token)
         self.gate.end_call(network.call.id)
 
     async def aclose(self) -> None:
-        """End the proxy and let the namespace go; nothing is left of them."""
+        """Withdraw open questions, stop the proxy and release the namespace."""
         async with self._starting:
             await self.gate.aclose()
             if self._proxy is not None:

@@ -27,7 +27,7 @@ class SocksClient:
         self._writer = stream.writer
 
     async def read_target(self) -> ProxyTarget:
-        """Return what it asks for. Raises ProxyRefusal, OSError and EOFError."""
+        """Return the requested target. Raises ProxyRefusal, OSError and EOFError."""
         token = await self._read_token()
         version, command, _, kind = await self._reader.readexactly(4)
         if version != VERSION[0]:
@@ -42,11 +42,11 @@ class SocksClient:
         return ProxyTarget(host, port, token)
 
     async def accept(self) -> None:
-        """Say that the connection is made. Raises OSError."""
+        """Confirm the connection. Raises OSError."""
         await self._reply(_ALLOWED)
 
     async def refuse(self, refusal: ProxyRefusal) -> None:
-        """Say that it is not made; the protocol has no room for a reason. Raises OSError."""
+        """Send the refusal; the protocol has no field for a reason. Raises OSError."""
         await self._reply(_REPLIES.get(refusal.code, _NOT_ALLOWED))
 
     async def _read_token(self) -> str | None:
@@ -62,7 +62,7 @@ class SocksClient:
         raise ProxyRefusal("bad-request", "the SOCKS client offers no method known here")
 
     async def _read_password(self) -> str | None:
-        """Return the token; any credentials are taken, other ones are worth none."""
+        """Return the token; other credentials are accepted but give None."""
         _, length = await self._reader.readexactly(2)
         user = await self._reader.readexactly(length)
         (length,) = await self._reader.readexactly(1)

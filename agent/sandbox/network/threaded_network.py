@@ -1,4 +1,4 @@
-"""A network for one program, served by a thread of its own: for callers without an event loop."""
+"""Network access for one program, served by its own thread, for callers without an event loop."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from permissions.base.process.spawn import CannotConfine
 def network_of_one_program(
     rules: HostRules, call: NetworkCall, env: Mapping[str, str], own_env: Mapping[str, str]
 ) -> Iterator[SessionAccess]:
-    """Yield the way of one program to the hosts of `rules`; nothing of it is left afterwards.
+    """Yield one program's network access to the hosts of `rules`; it ends with the context.
 
-    A loopback host that a rule allows is the machine's own, which only the proxy reaches.
+    A loopback host that a rule allows means the host machine, reached through the proxy.
 
     Args:
-        env: Of the program.
+        env: The program's environment.
         own_env: Of this process; names the machine's own proxy, if there is one.
 
     Raises:
-        CannotConfine: the system makes no such namespace.
+        CannotConfine: the system refuses to create a network namespace.
     """
     by_rule = {
         name for name in LOOPBACK if any(one.matches_host(read_host(name)) for one in rules.allow)

@@ -1,4 +1,4 @@
-"""Bytes between a client and a server until both are done, or nothing moved for long."""
+"""Relays bytes between a client and a server until both finish or the connection is idle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Tunnel:
     """One connection through the proxy."""
 
     def __init__(self, client: Stream, server: Stream, idle_s: float) -> None:
-        """`idle_s`: after this time without a byte in either direction it ends."""
+        """The tunnel ends after `idle_s` seconds without a byte in either direction."""
         self.sent_bytes = 0
         """From the client to the server, without the head of a plain request."""
         self.received_bytes = 0
@@ -23,13 +23,13 @@ class Tunnel:
         self._timer = asyncio.timeout(None)
 
     async def relay(self) -> None:
-        """Send everything both ways; each end may finish before the other."""
+        """Relay both directions; either end may finish first."""
         await self._run(self._send(), self._receive())
 
     async def exchange(self, client: HttpClient) -> None:
-        """Send the body of a plain request, and everything that the server answers.
+        """Send the body of a plain request, and relay the server's response.
 
-        What the client sends after the body goes nowhere: the next request is another connection.
+        What the client sends after the body is dropped: each request needs its own connection.
         """
 
         async def send_body() -> None:

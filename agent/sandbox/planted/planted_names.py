@@ -1,9 +1,9 @@
 """Protected names that appear during a run although no mount could block them.
 
-An empty `.git/commondir`, for example, would break git; so it is looked for afterwards, and what
-was put there is moved away before any other program reads it. Another command may still run and put
-links on the way: directories are opened without following any. The command may have closed them to
-their owner, so that what it put there could neither be seen nor moved: they are opened up again.
+An empty `.git/commondir`, for example, would break git; so such names are checked after the run,
+and files found there are moved away before another program reads them. Another command may still
+run and create links in a path, so directories are opened without following links. The command may
+have removed the owner's permissions from a directory to hide a file; they are restored.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from permissions.base.files.without_links import PASS_FLAGS, open_directory, ope
 def move_planted(
     policy: SandboxPolicy, quarantine: Path, repositories: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Move what appeared into a directory; return where each path went. Raises nothing.
+    """Move the files that appeared into the quarantine; return the new place of each. Raises
+    nothing.
 
-    Protected links and files that were changed are put back.
+    Protected links and files that were changed are restored.
 
     Args:
-        repositories: Canonical paths of `.git` that must not be there either.
+        repositories: Canonical paths of `.git` that must not exist either.
     """
     originals: dict[str, str | bytes | None] = dict.fromkeys((*policy.watched_names, *repositories))
     originals |= {**dict(policy.links), **dict(policy.contents)}
@@ -38,7 +39,7 @@ def move_planted(
             places[path] = _restore(
                 path, original, quarantine, _open_parent(path, directories, stack)
             )
-        # A link in the place of a directory would lead git to other files.
+        # A link in place of a directory would redirect git to other files.
         for parent in {os.path.dirname(path) for path, _ in policy.contents}:
             if os.path.islink(parent):
                 directory = _open_parent(parent, directories, stack)
@@ -49,7 +50,7 @@ def move_planted(
 def _open_parent(
     path: str, directories: dict[str, int | None], stack: contextlib.ExitStack
 ) -> int | None:
-    """Return the directory of a path; None where it is gone, or a link stands on the way."""
+    """Return a descriptor of a path's directory; None if it is gone or a component is a link."""
     parent = os.path.dirname(path)
     if parent not in directories:
         try:
@@ -65,12 +66,12 @@ def _open_parent(
 def _restore(
     path: str, original: str | bytes | None, quarantine: Path, directory: int | None
 ) -> str | None:
-    """Make a name what it was; return where what stood there is now. Raises nothing.
+    """Restore a name; return where the file found there was moved, or None. Raises nothing.
 
     Args:
         original: The target of a link, or the content of a file, which may have been removed; None
-            for nothing.
-        directory: None: nothing of the path is there.
+            if nothing may exist there.
+        directory: Descriptor of the parent directory; None if it is gone.
     """
     name = os.path.basename(path)
     if directory is None or _is_as_it_was(name, directory, original):
@@ -124,7 +125,7 @@ def _link_target(name: str, directory: int) -> str | None:
 def _move(path: str, directory: int, quarantine: Path) -> str:
     name, token = os.path.basename(path), secrets.token_hex(4)
     place, new_name = quarantine / f"{token}-{name}", f"moved-{token}-{name}"
-    # Nothing is copied: a copy can be made to fail, or to take all that is free.
+    # Never copied: a command could make a copy fail or fill the disk.
     try:
         quarantine.mkdir(mode=0o700, parents=True, exist_ok=True)
         _rename(name, directory, place)
@@ -142,7 +143,7 @@ def _rename(name: str, directory: int, target: str | Path, target_dir: int | Non
         os.rename(name, target, src_dir_fd=directory, dst_dir_fd=target_dir)
     except PermissionError:
         open_up(directory)
-        # A directory that moves to another one is changed itself.
+        # Moving a directory to another parent also writes to the directory itself.
         with contextlib.suppress(NotADirectoryError):
             item = os.open(name, PASS_FLAGS, dir_fd=directory)
             try:

@@ -1,8 +1,8 @@
-"""Repositories that a run made where git finds them, and that name something to run.
+"""Repositories that a run created where git finds them, and whose configuration runs programs.
 
-The user's prompt or editor asks git for the state of the project at any time. It enters submodules:
-an entry of the index and a repository in its place are enough, however deep. And in a directory of
-the project it uses the repository that is there, not the project's own.
+The user's shell prompt or editor may query git at any time. Git descends into submodules: an index
+entry and a repository at its path are enough, at any depth. And in a directory with a repository of
+its own, git uses that one instead of the project's.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _SUBMODULE_MODE: Final = (0o160000).to_bytes(4, "big")
 def what_runs(
     repositories: Iterable[str], policy: SandboxPolicy, programs: ReadingPrograms
 ) -> Iterator[str]:
-    """Yield the configurations and hooks of repositories that make git run something.
+    """Yield the files by which repositories make git run something; for one outside the repository
+    and not protected, the `.git` or `HEAD` that leads there.
 
     Args:
-        repositories: Each the path of a `.git`, or of a directory that is a repository itself. For
-            what is outside of it and was not protected, what leads git there: the `.git` or `HEAD`.
-        policy: That of the run which made them.
+        repositories: Paths of `.git`, or of directories that are repositories themselves.
+        policy: Of the run that created them.
     """
     for path in repositories:
         is_bare = not is_repository(path)
@@ -48,20 +48,20 @@ def what_runs(
 
 
 def _that_run(items: Iterable[TrustItem]) -> Iterator[TrustItem]:
-    """Leave out what every submodule has: where its files are."""
+    """Drop `core.worktree`, which every submodule sets."""
     return (one for one in items if not one.label.startswith("git core.worktree = "))
 
 
 class SubmoduleSearch:
-    """Finds submodules whose configuration runs programs; remembers the index it read last."""
+    """Finds submodules whose configuration runs programs; caches what it read per index file."""
 
     def __init__(self) -> None:
         """Nothing is read yet."""
         self._by_index: dict[str, tuple[tuple[int, int, int], list[str]]] = {}
 
     def find_planted(self, policy: SandboxPolicy, programs: ReadingPrograms) -> list[str]:
-        """Return the `.git` of each submodule that a run under a policy may have made or changed,
-        and that names something to run."""
+        """Return the `.git` of each submodule that a run under a policy may have created or
+        changed, and whose configuration runs a program."""
         paths = []
         for root in policy.write_roots:
             for name in self._submodules(root, programs):
@@ -92,7 +92,7 @@ class SubmoduleSearch:
 
 
 def _git_directory(root: str) -> str:
-    """Return the repository's directory, or the private one of a work tree. Raises OSError."""
+    """Return the `.git` directory, or the private one of a linked work tree. Raises OSError."""
     path = os.path.join(root, ".git")
     if os.path.isdir(path):
         return path

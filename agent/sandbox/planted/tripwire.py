@@ -1,7 +1,7 @@
-"""Ends a command at once when it makes what would lead git to another configuration.
+"""Kills a command as soon as it creates a file that would redirect git's configuration.
 
-What is looked for after a run may stand there as long as the run: a server in the background is
-enough, and the user's prompt or editor asks git for the state of the project at any time.
+The check after a run comes too late for a long one, such as a server in the background: the user's
+shell prompt or editor may query git at any time.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from permissions.base.files.inotify import (
 
 _MADE: Final = CREATE | MOVED_TO | CLOSE_WRITE | MODIFY
 _POLL_MS: Final = 50
-"""How often it looks where the system has no more watches: users may have few."""
+"""Polling interval where no inotify watch is available; the system limits their number per user."""
 
 
 class Tripwire:
-    """Watches names while one program runs, from a thread of its own."""
+    """Watches names in its own thread while one program runs."""
 
     def __init__(self, paths: Iterable[str], pid: int, is_hit: Callable[[], bool]) -> None:
-        """Start to watch.
+        """Start watching.
 
         Args:
             pid: The program, which is killed at the first hit.
-            is_hit: Looks whether one of the paths is not as it must be, and mends it.
+            is_hit: Restores the paths and returns whether one of them had been changed.
 
         Raises:
             OSError: the system has no more descriptors or threads.
@@ -72,7 +72,7 @@ class Tripwire:
         self._sources.append(events)
 
     def close(self) -> None:
-        """Stop to watch. Raises nothing."""
+        """Stop watching. Raises nothing."""
         os.close(self._stop)
         self._end_event.wait()
 
@@ -90,7 +90,7 @@ class Tripwire:
         for source in self._sources:
             poll.register(source, select.POLLIN)
         timeout_ms = None if len(self._sources) > 1 else _POLL_MS
-        # It may have been made before the watch was there.
+        # The file may have been created before the watch existed.
         is_made = True
         while not (is_made and self._is_hit()):
             ready = [descriptor for descriptor, _ in poll.poll(timeout_ms)]
@@ -100,7 +100,7 @@ class Tripwire:
         self._kill()
 
     def _kill(self) -> None:
-        # The first process of the namespace itself: it may not yet be set to end with its wrapper.
+        # Also the first process of the namespace, which may not yet be set to die with its parent.
         with contextlib.suppress(OSError):
             signal.pidfd_send_signal(self._program, 0)
             inside = Path(f"/proc/{self._pid}/task/{self._pid}/children").read_text("ascii")
@@ -111,7 +111,7 @@ class Tripwire:
 
     def _concerns(self, events: int) -> bool:
         return any(
-            watch == -1 or name in self._names.get(watch, ())  # -1: some were lost
+            watch == -1 or name in self._names.get(watch, ())  # -1: events were lost
             for watch, _mask, name in read_notices(events)
         )
 

@@ -1,10 +1,9 @@
-"""Unix sockets of daemons that run, as the user or as root, what they are sent.
+"""Unix sockets of daemons that run programs on request, as the user or as root.
 
-A program that reaches one is not confined: a container mounts the disk, systemd starts any program.
-What belongs to the user's own session (editors, window managers, terminals) cannot be listed: what
-takes keys can answer a question in the user's name. Owners and the environment, in which programs
-name the socket of what they run in, say what belongs to it; only what is known to be harmless is
-left.
+A program that can connect to one is not confined: a container mounts the disk, systemd starts any
+program. Sockets of the user's own session (editors, window managers, terminals) cannot be listed,
+and one that accepts key presses could answer a question in the user's name. They are found by their
+owner and through environment variables; only those known to be harmless stay reachable.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _OF_THE_SYSTEM: Final = (
     "dbus/system_bus_socket",
     "snapd.socket",
 )
-"""Below `/run`; patterns."""
+"""Patterns below `/run`."""
 _HARMLESS: Final = (
     "gcr",
     "gnupg",
@@ -45,7 +44,7 @@ _HARMLESS: Final = (
     "vscode-git-*.sock",
     "wayland-*",
 )
-"""Below the user's runtime directory: agents that sign or know passwords, sound and windows."""
+"""Below the user's runtime directory: agents for signing and passwords, audio, display."""
 _IN_HOME: Final = (
     ".docker/run/docker.sock",
     ".docker/desktop/docker.sock",
@@ -54,7 +53,7 @@ _IN_HOME: Final = (
 )
 _ELSEWHERE: Final = ("/var/lib/incus/unix.socket", "/var/lib/lxd/unix.socket")
 _SEPARATORS: Final = compile_late("[,:;=]")
-"""Of addresses in variables: `unix:///run/docker.sock`, `unix:path=/run/bus,guid=1`."""
+"""Separators of addresses in variables: `unix:///run/docker.sock`, `unix:path=/run/bus,guid=1`."""
 _RUN: Final = "/run"
 
 
@@ -64,12 +63,13 @@ def daemon_sockets(
     allowed_paths: Iterable[str] = (),
     working_dirs: Iterable[str] = (),
 ) -> tuple[str, ...]:
-    """Return the canonical paths of those that are there, without those that the user allows.
+    """Return the canonical paths of existing sockets, without those that the user allows.
 
-    One is the user's runtime directory; `harmless_sockets` are below it.
+    The user's runtime directory is included as a whole; `harmless_sockets` has its exceptions.
 
     Args:
-        working_dirs: What variables name in these belongs to the project, as its database does.
+        working_dirs: A socket in these that a variable names belongs to the project, such as its
+            database.
     """
     patterns = [
         *_ELSEWHERE,
@@ -87,7 +87,7 @@ def daemon_sockets(
 
 
 def _of_this_user() -> Iterator[str]:
-    """Yield what this user has below `/run`, beside the runtime directory."""
+    """Yield this user's entries below `/run`, except for the runtime directory."""
     uid = os.getuid()
     for entry in directory_entries(_RUN):
         if entry.name == "user" or entry.is_symlink():
@@ -96,7 +96,7 @@ def _of_this_user() -> Iterator[str]:
         if status.st_uid == uid != 0:
             yield entry.path
         elif stat.S_ISDIR(status.st_mode) and (uid != 0 or status.st_mode & stat.S_ISVTX):
-            # What is root's in the other directories belongs to the system.
+            # Root's entries in the other directories belong to the system.
             inside = directory_entries(entry.path)
             yield from (one.path for one in inside if _owner(one) == uid)
 
@@ -113,9 +113,9 @@ def _owner(entry: os.DirEntry[str]) -> int | None:
 
 
 def _named_sockets(env: Mapping[str, str]) -> Iterator[str]:
-    """Yield the sockets of this user and of root that variables name, but for agents that sign.
+    """Yield the sockets of this user and of root that variables name, except for signing agents.
 
-    Those of other users (databases) run nothing as this one.
+    Sockets of other users (databases) run nothing as this user.
     """
     owners = {0, os.getuid()}
     for name, value in env.items():
@@ -134,19 +134,20 @@ def _named_sockets(env: Mapping[str, str]) -> Iterator[str]:
 
 
 def harmless_sockets(env: Mapping[str, str], allowed_paths: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the paths of the user's runtime directory that stay, those that the user allows among
-    them."""
+    """Return the paths in the user's runtime directory that stay reachable, including those that
+    the user allows."""
     runtime = _runtime_dir(env)
     paths = [path for name in _HARMLESS for path in glob.glob(f"{glob.escape(runtime)}/{name}")]
     return (*paths, *(path for path in allowed_paths if is_below(os.path.realpath(path), runtime)))
 
 
 def _runtime_dir(env: Mapping[str, str]) -> str:
-    """Return it; where the variable names a directory with other things in it, the usual one."""
+    """Return the runtime directory; the default if the variable names a shared one such as
+    `/tmp`."""
     usual = f"/run/user/{os.getuid()}"
     path = os.path.realpath(env.get("XDG_RUNTIME_DIR") or usual)
     return usual if path.count("/") < _RUNTIME_DEPTH else path
 
 
 _RUNTIME_DEPTH: Final = 2
-"""`/tmp` and `/run` are of all users."""
+"""Minimum number of slashes: `/tmp` and `/run` are shared by all users."""

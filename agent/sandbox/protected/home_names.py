@@ -1,4 +1,4 @@
-"""The user's configuration, where commands may write the home directory or one around it."""
+"""Protects the user's configuration where the home directory or a parent of it is writable."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _RUN_LATER: Final = (
     ".xprofile",
     ".xsessionrc",
 )
-"""Of the names that may be missing, those that are run at a login or in a program that most have;
-others are caches and environments more often."""
+"""Names that are protected even if missing: files that run at login or in common programs. Other
+hidden names are more often caches and environments."""
 
 
 class HomeNames(Struct, frozen=True):
-    """What of it must not change; canonical paths."""
+    """The names that must not change; canonical paths."""
 
     read_only: tuple[str, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
@@ -42,10 +42,10 @@ class HomeNames(Struct, frozen=True):
 
 
 def home_names(home: Path, roots: Iterable[str], writable: Iterable[str]) -> HomeNames:
-    """Return the hidden names of the home directory where a working directory contains it.
+    """Return the hidden names of the home directory; empty unless a working directory contains it.
 
     Args:
-        writable: Paths that commands may write all the same: caches.
+        writable: Paths that commands may write anyway: caches.
     """
     directory = os.path.realpath(home)
     roots = tuple(roots)

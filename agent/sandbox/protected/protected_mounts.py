@@ -1,8 +1,8 @@
 """Which names inside a writable directory a confined program must not change.
 
 A protected directory is read-only as a whole; the directories around a protected file are pinned,
-so that they cannot be renamed away. What does not exist is blocked where an empty placeholder does
-no harm to tools, and looked for after the run where it would.
+so that they cannot be renamed away. A missing name is blocked by an empty placeholder or, where
+that would disturb tools, checked after the run.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from permissions.base.files.plain_file import read_plain
 from permissions.paths.resolve import is_below
 
 MAX_NAMES: Final = 100
-"""How many are mounted, those less deep first; twice as many take four times as long, since
-bubblewrap reads all mounts after each. Of the others, the directories around them are read-only as
+"""Maximum number of mounted names, least deep first; twice as many take four times as long, since
+bubblewrap reads all mounts after each. For the others, the directories around them are read-only as
 a whole."""
 _MODULE_DEPTH: Final = 3
 _PLACEHOLDER_DIRECTORIES: Final = (".agent", ".claude", ".codex", ".vscode", ".idea", ".husky")
@@ -28,13 +28,13 @@ _PLACEHOLDER_NAMES: Final = frozenset((*_PLACEHOLDER_DIRECTORIES, "hooks"))
 _READ_ONLY_IN_GIT: Final = ("config", "config.worktree", "hooks", "info")
 _WATCHED_IN_GIT: Final = ("commondir", "config.worktree")
 LEADING_GIT: Final = frozenset((*_WATCHED_IN_GIT, "HEAD"))
-"""Names by which git finds its configuration: what makes one is ended at once."""
+"""Names by which git finds its configuration: a command that creates one is killed at once."""
 _UNCHANGED_IN_WORK_TREE: Final = ("commondir", "config.worktree")
 _BARE_MARKERS: Final = ("HEAD", "objects", "refs")
 
 
 def may_be_placeholder(path: str) -> bool:
-    """Whether another command may have made this protected name, to mount on it."""
+    """Whether another command may have created this protected name as a mount point."""
     return os.path.basename(path) in _PLACEHOLDER_NAMES
 
 
@@ -46,9 +46,9 @@ class ProtectedMounts(Struct):
     missing_directories: list[str]
     watched_names: list[str]
     links: list[tuple[str, str]]
-    """Protected names that are links, each with its target: looked at after the run."""
+    """Protected names that are links, each with its target: checked after the run."""
     contents: list[tuple[str, bytes | None]]
-    """Files that may go but not change, each with its content or None: looked at after the run."""
+    """Files that may be removed but not changed, each with its content or None: checked as well."""
     writable: list[str]
     """Directories outside that a work tree's repository needs."""
     repositories: list[str]
@@ -62,11 +62,11 @@ def protected_mounts(
     *,
     names: Mapping[str, Sequence[str]],
 ) -> ProtectedMounts:
-    """Return what protects canonical writable directories as they are now.
+    """Return the mounts that protect canonical writable directories in their current state.
 
     Args:
         files: Absolute paths of files that are protected whatever their names.
-        cwd: Where the command starts: of too many names those around it come first.
+        cwd: Where the command starts; if there are too many names, those around it come first.
         names: By root, the paths of protected names in it, those less deep first.
     """
     mounts = ProtectedMounts([], [], [], [], [], [], [], [])
@@ -85,7 +85,7 @@ def protected_mounts(
 
 
 def _place_around(root: str, path: str, cwd: str) -> str:
-    """Return the highest directory around a name in which the command does not start, or that name
+    """Return the topmost directory around a name that does not contain `cwd`, or the name
     itself."""
     return next((one for one in _between(root, path) if not is_below(cwd, one)), path)
 
@@ -104,7 +104,7 @@ def _protect(mounts: ProtectedMounts, root: str, paths: Iterable[str]) -> None:
 
 
 def directory_entries(directory: str) -> list[os.DirEntry[str]]:
-    """Return what is in a directory; nothing where it cannot be read."""
+    """Return the entries of a directory; none if it cannot be read."""
     try:
         with os.scandir(directory) as entries:
             return list(entries)
@@ -117,7 +117,7 @@ def _is_directory(entry: os.DirEntry[str]) -> bool:
 
 
 def pins_around(roots: Iterable[str], paths: Iterable[str]) -> dict[str, None]:
-    """Return the directories that would take paths with them if they were renamed, in order."""
+    """Return the directories between roots and paths, which must not be renamed, in order."""
     return {
         directory: None
         for path in paths
@@ -163,8 +163,8 @@ def _add_git_directory(mounts: ProtectedMounts, git: str) -> None:
 
 
 def _add_work_trees(mounts: ProtectedMounts, directory: str) -> None:
-    """Watch what leads git from a work tree to its configuration. `git worktree remove` deletes it,
-    so that nothing can be mounted there."""
+    """Watch the files that lead git from a work tree to its configuration. `git worktree remove`
+    deletes them, so that nothing can be mounted on them."""
     for entry in filter(_is_directory, directory_entries(directory)):
         mounts.pinned_directories.append(directory)
         for name in _UNCHANGED_IN_WORK_TREE:
@@ -197,7 +197,8 @@ def _modules(directory: str, depth: int) -> Iterator[str]:
 
 
 def common_directory(git_file: str) -> str | None:
-    """Return the repository that a work tree's `.git` file belongs to, if it names it back."""
+    """Return the repository that a work tree's `.git` file belongs to, if it refers back to the
+    file."""
     try:
         with open(git_file, encoding="utf-8", errors="surrogateescape") as stream:
             first = stream.readline(4096).strip()
@@ -224,7 +225,7 @@ def _add_missing(mounts: ProtectedMounts, root: str) -> None:
     mounts.missing_directories.extend(
         [os.path.join(root, name) for name in _PLACEHOLDER_DIRECTORIES if name in absent]
     )
-    # An empty directory in its place goes unseen by git; an empty file would be committed.
+    # Git ignores an empty directory in its place; an empty file would be committed.
     free_names = NAMES - {*_PLACEHOLDER_DIRECTORIES, ".git"}
     mounts.watched_names.extend([os.path.join(root, name) for name in sorted(free_names & absent)])
     if absent.issuperset(_BARE_MARKERS):

@@ -1,7 +1,7 @@
-"""Where protected names are in a writable directory, and which a run made.
+"""Finds the protected names in a writable directory, and those that a run created.
 
-Looking at every file before and after each command would take too long in a large project. The time
-at which a directory last changed says whether it has to be read again.
+Scanning every file before and after each command would take too long in a large project. The change
+time of a directory tells whether it must be read again.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from permissions.paths.protected_paths import (
 from permissions.paths.resolve import is_below
 
 MAX_DIRECTORIES: Final = 5_000
-"""The directories that are looked at, those less deep first; as many again that a run made."""
+"""Maximum number of directories searched, least deep first; the same again for those of a run."""
 SKIPPED: Final = frozenset({"node_modules", ".venv", "venv", "__pycache__", "target", ".tox"})
 NAMES: Final = PROTECTED_DIRS | PROTECTED_FILES
 _LOOKING: Final = stat.S_IRUSR | stat.S_IXUSR
 _UNSETTLED_NS: Final = 100_000_000
-"""A directory that changed so shortly before it was read may have changed again unseen."""
+"""A directory that changed this recently before it was read may have changed again unnoticed."""
 
 _State = tuple[int, int, int]
 
 
 class _Directory(Struct, frozen=True):
     state: _State
-    """Device, number, and when it last changed."""
+    """Device, inode number and change time in nanoseconds."""
     is_settled: bool
     names: tuple[str, ...] = ()
     """Paths of protected names in it."""
     inside: tuple[str, ...] = ()
-    """Paths of its directories that may have some."""
+    """Paths of its subdirectories to search."""
     is_closed: bool = False
-    """Whether its owner may not look at it."""
+    """Whether its owner may not read it."""
     may_be_bare: bool = False
-    """Whether git may take it for a repository."""
+    """Whether git may take it for a bare repository."""
 
 
 class Found(Struct, frozen=True):
@@ -56,16 +56,16 @@ class Found(Struct, frozen=True):
     names: tuple[str, ...]
     """Absolute paths, those less deep first."""
     directories: Mapping[str, _Directory]
-    """All that were looked at, by path."""
+    """All searched directories by path."""
     is_complete: bool
-    """Whether these are all that there are."""
+    """Whether every directory was searched."""
 
     def made_since(self, previous: Found) -> Iterator[str]:
-        """Yield the names that were not there before.
+        """Yield the names that did not exist before.
 
-        Not in a repository in a directory that was not there either: what was cloned or made anew
-        governs nothing but itself. Nor a repository, nor an empty directory: another command may
-        need it as a placeholder.
+        Skips names in a newly created repository such as a clone, which affects nothing else;
+        repositories themselves; and empty directories, which may be placeholders of another
+        command.
         """
         old_names = frozenset(previous.names)
         new_names = [
@@ -73,15 +73,15 @@ class Found(Struct, frozen=True):
         ]
         own = self._repositories_since(previous) if new_names else set()
         for path in new_names:
-            # What was never looked at may have been there.
+            # A name in a directory that was never searched may have existed.
             was = previous.directories.get(os.path.dirname(path))
             is_known = previous.is_complete if was is None else not was.is_closed
             if is_known and own.isdisjoint(_above(path)) and not _is_empty(path):
                 yield path
 
     def repositories_since(self, previous: Found) -> Iterator[str]:
-        """Yield each `.git` that was put into a directory that was there before, and each such
-        directory that became a repository itself."""
+        """Yield each new `.git` in a directory that existed before, and each such directory that
+        became a repository itself."""
         old_names = frozenset(previous.names)
         for path in self.names:
             is_over_files = os.path.dirname(path) in previous.directories
@@ -93,7 +93,7 @@ class Found(Struct, frozen=True):
                 yield path
 
     def _repositories_since(self, previous: Found) -> set[str]:
-        """Return the directories with a repository that were not there before."""
+        """Return the new directories that contain a repository."""
         numbers = {one.state[:2] for one in previous.directories.values()}
         parents = {os.path.dirname(path) for path in self.names if is_repository(path)}
         return {
@@ -104,7 +104,7 @@ class Found(Struct, frozen=True):
 
 
 def is_repository(path: str) -> bool:
-    """Whether a path is that of a `.git`, in whatever spelling."""
+    """Whether a path names a `.git`, in upper or lower case."""
     return os.path.basename(path).lower() == ".git"
 
 
@@ -123,7 +123,7 @@ def _above(path: str) -> Iterator[str]:
 
 
 class NameSearch:
-    """Looks for protected names; remembers what it read. Safe to use from several threads."""
+    """Searches for protected names; caches what it read. Safe to use from several threads."""
 
     def __init__(self) -> None:
         """Nothing is read yet."""
@@ -131,11 +131,11 @@ class NameSearch:
         self._lock = threading.Lock()
 
     def find(self, root: str, cwd: str, earlier: Found | None = None) -> Found:
-        """Return what is below a canonical directory now, around `cwd` first. Raises nothing.
+        """Search below a canonical directory, around `cwd` first. Raises nothing.
 
         Args:
-            earlier: What was there before a run. Directories that were closed to their owner after
-                that are opened up.
+            earlier: The result before a run. Directories that were made unreadable since then are
+                made readable again.
         """
         with self._lock:
             old_directories = self._read.get(root, {})
@@ -153,7 +153,7 @@ class NameSearch:
                     continue
                 directories[path] = directory
                 for one in directory.inside:
-                    # What a command made does not take the place of what was there.
+                    # New directories must not push older ones over the limit.
                     (first if not old_directories or one in old_directories else later).append(one)
                 if not first and limit == MAX_DIRECTORIES:
                     limit = len(directories) + MAX_DIRECTORIES
@@ -167,7 +167,7 @@ def _depth(path: str) -> int:
 
 
 def _looked_at(path: str, previous: _Directory | None) -> _Directory | None:
-    """Return what is in a directory; None where there is none, or it cannot be read."""
+    """Return the content of a directory; None if it is not a directory or cannot be read."""
     try:
         status = os.lstat(path)
         if not stat.S_ISDIR(status.st_mode):
@@ -187,7 +187,7 @@ def _looked_at(path: str, previous: _Directory | None) -> _Directory | None:
 
 
 def _opened_up(path: str, directory: _Directory, was: _Directory | None) -> _Directory | None:
-    """Return what is in a closed directory if it is new or was changed; else it stays closed."""
+    """Make a closed directory readable if it is new or was changed, and return its content."""
     if was is not None and was.state == directory.state:
         return directory
     try:
@@ -213,7 +213,7 @@ def _read(entries: Iterable[os.DirEntry[str]], state: _State, is_settled: bool) 
 
 
 def is_protected(name: str) -> bool:
-    """Whether a last component is a protected name, in whatever spelling."""
+    """Whether a file name is protected, in any spelling."""
     if name.isascii():
         return name.lower() in NAMES
     return protection_of(name) is not Protection.NONE
