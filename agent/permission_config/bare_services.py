@@ -1,4 +1,4 @@
-"""What tools share where there is no conversation: no user is asked, and the mode never changes."""
+"""Tool services without a conversation: no user is asked, and the mode never changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from permissions.context import PermissionContext
 
 
 class _NoModes:
-    """The default mode, for good."""
+    """Always the default mode."""
 
     mode = "default"
 
@@ -34,11 +34,11 @@ def bare_services(
     """Return the services of one run.
 
     Args:
-        settings: name the directories.
+        settings: provide the directories.
         env: for child processes.
-        scratch: takes results that are too long.
+        scratch: directory for results that are too long.
         context: the working directories.
-        may_search: as `ToolServices` has it.
+        may_search: see `ToolServices`.
     """
     modes: ModePort = _NoModes()
     return ToolServices(

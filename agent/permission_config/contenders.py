@@ -1,7 +1,8 @@
 """The contenders that settings turn on: model classifier, bridge and channel.
 
-None of them counts from a project: only the user, or the administrator of the machine, sets
-who may answer for the user. Next: `permissions.resolve.model_classifier`, `.bridge`, `.channel`.
+A project cannot turn them on: only the user or the administrator of the machine decides who may
+answer for the user. Next: `permissions.resolve.model_classifier`, `.http_bridge` and
+`.command_channel`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 BRIDGE_FILE: Final = "bridge.json"
-"""In the session's directory: where the bridge listens, and its token."""
+"""File in the session's directory with the bridge's address and token."""
 MAX_ANSWER_TOKENS: Final = 300
 _MAY_SET: Final = frozenset({RuleSource.USER, RuleSource.POLICY})
 _DEFAULTS_ENTRY: Final = "$defaults"
@@ -40,7 +41,7 @@ def is_auto_available(settings: Settings) -> bool:
 
 
 class PermissionContenders:
-    """Builds them from the settings of the start; started and ended with the conversation."""
+    """Builds the contenders from the settings at startup; they live as long as the conversation."""
 
     def __init__(
         self,
@@ -50,8 +51,8 @@ class PermissionContenders:
         env: Mapping[str, str],
         warn: Callable[[str], None] = lambda _text: None,
     ) -> None:
-        """Take the settings in force, the session's directory, what child processes may see, and
-        the receiver of warnings."""
+        """`settings` returns the current settings, `directory` is the session's, `env` is for child
+        processes, and `warn` receives warnings."""
         self._settings = settings
         self._directory = directory
         self._env = env
@@ -69,7 +70,8 @@ class PermissionContenders:
             self._channel = Channel(channel.command, env=env, notify=warn)
 
     def remote(self) -> list[Contender]:
-        """Return the ways on which the user answers from elsewhere, in the order of ties."""
+        """Return the contenders through which the user answers remotely; on a tie the first one
+        wins."""
         return [way for way in (self._bridge, self._channel) if way is not None]
 
     def classifier(
@@ -84,11 +86,12 @@ class PermissionContenders:
 
         Args:
             user_messages: Returns what the user sent, oldest first.
-            level: Returns what this machine enforces; its allows of commands need some of it.
+            level: Returns the sandbox level; commands may be allowed only where `project_files` can
+                be enforced.
         """
 
         async def ask(*, system: str, prompt: str) -> str:
-            # Cancelled like any contender when somebody else is faster, so it has no abort.
+            # The race cancels slower contenders, so this one needs no abort signal.
             signal = AbortController().signal
             return await small.ask(
                 system=system, prompt=prompt, max_tokens=MAX_ANSWER_TOKENS, abort=signal
@@ -105,7 +108,7 @@ class PermissionContenders:
         )
 
     async def start(self) -> str | None:
-        """Open the bridge where it is on; return the notice about it for the user."""
+        """Start the bridge if it is enabled; return a notice about it for the user, or None."""
         if self._bridge is None:
             return None
         section = self._settings().values.permissionBridge
@@ -139,5 +142,5 @@ class PermissionContenders:
 
 
 def _own_entries(entries: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the entries in plain words; the built-in ones always count, asked for or not."""
+    """Return the user's entries without `$defaults`: the built-in ones always apply."""
     return tuple(entry for entry in entries or () if entry != _DEFAULTS_ENTRY)

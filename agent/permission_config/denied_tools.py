@@ -1,4 +1,4 @@
-"""Which tools a rule denies whole: the model is not offered what it could never call."""
+"""The tools that a rule denies entirely, so that the model is not offered them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from permissions.tool_names import EDIT_TOOLS
 
 
 def denied_tools(rules: RuleSet, names: Iterable[str]) -> frozenset[str]:
-    """Return those of the names that a deny rule without a pattern is about.
+    """Return the names that a deny rule without a pattern matches.
 
-    A rule on Edit is about every editing tool, as when a call is decided.
+    A rule for Edit matches every editing tool, as in decisions about calls.
     """
     denying = [
         rule.tool

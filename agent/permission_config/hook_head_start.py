@@ -1,4 +1,5 @@
-"""A short head start for permission hooks, so that a dialog they make needless is never drawn."""
+"""A short head start for permission hooks, so that a dialog they make unnecessary is never
+drawn."""
 
 from __future__ import annotations
 
@@ -11,19 +12,19 @@ from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
 
 HEAD_START_S: Final = 0.25
-"""Longer than most programs take to answer, shorter than a user takes to wonder."""
+"""Longer than most hooks take to answer, too short for a user to notice."""
 
 
 class HookHeadStart:
-    """Two contenders of one race: `second` waits while `first` runs, but not for long.
+    """Two contenders of one race: `second` waits for `first`, at most `limit_s` seconds.
 
-    Where `first` has no answer, or may not answer, `second` does not wait.
+    `second` stops waiting once `first` ends without an answer, and never waits if it did not start.
     """
 
     def __init__(
         self, first: Contender, second: Contender, *, limit_s: float = HEAD_START_S
     ) -> None:
-        """Wrap the two; enter both `first` and `second` of this in the race, in this order."""
+        """Wrap two contenders; add `first` and `second` to the race, in this order."""
         at_it: dict[str, asyncio.Event] = {}
         self.first: Final = _First(first, at_it)
         self.second: Final = _Second(second, at_it, limit_s)
@@ -45,7 +46,7 @@ class _First:
             answer = await self._inner.decide(request, pending)
         finally:
             if answer is None:
-                # An answer ends the race, and with it who waits here.
+                # An answer ends the race, which cancels the waiting contender.
                 is_over.set()
             del self._at_it[request.request_id]
         return answer

@@ -1,7 +1,7 @@
 """The files of a project that a hook, a status line, a server in force or a repository names.
 
-Their command line was accepted, not what the file will contain: a change of it is asked about like
-one of the settings.
+The user accepted the command line, not future contents of the file, so that changes to it must be
+confirmed like changes to settings.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def protected_files(settings: Settings) -> frozenset[str]:
 def named_files(settings: Settings) -> frozenset[str]:
     """Return absolute paths, as written and with links resolved.
 
-    Files are wherever they are: any directory may become a working directory. One of the project
-    that does not exist yet is among them where the word looks like a path: who creates it decides
-    what runs. The directory of a Python script that runs as the user is as well: Python looks there
+    Files anywhere are included: any directory may become a working directory. A file of the project
+    that does not exist yet is included if the word looks like a path: whoever creates it decides
+    what runs. So is the directory of a Python script that runs as the user: Python searches it
     first for every module.
     """
     paths: set[str] = set()
@@ -54,11 +54,12 @@ def named_files(settings: Settings) -> frozenset[str]:
 
 
 def _named_by_git(git: Path, name: str, value: str, settings: Settings) -> Iterator[str]:
-    """Yield what an entry of the repository's configuration names: hooks, filters, more of it."""
+    """Yield the files that an entry of the repository's configuration names: hooks, filters,
+    includes."""
     root = str(settings.project_root)
     if name == "core.hookspath":
         paths = [os.path.join(root, value)]
-    elif name.endswith(".path"):  # `include.path`, relative to the file that it stands in
+    elif name.endswith(".path"):  # `include.path`, relative to the including file
         paths = [os.path.join(git, value)]
     else:
         paths = list(_files(_words(value.removeprefix("!")), settings))
@@ -69,8 +70,8 @@ def _named_by_git(git: Path, name: str, value: str, settings: Settings) -> Itera
 
 
 def _commands(settings: Settings) -> Iterator[tuple[list[str], bool]]:
-    """Yield the words of each command that something in force runs, and whether it is a hook or a
-    line that nothing confines, wherever the kernel can."""
+    """Yield the words of each configured command, and whether it runs as the user, that is,
+    unconfined even where the sandbox can be enforced."""
     for text in settings.hooks:
         is_users = text.source not in _OF_PROJECTS
         for groups in text.raw.values():
@@ -92,7 +93,7 @@ def _words_of(raw: Mapping[str, object]) -> list[str]:
 
 
 def _words(command: str) -> list[str]:
-    """Split a shell command, and once more the code in a word such as that of `sh -c`."""
+    """Split a shell command into words, and split code in a word, as after `sh -c`, once more."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""

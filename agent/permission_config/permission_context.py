@@ -28,7 +28,7 @@ class PermissionSetup(Struct, frozen=True):
     context: PermissionContext
     warnings: tuple[DecisionWarning, ...]
     notes: tuple[str, ...] = ()
-    """The warnings in words, and what else is to be known of the rules."""
+    """The warnings as text, and further notices about the rules."""
 
 
 def permission_setup(
@@ -67,7 +67,7 @@ def permission_setup(
     )
     notes: list[str] = []
     if rules != RuleSet():
-        # Reads the commands of rules: a start without rules needs none of it.
+        # Imports the command parser, which a start without rules does not need.
         from permissions.lint.load_notices import rule_notes
 
         short = place_relative(str(settings.project_root), str(settings.home))
@@ -79,7 +79,7 @@ def permission_setup(
 
 
 def stripped_note(rules: Sequence[Rule]) -> str:
-    """Report which allow rules the mode `auto` takes out of force."""
+    """Return a notice about the allow rules that the mode `auto` disables."""
     names = ", ".join(rule.text for rule in rules)
     return f"Allow rules that are not used in auto mode: {names}."
 
@@ -122,11 +122,11 @@ def _mode(
 
 
 class Grants(Struct):
-    """Stores what answers want remembered, and makes it count at once."""
+    """Stores the rules that answers grant, and applies them at once."""
 
     settings: Callable[[], Settings]
     add_rules: Callable[[Sequence[RuleText]], None]
-    """Make rules count in the gate."""
+    """Applies rules in the gate."""
     session: list[tuple[str, str]] = field(default_factory=list)
     """`(behavior, rule)` granted for this session."""
     on_session_change: Callable[[Sequence[tuple[str, str]]], None] = lambda _: None
@@ -178,13 +178,13 @@ class Grants(Struct):
         return tuple(grant.rules)
 
     def forget(self, behavior: str, rule: str) -> None:
-        """Take one rule out of the session's record."""
+        """Remove one rule from the session's record."""
         if (behavior, rule) in self.session:
             self.session.remove((behavior, rule))
             self.on_session_change(tuple(self.session))
 
     def remember(self, behavior: str, rule: str) -> None:
-        """Put one rule into the session's record."""
+        """Add one rule to the session's record."""
         self.session.append((behavior, rule))
         self.on_session_change(tuple(self.session))
 

@@ -1,6 +1,6 @@
-"""What happens after the sandbox refused a command something: a user may widen it and run it again.
+"""After the sandbox refused a command something, lets the user widen access and run it again.
 
-Not in the modes in which nothing is asked.
+Does nothing in modes that ask no questions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SILENT = frozenset({Mode.PLAN, Mode.DONT_ASK})
 
 
 class RefusalOffers:
-    """Asks the user, and does what they answer."""
+    """Asks the user and applies the answer."""
 
     def __init__(self, gate: PermissionGate, sandbox: Sandbox, ask: DecideRefusal) -> None:
         """`ask` shows the question."""
@@ -45,12 +45,12 @@ class RefusalOffers:
         refusals: Sequence[Refusal],
         cwd: Path,
     ) -> Confinement | None:
-        """Return what the command runs under once more, or None where it stays as it is.
+        """Return the confinement under which to run the command again, or None not to.
 
         Args:
             request: The call that ran, with its `tool_use_id`.
-            confinement: What it ran under.
-            cwd: Where it ran.
+            confinement: Of the first run.
+            cwd: The command's working directory.
         """
         context = self._gate.context
         if context.mode in _SILENT:
@@ -62,7 +62,7 @@ class RefusalOffers:
             self._hosts(request.tool_use_id),
             may_leave=context.sandbox.allow_unsandboxed,
         )
-        # About other hosts a rule or the user has decided.
+        # The other hosts were decided by a rule or the user.
         is_decided = not question.hosts and all(
             one.kind is RefusalKind.CONNECT and one.rule != NO_NETWORK for one in refusals
         )
@@ -116,7 +116,7 @@ class RefusalOffers:
 
 
 def _directories(refusals: Sequence[Refusal], context: PermissionContext) -> tuple[str, ...]:
-    """Return the directories of refused writes, as far as each may be opened for a session."""
+    """Return the directories of refused writes that may be opened for a session."""
     directories = (
         _existing_directory(one.target)
         for one in refusals
@@ -126,7 +126,7 @@ def _directories(refusals: Sequence[Refusal], context: PermissionContext) -> tup
 
 
 def _existing_directory(path: str) -> str:
-    """Return the nearest directory that is there: the parent, or further up."""
+    """Return the nearest parent directory that exists."""
     directory = os.path.realpath(os.path.dirname(path))
     while not os.path.isdir(directory):
         directory = os.path.dirname(directory)

@@ -1,4 +1,4 @@
-"""Changes to the rules in force while a conversation continues."""
+"""Changes to the rules during a conversation."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from permissions.rule import RuleText
 
 
 class RuleChanges(Struct, frozen=True):
-    """Changes what the gate of one conversation decides from."""
+    """Changes the permission context of one conversation's gate."""
 
     gate: Callable[[], PermissionGate]
     notify: Callable[[str, str], None]
-    """Shows the user a line; takes its level as well."""
+    """Shows the user a line; the second argument is its level."""
 
     def add(self, rules: Sequence[RuleText]) -> None:
-        """Put rules in force beside those that are."""
+        """Add rules to the current ones."""
         gate = self.gate()
         gate.replace_context(gate.context.with_rules(gate.context.rules.with_rules(rules)))
 
@@ -31,6 +31,6 @@ class RuleChanges(Struct, frozen=True):
         gate.replace_context(replace(gate.context, budget_exceeded=reason))
 
     def report_stripped(self, _mode: Mode) -> None:
-        """Report the allow rules that the mode just entered takes out of force."""
+        """Report the allow rules that the mode just entered disables."""
         if rules := self.gate().stripped_rules:
             self.notify(stripped_note(rules), "warning")

@@ -10,10 +10,10 @@ from agent.session.records import GrantsRecord
 
 
 class SessionGrants:
-    """All of it, for a resume to bring back."""
+    """All grants of a session, which a resume restores."""
 
     def __init__(self, grants: GrantsRecord, record: Callable[[GrantsRecord], None]) -> None:
-        """`grants` is what a resumed session begins with; `record` writes the whole anew."""
+        """`grants` are those of a resumed session; `record` writes the complete record."""
         self._grants = grants
         self._record = record
 

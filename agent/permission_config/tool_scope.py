@@ -1,5 +1,4 @@
-"""The working directories at the moment of use: what a file tool may open and a command may
-enter."""
+"""The current working directories: what a file tool may open and a command may enter."""
 
 from __future__ import annotations
 
@@ -13,10 +12,10 @@ from permissions.context import PermissionContext
 
 
 class WorkingDirectories:
-    """Answers from the permission context in force, links resolved, compared by component."""
+    """Checks paths against the current permission context, links resolved, by component."""
 
     def __init__(self, context: Callable[[], PermissionContext]) -> None:
-        """`context` returns the one in force now: directories can be added meanwhile."""
+        """`context` returns the current context, since directories can be added."""
         self._context = context
 
     def is_inside(self, path: Path) -> bool:
@@ -25,7 +24,8 @@ class WorkingDirectories:
         return _is_below(path, (*self._writable(context), *context.readable_dirs))
 
     def may_write(self, path: Path, also: Sequence[str] = ()) -> bool:
-        """Whether a write there is inside scope, or in what the user opened for this call."""
+        """Whether the path is writable: in scope, or in a directory (`also`) opened for this
+        call."""
         return _is_below(path, (*self._writable(self._context()), *map(Path, also)))
 
     @staticmethod
@@ -38,7 +38,7 @@ def _is_below(path: Path, directories: tuple[Path, ...]) -> bool:
     try:
         real = Path(os.path.realpath(path))
         return any(real.is_relative_to(os.path.realpath(directory)) for directory in directories)
-    except OSError:  # a link on the way changes while it is followed
+    except OSError:  # a link in the path changed while it was followed
         return False
 
 
