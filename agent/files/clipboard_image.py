@@ -1,4 +1,4 @@
-"""The image on the clipboard, read by whichever of the usual programs is there."""
+"""The image on the clipboard, read by the first usable program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PNG: Final = b"\x89PNG\r\n\x1a\n"
 
 
 async def read_clipboard_image(env: Mapping[str, str]) -> bytes | None:
-    """Return a PNG, or None where there is none, no program, or no answer in time."""
+    """Return a PNG, or None without an image, a program, or a result within `TIMEOUT_S`."""
     for variable, command in _PROGRAMS:
         program = shutil.which(command[0], path=env.get("PATH"))
         if program is None or (variable and not env.get(variable)):

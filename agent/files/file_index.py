@@ -1,7 +1,7 @@
 """The list of the project's files for the `@` picker: read on first use, then updated.
 
-The list comes from ripgrep, which knows ignore files and runs no git: an untrusted repository
-has no influence on it.
+The list comes from ripgrep, which applies ignore files without running git, so that an untrusted
+repository cannot run programs.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from permissions.base.text.late_pattern import compile_late
 
 MAX_FILES: Final = 1_000_000
 COLLECT_MS: Final = 400
-"""How long after a change the list is read again."""
+"""Delay between a change and the next reading of the list."""
 _SKIPPED: Final = frozenset({".git", ".hg", ".mypy_cache", ".venv", "__pycache__", "node_modules"})
-"""Directories with many files that are not listed, or seldom wanted."""
+"""Directories that are not watched: they hold many files, unlisted or seldom wanted."""
 _PASSING: Final = compile_late(r"~$|\.sw.$|\.py[co]$|/\.#[^/]*$")
-"""What editors and Python write beside a file."""
+"""Temporary files of editors, and compiled Python modules."""
 
 
 class FileIndex:
@@ -82,7 +82,7 @@ class FileIndex:
         return self._names
 
     async def _list(self) -> list[str]:
-        # Compiled modules are not what users mean, also where git does not ignore them.
+        # Users do not mean compiled modules, even where git does not ignore them.
         options = ["--files", "--null", "--no-messages", "--glob=!__pycache__", *file_selection()]
         if not self._respects_ignore_files:
             options.append("--no-ignore")

@@ -26,7 +26,7 @@ _DIFF: Final = (
     "--submodule=short",
 )
 _EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-"""What git calls a folder with nothing in it, in every repository."""
+"""The object name of the empty tree, the same in every repository."""
 _ESCAPE: Final = compile_late(r"\\([0-7]{3}|.)")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 MAX_LINES: Final = 5_000
@@ -40,13 +40,13 @@ class FileDiff(Struct, frozen=True):
     added_count: int
     removed_count: int
     lines: tuple[str, ...]
-    """As in a unified diff, from the first hunk on; none where there is no text to compare."""
+    """As in a unified diff, from the first hunk on; empty if there is no text to compare."""
     what: str = ""
     """What else happened to it: `new`, `deleted`, `renamed from …`, `binary`, a mode."""
 
 
 async def read_diff(root: Path, programs: ReadingPrograms) -> tuple[FileDiff, ...] | None:
-    """Return changed files, those that git does not know yet at the end; None where it fails.
+    """Return the changed files, untracked ones last; None if git fails.
 
     No program that a repository's configuration names is run.
     """
@@ -58,7 +58,7 @@ async def read_diff(root: Path, programs: ReadingPrograms) -> tuple[FileDiff, ..
     else:
         return None
     others = ("ls-files", "--others", "--exclude-standard", "-z")
-    # Names that are not UTF-8 stay names of files.
+    # `surrogateescape` keeps names that are not UTF-8 usable as file names.
     name_list = await run_git(root, programs, *others, errors="surrogateescape")
     names = [name for name in (name_list or "").split("\0") if name][:MAX_NEW_FILES]
     new = await asyncio.to_thread(lambda: [_new_file(root, name) for name in names])

@@ -1,4 +1,4 @@
-"""Mentions of pasted images: what the copies are called, and what is shown in their place. Pure."""
+"""Mentions of pasted images: names of the copies, and the labels shown instead. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from permissions.base.text.late_pattern import compile_late
 
 _PREFIX: Final = "pasted-"
-"""What the name of a copied image begins with; its size follows, as `image_name` writes it."""
+"""Prefix of the name of a copied image; `image_name` appends its size."""
 _NAME: Final = rf"{_PREFIX}\w+(?:-(?P<{{0}}>\d+x\d+))?(?:-(?P<{{1}}>\d+)kB)?\.(?P<{{2}}>\w+)"
 _IMAGE: Final = compile_late(
     rf"""@(?:"[^"\n]*/scratch/{_NAME.format("a", "b", "c")}\""""

@@ -1,8 +1,9 @@
 """Fuzzy search over many names, in steps that never take longer than a frame. Pure.
 
-Names lie in one string each for full paths and for last parts, shallow and short ones first. So the
-plain cases are searched at the speed of `str.find`, the first hits are the best ones, and a search
-can stop when it has enough. Letters in order with gaps come last, a slice of the list at a time.
+Full paths are joined into one string and base names into another, shallow and short ones first.
+Substrings are therefore found at the speed of `str.find`, the first matches are the best ones, and
+a search can stop early. Matches with gaps between letters come last, one slice of the list at a
+time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Final
 STEP_S: Final = 0.006
 """How long one step of a search may take: a frame has 16 ms, and must also be drawn."""
 ENOUGH: Final = 200
-"""Hits per kind of match after which a search looks no further."""
+"""Matches of one kind after which a search looks no further."""
 _SLICE_CHARS: Final = 32_768
 
 
@@ -37,7 +38,8 @@ class NameList:
         return len(self.names)
 
     def search(self, query: str) -> Iterator[int | None]:
-        """Yield indexes of matches, best kind first; None now and then, to look at the clock."""
+        """Yield indexes of matches, best kind first; None now and then, to let the caller check the
+        time."""
         needle = query.lower()
         if not needle:
             yield from range(min(len(self.names), ENOUGH))
@@ -74,7 +76,7 @@ class NameList:
 
 
 class Search:
-    """One query under way: `step` a little per frame until it is done."""
+    """A running query: call `step` once per frame until it is done."""
 
     def __init__(
         self,
@@ -95,11 +97,11 @@ class Search:
 
     @property
     def matches(self) -> list[str]:
-        """What was found so far, best first."""
+        """The matches found so far, best first."""
         return [self._names.names[index] for index in self._hits]
 
     def step(self, budget_s: float = STEP_S) -> bool:
-        """Search on for at most about that long; return whether the search is done."""
+        """Continue for about `budget_s` seconds at most; return whether the search is done."""
         deadline_s = self._clock() + budget_s
         for count, index in enumerate(self._steps):
             if index is not None:
@@ -113,12 +115,12 @@ class Search:
 
 
 def _fold_name(name: str) -> str:
-    """Return a name as it is searched; a line break in it would look like the end of it."""
+    """Return a name in lower case; a line break in it would look like the end of the name."""
     return name.lower().replace("\n", "␊")
 
 
 def _plain(text: str, starts: array[int], needle: str) -> Iterator[int | None]:
-    """Yield the lines in which a text occurs, each once."""
+    """Yield the index of each line that contains a text, then None."""
     count = 0
     position = text.find(needle)
     while position >= 0 and count < ENOUGH:

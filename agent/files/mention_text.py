@@ -1,7 +1,7 @@
-r"""How a path is written after `@`: as it is, or in quotes with escapes when it has odd characters.
+r"""How a path is written after `@`: as it is, or in quotes with escapes for special characters.
 
-In quotes `\"`, `\\`, `\n`, `\t` stand for what they stand for in many languages, and `\xNN` for a
-byte that is not text. Pure.
+In quotes `\"`, `\\`, `\n`, `\t` have their usual meaning, and `\xNN` is a control character or a
+byte that is not UTF-8. Pure.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ESCAPES: Final = {char: f"\\{letter}" for letter, char in _LETTERS.items()} | {
     "\\": "\\\\",
 }
 _FIRST_BYTE: Final = 0xDC00
-"""Where Python puts bytes of a file name that are not UTF-8."""
+"""Offset of the surrogates by which Python represents bytes of a file name that are not UTF-8."""
 
 
 def mention_of(path: str, *, is_open: bool = False) -> str:
@@ -30,7 +30,7 @@ def mention_of(path: str, *, is_open: bool = False) -> str:
 
 
 def unquote(text: str) -> str:
-    """Return the path between quotes."""
+    """Return the path of a quoted mention, with its escapes resolved."""
     return _ESCAPED.sub(_character, text)
 
 

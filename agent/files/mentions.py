@@ -1,7 +1,7 @@
-"""`@path` in a prompt: which files are meant, and their contents as the model gets them.
+"""`@path` in a prompt: finds the mentioned files and attaches their contents for the model.
 
-Attached is what a Read call would return without asking: rules and the scope are those of the Read
-tool, and no hooks fire. Source: the pattern "safety-and-permissions" (mentions are reads).
+A mention attaches what a Read call would return without asking: the rules and scope of the Read
+tool apply, and no hooks fire. Source: the pattern "safety-and-permissions" (mentions are reads).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Mention(Struct, frozen=True):
     """As written, without `@`, quotes and line numbers."""
     first: int | None = None
     last: int | None = None
-    """Lines asked for, counted from 1; None is the start and the end."""
+    """Lines asked for, counted from 1; None for the start or the end of the file."""
 
 
 class Note(Struct, frozen=True):
@@ -56,7 +56,7 @@ class Note(Struct, frozen=True):
 
 
 class MentionContents(Struct, frozen=True):
-    """What mentions brought."""
+    """The result of reading the mentions."""
 
     messages: tuple[Message, ...] = ()
     """For the model, in front of the prompt; empty when nothing was attached."""
@@ -65,7 +65,7 @@ class MentionContents(Struct, frozen=True):
 
 
 def find_mentions(text: str) -> tuple[tuple[Mention, ...], ...]:
-    """Return, per `@` in the text, the readings it could have, likeliest first.
+    """Return, per `@` in the text, its possible readings, most likely first.
 
     `see @a.py.` may mean `a.py.` or `a.py`; the caller, who knows the files, takes the first that
     exists.
@@ -101,25 +101,25 @@ read."""
 
 
 class MentionReader(Struct):
-    """Reads what prompts mention, in the name of the conversation's own tools."""
+    """Reads what prompts mention, with the permissions of the conversation's own tools."""
 
     services: Callable[[], ToolServices]
     gate: PermissionGate
     resources: Callable[[str, CheckResource], Awaitable[Sequence[Block] | None]] | None = None
-    """Reads a resource of a server, given as `server:uri`; None where there is none of this name.
-    Raises ToolError."""
+    """Reads a resource of a server, given as `server:uri`; returns None if there is none. Raises
+    ToolError."""
 
     async def attach(
         self, texts: Sequence[str], turn_id: str, abort: AbortSignal, *, by_user: bool = True
     ) -> MentionContents:
         """Read the files and folders that the texts mention. Raises nothing.
 
-        To mention a resource of a server is the user's consent to read it. Where the model wrote
-        the text (`by_user` is false), a rule has to allow that.
+        Mentioning a resource of a server is the user's consent to read it. If the model wrote the
+        text (`by_user` is false), a rule must allow it.
 
-        Names of nothing that exists are words, and left alone; those in a folder that exists are
-        reported. They are relative to the launch directory, as they are offered, and then to the
-        shell's directory.
+        A name that does not exist counts as an ordinary word, but is reported if its first folder
+        exists. Names are relative to the launch directory, as the picker offers them, or else to
+        the shell's directory.
         """
         blocks: list[Block] = []
         names: list[str] = []
@@ -134,7 +134,7 @@ class MentionReader(Struct):
                 refusals.extend(part.refusals)
                 continue
             if target is None:
-                # The last has neither the sentence's punctuation nor line numbers.
+                # The last reading has neither trailing punctuation nor line numbers.
                 if self._is_missing(last := readings[-1].path):
                     refusals.append(f"@{last} is not attached: file not found")
                 continue
@@ -160,7 +160,7 @@ class MentionReader(Struct):
                 )
                 continue
             room -= size
-            # Where a pasted image was copied to says nothing to the user.
+            # The path of a pasted image's copy means nothing to the user.
             is_copy = path.is_relative_to(self.services().scratch_dir)
             label = path.name if is_copy else name
             names.append(_with_lines(label, mention, is_directory=os.path.isdir(path)))
@@ -195,7 +195,7 @@ class MentionReader(Struct):
         return None
 
     def _is_missing(self, path: str) -> bool:
-        """Whether it is not a word, since it begins with a folder that exists."""
+        """Whether it is a path rather than a word: its first folder exists."""
         head = _FIRST_DIRECTORY.match(path)
         return head is not None and self._locate(Mention(head[0])) is not None
 
@@ -218,7 +218,8 @@ class MentionReader(Struct):
     async def _attach(
         self, mention: Mention, path: Path, name: str, turn_id: str, abort: AbortSignal
     ) -> Sequence[Block]:
-        """Return what is attached. Raises ToolError with the reason why nothing is."""
+        """Return the blocks to attach. Raises ToolError with the reason if reading is refused or
+        fails."""
         refusal = self._refusal(path)
         if refusal:
             raise ToolError(refusal)

@@ -1,4 +1,4 @@
-"""Files that a command of the user's names for what was typed after `@`."""
+"""File suggestions from a command of the user for the text typed after `@`."""
 
 from __future__ import annotations
 
