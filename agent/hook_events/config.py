@@ -41,12 +41,12 @@ _PLUGIN_PARTS: Final = {
     "bin": "programs",
     "settings.json": "settings",
 }
-"""What a plugin may bring that is not used, by its place."""
+"""Parts of a plugin that are not used, by path."""
 _USED_PARTS: Final = (".claude-plugin", "hooks", "agents", ".mcp.json")
 
 
 def hook_config(settings: Settings) -> HookConfig:
-    """Return the hooks in force; what a project brings before trust is not in `settings.hooks`."""
+    """Return the hooks in force; those of an untrusted project are not in `settings.hooks`."""
     return build_config(hook_layers(settings))
 
 
@@ -56,7 +56,7 @@ def plugin_hooks(
     """Return the hooks of the plugins in some directories, and notices about them for users.
 
     Raises:
-        UsageError: a directory is not there, or a file of it cannot be read.
+        UsageError: a directory does not exist, or a file in it cannot be read.
     """
     layers: list[HookLayer] = []
     notices: list[str] = []

@@ -1,6 +1,6 @@
-"""Moments outside of calls that fire hooks: loaded instructions, a moved shell, watched files.
+"""Hook events outside of calls: loaded instructions, a new shell directory, watched files.
 
-Also what a path in use brings in: instruction files of its directory, added for the model at once.
+Also adds the instruction files that apply to a path in use, right after the call.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hooks.events import FileChanged
 
 
 class HookSources:
-    """Watches one conversation's surroundings and fires the events that belong to them."""
+    """Watches the files and the shell directory of one conversation and fires their events."""
 
     def __init__(
         self,
@@ -38,13 +38,14 @@ class HookSources:
         self._watching: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Fire for the instruction files of the start, and watch the files that matchers name."""
+        """Fire for the instruction files loaded at startup, and watch the files that matchers
+        name."""
         await self._fire_loaded(self._at_start)
         self._hooks.runner.on_config.append(self._watch_names)
         self._watch_names()
 
     async def after_calls(self, outcomes: Sequence[tuple[ToolUse, CallOutcome]]) -> list[str]:
-        """Return what the model gets after these calls; usually nothing."""
+        """Return notes for the model after these calls; usually none."""
         await self._fire_cwd_change()
         return await self._instructions.after_calls(outcomes)
 
@@ -73,12 +74,12 @@ class HookSources:
         await self._hooks.file_changed(payload)
 
     def _watch_names(self) -> None:
-        """Watch what the matchers in force name, in the shell's directory."""
+        """Watch the file names of the current matchers, relative to the shell's directory."""
         self._watch.set_static(static_names(self._hooks.runner.config), self._cwd())
         self._run_watch()
 
     def watch_paths(self, paths: Sequence[str]) -> None:
-        """Watch the files that a hook names, instead of those of the hook before."""
+        """Watch the files that a hook names, replacing those of the previous hook."""
         self._watch.set_dynamic(paths, self._cwd())
         self._run_watch()
 

@@ -1,8 +1,8 @@
-"""Fire one hook event for one agent, and carry out what every event may ask for.
+"""Fires hook events of one agent, and applies the effects that every event may have.
 
-What hooks have to show becomes agent events; titles, watch lists, terminal sequences and the like
-go to the listeners. An event that no handler matches costs a dictionary look-up. The events
-themselves: `agent.hook_events.hook_dispatch`.
+Messages of hooks become agent events; titles, watch lists, terminal sequences and the like go to
+the listeners. An event without a handler costs one dictionary lookup. The events themselves:
+`agent.hook_events.hook_dispatch`.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from permissions.base.text.late_pattern import compile_late
 from permissions.explain.explain_decision import place_relative
 
 CLASSIFIER_NOTES: Final = 10
-"""How many of the latest notes for the classifier are stored."""
+"""How many of the latest notes for the classifier are kept."""
 AFTER_TOOLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
 PLACE: Final = compile_late(r"(?<= \()[a-z]+ (?P<file>/[^\n]*?)(?=\)(?: would fail)?: )")
 """The part of a notice that names the file of a hook."""
 
 
 class HookListeners(Struct, frozen=True):
-    """Who carries out what hooks ask for; shared by the agents of one conversation."""
+    """Receivers of what hooks request; shared by the agents of one conversation."""
 
     watch_paths: Callable[[Sequence[str]], None] = lambda _: None
     """Receives the files that a hook wants watched from now on."""
     session_title: Callable[[str], None] = lambda _: None
     reload_skills: Callable[[], None] = lambda: None
     terminal: Callable[[str], None] = lambda _: None
-    """Takes a sequence from the closed list of the contract; nothing else arrives here."""
+    """Receives a terminal sequence, always one from the closed list of the contract."""
     notify: Callable[[str, str], None] | None = None
-    """Shows a line at once, with its level, `info` or `warning`; None: with the next turn."""
+    """Shows a line at once, at level `info` or `warning`; None shows it with the next turn."""
     live: Callable[[HookStarted | HookFinished], None] | None = None
-    """Receives at once a wait that has a status message; the events of the turn come later."""
+    """Receives the start and end of hooks at once; the events of the turn come later."""
     background_tasks: Callable[[], list[dict[str, object]]] = list
-    """The commands that still run, as Stop hooks receive them."""
+    """Returns the commands that still run, in the form of the Stop payload."""
 
 
 class HookFiring:
@@ -92,7 +92,7 @@ class HookFiring:
         self._events_in_flight: set[asyncio.Future[None]] = set()
         self._one_by_one = asyncio.Lock()
         self.abort: AbortSignal | None = None
-        """Ends hooks of events that belong to what is going on; None while nothing is."""
+        """Aborts hooks of the work in progress; None while there is none."""
         self._cwd = cwd if cwd is not None else lambda: session.cwd
 
     def for_subagent(
@@ -117,11 +117,12 @@ class HookFiring:
         return child
 
     def turn_id(self) -> str:
-        """Return the turn that events belong to now."""
+        """Return the id of the turn that events belong to now."""
         return self._turn_id
 
     def begin_turn(self, turn_id: str, prompt_id: str | None) -> None:
-        """Name the turn that the next events belong to; None stays with the prompt before."""
+        """Set the turn that the next events belong to; a `prompt_id` of None keeps the previous
+        one."""
         self._turn_id = turn_id
         if prompt_id is not None:
             self.session.prompt_id = prompt_id
@@ -129,12 +130,12 @@ class HookFiring:
         self.runner.begin_prompt()
 
     def notices(self) -> list[AgentEvent]:
-        """Return events for the user since the last call; empties the list."""
+        """Return the events for the user since the last call, and clear them."""
         events, self._events = self._events, []
         return events
 
     def late_context(self) -> list[str]:
-        """Return what hooks that are not waited for brought for the model since the last call."""
+        """Return the context that background hooks added for the model since the last call."""
         if self.agent_id is not None:
             return []
         texts, self._late = self._late, []
@@ -154,7 +155,7 @@ class HookFiring:
         self._finish(outcome, None)
 
     async def aclose(self, *, wait_s: float = 2.0) -> None:
-        """Give events that are not waited for a moment more, then cancel the rest."""
+        """Wait at most `wait_s` seconds for background events, then cancel the rest."""
         if self._events_in_flight:
             await asyncio.wait(set(self._events_in_flight), timeout=wait_s)
         for task in self._events_in_flight:
@@ -163,7 +164,7 @@ class HookFiring:
             await asyncio.wait(set(self._events_in_flight))
 
     def fire_later(self, fire: Callable[[], Awaitable[None]]) -> None:
-        """Fire something that are not waited for, after what was fired so before."""
+        """Fire an event in the background, after the background events before it."""
 
         async def run() -> None:
             async with self._one_by_one:
@@ -174,7 +175,7 @@ class HookFiring:
         task.add_done_callback(self._events_in_flight.discard)
 
     def warn(self, text: str) -> None:
-        """Show a line about hooks as a whole: at once where that is possible."""
+        """Show a warning about hooks in general, at once if possible."""
         text = self._nearer(text)
         if self.listeners.notify is not None:
             self.listeners.notify(text, "warning")
@@ -187,7 +188,7 @@ class HookFiring:
         abort: AbortSignal | None = None,
         tool_use_id: str | None = None,
     ) -> EventOutcome | None:
-        """Fire an event; None where no handler applies."""
+        """Fire an event; return its outcome, or None if no handler applies."""
         name = payload.event_name
         if not self.runner.has(name):
             return None
@@ -252,7 +253,8 @@ class HookFiring:
             self._show(Notice(self._turn_id, "info", text, agent_id=self.agent_id))
 
     def _news(self, notices: Sequence[str], event: str) -> tuple[str, ...]:
-        """Return notices as they are shown: those already shown in this turn are shortened."""
+        """Return notices for display: those already shown in this turn are shortened, or dropped
+        for frequent events."""
         lines: list[str] = []
         for text in map(self._nearer, notices):
             if text not in self._shown_texts:
@@ -264,7 +266,7 @@ class HookFiring:
         return tuple(lines)
 
     def _nearer(self, text: str) -> str:
-        """Name the file of a notice as seen from the project, or from home."""
+        """Shorten the path in a notice, relative to the project or to home."""
         match = PLACE.search(text)
         if match is None:
             return text
@@ -289,10 +291,10 @@ class HookFiring:
 
 
 def _feedback_lines(outcome: EventOutcome) -> tuple[str, ...]:
-    """Return a line about what a hook adds for the model after a call; usually nothing."""
+    """Return a line about a hook's feedback to the model after a call; usually none."""
     if outcome.event not in AFTER_TOOLS or outcome.decision != "block" or not outcome.reason:
         return ()
-    # The model answers to it, so the user has to know of it, too.
+    # The model reacts to it, so the user must see it, too.
     first = first_line(outcome.reason)
     more = "" if first == outcome.reason.strip() else " …"
     return (f"{outcome.decided_by or 'A hook'} to the model: {first}{more}",)

@@ -1,8 +1,7 @@
-"""The one place where hook events are fired from: the same for the main agent and for sub-agents.
+"""Fires all hook events, for the main agent and for sub-agents alike.
 
-Turns moments of the conversation into hook payloads. Implements the hook port of `agent.loop.loop`.
-Next: `agent.hook_events.tool_events` (events of tool calls),
-`agent.hook_events.fire`.
+Builds the payloads from moments of the conversation. Implements the hook port of `agent.loop.loop`.
+Next: `agent.hook_events.tool_events` (events of tool calls), `agent.hook_events.fire`.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ _STOP_FAILURES: Final = {
     "not_found_error": "model_not_found",
     "api_error": "server_error",
 }
-"""The endpoint's error kinds in the words that StopFailure hooks match on."""
+"""Error types of the endpoint, and the values that StopFailure hooks match on."""
 
 
 class HookDispatch:
@@ -71,7 +70,7 @@ class HookDispatch:
         """Fire through `firing`; `transcript` is a sub-agent's own."""
         self.firing = firing
         self.notices = firing.notices
-        """Returns events for the user since the last call; empties the list."""
+        """Returns the events for the user since the last call, and clears them."""
         self.tools = ToolEvents(firing)
         self._transcript = transcript
         self._model = ""
@@ -98,7 +97,7 @@ class HookDispatch:
         return HookDispatch(firing, transcript)
 
     def late_context(self) -> list[str]:
-        """Return what background hooks have for the model since the last call."""
+        """Return the context that background hooks added for the model since the last call."""
         return self.firing.late_context()
 
     async def post_tool_batch(
@@ -110,7 +109,8 @@ class HookDispatch:
     def start_context(self, *, is_repeated: bool = False) -> list[str]:
         """Return what Setup and SessionStart hooks add in front of the first prompt.
 
-        Returned once, and with `is_repeated` where the conversation was taken back to before it.
+        Each text is returned once, and again with `is_repeated`, after a rewind to before that
+        prompt.
         """
         texts, self._new_start_context = (
             (self._start_context if is_repeated else self._new_start_context),
@@ -119,14 +119,14 @@ class HookDispatch:
         return list(texts)
 
     def take_first_message(self) -> str | None:
-        """Return the prompt that a SessionStart hook submits in the user's place, once."""
+        """Return the prompt that a SessionStart hook submits on the user's behalf, once."""
         text, self._first_message = self._first_message, None
         return text
 
     # -- session and turn -------------------------------------------------------------------
 
     async def setup(self, trigger: str) -> None:
-        """Fire Setup, as the command line asked; its context waits for the first prompt."""
+        """Fire Setup, requested on the command line; its context is kept for the first prompt."""
         outcome = await self.firing.fire(Setup(trigger=trigger))
         if outcome is not None and outcome.additional_context:
             self._add_start_context(outcome.additional_context)
@@ -139,13 +139,13 @@ class HookDispatch:
         title: str | None = None,
         context_tokens: int | None = None,
     ) -> EventOutcome | None:
-        """Fire SessionStart; its context waits for the first prompt.
+        """Fire SessionStart; its context is kept for the first prompt.
 
         Args:
-            source: why it starts, in the contract's words.
+            source: why the session starts, as the hook contract names it.
             model: the one in use.
-            title: the name a resumed session has.
-            context_tokens: what a resumed session starts from.
+            title: the name of a resumed session.
+            context_tokens: the size of a resumed session's context.
         """
         self._model = model
         outcome = await self.firing.fire(
@@ -167,7 +167,7 @@ class HookDispatch:
         self._new_start_context = (*self._new_start_context, text)
 
     async def session_end(self, reason: str) -> None:
-        """Fire SessionEnd; its answers count for nothing."""
+        """Fire SessionEnd; its outcome is ignored."""
         await self.firing.fire(SessionEnd(reason=reason))
 
     async def user_prompt_submit(self, text: str, abort: AbortSignal) -> EventOutcome | None:
@@ -177,7 +177,7 @@ class HookDispatch:
     async def user_prompt_expansion(
         self, name: str, arguments: str, source: str, prompt_text: str, abort: AbortSignal
     ) -> EventOutcome | None:
-        """Fire UserPromptExpansion: a typed command is about to become its text."""
+        """Fire UserPromptExpansion: a typed command is about to be expanded."""
         payload = UserPromptExpansion(
             command_name=name, command_args=arguments, command_source=source, prompt=prompt_text
         )
@@ -186,7 +186,7 @@ class HookDispatch:
     async def pre_skill_shell_command(
         self, call: ToolUse, name: str, source: str, *, by_user: bool, abort: AbortSignal
     ) -> str | None:
-        """Fire PreSkillShellCommand; return why a command in the text of a skill must not run."""
+        """Fire PreSkillShellCommand; return why a skill's command must not run, or None."""
         if not self.runner.has("PreSkillShellCommand"):
             return None
         payload = PreSkillShellCommand(
@@ -200,7 +200,7 @@ class HookDispatch:
         outcome = await self.firing.fire(payload, abort, call.id)
         if outcome is None:
             return None
-        # What is to be asked or to run otherwise does not run: no one is there for such an answer.
+        # `ask` and a changed input also refuse: nothing here can ask, or run a changed command.
         refuses = outcome.decision in {"deny", "block", "ask", "defer"}
         if not refuses and outcome.updated_input is None:
             return None
@@ -248,13 +248,13 @@ class HookDispatch:
         )
 
     async def notification(self, kind: str, message: str) -> None:
-        """Fire Notification: the user's attention is wanted."""
+        """Fire Notification: the user's attention is needed."""
         await self.firing.fire(Notification(message=message, notification_type=kind))
 
     async def message_display(
         self, message_id: str, index: int, delta: str, *, final: bool, abort: AbortSignal
     ) -> str | None:
-        """Fire MessageDisplay; return what is shown instead, or None for the text as it is."""
+        """Fire MessageDisplay; return the text to show instead, or None for no change."""
         payload = MessageDisplay(
             turn_id=self.firing.turn_id(),
             message_id=message_id,
@@ -270,7 +270,7 @@ class HookDispatch:
         return await self.firing.fire(PreCompact(trigger=trigger, custom_instructions=instructions))
 
     async def post_compact(self, trigger: str, summary: str) -> None:
-        """Fire PostCompact, then SessionStart: what its hooks add comes behind the summary.
+        """Fire PostCompact, then SessionStart, whose context follows the summary.
 
         A sub-agent has no session of its own to start.
         """
@@ -289,12 +289,12 @@ class HookDispatch:
             )
         )
         if outcome is None or outcome.proceeds is not False:
-            # The one that asked for the switch is the user a hook's `ask` would ask.
+            # A hook's `ask` does not refuse: the user who would be asked requested the switch.
             return None
         return outcome.stop_reason or outcome.reason or "a hook refused"
 
     async def model_switched(self, old: str, new: str, requested_name: str) -> None:
-        """Fire PostModelSwitch; the model gets with its next request what hooks add."""
+        """Fire PostModelSwitch; the hooks' context is sent with the next request."""
         self._model = new
         self.firing.add_late_context(
             await self.firing.fire(
@@ -314,14 +314,13 @@ class HookDispatch:
         await self.firing.fire(payload)
 
     async def may_change_settings(self, source: str, path: Path) -> bool:
-        """Fire ConfigChange; False when a hook refuses that the change counts."""
+        """Fire ConfigChange; return False if a hook refuses the change."""
         outcome = await self.firing.fire(ConfigChange(source=source, file_path=str(path)))
         return outcome is None or outcome.decision not in {"block", "deny"}
 
     async def worktree_create(self, name: str) -> str | None:
-        """Fire WorktreeCreate; return the path that a hook made, None where git is to make it.
-
-        Raises AgentError where a hook refuses or fails.
+        """Fire WorktreeCreate; return the path of the worktree that a hook made, or None if git
+        must make it. Raises AgentError if a hook refuses or fails.
         """
         outcome = await self.firing.fire(WorktreeCreate(name=name))
         if outcome is None:
@@ -335,7 +334,8 @@ class HookDispatch:
         await self.firing.fire(WorktreeRemove(worktree_path=path))
 
     async def directory_added(self, directory: str, source: str) -> None:
-        """Fire DirectoryAdded without waiting; the model gets later what its hooks add."""
+        """Fire DirectoryAdded in the background; the hooks' context is sent with a later
+        request."""
         if self.runner.has("DirectoryAdded"):
             self.firing.fire_later(lambda: self._directory_added(directory, source))
 
@@ -345,7 +345,8 @@ class HookDispatch:
         )
 
     async def instructions_loaded(self, file: InstructionFile, trigger: str | None = None) -> None:
-        """Fire InstructionsLoaded and come back; `trigger` is the file in use that brought it."""
+        """Fire InstructionsLoaded in the background; `trigger` is the path whose use loaded the
+        file."""
         if self.runner.has("InstructionsLoaded"):
             self.firing.fire_later(lambda: self._instructions_loaded(file, trigger))
 

@@ -18,7 +18,7 @@ LOADED: Final = "Instructions for files you are using now:\n\n"
 
 
 class PathInstructions:
-    """Those of one agent: each file is sent once."""
+    """Finds them for one agent; each file is sent once."""
 
     def __init__(
         self, hooks: HookDispatch, instructions: Instructions, cwd: Callable[[], Path]
@@ -29,7 +29,7 @@ class PathInstructions:
         self._cwd = cwd
 
     async def after_calls(self, outcomes: Sequence[tuple[ToolUse, CallOutcome]]) -> list[str]:
-        """Return what the model gets after these calls; usually nothing."""
+        """Return notes for the model after these calls; usually none."""
         files: list[InstructionFile] = []
         for use, outcome in outcomes:
             path = use.input.get("file_path") or use.input.get("notebook_path")

@@ -26,7 +26,7 @@ _MCP_NAME: Final = compile_late(r"^mcp__(.+?)__")
 
 
 class ToolEvents:
-    """Fires the events of tool calls of one agent. Payloads are made only where a hook listens."""
+    """Fires the events of tool calls of one agent. Payloads are built only if a hook listens."""
 
     def __init__(self, firing: HookFiring) -> None:
         """Fire through `firing`."""
