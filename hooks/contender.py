@@ -23,11 +23,11 @@ from permissions.decision import (
 from permissions.request import PermissionRequest
 
 LIFTABLE: Final = frozenset({Reason.MODE_DEFAULT, Reason.ASK_RULE})
-"""Asks that a hook may turn into allow; any other needs a user."""
+"""Reasons of an ask that a hook may turn into allow; any other needs a user."""
 
 
 class HookContender:
-    """Asks PermissionRequest hooks; answers when one of them decided, and a user need not."""
+    """Asks PermissionRequest hooks; answers if one of them decided and no user is required."""
 
     name = "hook"
 
@@ -52,7 +52,8 @@ class HookContender:
         self._cwd = cwd
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        """Return what the hooks decided, or None. A hook's allow never answers for a user."""
+        """Return what the hooks decided, or None. An allow never replaces an answer that needs a
+        user."""
         if not self._runner.has(PermissionRequestEvent.event_name):
             return None
         grants = () if self._suggest is None else self._suggest(request, pending)
@@ -75,7 +76,7 @@ class HookContender:
 
 
 def decision_of(outcome: EventOutcome, pending: Decision) -> Decision | None:
-    """Return the decision that a PermissionRequest outcome is, or None for no opinion."""
+    """Convert a PermissionRequest outcome to a decision, or None for no opinion."""
     if outcome.decision == "deny" or not outcome.continue_:
         reason = outcome.reason or outcome.stop_reason or "no reason given"
         return _to_decision(Behavior.DENY, outcome, pending, reason, None)

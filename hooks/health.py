@@ -1,6 +1,6 @@
-"""Look at configured hooks before they are needed: is there a shell, a program, a script to run?
+"""Checks configured hooks before they are needed: shell, program and script.
 
-Nothing configured is executed here, apart from the round trip, which runs `cat` in a hook's place.
+No configured hook is executed here; the round trip runs `cat` instead.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ VARIABLE: Final = "$"
 _PROJECT_VARIABLES: Final = ("CLAUDE_PROJECT_DIR", "AGENT_TUI_PROJECT_DIR")
 _NOT_ON_PATH: Final = " is not on the PATH of hooks"
 _SHARED_PROBLEMS: Final = (" does not exist", " is not executable (chmod +x)")
-"""What ends the message of a file that cannot be started: often the same for many handlers."""
+"""Ends of messages about files that cannot be started, often the same for many handlers."""
 SYNTAX_TIMEOUT_S: Final = 30.0
 
 
@@ -47,7 +47,7 @@ def check_health(
     cwd: Path,
     project_dir: Path | None = None,
 ) -> tuple[Finding, ...]:
-    """Return what is wrong with handlers, as far as that is known without running them.
+    """Return the problems of handlers that can be found without running them.
 
     `project_dir` is the project's root, `cwd` itself where it is None.
     """
@@ -59,8 +59,8 @@ def check_health(
 
 
 def start_lines(findings: Sequence[Finding], missing: MissingPrograms) -> Iterator[str]:
-    """Yield what a start reports: a line for each handler that would fail, and one for what
-    several of them have in common. `missing` has what was reported before."""
+    """Yield the lines that a start reports: one for each handler that would fail, or one for a
+    problem that several share. `missing` knows what was reported before."""
     findings = [one for one in findings if not missing.is_reported(one.spec)]
     counts = Counter(filter(None, map(_missing_program, findings)))
     shared_problems = Counter(filter(None, map(_shared_problem, findings)))
@@ -85,13 +85,13 @@ def start_lines(findings: Sequence[Finding], missing: MissingPrograms) -> Iterat
 
 
 def _shared_problem(finding: Finding) -> tuple[str, str] | None:
-    """Return what is wrong with the file that a handler starts, and where that one stands."""
+    """Return the problem of the file that a handler starts and the handler's source, or None."""
     problem = next(filter(finding.message.endswith, _SHARED_PROBLEMS), "")
     return (problem, finding.spec.where) if problem else None
 
 
 def _line_of_many(finding: Finding, count: int) -> str:
-    """Return the line for `count` handlers of one place; `finding` is the first."""
+    """Return the line for `count` handlers of one source; `finding` is the first."""
     return (
         f"{count} hooks ({finding.spec.where}) would fail: {finding.message}, and so on "
         "(agent-tui doctor names each)"

@@ -1,4 +1,4 @@
-"""Programs of hooks that are not there: each is reported once in a session."""
+"""Missing programs of hooks: each is reported once in a session."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHELL_WORDS: Final = frozenset(
 
 
 class MissingPrograms:
-    """What one session has reported."""
+    """The missing programs that one session has reported."""
 
     def __init__(self) -> None:
         """Nothing was reported yet."""
@@ -37,7 +37,7 @@ class MissingPrograms:
         return spec.key in self._reported_files
 
     def add_file(self, spec: HandlerSpec) -> None:
-        """Note that this was reported."""
+        """Note that the file of a handler was reported."""
         self._reported_files.add(spec.key)
 
     def line(self, program: str, count: int, single: str) -> str:
@@ -48,7 +48,8 @@ class MissingPrograms:
         return f"{program} is missing: {count} hooks" if count > 1 else single
 
     def report_once(self, result: HandlerResult, specs: Iterable[HandlerSpec]) -> HandlerResult:
-        """Return a result of one of `specs` with what users read of a program that is missing."""
+        """Return a result of one of `specs` with a notice that reports a missing program only
+        once."""
         if not result.is_not_found and result.exit_code not in CANNOT_RUN:
             self._reported_files.discard(result.spec.key)
             return result
@@ -65,7 +66,7 @@ class MissingPrograms:
 
 
 def leading_program(spec: HandlerSpec) -> str:
-    """Return the program that a handler starts, as written; empty where only a shell knows it."""
+    """Return the program that a handler starts, as written; empty if only a shell can tell."""
     handler = spec.handler
     if not isinstance(handler, CommandHandler):
         return ""
@@ -74,7 +75,7 @@ def leading_program(spec: HandlerSpec) -> str:
 
 
 def leading_words(command: str) -> tuple[str, ...]:
-    """Return the words of the first simple command, or nothing where only a shell knows them."""
+    """Return the words of the first simple command, or nothing if only a shell can tell."""
     for line in command.splitlines():
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -92,7 +93,7 @@ def leading_words(command: str) -> tuple[str, ...]:
 
 
 def _names_own_file(result: HandlerResult) -> bool:
-    """Whether a handler failed because the file that it starts is not there or not executable."""
+    """Whether a handler failed because the file that it starts is missing or not executable."""
     program = leading_program(result.spec)
     if "/" not in program or result.is_not_found:
         return "/" in program

@@ -1,4 +1,4 @@
-"""What the runner needs from above: the session it serves, ports to models, servers, time."""
+"""What the runner needs from its caller: the session, and ports to models, servers and time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Resolve = Callable[[str], Sequence[str]]
 
 
 class AskSmallModel(Protocol):
-    """One question to the small model, straight: no hooks, no tools, no history."""
+    """Asks the small model one question, without hooks, tools or history."""
 
     async def __call__(self, prompt: str, *, system: str, model: str | None) -> str:
         """Return the text of the answer; raise for any failure."""
@@ -25,7 +25,7 @@ class AskSmallModel(Protocol):
 
 
 class RunHookAgent(Protocol):
-    """A sub-agent with read tools that ends by `StructuredOutput` and may start no agent."""
+    """Runs a sub-agent with read tools that ends by `StructuredOutput` and may start no agent."""
 
     async def __call__(
         self, prompt: str, *, system: str, model: str | None, max_turns: int
@@ -35,7 +35,7 @@ class RunHookAgent(Protocol):
 
 
 class CallMcpTool(Protocol):
-    """A tool of a connected MCP server."""
+    """Calls a tool of a connected MCP server."""
 
     async def __call__(self, server: str, tool: str, tool_input: Mapping[str, object]) -> str:
         """Return its text; raise for any failure, a server that is not connected included."""
@@ -49,26 +49,27 @@ def system_resolve(host: str) -> Sequence[str]:
 
 
 class HookOrigin(Struct, frozen=True):
-    """What decides about the confinement of a hook."""
+    """The facts that determine the confinement of a hook."""
 
     source: str
     """A `HookSource`."""
     readable: tuple[Path, ...] = ()
-    """Where its own files are."""
+    """Directories of the hook's own files."""
     writable: tuple[Path, ...] = ()
-    """Files and directories that it is given to write."""
+    """Files and directories that it may write."""
 
 
 ConfineHook = Callable[[HookOrigin], Confine]
 
 
 def unconfined_hook(_origin: HookOrigin) -> Confine:
-    """Confine nothing: the programs of a user are theirs."""
+    """Return a function that leaves the program unconfined."""
     return lambda program: program
 
 
 class HookPorts(Struct, frozen=True):
-    """Ways out of this package. A port that is None makes handlers that need it fail visibly."""
+    """The package's access to the outside. Handlers that need a port that is None report a
+    failure."""
 
     env: Mapping[str, str] = field(default_factory=dict)
     """The environment that programs inherit."""
@@ -79,9 +80,9 @@ class HookPorts(Struct, frozen=True):
     clock: Callable[[], float] = time.monotonic
     """Seconds, from any origin."""
     grace_s: float = 2.0
-    """What a program has between TERM and KILL."""
+    """Seconds between SIGTERM and SIGKILL."""
     confine: ConfineHook = unconfined_hook
-    """What holds the program of a hook."""
+    """Returns the function that confines the program of a hook."""
 
 
 class HookSession(Struct):
@@ -90,7 +91,7 @@ class HookSession(Struct):
     session_id: str
     transcript_path: Path
     project_dir: Path
-    """The root of the project whose settings apply; never moves."""
+    """The root of the project whose settings apply; never changes."""
     home: Path
     state_dir: Path
     """Private to the session: environment files and texts that were too long. Made when needed."""
@@ -104,7 +105,7 @@ class HookSession(Struct):
 
 
 class Payload(Protocol):
-    """What fired: any of `hooks.events`, or a payload that was given as JSON."""
+    """The payload of a fired event: one of `hooks.events`, or given as JSON."""
 
     @property
     def event_name(self) -> str:

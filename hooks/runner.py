@@ -1,4 +1,4 @@
-"""The front door of the package: fire an event, get back the merged outcome of its hooks.
+"""Entry point of the package: fire an event, get back the merged outcome of its hooks.
 
 Next to read: `hooks/events/capabilities.py` for what each event honors, `hooks/answers/outcome.py`
 for the merge.
@@ -51,7 +51,7 @@ SESSION_END_MAX_S: Final = 60.0
 
 
 class HandlerStats(Struct, frozen=True):
-    """What a handler did so far in this session."""
+    """Statistics of a handler in this session."""
 
     fire_count: int = 0
     last_outcome: str | None = None
@@ -89,11 +89,11 @@ class HookRunner:
         return self._env_files
 
     def has(self, event: str) -> bool:
-        """Whether any handler is configured for an event; costs nothing."""
+        """Whether any handler is configured for an event; one dictionary lookup."""
         return event in self._config.handlers
 
     def replace_config(self, config: HookConfig) -> None:
-        """Use another configuration from the next event on; what runs is not touched."""
+        """Use another configuration from the next event on; running handlers are not affected."""
         self._config = config
         for listener in tuple(self.on_config):
             listener()
@@ -131,7 +131,8 @@ class HookRunner:
         return self.background.take()
 
     async def aclose(self, *, wait_s: float = 0.0) -> None:
-        """Give background handlers `wait_s` seconds, end the rest, and wait until they are gone."""
+        """Wait `wait_s` seconds for background handlers, then cancel the rest and wait for their
+        end."""
         await self.background.close(wait_s)
 
     async def run(
@@ -143,7 +144,7 @@ class HookRunner:
     ) -> EventOutcome:
         """Fire an event and return the outcome of its handlers.
 
-        Never raises for what a handler does. All handlers that match start together; the outcome is
+        Failures of handlers are not raised. All handlers that match start together; the outcome is
         merged in configuration order. When `abort` fires they are ended, and their results are
         `cancelled`. `on_start` receives the handlers that are about to start, if there are any.
         """
@@ -197,7 +198,7 @@ class HookRunner:
         return EventOutcome(event)
 
     def _full_payload(self, payload: Payload) -> dict[str, object]:
-        """Add the common fields to an event's own, which win."""
+        """Add the common fields to the event's own, which take precedence."""
         session = self._session
         common: dict[str, object] = {
             "session_id": session.session_id,
@@ -249,7 +250,7 @@ class HookRunner:
     def _timeout_s(self, spec: HandlerSpec) -> float:
         if spec.event != "SessionEnd":
             return spec.timeout_s or default_timeout_s(spec.event, spec.handler.type)
-        # One budget for all: leaving must not take longer than somebody asked for.
+        # One budget for all handlers: the exit must not take longer than configured.
         own_s = [
             other.timeout_s
             for other in self._config.handlers.get("SessionEnd", ())
@@ -264,7 +265,8 @@ class HookRunner:
     async def _run_handlers(
         self, handlers: list[_HandlerTask], abort: Abort | None
     ) -> list[HandlerResult]:
-        """Start all, wait for those that count, return results in configuration order."""
+        """Start all, wait for those not in the background, return results in configuration
+        order."""
         if abort is not None and abort.aborted:
             return [_interruption(handler.spec) for handler in handlers]
         change = asyncio.Event()
@@ -284,7 +286,7 @@ class HookRunner:
         return results
 
     async def _run_guarded(self, call: HookCall) -> HandlerResult:
-        """Run one handler; whatever it does becomes a result."""
+        """Run one handler; failures and timeouts become results."""
         start_s = self._ports.clock()
         run = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
         try:
@@ -332,7 +334,7 @@ class HookRunner:
 
 
 class _HandlerTask:
-    """One handler under way: waited for, or left to the background."""
+    """One running handler, waited for or in the background."""
 
     def __init__(self, spec: HandlerSpec, call: HookCall) -> None:
         self.spec = spec
@@ -360,7 +362,7 @@ class _HandlerTask:
         self.task = asyncio.create_task(run(call), name=f"hook {self.spec.event}")
 
     def result(self) -> HandlerResult:
-        """Return its result as far as the event is concerned."""
+        """Return its result for the event; `async` for a background handler."""
         if self.is_detached:
             return HandlerResult(self.spec, HandlerOutcome.ASYNC)
         if self.task.cancelled():
@@ -371,7 +373,7 @@ class _HandlerTask:
 async def _wait(
     handlers: Sequence[_HandlerTask], change: asyncio.Event, abort: Abort | None
 ) -> None:
-    """Return when no result is needed any more, or at an interrupt."""
+    """Return when all needed results are there, or on an interrupt."""
     signals: list[asyncio.Future[Any]] = [asyncio.ensure_future(change.wait())]
     if abort is not None:
         signals.append(asyncio.ensure_future(abort.wait()))
@@ -390,7 +392,7 @@ async def _wait(
 
 
 async def _end(tasks: list[asyncio.Task[HandlerResult]]) -> None:
-    """Cancel tasks and wait until their programs are gone."""
+    """Cancel tasks and wait until their programs have ended."""
     for task in tasks:
         task.cancel()
     if tasks:

@@ -1,7 +1,8 @@
 """What a hook answered, in one vocabulary: every spelling of the contract read into one value.
 
-`read_answer` takes a parsed JSON object and the event's row of effects. What has the wrong shape
-makes the whole answer unusable (`AnswerError`); what the event does not honor becomes a note.
+`read_answer` takes a parsed JSON object and the event's row of effects. A field of the wrong type
+makes the whole answer unusable (`AnswerError`); a field that the event does not honor becomes a
+note.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class AnswerError(ValueError):
 
 
 class Answer(Struct, frozen=True):
-    """One handler's answer. None and empty mean that it has none."""
+    """One handler's answer; None or empty for absent fields."""
 
     verdict: Verdict | None = None
     reason: str | None = None
@@ -76,9 +77,9 @@ class Answer(Struct, frozen=True):
     reload_skills: bool = False
     suppress_original_prompt: bool = False
     notes: tuple[str, ...] = ()
-    """What was in the answer and is not obeyed, for users."""
+    """Parts of the answer that are ignored, for users."""
     unknown_fields: tuple[str, ...] = ()
-    """Names that no answer has, in order."""
+    """Unknown field names, in order."""
 
 
 def read_answer(
@@ -91,11 +92,11 @@ def read_answer(
     """Read an answer. Raises AnswerError with what was found and what is expected.
 
     Args:
-        payload: What the handler received, to distinguish what a filter added to it from what it
-            only passed through. None: all of it was passed through.
+        payload: The handler's input, to tell fields that a filter added from those that it passed
+            through. None: all were passed through.
     """
     if raw.get("hook_event_name") == event and "session_id" in raw:
-        # Its own input, passed through as filters do: no answer, and nothing to report either.
+        # The handler echoed its input, as filters do: neither an answer nor an error.
         raw = _find_added(raw, payload)
         if not raw:
             return Answer()
@@ -107,7 +108,7 @@ def read_answer(
 def _find_added(
     raw: Mapping[str, object], payload: Mapping[str, object] | None
 ) -> Mapping[str, object]:
-    """Return the parts of an answer in an echoed payload that were not in it before."""
+    """Return the fields of an answer that a filter added to an echoed payload."""
     if payload is None:
         return {}
     return {

@@ -1,4 +1,4 @@
-"""An answer that is not read: JSON with other words around it on standard output."""
+"""Detects an answer that was not read because other text surrounds its JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANSWER_KEYS: Final = frozenset(
     continue decision hookSpecificOutput permissionDecision stopReason systemMessage updatedInput
     """.split()
 )
-"""Names that hardly anything but an answer has."""
+"""Field names that seldom occur outside of answers."""
 
 
 def has_answer_inside(text: str) -> bool:

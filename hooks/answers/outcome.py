@@ -29,7 +29,7 @@ T = TypeVar("T")
 EventDecision = Literal["allow", "deny", "ask", "defer", "block", "none"]
 
 PRECEDENCE: Final[tuple[EventDecision, ...]] = ("deny", "block", "defer", "ask", "allow")
-"""Strictest first; the first that any handler gave is the event's."""
+"""Strictest first: the first of these that any handler gave decides the event."""
 
 
 class OutcomeKind(StrEnum):
@@ -42,7 +42,7 @@ class OutcomeKind(StrEnum):
     SKIPPED = "skipped"
     """Nothing matched."""
     ASYNC = "async"
-    """Something was started, nothing was waited for."""
+    """Only background handlers were started."""
 
 
 class EventOutcome(Struct, frozen=True):
@@ -52,7 +52,7 @@ class EventOutcome(Struct, frozen=True):
     outcome: OutcomeKind = OutcomeKind.SKIPPED
     decision: EventDecision = "none"
     proceeds: bool | None = True
-    """Whether what was announced happens; None where a user decides."""
+    """Whether the announced action proceeds; None where the user decides."""
     continue_: bool = True
     """False ends the turn, whatever the decision."""
     stop_reason: str | None = None
@@ -70,7 +70,7 @@ class EventOutcome(Struct, frozen=True):
     retry: bool = False
     additional_context: str | None = None
     overflow_file: Path | None = None
-    """Where the first text that was too long is in full."""
+    """File with the whole of the first text that was too long."""
     system_messages: tuple[str, ...] = ()
     """For the user."""
     notices: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ class EventOutcome(Struct, frozen=True):
 
     @property
     def is_blocked(self) -> bool:
-        """Whether a hook vetoed what was announced."""
+        """Whether a hook vetoed the announced action."""
         return self.decision in ("deny", "block") or not self.continue_
 
     @property
@@ -164,8 +164,8 @@ def result_json(result: HandlerResult) -> dict[str, object]:
 def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
     """Merge the results of one event's handlers, given in configuration order.
 
-    Any veto is a veto; contexts and reasons all count; of several rewrites the last configured
-    one counts and the others are reported. Nothing here depends on who finished first.
+    One veto suffices; contexts and reasons are joined; of several rewrites the last configured one
+    applies and the others are reported. The result does not depend on the order of completion.
     """
     rules = EFFECTS[event]
     answers = [result.answer for result in results]
@@ -208,7 +208,7 @@ def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
 
 
 def _with_texts(outcome: EventOutcome, answers: Sequence[Answer]) -> EventOutcome:
-    """Add the texts of which all count."""
+    """Add the texts that are collected from all answers."""
     return replace(
         outcome,
         stop_reason=_join_texts([a.stop_reason for a in answers if not a.proceed]),
@@ -221,7 +221,7 @@ def _with_texts(outcome: EventOutcome, answers: Sequence[Answer]) -> EventOutcom
 
 
 def _with_last_values(outcome: EventOutcome, answers: Sequence[Answer]) -> EventOutcome:
-    """Add the values of which the last configured one applies."""
+    """Add the values for which the last configured answer applies."""
     return replace(
         outcome,
         updated_tool_output=_last([answer.updated_tool_output for answer in answers]),
@@ -234,7 +234,7 @@ def _with_last_values(outcome: EventOutcome, answers: Sequence[Answer]) -> Event
 
 
 def _with_flags(outcome: EventOutcome, answers: Sequence[Answer]) -> EventOutcome:
-    """Add the flags that one handler is enough for."""
+    """Add the flags that a single answer can set."""
     return replace(
         outcome,
         continue_=all(answer.proceed for answer in answers),
@@ -254,7 +254,7 @@ def _permission_updates(
 
 
 def notices_of(result: HandlerResult) -> list[str]:
-    """Return the lines users read about one handler's run: its failure, what was not obeyed."""
+    """Return the lines for users about one handler's run: its failure, and what was ignored."""
     name = handler_name(result.spec)
     lines = [f"{name}: {note}" for note in result.answer.notes]
     lines += [

@@ -1,4 +1,4 @@
-"""What limits an outcome beyond its event's row: the payload, and stops prevented in a row."""
+"""Limits of an outcome beyond its event's row: by payload, and on consecutive continuations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_CAP: Final = 8
 
 
 def limit_outcome(payload: Mapping[str, object], outcome: EventOutcome) -> EventOutcome:
-    """Return the outcome without what this very payload does not honor."""
+    """Return the outcome without effects that this payload does not honor."""
     source = payload.get("source")
     if outcome.event == "ConfigChange" and source == "policy_settings" and outcome.is_blocked:
         return replace(
@@ -35,10 +35,10 @@ def limit_outcome(payload: Mapping[str, object], outcome: EventOutcome) -> Event
 
 
 class StopCap:
-    """Counts continuations in a row, per agent; a new prompt or a real stop starts over."""
+    """Counts continuations in a row, per agent; a new prompt or an actual stop resets the count."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        """`env` may set another cap; 0 means none."""
+        """`env` may set another cap; 0 means no cap."""
         try:
             self._cap = int(env.get(CAP_VARIABLE, DEFAULT_CAP))
         except ValueError:
@@ -50,7 +50,7 @@ class StopCap:
         return self._counts.get(payload.get("agent_id"), 0) > 0
 
     def reset(self, agent_id: object = None) -> None:
-        """Forget the count of one agent; a new prompt does that."""
+        """Reset the count of one agent."""
         self._counts.pop(agent_id, None)
 
     def count(self, payload: Mapping[str, object], outcome: EventOutcome) -> EventOutcome:

@@ -58,7 +58,8 @@ class Overflow:
             with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as stream:
                 stream.write(text)
         except OSError:
-            # A full or read-only disk costs the rest of the text, not the hook.
+            # On a full or read-only disk only the rest of the text is lost; the answer still
+            # applies.
             return None
         return path
 

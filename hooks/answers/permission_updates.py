@@ -15,7 +15,7 @@ DESTINATIONS: Final = frozenset({"session", "localSettings", "projectSettings", 
 
 
 def suggestions_json(grants: Sequence[Grant]) -> list[dict[str, object]]:
-    """Return what the dialog would offer to remember, as hooks read it."""
+    """Return the grants that the dialog would offer, in the format of hooks."""
     return [
         {
             "type": "addRules",
@@ -29,10 +29,10 @@ def suggestions_json(grants: Sequence[Grant]) -> list[dict[str, object]]:
 
 
 def grant_of(updates: Sequence[Mapping[str, object]]) -> tuple[GrantChoice | None, tuple[str, ...]]:
-    """Return the rules that updates want remembered, and a line for each update that is not done.
+    """Return the rules that updates ask to store, and a line for each update that is not applied.
 
-    A decision remembers rules of one behavior in one place: the first such update and those that
-    agree with it. Modes and directories are the user's to change, not a hook's.
+    A decision stores rules of one behavior in one place: those of the first such update and of
+    others that agree with it. Hooks cannot change modes or directories.
     """
     chosen: GrantChoice | None = None
     problems: list[str] = []

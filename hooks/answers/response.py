@@ -1,4 +1,4 @@
-"""From what a handler printed or returned to its result: exit codes and JSON in one place."""
+"""Turns a handler's output or return value into its result: exit codes and JSON."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from permissions.base.text.strict_json import load_json
 
 ANSI: Final = compile_late(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 MISSING_SCRIPT: Final = "can't open file"
-"""Python's words for a script that is not there; its exit status is 2, which blocks."""
+"""Python's message for a missing script; the exit status is 2, which blocks."""
 NO_MESSAGE: Final = compile_late(r"Traceback \(most recent call last\)|(?:node:|file:|/)\S*:\d+$")
-"""The first line of an error of Python and Node.js: a place."""
+"""The first line of an error of Python or Node.js, which is only a location."""
 NAMED_ERROR: Final = compile_late(r"(?:[A-Za-z_][\w.]*)?(?:Error|Exception|Interrupt|Exit)\b")
 SHOWN_LIMIT_CHARS: Final = 10_000
-"""How much of a stream a result contains for users."""
+"""How much of a stream a result keeps for users."""
 
 
 class HandlerOutcome(StrEnum):
@@ -37,18 +37,18 @@ class HandlerOutcome(StrEnum):
     NON_BLOCKING_ERROR = "non_blocking_error"
     CANCELLED = "cancelled"
     ASYNC = "async"
-    """Started, and its end is not waited for."""
+    """Started in the background."""
 
 
 class ReasonSource(StrEnum):
-    """Where the text of a reason was found."""
+    """Where the text of a reason comes from."""
 
     JSON = "json"
     STDERR = "stderr"
     FAILURE = "failure"
     """The handler failed, and its configuration makes failures block."""
     GENERATED = "generated"
-    """The handler gave none; the text only names it."""
+    """The handler gave no reason; the text only names the handler."""
 
 
 class HandlerResult(Struct, frozen=True):
@@ -65,22 +65,22 @@ class HandlerResult(Struct, frozen=True):
     stdout: str = ""
     stderr: str = ""
     is_not_found: bool = False
-    """Whether the program that was to be started is not on the PATH."""
+    """Whether the program to start was not found."""
     notice: str | None = None
-    """What users read in place of the error's line: nothing where it is empty."""
+    """Replaces the line about the error for users; empty suppresses it."""
 
     def to_failure(self, outcome: HandlerOutcome, error: str) -> HandlerResult:
-        """Return this run as a failure that nothing of its answer survives."""
+        """Return this run as a failure without its answer, except for the notes."""
         return replace(self, outcome=outcome, error=error, answer=Answer(notes=self.answer.notes))
 
 
 def handler_name(spec: HandlerSpec) -> str:
-    """Return what names a handler to users: event, command, place."""
+    """Return a handler's name for users: event, command, source and file."""
     return f"{spec.event} hook {first_line(spec.label)[:120]!r} ({spec.where})"
 
 
 def short_name(spec: HandlerSpec) -> str:
-    """Return what names a handler where its event is known: command, source."""
+    """Return a handler's name where its event is known: command and source."""
     return f"hook {first_line(spec.label)[:80]!r} ({spec.source.value})"
 
 
@@ -92,7 +92,7 @@ def error_line(result: HandlerResult) -> str:
 
 
 class Printed(Struct, frozen=True):
-    """What a program printed and how it ended by itself."""
+    """The output and exit status of a program that ended by itself."""
 
     exit_code: int
     stdout: bytes
@@ -101,11 +101,11 @@ class Printed(Struct, frozen=True):
     payload: Mapping[str, object] | None = None
     """The payload it was given."""
     suspicion: str = ""
-    """What is known to be wrong with the command; reported when it fails."""
+    """A known problem of the command; reported when it fails."""
 
 
 class NotAnAnswer(ValueError):
-    """Output that has to be JSON is not, or not one document."""
+    """Output that starts as JSON is not one valid document."""
 
 
 def judge_printed(spec: HandlerSpec, output: Printed) -> HandlerResult:
@@ -150,7 +150,7 @@ def _judge_plain(run: HandlerResult, rules: Effects, stdout: str) -> HandlerResu
     spec = run.spec
     plain = _plain(spec.event, rules, stdout)
     if plain.notes and spec.blocks_on_failure and rules.plain_stdout is PlainStdout.IGNORED:
-        # An answer that is not read is a failure where none may pass.
+        # With `onFailure: "block"`, an answer that was not read is a failure.
         return run.to_failure(HandlerOutcome.NON_BLOCKING_ERROR, plain.notes[0])
     return settle(replace(run, answer=plain), rules)
 
@@ -161,7 +161,7 @@ def judge_json(
     *,
     payload: Mapping[str, object] | None = None,
 ) -> HandlerResult:
-    """Judge an answer that is a value: from a server or a callable asked with a payload."""
+    """Judge an answer that is given as a value, by a server or a callable."""
     rules = EFFECTS[spec.event]
     run = HandlerResult(spec, HandlerOutcome.SUCCESS)
     if raw is None:
@@ -174,7 +174,7 @@ def judge_json(
 
 
 def settle(run: HandlerResult, rules: Effects) -> HandlerResult:
-    """Give a readable answer its outcome, and a blocking one its reason."""
+    """Set the outcome of a readable answer, and the reason of a blocking one."""
     answer = run.answer
     blocks = answer.verdict in ("deny", "block") or not answer.proceed
     if answer.verdict in ("deny", "block"):
@@ -195,7 +195,7 @@ def block_on_failure(run: HandlerResult) -> HandlerResult:
     verdict = _exit_two_verdict(rules)
     if verdict is None:
         return run
-    # By the name that decisions go by, so that none names it again.
+    # Names the handler as decisions do, so that it is not named twice.
     reason = f"{short_name(run.spec)} failed: {run.error}"
     return replace(
         run,
@@ -206,10 +206,10 @@ def block_on_failure(run: HandlerResult) -> HandlerResult:
 
 
 def parse_stdout(stdout: str, *, truncated_bytes: int = 0) -> Mapping[str, object] | None:
-    """Return the JSON object that standard output is, or None for plain text.
+    """Parse standard output as a JSON object; return None for plain text.
 
     Raises:
-        NotAnAnswer: it starts out as JSON and is not one whole document.
+        NotAnAnswer: it starts as JSON but is not one complete document.
     """
     text = stdout.strip().removeprefix("\ufeff").strip()
     if not text.startswith("{"):
@@ -225,12 +225,12 @@ def parse_stdout(stdout: str, *, truncated_bytes: int = 0) -> Mapping[str, objec
 
 
 def decode(raw: bytes) -> str:
-    """Return text whatever the bytes are."""
+    """Decode UTF-8 with replacement characters for invalid bytes."""
     return raw.decode("utf-8", errors="replace")
 
 
 def first_line(text: str) -> str:
-    """Return the first line that is not blank, without escape sequences, bounded."""
+    """Return the first line that is not blank, without escape sequences, at most 300 characters."""
     for line in text.splitlines():
         visible = ANSI.sub("", line).strip()
         if visible:
@@ -239,7 +239,7 @@ def first_line(text: str) -> str:
 
 
 def informative_line(stderr: str) -> str:
-    """Return the first line, and after one that is only a place, the line with the error."""
+    """Return the first line; if it is only a location, with the line that names the error."""
     first = first_line(stderr)
     if not NO_MESSAGE.match(first):
         return first
@@ -280,7 +280,8 @@ def _unheeded_text(run: HandlerResult, rules: Effects, stderr: str) -> str:
 
 
 def _report_unheeded(run: HandlerResult, answer: Answer | None, error: str) -> HandlerResult:
-    """Report a block that the event does not know; what else was answered counts, bar an allow."""
+    """Report a block that the event does not support; the rest of the answer applies, but no
+    allow."""
     answer = answer or Answer()
     if answer.verdict == "allow":
         answer = replace(answer, verdict=None, updated_input=None, permission_updates=())
@@ -377,7 +378,7 @@ def _likely_cause(code: int, stderr: str) -> str:
 
 
 def _without_reason(spec: HandlerSpec, message: str | None) -> str:
-    """Return a reason for a veto that has none; what it showed to the user is one as well."""
+    """Return a reason for a veto without one: its message to the user, or a generic text."""
     who = f"Blocked by hook {first_line(spec.label)[:80]!r} ({spec.source.value})"
     if message and message.strip():
         return f"{who}: {message.strip()}"

@@ -1,4 +1,4 @@
-"""Would this fire? A line such as `Bash(rm -rf out)` or `SessionStart resume` as a payload."""
+"""Parses a line such as `Bash(rm -rf out)` or `SessionStart resume` as a payload, for dry runs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def payload_of(text: str, *, event: str = DEFAULT_EVENT) -> JsonPayload:
     """Read `[EVENT] [Tool(value) | matched value]` as the payload that hooks would receive.
 
     Args:
-        text: as typed; a first word that is an event's name is one.
-        event: what is meant where no event is named.
+        text: as typed; the first word may be an event's name.
+        event: the event if the text names none.
 
     Raises:
-        PayloadError: nothing names what the event is about.
+        PayloadError: a tool event is named without a call.
     """
     first, _, rest = text.strip().partition(" ")
     if first in EFFECTS:

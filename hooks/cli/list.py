@@ -1,4 +1,4 @@
-"""The engine of `agent-tui hooks list` and of `/hooks`: what is configured and how it does."""
+"""The engine of `agent-tui hooks list` and of `/hooks`: the configured hooks and their health."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hooks.runner import HandlerStats
 async def list_hooks(
     options: HookOptions, world: HookWorld, *, as_json: bool, stdout: TextIO, stderr: TextIO
 ) -> int:
-    """Print what is configured. Returns 0, or 2 when a named file cannot be used."""
+    """Print the configured hooks. Returns 0, or 2 when a named file cannot be used."""
     try:
         config = load_config(options, world)
     except SourceError as error:

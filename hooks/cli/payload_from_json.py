@@ -22,11 +22,11 @@ _NAMES: Final = {str: "text", bool: "true or false", int: "a number", dict: "an 
 
 
 class PayloadError(ValueError):
-    """A payload that no hook should run with; the text names the field and what is expected."""
+    """A payload is invalid; the message names the field and what is expected."""
 
 
 class JsonPayload(Struct, frozen=True):
-    """A payload as it was given, fields beyond our knowledge included."""
+    """A payload as it was given, including unknown fields."""
 
     event_name: str
     fields: Mapping[str, object]
@@ -37,7 +37,7 @@ class JsonPayload(Struct, frozen=True):
 
 
 def payload_from_json(event: str, raw: object) -> JsonPayload:
-    """Check a payload given as JSON and fill in what is obvious. Raises PayloadError."""
+    """Check a payload given as JSON and fill in default fields. Raises PayloadError."""
     if event not in EVENTS:
         raise PayloadError(f"unknown event {event!r}{closest_event(event)}")
     if not isinstance(raw, Mapping):

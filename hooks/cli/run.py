@@ -45,14 +45,14 @@ class HookOptions(Struct, frozen=True):
 
 
 class HookWorld(Struct, frozen=True):
-    """Where a command runs; everything it uses of the machine."""
+    """The surroundings of a command: directories, ports and settings."""
 
     cwd: Path
     home: Path
     agent_home: Path
     ports: HookPorts
     discover: Callable[[bool], Sequence[HookLayer]]
-    """Find the settings of this project and user; the argument is `--trust`."""
+    """Finds the settings of this project and user; the argument is `--trust`."""
     pid: int | None = None
     project_dir: Path | None = None
     """The project's root; None: `cwd`."""
@@ -92,9 +92,9 @@ async def run_hooks(
     stdout: TextIO,
     stderr: TextIO,
 ) -> int:
-    """Fire what standard input describes; print one JSON line per step as it is done.
+    """Fire the events on standard input; print one JSON line after each step.
 
-    Cancelled, it ends every hook it started, without waiting for those in the background.
+    On cancellation all hooks are ended, without waiting for those in the background.
 
     Returns:
         0 whatever the hooks answer, 2 for an unusable payload, event or file.
@@ -121,7 +121,7 @@ async def run_hooks(
             outcome = _with_background(outcome, runner.take_background())
             line = replace(outcome, config_warnings=warnings).to_json()
             text = json.dumps(line, ensure_ascii=False, default=str)
-            # Payloads may contain halves of characters, which no stream accepts.
+            # Payloads may contain lone surrogates, which cannot be encoded.
             text = text.encode("utf-8", "replace").decode("utf-8")
             print(text, file=stdout, flush=True)
     except asyncio.CancelledError:
@@ -162,7 +162,7 @@ def _session(world: HookWorld) -> HookSession:
 
 
 def _forget_old(directory: Path, *, now_s: float) -> None:
-    """Remove what runs of other days left: variables and texts that were too long."""
+    """Remove what runs older than `MAX_AGE_S` left: variables and texts that were too long."""
     with contextlib.suppress(OSError):
         for entry in directory.iterdir():
             if now_s - entry.stat().st_mtime > MAX_AGE_S:
@@ -204,7 +204,7 @@ def _late(delivery: BackgroundDelivery) -> list[str]:
 
 
 def _printable(text: str) -> str:
-    """Return a text that does not command the terminal it is shown on."""
+    """Replace control characters, which could control the terminal."""
     return "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
 
 
@@ -223,7 +223,7 @@ async def _steps(stdin: TextIO) -> AsyncIterator[Step]:
             continue
         whole = _parse(line) if not pending or not line[0].isspace() else _INCOMPLETE
         if pending and isinstance(whole, dict):
-            # What precedes is not the beginning of anything: a step begins a line.
+            # The pending lines are not the start of a payload: a new step begins here.
             yield Step(None, _Unreadable("".join(pending)))
         elif pending or whole is _INCOMPLETE:
             pending.append(line)
@@ -250,8 +250,8 @@ def _open_brackets(line: str) -> int:
 async def _lines(stdin: TextIO) -> AsyncIterator[str]:
     """Yield lines as they arrive.
 
-    Read in a thread that is not waited for: one that hangs in `readline` must not prevent an
-    interrupted program from ending.
+    Reads in a daemon thread: one that hangs in `readline` must not prevent an interrupted program
+    from ending.
     """
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[str] = asyncio.Queue()
@@ -267,7 +267,7 @@ async def _lines(stdin: TextIO) -> AsyncIterator[str]:
                 line = ""
             try:
                 loop.call_soon_threadsafe(lines.put_nowait, line)
-            except RuntimeError:  # the loop is gone, and with it the reader of the line
+            except RuntimeError:  # the event loop is closed: nobody reads the line
                 return
 
     threading.Thread(target=read, name="hooks run: stdin", daemon=True).start()
@@ -280,7 +280,7 @@ async def _lines(stdin: TextIO) -> AsyncIterator[str]:
 
 def _as_step(value: object) -> Step:
     if isinstance(value, dict) and "payload" in value and "hook_event_name" not in value:
-        # No event has a field of that name; what else a step carries (a number, a note) is its own.
+        # No event has a field of that name; other fields of a step (a number, a note) are ignored.
         event = value.get("event")
         return Step(event if isinstance(event, str) else None, value["payload"])
     if isinstance(value, dict) and set(value) == {"event"} and isinstance(value["event"], str):
@@ -289,7 +289,7 @@ def _as_step(value: object) -> Step:
 
 
 class _Unreadable:
-    """Stands for text that is not JSON; no payload check accepts it."""
+    """A placeholder for text that is not JSON; no payload check accepts it."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,4 +1,4 @@
-"""The `if` of a handler: one permission rule, asked before anything is started."""
+"""The `if` of a handler: one permission rule, checked before anything is started."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def applies(
 ) -> bool:
     """Return whether a handler with this condition has to run for a call.
 
-    Errs towards running: a guard that is skipped because a command was too clever guards nothing.
+    True when in doubt: a command that cannot be analyzed must not bypass a guard.
     """
     try:
         return matches(condition, tool, tool_input, cwd=cwd, project_root=project_root, home=home)

@@ -43,7 +43,7 @@ class HookConfig(Struct, frozen=True):
     allowed_env_vars: frozenset[str] | None = None
     """Outer limit for variables in HTTP headers; None: no limit of its own."""
     closed_to: frozenset[HookSource] = frozenset()
-    """Sources whose handlers a switch turned off, also those that come later."""
+    """Sources whose handlers a switch turned off, including handlers that are added later."""
 
     @property
     def switched_off(self) -> str:
@@ -81,7 +81,7 @@ SWITCH_ORDER: Final = (
     HookSource.PROJECT,
     HookSource.USER,
 )
-"""Whose value of a switch applies, first that has one."""
+"""Precedence of sources for switches, highest first."""
 
 
 def build_config(
@@ -147,7 +147,7 @@ def _by_event(specs: Sequence[HandlerSpec]) -> dict[str, tuple[HandlerSpec, ...]
 
 
 def _closed_to(layers: Sequence[HookLayer], warnings: list[ConfigWarning]) -> frozenset[HookSource]:
-    """Return the sources that switches turn off; managed ones only managed settings can."""
+    """Return the sources that switches turn off; only managed settings turn off managed hooks."""
     everything = frozenset(HookSource)
     policy = [layer for layer in layers if layer.source is HookSource.POLICY]
     if _switch(policy, "disableAllHooks", warnings) is True:

@@ -93,7 +93,7 @@ def lint_handler(spec: HandlerSpec) -> Iterator[str]:
 
 
 def _lint_plugin_directory(spec: HandlerSpec, handler: CommandHandler) -> Iterator[str]:
-    """Yield what a plugin's hook lacks that was copied into settings."""
+    """Yield a warning about a plugin's hook that was copied into settings."""
     if spec.plugin is not None or spec.source is HookSource.PLUGIN:
         return
     match = PLUGIN_DIRECTORY.search(" ".join((handler.command, *(handler.args or ()))))

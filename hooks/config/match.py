@@ -26,13 +26,13 @@ TOOL_ALIASES: Final = {
 
 
 LONGEST_VALUE_CHARS: Final = 128
-"""A longer value is covered by every pattern: no tool has such a name."""
+"""A longer value matches every pattern: no tool has such a name."""
 MAX_STEPS_LOG2: Final = 24
-"""What a search may take on the longest value: some tenths of a second."""
+"""Limit of the steps of a search in the longest value: some tenths of a second."""
 
 
 class MatchEverything(Struct, frozen=True):
-    """No matcher, an empty one, `*`, or a pattern that could take forever, for the `reason`."""
+    """No matcher, an empty one, `*`, or a pattern that could take forever, with a `reason`."""
 
     reason: str = ""
 
@@ -69,7 +69,7 @@ def parse_matcher(text: str | None, *, strict_exact: bool = False) -> Matcher:
         return MatchNames(frozenset(name.strip() for name in names if name.strip()))
     try:
         with warnings.catch_warnings():
-            # What Python may read otherwise one day would be written over the screen.
+            # Warnings about syntax that may change would be written over the screen.
             warnings.simplefilter("ignore")
             return _pattern(text)
     except (re.error, OverflowError, RecursionError) as error:
@@ -80,7 +80,7 @@ def _pattern(text: str) -> MatchPattern | MatchEverything:
     try:
         pattern = re.compile(text)
     except re.error:
-        # As a whole: `[(?<x]` has no group in it.
+        # Only if the pattern does not compile as it is: `[(?<x]` has no group in it.
         pattern = re.compile(JS_NAMED_GROUP.sub("(?P<", text))
     if _steps_log2(text) > MAX_STEPS_LOG2:
         return MatchEverything("a pattern with too many repetitions, which could take forever")
@@ -88,18 +88,18 @@ def _pattern(text: str) -> MatchPattern | MatchEverything:
 
 
 _LITERAL: Final = compile_late(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-"""An escaped character or a set of characters: each reads one."""
+"""An escaped character or a set of characters: each matches one character."""
 _NO_CHOICE: Final = compile_late(r"(?<=\()\?|(?<=[*+?}])[?+]|\.\*\$?\Z")
-"""What opens a group, makes a repetition lazy, or takes whatever is left."""
+"""Adds no choice: `?` after `(`, a lazy or possessive suffix, a final `.*`."""
 _REPEATS: Final = compile_late(r"[*+]|\{\d*,\d*\}")
 _REPEATS_GROUP: Final = compile_late(r"\)[*+{]")
 
 
 def _steps_log2(text: str) -> int:
-    """Return how many steps a search takes at most, as a power of two, as a rough upper limit.
+    """Return a rough upper limit of the steps that a search takes, as a power of two.
 
-    `re` tries one way after the other: each repetition multiplies the ways by the length of the
-    value, each choice by what there is to choose from.
+    `re` backtracks: each repetition multiplies the steps by the length of the value, each choice by
+    the number of its alternatives.
     """
     text = _NO_CHOICE.sub("", _LITERAL.sub("x", text))
     if _REPEATS_GROUP.search(text):
@@ -108,7 +108,7 @@ def _steps_log2(text: str) -> int:
 
 
 def _steps_of_one_log2(text: str) -> int:
-    """The same, of one alternative: the choices of all groups in it multiply."""
+    """The same for one alternative: the choices of all groups in it multiply."""
     places = LONGEST_VALUE_CHARS.bit_length() - 1
     bars = [0]
     choices = text.count("?")
@@ -123,7 +123,7 @@ def _steps_of_one_log2(text: str) -> int:
 
 
 def _alternatives(text: str) -> list[str]:
-    """Return what the bars outside of groups part."""
+    """Split a pattern at the bars outside of groups."""
     results, depth = [""], 0
     for sign in text:
         depth += (sign == "(") - (sign == ")")
@@ -138,7 +138,7 @@ def covers(matcher: Matcher, value: str, *, is_agent: bool = False) -> bool:
     """Return whether the matcher covers a value; tool names are tried under older names too.
 
     Args:
-        is_agent: The value is a kind of agent: `Explore` and `explore` are one.
+        is_agent: The value is an agent type: `Explore` and `explore` are the same.
     """
     if is_agent:
         candidates: tuple[str, ...] = (value, value.lower(), value.capitalize())
@@ -159,5 +159,5 @@ def covers(matcher: Matcher, value: str, *, is_agent: bool = False) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_found(pattern: re.Pattern[str], value: str) -> bool:
-    """Search once for each name: the same few tools come again and again."""
+    """Search, with a cache: the same few tool names recur."""
     return len(value) > LONGEST_VALUE_CHARS or pattern.search(value) is not None

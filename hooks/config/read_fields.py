@@ -1,4 +1,4 @@
-"""Read the fields of one handler object; raise one clear sentence when a needed one is missing."""
+"""Reads the fields of one handler object."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hooks.config.spec import (
 
 
 class FieldError(ValueError):
-    """A handler lacks a field it can't do without, or has one of the wrong kind."""
+    """A handler lacks a required field, or a field has the wrong type."""
 
 
 def read_handler(raw: Mapping[str, object]) -> Handler:

@@ -1,4 +1,4 @@
-"""Which handlers an event reaches, and why the others are not reached; nothing is started here."""
+"""Selects the handlers that run for an event, each with the reason; starts nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def select(
     *,
     finished_once: Collection[tuple[object, ...]] = (),
 ) -> tuple[Selection, ...]:
-    """Judge every handler of an event, in configuration order."""
+    """Return the selection of every handler of an event, in configuration order."""
     value = matcher_value(event, payload)
     strict = EFFECTS[event].strict_exact_matcher
     is_agent = EFFECTS[event].matcher_field == "agent_type"
@@ -61,10 +61,10 @@ def select(
 
 
 def _strictest(first: HandlerSpec, copy: HandlerSpec) -> HandlerSpec:
-    """Return a handler under the strictest terms of it and its copy in another file.
+    """Return a handler with the strictest options of it and its copy in another file.
 
-    One file must not take the teeth out of the other's guard by naming it with `async` or with a
-    timeout that cannot be met.
+    One file must not weaken a guard of another by repeating it with `async` or with a timeout that
+    cannot be met.
     """
     default_s = default_timeout_s(first.event, first.handler.type)
     timeout_s = max(first.timeout_s or default_s, copy.timeout_s or default_s)

@@ -19,13 +19,13 @@ USUAL_FILES: Final = frozenset({("hooks", "hooks.json"), (".claude-plugin", "plu
 
 
 class SourceError(ValueError):
-    """A file that was named cannot be used; the text names it, the place and the reason."""
+    """A file that was named cannot be used; the message gives path, line and reason."""
 
 
 def read_settings_file(path: Path, source: HookSource) -> HookLayer:
     """Read one file as a trusted layer: JSON, or Markdown with front matter. Raises SourceError."""
     try:
-        # Somebody named it, and may mean what a program writes: `--settings <(…)`.
+        # The user named the file, which may be a pipe: `--settings <(…)`.
         pipe_text = text_of_pipe(path)
     except PipeError as error:
         raise SourceError(f"{path}: {error}") from error
@@ -38,7 +38,7 @@ def read_settings_file(path: Path, source: HookSource) -> HookLayer:
 
 
 def read_plugin_file(path: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
-    """Read the plugin that a file belongs to, or the file alone where plugins have another.
+    """Read the plugin that a file belongs to, or only the file if it is not in the usual place.
 
     Raises:
         SourceError: a file of it cannot be read.
@@ -88,7 +88,7 @@ def read_plugin(root: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
 
 
 def plugin_name(root: Path) -> str:
-    """Return the name of a plugin by its manifest; that of its directory where it has none."""
+    """Return the plugin's name from its manifest, or else the name of its directory."""
     root = root.resolve()
     try:
         name = _manifest(root / MANIFEST).get("name")
@@ -123,7 +123,7 @@ def _text_of(path: Path) -> str:
 
 
 def _hooks_json(path: Path, text: str) -> Mapping[str, object]:
-    """Return settings, also where a file has the events without the `hooks` around them."""
+    """Return settings; events without an enclosing `hooks` key are accepted, too."""
     settings = _json(path, text)
     if "hooks" not in settings and any(name in EFFECTS for name in settings):
         return {"hooks": settings}
@@ -155,7 +155,7 @@ def _front_matter(path: Path, text: str) -> Mapping[str, object]:
     try:
         document = yaml.safe_load("\n".join(lines[1:end]))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        # A date that cannot be is a ValueError, and nesting a RecursionError.
+        # An impossible date raises ValueError, deep nesting RecursionError.
         raise SourceError(f"{path}: front matter is not YAML: {error}") from error
     if not isinstance(document, Mapping):
         raise SourceError(f"{path}: front matter is not a list of keys")

@@ -1,4 +1,4 @@
-"""Hooks as data: what a handler is, where it is from, and what makes two of them the same."""
+"""Hooks as data: handlers, their sources, and when two of them are the same."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OF_OTHERS: Final = frozenset(
         HookSource.AGENT,
     }
 )
-"""Written by others, as a rule, though the user chose them."""
+"""Sources whose hooks are usually written by others, although the user chose them."""
 
 
 _SETTINGS = frozenset(
@@ -109,7 +109,7 @@ Handler = (
 
 
 class PluginRoot(Struct, frozen=True):
-    """Where a plugin lives, for the variables its handlers expect."""
+    """The directories of a plugin, for the variables its handlers expect."""
 
     name: str
     root: Path
@@ -135,7 +135,7 @@ class HandlerSpec(Struct, frozen=True):
     status_message: str | None = None
     runs_once: bool = False
     blocks_on_failure: bool = False
-    """`onFailure: "block"`: cannot start, timed out, or an answer that can't be used blocks."""
+    """`onFailure: "block"`: a failed start, a timeout or an unusable answer blocks."""
     file: str | None = None
     plugin: PluginRoot | None = None
     owner: str | None = None
@@ -162,12 +162,12 @@ class HandlerSpec(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Name of this handler that survives a reload of unchanged settings."""
+        """Key of this handler that stays the same when unchanged settings are reloaded."""
         return (self.event, self.matcher, self.identity, self.source, self.file, self.owner)
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What two copies of one handler in settings files have in common."""
+        """A key that is equal for copies of one handler in settings files."""
         scope: object = None if self.source.is_settings else (self.source, self.file, self.owner)
         return (scope, self.condition, *_handler_identity(self.handler))
 
@@ -204,7 +204,7 @@ def handler_label(handler: Handler) -> str:
 
 
 def is_background(handler: Handler) -> bool:
-    """Whether nothing waits for this handler."""
+    """Whether this handler runs in the background."""
     match handler:
         case CommandHandler():
             return handler.is_async or handler.async_rewake

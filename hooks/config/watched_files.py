@@ -53,7 +53,7 @@ class FileWatch:
         self._replace(self._static, frozenset(cwd / path for path in paths))
 
     async def run(self) -> None:
-        """Watch; nothing runs and nothing stays open while the list is empty."""
+        """Watch until cancelled; while the list is empty, no watch is open."""
         while True:
             while not self.paths:
                 self._change_event.clear()

@@ -1,6 +1,6 @@
 """What each event lets a hook do: one row per event, read by matching, parsing and aggregation.
 
-Whatever an answer contains beyond its event's row is reported and never obeyed.
+Whatever an answer contains beyond its event's row is reported and never applied.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ GENERAL_TIMEOUT_S: Final = {
     "agent": 60.0,
 }
 LONGEST_TIMEOUT_S: Final = 30 * 24 * 3600.0
-"""Whatever is asked for: timers know no larger numbers."""
+"""Upper limit of configured timeouts: timers accept no larger numbers."""
 
 
 def default_timeout_s(event: str, handler_type: str) -> float:
@@ -144,7 +144,7 @@ def default_timeout_s(event: str, handler_type: str) -> float:
 
 
 def closest_event(name: str) -> str:
-    """Return which event a name may have been meant for, in parentheses; empty for none."""
+    """Return a hint in parentheses about the event that a name may mean; empty for none."""
     names = {event.lower(): event for event in EFFECTS}
     close = difflib.get_close_matches(re.sub(r"[-_ ]", "", name).lower(), names, n=1)
     return f" (did you mean {names[close[0]]}?)" if close else ""

@@ -70,7 +70,7 @@ class Effects(Struct, frozen=True):
     exit_two: ExitTwo
     feedback_to: Audience
     honors: frozenset[str] = frozenset()
-    """Names in `hookSpecificOutput` that are obeyed."""
+    """Names in `hookSpecificOutput` that are honored."""
     decision_block: bool = False
     """Whether top-level `decision: "block"` applies."""
     plain_stdout: PlainStdout = PlainStdout.IGNORED
@@ -96,13 +96,13 @@ class Effects(Struct, frozen=True):
     """Whether a block answers what was elicited with `decline`."""
     model_refusal: ModelRefusal = ModelRefusal.BLOCKS
     is_beside_turns: bool = False
-    """Whether it fires for no turn: an interrupt does not end its hooks."""
+    """Whether it belongs to no turn, so that an interrupt does not end its hooks."""
     is_frequent: bool = False
     """Whether it fires many times a second: a failure of each is reported once a turn."""
     assumed_fields: Mapping[str, object] = {}
-    """Fields of a payload given as JSON that may be absent, so that matchers see something."""
+    """Defaults for fields that a payload given as JSON may lack, so that matchers have a value."""
     env_file_replaces: tuple[str, ...] | None = None
-    """Events whose exported variables end with it (those of another directory); None: its hooks
-    export none."""
+    """Events whose exported variables it discards (those of another directory); None: its hooks
+    cannot export variables."""
     timeout_s: float | None = None
     """Default for commands, requests and MCP tools where it is not the general one."""

@@ -1,4 +1,4 @@
-"""Handlers whose end is not waited for: owned here, their results stored for the next turn."""
+"""Background handlers: owned here, with their results stored for the next turn."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hooks.config.spec import CommandHandler, HandlerSpec
 
 
 class BackgroundDelivery(Struct, frozen=True):
-    """Results of background handlers since the last call; decisions are void."""
+    """Results of background handlers since the last call; their decisions have no effect."""
 
     additional_context: tuple[str, ...] = ()
     system_messages: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     wake: tuple[str, ...] = ()
-    """Texts of `asyncRewake` hooks that ended with status 2: the model receives them now."""
+    """Texts of `asyncRewake` hooks that ended with status 2: the model receives them at once."""
     results: tuple[HandlerResult, ...] = ()
 
     def __bool__(self) -> bool:
@@ -46,12 +46,12 @@ class BackgroundHandlers:
 
     @property
     def has_wake(self) -> bool:
-        """Whether `take` will return something that the model receives now."""
+        """Whether `take` will return something that the model receives at once."""
         return any(_wake_text(result) for result in self._results)
 
     @property
     def running(self) -> int:
-        """How many are under way."""
+        """The number of running handlers."""
         return len(self._running)
 
     def own(
@@ -60,16 +60,16 @@ class BackgroundHandlers:
         spec: HandlerSpec,
         on_end: Callable[[HandlerResult], None],
     ) -> None:
-        """Take a running handler over; `on_end` receives its result."""
+        """Take over a running handler; `on_end` receives its result."""
         self._running[task] = _Owned(spec, on_end)
         task.add_done_callback(self._on_done)
 
     async def wait(self) -> None:
-        """Return once something ended that `take` has not returned."""
+        """Wait until there is a result that `take` has not returned."""
         await self._arrival.wait()
 
     def take(self) -> BackgroundDelivery:
-        """Return what ended since the last call."""
+        """Return the results since the last call."""
         results, self._results = tuple(self._results), []
         self._arrival.clear()
         answers = [result.answer for result in results]
@@ -82,7 +82,7 @@ class BackgroundHandlers:
         )
 
     async def close(self, wait_s: float = 0.0) -> None:
-        """Give what runs `wait_s` seconds, then cancel it; return when all of it has ended."""
+        """Wait `wait_s` seconds for handlers, then cancel them; return when all have ended."""
         if self._running and wait_s > 0:
             await asyncio.wait(list(self._running), timeout=wait_s)
         for task in self._running:

@@ -13,7 +13,7 @@ _OTHERS: Final = "others"
 
 
 def is_of_others(path: Path) -> bool:
-    """Is it a file to which hooks wrote that are not the user's own?"""
+    """Return whether it is a file for hooks that are not the user's own."""
     return path.parent.name == _OTHERS
 
 
@@ -25,7 +25,8 @@ class EnvFiles:
         self._directory = directory
 
     def prepare(self, event: str, *, of_others: bool = False) -> Path | None:
-        """Return a file of the event, present and (re)started, or None for events without one."""
+        """Create the event's file and remove outdated ones; None for events without one, or on
+        failure."""
         stale_events = EFFECTS[event].env_file_replaces
         if stale_events is None:
             return None
@@ -45,7 +46,7 @@ class EnvFiles:
             path
             for event, effects in EFFECTS.items()
             if effects.env_file_replaces is not None
-            # What the user's own hooks say comes last.
+            # The user's own hooks come last and take precedence.
             for of_others in (True, False)
             if _has_text(path := self._path(event, of_others=of_others))
         )

@@ -1,4 +1,4 @@
-"""The environment of a hook's program: what is inherited, what is added, what placeholders mean."""
+"""The environment of a hook's program: inherited and added variables, and placeholders."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def hook_environment(
     skill_dir: Path | None = None,
     env_file: Path | None,
 ) -> dict[str, str]:
-    """Return the variables a program receives, under our names and those hooks are written for."""
+    """Return the variables a program receives, each under an `AGENT_TUI_` and a `CLAUDE_` name."""
     env = {
         name: value
         for name, value in parent_env.items()
@@ -51,8 +51,8 @@ def hook_environment(
         env[f"AGENT_TUI_{name}"] = value
         env[f"CLAUDE_{name}"] = value
     session_id = str(payload.get("session_id", session.session_id))
-    # Given payloads may have anything in it; what the system refuses would prevent the hook from
-    # starting.
+    # A payload given as JSON may contain any id; characters that the system refuses would prevent
+    # the hook from starting.
     session_id = session_id.encode("utf-8", "replace").decode().replace("\0", "")[:LONGEST_ID_CHARS]
     env["AGENT_TUI_SESSION_ID"] = env["CLAUDE_CODE_SESSION_ID"] = session_id
     env["AGENT_TUI"] = env["CLAUDECODE"] = env["CLAUDE_CODE_CHILD_SESSION"] = "1"
@@ -98,8 +98,8 @@ def fill_placeholders(text: str, env: Mapping[str, str]) -> str:
 def fill_single_quoted(command: str, env: Mapping[str, str]) -> str:
     """Fill placeholders where a shell would not: inside single quotes.
 
-    Everywhere else the shell expands them itself, as the variables they are. A value with a
-    single quote in it would end the quotes, so it is left for the shell.
+    Everywhere else the shell itself expands them as variables. A value with a single quote in it
+    would end the quotes, so it is left for the shell.
     """
 
     def fill(match: re.Match[str]) -> str:
@@ -115,8 +115,8 @@ def fill_single_quoted(command: str, env: Mapping[str, str]) -> str:
 def working_directory(payload: Mapping[str, object], session: HookSession) -> Path:
     """Return where a program runs: the current directory, or another if that was removed.
 
-    Not the session's temporary directory: commands that only read may write there, also in plan
-    mode, and hooks run what they find in their directory (`make lint`).
+    Never the session's temporary directory: read-only commands may write there, even in plan mode,
+    and hooks run what they find in their directory (`make lint`).
     """
     cwd_text = payload.get("cwd")
     cwd = Path(cwd_text) if isinstance(cwd_text, str) and cwd_text else session.cwd

@@ -37,8 +37,7 @@ _MAX_ALIASES: Final = 10
 
 
 def main() -> NoReturn:
-    """Replace this process by git, or print the reason to standard error and exit with status
-    128."""
+    """Replace this process by git, or print the reason to standard error and exit with 128."""
     trees, arguments = json.loads(sys.argv[1]), sys.argv[2:]
     command = _Git(*split_git(arguments)).without_aliases()
     env = dict(os.environ)

@@ -22,8 +22,7 @@ from permissions.base.files.without_links import PASS_FLAGS, open_directory, ope
 def move_planted(
     policy: SandboxPolicy, quarantine: Path, repositories: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Move the files that appeared into the quarantine; return the new place of each. Raises
-    nothing.
+    """Move files that appeared into the quarantine; return each new place. Raises nothing.
 
     Protected links and files that were changed are restored.
 

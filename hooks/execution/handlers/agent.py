@@ -23,7 +23,8 @@ class AgentHandlerMode:
     """Runs a sub-agent."""
 
     async def run(self, call: HookCall) -> HandlerResult:
-        """Return what the sub-agent found; no answer is `cancelled`, and visible."""
+        """Return the sub-agent's verdict; without an answer the result is `cancelled`, with an
+        error."""
         handler = call.spec.handler
         assert isinstance(handler, AgentHandler)
         failure = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)

@@ -9,14 +9,14 @@ from permissions.base.text.failure_text import StatedFailure
 
 
 class CallbackFailure(StatedFailure):
-    """A registered function raised an exception; the text is a part of a sentence about it."""
+    """A registered function raised an exception; the message is a clause of a sentence about it."""
 
 
 class CallbackHandlerMode:
     """Calls functions that were registered through the library."""
 
     async def run(self, call: HookCall) -> HandlerResult:
-        """Return what the callable answered; an exception it raises is the runner's to report."""
+        """Return the callable's answer. Raises StatedFailure if the callable raises."""
         handler = call.spec.handler
         assert isinstance(handler, CallbackHandler)
         try:

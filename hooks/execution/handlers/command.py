@@ -118,7 +118,7 @@ def _origin(call: HookCall) -> HookOrigin:
 
 
 def argv_of(handler: CommandHandler, env: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what is executed for a handler. Raises CannotStart when its shell is not there."""
+    """Return the argument list of a handler. Raises CannotStart if PowerShell is not installed."""
     if handler.args is not None:
         program = fill_placeholders(handler.command, env)
         if program.startswith("~/") and env.get("HOME"):
@@ -148,7 +148,7 @@ def shell_argv(env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _shell_path(env: Mapping[str, str]) -> str | None:
-    """Return where a shell is looked up: the user's hooks also run in untrusted projects."""
+    """Return the search path for shells without the project, which may be untrusted."""
     project = env.get("CLAUDE_PROJECT_DIR")
     path = env.get("PATH")
     return path if project is None else path_outside(path, Path(project))

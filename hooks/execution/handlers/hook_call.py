@@ -1,4 +1,4 @@
-"""What every mode receives, and how `{ok, reason}` answers of models are read."""
+"""The input of every handler mode, and the reading of models' `{ok, reason}` answers."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class ModelAnswerError(ValueError):
 
 
 def fill_arguments(prompt: str, payload_json: bytes) -> str:
-    """Insert the payload at `$ARGUMENTS`, or after it; `\\$` is a plain dollar."""
+    """Insert the payload at `$ARGUMENTS`, or append it; `\\$` is a plain dollar."""
     arguments = payload_json.decode("utf-8")
-    # The payload goes in last, so that nothing in it is taken for part of the prompt's own text.
+    # The payload is inserted last, so that `$` in it is not interpreted.
     own = [part.replace("\\$", "$") for part in ARGUMENTS.split(prompt)]
     return arguments.join(own) if len(own) > 1 else f"{own[0]}\n\n{arguments}"
 
@@ -79,7 +79,7 @@ def parse_model_answer(text: str) -> Mapping[str, object]:
 def judge_ok(
     spec: HandlerSpec, raw: Mapping[str, object], *, continue_on_block: bool
 ) -> HandlerResult:
-    """Turn `{ok, reason, impossible?}` into what it means for the event."""
+    """Convert `{ok, reason, impossible?}` to the result for the event."""
     run = HandlerResult(spec, HandlerOutcome.SUCCESS, stdout=json.dumps(raw, ensure_ascii=False))
     ok = raw.get("ok")
     if not isinstance(ok, bool):

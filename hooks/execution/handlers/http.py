@@ -48,7 +48,7 @@ class HttpHandlerMode:
     """Posts payloads."""
 
     async def run(self, call: HookCall) -> HandlerResult:
-        """Return what the response means; a status never blocks by itself."""
+        """Post the payload and judge the response; a status never blocks by itself."""
         handler = call.spec.handler
         assert isinstance(handler, HttpHandler)
         failure = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
@@ -87,7 +87,7 @@ async def _check_in_thread(url: str, resolve: Resolve) -> Verdict:
             verdict = check_url(url, resolve)
         except Exception as error:  # noqa: BLE001 - somebody waits for an answer
             verdict = Verdict(False, f"cannot be checked: {error}")
-        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it the waiting task
+        with contextlib.suppress(RuntimeError):  # the event loop is closed
             loop.call_soon_threadsafe(deliver, verdict)
 
     threading.Thread(target=check, name="hook url", daemon=True).start()
@@ -97,7 +97,7 @@ async def _check_in_thread(url: str, resolve: Resolve) -> Verdict:
 def header_values(
     handler: HttpHandler, env: Mapping[str, str], outer_limit: frozenset[str] | None
 ) -> dict[str, str]:
-    """Fill variables into headers: allowed ones only, any other becomes empty text."""
+    """Expand variables in headers: allowed ones only; any other becomes empty text."""
     names = frozenset(handler.allowed_env_vars)
     if outer_limit is not None:
         names &= outer_limit
@@ -119,11 +119,11 @@ async def post(
 
     Raises OSError with a text for users.
     """
-    import httpx2  # a tenth of a second that only sessions with HTTP hooks pay
+    import httpx2  # takes a tenth of a second, only in sessions with HTTP hooks
 
     url = httpx2.URL(handler.url)
     own_headers = header_values(handler, call.env, call.allowed_env_vars)
-    # Names in one spelling, so that none is sent twice; the host is that of the checked URL.
+    # Names in lower case, so that none is sent twice; the host is that of the checked URL.
     headers = {
         "content-type": "application/json",
         **{name.lower(): value for name, value in own_headers.items()},

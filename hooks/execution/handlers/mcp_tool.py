@@ -21,7 +21,7 @@ class McpToolHandlerMode:
     """Calls MCP tools."""
 
     async def run(self, call: HookCall) -> HandlerResult:
-        """Return what the tool's text means, read as a command's standard output is."""
+        """Call the tool and judge its text like a command's standard output."""
         handler = call.spec.handler
         assert isinstance(handler, McpToolHandler)
         failure = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
@@ -36,7 +36,7 @@ class McpToolHandlerMode:
 def fill(value: object, payload: Mapping[str, object]) -> object:
     """Insert values of the event where an input has `${tool_input.file_path}`.
 
-    A text that is one reference becomes the value itself, of whatever kind; a reference to nothing
+    A text that is a single reference becomes the value itself, of any type; an unknown reference
     becomes empty text.
     """
     match value:

@@ -29,7 +29,7 @@ class PromptHandlerMode:
     """Asks the small model."""
 
     async def run(self, call: HookCall) -> HandlerResult:
-        """Return what the model's `{ok, reason}` means for the event."""
+        """Ask the model and judge its `{ok, reason}` for the event."""
         handler = call.spec.handler
         assert isinstance(handler, PromptHandler)
         failure = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
