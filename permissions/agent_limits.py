@@ -1,4 +1,4 @@
-"""What the definition of an agent takes away from what its parent may do. It never adds anything.
+"""Limits by which an agent's definition restricts its parent's permissions. They never add any.
 
 Used by `permissions.subagent_gate`.
 """
@@ -35,13 +35,13 @@ _WIDTH = (Mode.PLAN, Mode.DONT_ASK, Mode.DEFAULT, Mode.ACCEPT_EDITS, Mode.AUTO, 
 
 
 class NotesLimit(Struct, frozen=True):
-    """File tools that an agent has for its notes alone."""
+    """Restricts file tools to the directory of an agent's notes."""
 
     directory: Path
     tools: tuple[str, ...]
 
     def allows(self, request: PermissionRequest, cwd: Path) -> bool:
-        """Whether a call stays inside the directory, through links as well."""
+        """Whether a call stays inside the directory, links resolved; true for other tools."""
         if canonical_tool(request.tool) not in self.tools:
             return True
         path = os.path.realpath(cwd / str(request.tool_input.get("file_path", "")))
@@ -49,22 +49,22 @@ class NotesLimit(Struct, frozen=True):
 
 
 class AgentLimits(Struct, frozen=True):
-    """Limits of one agent, beside those of its parent."""
+    """Limits of one agent, in addition to those of its parent."""
 
     agent: str = ""
     """Named in denials."""
     file: str | None = None
-    """Where the definition is."""
+    """Path of the definition."""
     mode: Mode | None = None
     """Applies where it is stricter than the parent's."""
     only: tuple[str, ...] = ()
     """Rules such as `Bash(git *)`: a call of their tools that none matches is denied."""
     directory: Path | None = None
-    """The one working directory, in place of the parent's; None leaves these."""
+    """The only working directory, instead of the parent's; None keeps those."""
     notes: NotesLimit | None = None
-    """What it may write only in one directory; None limits nothing."""
+    """Tools that may write only in one directory; None for no such limit."""
     tools: dict[str, RuleSet] = field(default_factory=dict)
-    """`only`, read, by tool; see `agent_limits`."""
+    """`only`, parsed, by tool; see `agent_limits`."""
 
     def apply_to(self, context: PermissionContext) -> PermissionContext:
         """Return the parent's context with the limits."""
@@ -80,13 +80,13 @@ class AgentLimits(Struct, frozen=True):
         )
 
     def denies_asks(self, parent: Mode) -> bool:
-        """Whether a question must not be put: one mode plans, and the other never asks."""
+        """Whether asks are denied: one of the two modes is plan, and the other never asks."""
         return {self.mode, parent} == {Mode.PLAN, Mode.DONT_ASK}
 
     def refusal(
         self, request: PermissionRequest, evaluation: Evaluation, cwd: Path | None
     ) -> Decision | None:
-        """Return the deny of a call that is not among those listed; None where it is."""
+        """Return the deny of a call that the limits exclude, or None."""
         decision = evaluation.decision
         if self.directory is not None and decision.write_dirs:
             message = f"{decision.message.rstrip('.')}: the agent {self.agent} works in a worktree."
@@ -115,7 +115,7 @@ class AgentLimits(Struct, frozen=True):
     def _deny_listed(
         self, request: PermissionRequest, evaluation: Evaluation, rule_texts: tuple[str, ...]
     ) -> Decision:
-        """Return the deny that names what is listed."""
+        """Return a deny that names the permitted calls."""
         texts = ", ".join(rule_texts)
         return replace(
             evaluation.decision,
@@ -156,5 +156,5 @@ def agent_limits(
 
 
 def stricter(one: Mode, other: Mode) -> Mode:
-    """Return the mode that lets fewer calls run."""
+    """Return the stricter of two modes."""
     return min(one, other, key=_WIDTH.index)

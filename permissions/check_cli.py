@@ -55,7 +55,7 @@ class LoadedSettings(Struct, frozen=True):
     settings_dir: Path | None = None
     """The user's settings directory, when it is not `<home>/.agent`."""
     waiting: tuple[RuleText, ...] = ()
-    """Allow rules of a project that is not trusted yet: they count once it is."""
+    """Allow rules of a project that is not trusted yet: they apply once it is."""
 
 
 LoadSettings = Callable[[Path, Path], LoadedSettings]
@@ -74,11 +74,11 @@ class Checker:
         cwd: Path | None = None,
         home: Path | None = None,
     ) -> None:
-        """Take the defaults of lines that name none.
+        """The arguments are defaults for lines without values of their own.
 
         Args:
             level: Returns what this machine enforces; called for lines without `sandbox`.
-            cwd: None asks the process; so does `home`.
+            cwd: None for the process's own; the same for `home`.
         """
         self._level = level
         self._load = load_settings
@@ -109,7 +109,7 @@ class Checker:
             return {"id": identity, "error": f"the check failed: {error!r}"}
 
     def _decide(self, call: Mapping[str, object]) -> Decision:
-        # A line may also be what a hook is given.
+        # A line may also be the payload of a hook.
         tool = call.get("tool", call.get("tool_name"))
         if not isinstance(tool, str) or not tool:
             raise BadLine("'tool' must be the name of a tool")

@@ -1,4 +1,4 @@
-"""What the operating system must hold for the reason of an allow to be true (design: confinement).
+"""What the operating system must enforce for the reason of an allow to be true.
 
 `agent.sandbox` enforces it; decisions only name it.
 """
@@ -11,7 +11,7 @@ from typing import Final
 
 
 class Confinement(StrEnum):
-    """What a call may do beyond what its decision looked at."""
+    """What an allowed call can do while it runs."""
 
     READ_ONLY = "read_only"
     """Writes only the session's temporary directory; no network, no Unix sockets; denied and
@@ -22,7 +22,7 @@ class Confinement(StrEnum):
     """Writes the working directories except for protected names, the session's temporary directory
     and package caches; the host's network; only files of deny rules are masked."""
     NONE = "none"
-    """Whatever the user may do: they gave their word for this very text."""
+    """Everything that the user can do: the user approved this exact text."""
 
 
 class SandboxLevel(StrEnum):
@@ -44,15 +44,15 @@ _WIDTH: Final = {
 
 
 def widest(confinements: Iterable[Confinement]) -> Confinement:
-    """Return the confinement that permits most; `READ_ONLY` for none at all."""
+    """Return the confinement that permits most; `READ_ONLY` if there are none."""
     return max(confinements, key=_WIDTH.__getitem__, default=Confinement.READ_ONLY)
 
 
 def joint_confinement(confinements: Iterable[Confinement]) -> Confinement:
-    """Return what parts of one command run under: the widest of them.
+    """Return the confinement of a command from those of its parts: the widest of them.
 
-    A user's word for the text of one part says nothing of what a rule, a mode, a hook or a
-    classifier allowed beside it: then all of it stays confined.
+    A user's approval of the text of one part does not extend to a part that a rule, a mode, a hook
+    or a classifier allowed: then the whole command stays confined.
     """
     present = frozenset(confinements)
     widest_one = widest(present)
@@ -62,7 +62,7 @@ def joint_confinement(confinements: Iterable[Confinement]) -> Confinement:
 
 
 _RELIED_ON: Final = (Confinement.PROJECT, Confinement.PROJECT_FILES)
-"""What an allow may rest on while its command does more than plain reading."""
+"""Confinements of allows for commands that do more than read."""
 
 
 def can_hold(level: SandboxLevel, confinement: Confinement) -> bool:

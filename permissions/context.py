@@ -21,18 +21,19 @@ class SandboxState(Struct, frozen=True):
     """Proven by a probe; `none` also where the user switched the sandbox off."""
     works_inside: bool = False
     """Commands run without asking inside the sandbox (`sandbox.enabled` and
-    `sandbox.autoAllowBashIfSandboxed`); counts at level `full` alone."""
+    `sandbox.autoAllowBashIfSandboxed`); applies only at level `full`."""
     is_enabled: bool = False
-    """Commands run inside the sandbox, asked about as usual (`sandbox.enabled`); counts at level
-    `full` alone."""
+    """Commands run inside the sandbox, asked about as usual (`sandbox.enabled`); applies only at
+    level `full`."""
     is_read_only: bool = False
     """Every command runs `read_only`, whatever allowed it (`--sandbox read-only`)."""
     allow_unsandboxed: bool = True
-    """May a call ask to leave the sandbox (`dangerouslyDisableSandbox`)? Else that is ignored."""
+    """Whether a call may ask to leave the sandbox (`dangerouslyDisableSandbox`); else ignored."""
     git_writes: bool = False
-    """Do confined commands write repositories at level `files` (`sandbox.landlockGitWrites`)?"""
+    """Whether confined commands may write repositories at level `files`
+    (`sandbox.landlockGitWrites`)."""
     excluded_commands: tuple[str, ...] = ()
-    """Contents of Bash rules; a command with a part that one is about is decided as if the user
+    """Patterns as in Bash rules; a command with a part that one matches is decided as if the user
     did not work inside the sandbox."""
 
     @property
@@ -48,7 +49,7 @@ class SandboxState(Struct, frozen=True):
 
 
 class PermissionContext(Struct, frozen=True):
-    """The state that calls are decided in. Replaced as a whole when something changes."""
+    """The state that decisions are based on. Replaced as a whole when something changes."""
 
     mode: Mode
     rules: RuleSet
@@ -59,31 +60,31 @@ class PermissionContext(Struct, frozen=True):
     home: Path
     additional_dirs: tuple[Path, ...] = ()
     is_trusted: bool = True
-    """Did the user trust this directory? Until then allow rules from it do nothing."""
+    """Whether the user trusts this directory. Until then allow rules from it have no effect."""
     bypass_available: bool = False
     policy: Mapping[str, object] = field(default_factory=dict)
     """Managed keys, e.g. `disableBypassPermissionsMode`; True and "disable" mean the same."""
     own_dirs: tuple[Path, ...] = ()
     """The agent's own directories (settings, hooks, trust store), beside `<home>/.agent`."""
     protected_files: frozenset[str] = frozenset()
-    """Absolute paths of files that something in force runs, such as a hook's script: protected like
+    """Absolute paths of files that configured programs run, such as a hook's script: protected like
     settings. As written and with links resolved."""
     readable_dirs: tuple[Path, ...] = ()
     """Directories that may be read like the scope, e.g. where long tool results are stored."""
     scratch_dir: Path | None = None
     """The session's private temporary directory; inside scope."""
     budget_exceeded: str | None = None
-    """Names the used-up budget; every call is denied while it is set."""
+    """Names the exceeded budget; every call is denied while it is set."""
     blocked_hosts: frozenset[str] = frozenset()
     """Hosts that may not be fetched; lower case; covers their subdomains."""
     settings_dir: Path | None = None
     """Anchors `/x` rules of user settings; None is `<home>/.agent`."""
     files: FileView = field(default_factory=RealFiles)
     sandbox: SandboxState = SandboxState()
-    """Without one nothing is held: the level is `none`."""
+    """By default nothing is enforced: the level is `none`."""
 
     def anchor(self, source: RuleSource) -> Path:
-        """Return where `/x` in a rule of `source` starts."""
+        """Return the directory that `/x` in a rule of `source` is relative to."""
         match source:
             case RuleSource.POLICY:
                 return Path("/")
@@ -108,7 +109,7 @@ class PermissionContext(Struct, frozen=True):
 
 
 def is_locked(policy: Mapping[str, object], key: str) -> bool:
-    """Is a managed switch on? Read at the top level and under `permissions`."""
+    """Return whether a managed switch is on, at the top level or under `permissions`."""
     section = policy.get("permissions")
     values = [policy.get(key)]
     if isinstance(section, Mapping):

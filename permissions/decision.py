@@ -24,7 +24,7 @@ STRICTNESS = {Behavior.ALLOW: 0, Behavior.ASK: 1, Behavior.DENY: 2}
 
 
 class DecisionSource(StrEnum):
-    """Who decided: one of the six rule sources, or a step beside them."""
+    """Who decided: one of the six rule sources, or another step."""
 
     POLICY = "policySettings"
     PROJECT = "projectSettings"
@@ -150,7 +150,7 @@ class TraceEntry(Struct, frozen=True):
     """False for an allow whose confinement this machine cannot enforce; None everywhere else."""
 
     def as_json(self) -> dict[str, object]:
-        """Return the JSON form of `permissions check`; `held` stands in it only where it is set."""
+        """Return the JSON form of `permissions check`; with `held` only if it is set."""
         fields: dict[str, object] = {
             "step": str(self.step),
             "answer": self.answer,
@@ -203,15 +203,15 @@ class PartVerdict(Struct, frozen=True):
     message: str
     rule: RuleRef | None = None
     detail: str = ""
-    """What was looked through (wrappers, assignments) or what is accessed; may be empty."""
+    """The wrappers and assignments around the command, or the accesses; may be empty."""
     kind: str = "command"
     """`command`, `write` (redirect), `read` (redirect) or `tool`."""
     confinement: Confinement | None = None
-    """What has to hold for this part's allow to be true; None unless it is one."""
+    """What must be enforced for this part's allow to be true; None unless it is one."""
 
 
 class GrantChoice(Struct, frozen=True):
-    """Rules that the answer wants stored; only the winner of a race gets them stored."""
+    """Rules that an answer asks to store; only those of a race's winner are stored."""
 
     rules: tuple[str, ...]
     destination: str
@@ -222,7 +222,8 @@ class GrantChoice(Struct, frozen=True):
 
 
 class Decision(Struct, frozen=True):
-    """The answer to a request. For a compound, origin fields are those of its strictest part."""
+    """The answer to a request. For a compound command, source and reason are those of its strictest
+    part."""
 
     behavior: Behavior
     source: DecisionSource
@@ -235,24 +236,24 @@ class Decision(Struct, frozen=True):
     parts: tuple[PartVerdict, ...] = ()
     """In source order; one entry for tools other than Bash."""
     updated_input: Mapping[str, object] | None = None
-    """An input somebody put in place of the requested one; it is decided again before it runs."""
+    """An input that replaces the requested one; it is decided again before it runs."""
     feedback: str | None = None
-    """The user's comment on a yes or a no."""
+    """The user's comment on an allow or a deny."""
     interrupt: bool = False
-    """A bare no: the turn ends."""
+    """Whether a deny also ends the turn."""
     grant: GrantChoice | None = None
-    """What to remember beyond this call; None is "only this once"."""
+    """The rules and directories to store; None applies the answer to this call only."""
     stored_rules: tuple[str, ...] = ()
     """Rules that were stored together with this answer."""
     effects: tuple[str, ...] = ()
-    """What the call would do, for users; filled in where somebody is asked."""
+    """What the call would do, for users; set when a user is asked."""
     rules: tuple[RuleRef, ...] = ()
-    """Where the rules of the trace are written; filled in where a user reads it."""
+    """Where the rules of the trace are written; set for display to a user."""
     confinement: Confinement | None = None
-    """What the operating system must hold while the call runs; None unless it is an allow.
+    """What the operating system must enforce while the call runs; None unless it is an allow.
 
-    File tools run in this process and hold themselves to it, by opening files without following
-    links; for other tools it says what their reason stands for, and nothing enforces it.
+    File tools run in this process and comply by opening files without following links; for other
+    tools it is information, and nothing enforces it.
     """
     write_dirs: tuple[str, ...] = ()
     """Existing directories outside the working directories that the call provably writes to;
@@ -260,7 +261,7 @@ class Decision(Struct, frozen=True):
 
     @property
     def ask_reasons(self) -> frozenset[Reason]:
-        """Why this asks, over all parts that do; empty for an allow or a deny."""
+        """The reasons of all parts that ask; empty for an allow or a deny."""
         if self.behavior is not Behavior.ASK:
             return frozenset()
         reasons = {self.reason}
@@ -271,7 +272,8 @@ class Decision(Struct, frozen=True):
 
     @property
     def is_mode_default_ask(self) -> bool:
-        """Is this an ask only because nothing matched (what hooks and the classifier may lift)?"""
+        """Whether it asks only because nothing matched (which hooks and the classifier may
+        lift)."""
         return self.ask_reasons == {Reason.MODE_DEFAULT}
 
     def as_json(self) -> dict[str, object]:

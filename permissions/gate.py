@@ -1,5 +1,4 @@
-"""The front door: one object per conversation that decides calls, resolves asks and stores the
-grants.
+"""Entry point: one object per conversation that decides calls, resolves asks and stores the grants.
 
 Next: `permissions.evaluate.cascade` (steps 1 to 3, pure) and `permissions.resolve.handlers` (who
 resolves an ask).
@@ -59,8 +58,8 @@ class PermissionGate:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         notify: Callable[[str], None] = lambda _text: None,
     ) -> None:
-        """`grants` None: answers count for their one call only. `now` dates the history.
-        `notify` receives, for the user, how a stored rule differs from what they were shown."""
+        """If `grants` is None, answers apply to one call only. `now` returns the time for the
+        history. `notify` receives messages for the user about the storing of rules."""
         self._context = context
         self._handler = handler
         self._audit = audit
@@ -75,14 +74,14 @@ class PermissionGate:
         self._change_event = asyncio.Event()
         self._refresh_settings: RefreshSettings | None = None
         self._open: dict[str, Evaluation] = {}
-        """By request: what is being asked about."""
+        """By request id: the evaluations of open asks."""
         self._asking: dict[str, tuple[PermissionGate, Path | None]] = {}
-        """By request: the gate of the sub-agent that asks, and its directory."""
+        """By request id: the gate of the sub-agent that asks, and its directory."""
         self._dependents: WeakSet[PermissionGate] = WeakSet()
 
     @property
     def context(self) -> PermissionContext:
-        """What decisions are made from; replaced, never changed."""
+        """The context that decisions are based on; replaced, never changed."""
         return self._context
 
     @property
@@ -97,7 +96,7 @@ class PermissionGate:
 
     @property
     def grants(self) -> GrantStore | None:
-        """Where rules that users answer with are stored."""
+        """Stores the rules of users' answers."""
         return self._grants
 
     @property
@@ -107,7 +106,7 @@ class PermissionGate:
 
     @property
     def stripped_rules(self) -> tuple[Rule, ...]:
-        """The allow rules that do not count while the mode is `auto`; empty in other modes."""
+        """The allow rules that do not apply while the mode is `auto`; empty in other modes."""
         return without_dangerous(self.context.rules)[1] if self.mode is Mode.AUTO else ()
 
     @property
@@ -117,7 +116,7 @@ class PermissionGate:
 
     @property
     def recent_denials(self) -> tuple[RecentCall, ...]:
-        """Denied calls, newest first, each with what it takes to try it again."""
+        """Denied calls, newest first, each with what is needed to retry it."""
         return self._history.denials
 
     def rule_table(self, usage: Mapping[RuleKey, RuleUse] | None = None) -> tuple[RuleRow, ...]:
@@ -131,9 +130,9 @@ class PermissionGate:
     def replace_context(
         self, context: PermissionContext, *, auto_available: bool | None = None
     ) -> None:
-        """Take over new rules or directories, also for what is being asked right now.
+        """Apply new rules or directories, to open asks as well.
 
-        The mode stays what it is, unless its gate is closed now: then it falls to default.
+        The mode is kept, unless it is no longer available: then it becomes default.
         """
         mode = self._context.mode
         self._context = replace(context, mode=mode)
@@ -147,7 +146,7 @@ class PermissionGate:
         self._announce()
 
     def on_before_allow(self, refresh_settings: RefreshSettings) -> None:
-        """Await this before an answer lets a call run: rules that changed unnoticed count too."""
+        """Await this function before an answer lets a call run, so that changed rules apply."""
         self._refresh_settings = refresh_settings
 
     def on_mode_change(self, listener: Callable[[Mode], None]) -> None:
@@ -159,8 +158,8 @@ class PermissionGate:
         self._directory_listeners.append(listener)
 
     def set_mode(self, mode: Mode) -> tuple[DecisionWarning, ...]:
-        """Switch the mode as the user asks; a closed gate leaves it unchanged and
-        returns a warning."""
+        """Switch the mode as the user asks; an unavailable mode changes nothing and returns a
+        warning."""
         if mode is Mode.BYPASS and not self.context.bypass_available:
             return (_warning("bypass_unavailable", "bypassPermissions was not enabled at start"),)
         if mode is Mode.AUTO and not self._auto_available:
@@ -200,7 +199,7 @@ class PermissionGate:
             listener(mode)
 
     def _announce(self) -> None:
-        """Wake everything that waits for an answer: it may be decided by now."""
+        """Wake all open asks: they may be decided by now."""
         change_event, self._change_event = self._change_event, asyncio.Event()
         change_event.set()
         for dependent in tuple(self._dependents):
@@ -211,7 +210,7 @@ class PermissionGate:
         return self.evaluation(request, cwd=cwd).decision
 
     def evaluation(self, request: PermissionRequest, *, cwd: Path | None = None) -> Evaluation:
-        """Evaluate a call now: its decision with all that steps 1 to 3 found."""
+        """Evaluate a call by steps 1 to 3; a check that raises is a deny."""
         try:
             return evaluate_parts(request, self.context, cwd=cwd)
         except Exception as error:  # noqa: BLE001 - fail closed: no exception may become an allow
@@ -222,7 +221,7 @@ class PermissionGate:
     ) -> Evaluation:
         """Return the evaluation of a call that is being asked about, for the contenders.
 
-        It is made anew when rules, mode, directory or files that it rests on have changed.
+        It is renewed when the rules, mode, directory or files that it depends on have changed.
         """
         if request.request_id in self._asking:
             gate, cwd = self._asking[request.request_id]
@@ -238,7 +237,7 @@ class PermissionGate:
         return new_evaluation
 
     def preview(self, request: PermissionRequest, *, cwd: Path | None = None) -> Decision:
-        """Return what would become of a call that somebody thinks of making: nothing is logged.
+        """Return the decision that a call would get; nothing is logged.
 
         Steps 1 to 3, then the local classifier; an ask describes what the call would do.
         """
@@ -266,11 +265,11 @@ class PermissionGate:
         cwd: Path | None = None,
         evaluation: Evaluation | None = None,
     ) -> Decision:
-        """Resolve an ask for good (steps 5 and 6): store what the winner wants stored, log, count.
+        """Resolve an ask (steps 5 and 6): store the winner's grant, log, count denials.
 
         Args:
-            cwd: As for `evaluate`. None: a rule that comes while the ask is open can deny the
-                call, but cannot allow it.
+            cwd: As for `evaluate`. If None, a rule that is added while the ask is open can deny the
+                call, but not allow it.
             evaluation: The one that `pending` comes from; used as long as it is current.
 
         Raises:
@@ -294,8 +293,8 @@ class PermissionGate:
         if decision.behavior is Behavior.ALLOW:
             if self._refresh_settings is not None:
                 await self._refresh_settings()
-            # The last check before the call runs. What a user or a hook answered took time: only
-            # after the classifier, an evaluation that is still current counts.
+            # The last check before the call runs. A user or a hook took time to answer: only after
+            # the classifier, an evaluation that is still current is reused.
             by_classifier = decision.source is DecisionSource.CLASSIFIER
             evaluate = self.current_evaluation if by_classifier else self.evaluation
             evaluation = evaluate(request, cwd=cwd)
@@ -313,7 +312,8 @@ class PermissionGate:
     async def _request_answer(
         self, request: PermissionRequest, pending: Decision, abort: Abort, cwd: Path | None
     ) -> Decision:
-        """Return the handler's answer, or that of rules or a mode that changed meanwhile."""
+        """Return the handler's answer, or the decision by rules or a mode that changed
+        meanwhile."""
         handler = asyncio.ensure_future(
             self._handler.resolve(request, pending, abort, self._denials)
         )
@@ -343,20 +343,20 @@ class PermissionGate:
             effects = effects_of(evaluation) if self._handler.asks_users else ()
             if len(pending.parts) > 1:
                 pending = with_harmless_parts(pending, evaluation)
-        except Exception:  # noqa: BLE001 - a remark for users; without it they are asked all the same
+        except Exception:  # noqa: BLE001 - information for users, who are asked without it, too
             effects = ()
         return replace(with_rules(pending, self.context.rules), effects=effects)
 
     def retry(self, denial: RecentCall) -> str:
-        """Let a denied call through once, should the model ask for exactly it again.
+        """Allow a denied call once, if the model makes exactly the same call again.
 
-        Only an ask is lifted: what rules, scope or mode deny stays denied. Called for a key press
-        of the user alone. Returns the prompt that informs the model.
+        Only an ask is lifted: what rules, scope or mode deny stays denied. Call it only for a key
+        press of the user. Returns the prompt that informs the model.
         """
         return self._history.allow_retry(denial)
 
     def log(self, decision: Decision, request: PermissionRequest) -> None:
-        """Note a final decision: in the history, and in the audit log where there is one."""
+        """Record a final decision in the history, and in the audit log if there is one."""
         self._history.add(decision, request)
         if self._audit is not None:
             self._audit.write(decision, request)
@@ -386,7 +386,7 @@ class PermissionGate:
             return replace(decision, warnings=(*decision.warnings, warning))
 
     def add_directories(self, directories: Sequence[str]) -> None:
-        """Take directories into the scope for the session, as far as each is fit for that."""
+        """Add directories to the scope for the session, except for those that may not be added."""
         context = self._context
         old_dirs = context.additional_dirs
         new_dirs = [

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Mode(StrEnum):
-    """The global posture of a session; spelling as in settings files and flags."""
+    """The permission mode of a session; values as in settings files and flags."""
 
     DEFAULT = "default"
     ACCEPT_EDITS = "acceptEdits"
@@ -27,7 +27,7 @@ _NAMES = {
 
 
 def mode_name(mode: Mode) -> str:
-    """Return a mode as users read it everywhere: the status line's word, and how it is spelled."""
+    """Return the name of a mode for users, with its spelling in settings."""
     return _NAMES[mode]
 
 
@@ -44,7 +44,7 @@ def parse_mode(text: str) -> Mode | None:
 
 
 def next_mode(mode: Mode, *, bypass_available: bool, auto_available: bool) -> Mode:
-    """Return the mode that Shift+Tab reaches next; closed gates are skipped."""
+    """Return the mode that Shift+Tab selects next; unavailable modes are skipped."""
     if mode is Mode.DEFAULT:
         return Mode.ACCEPT_EDITS
     if mode is Mode.ACCEPT_EDITS:

@@ -1,4 +1,4 @@
-"""One tool call that wants permission."""
+"""A tool call that needs a permission decision."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class PermissionRequest(Struct, frozen=True):
-    """A validated tool call, before anybody was asked."""
+    """A validated tool call, before it is decided."""
 
     tool: str
     """Name as the model called it, e.g. `Bash` or `mcp__github__create_issue`."""
@@ -17,9 +17,9 @@ class PermissionRequest(Struct, frozen=True):
     request_id: str = ""
     tool_use_id: str = ""
     is_trusted_read: bool = False
-    """The tool of an MCP server that the user trusts to say what only reads."""
+    """Whether it is a read-only tool of an MCP server that the user trusts to declare that."""
     wants_user: bool = False
-    """The tool of an MCP server says that a user must see each of its calls."""
+    """Whether the MCP server requires that a user sees each call of its tool."""
     agent_id: str | None = None
     """None is the main conversation."""
     agent_type: str | None = None

@@ -86,5 +86,5 @@ async def watch_directories(
     async for changes in file_changes(
         *directories, stop=stop, recursive=False, collect_ms=20, watch_filter=None
     ):
-        # What cannot be named is not a file that a hook named.
+        # None means changes of unknown files, which cannot be reported.
         yield {(names[kind], path) for kind, path in changes or ()}

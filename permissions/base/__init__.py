@@ -1,1 +1,1 @@
-"""What every package is built on: no domain words, no imports from the packages above."""
+"""The foundation of every package: no domain terms, no imports from the packages above."""

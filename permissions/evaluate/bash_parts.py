@@ -1,4 +1,4 @@
-"""The parts of a Bash call: one simple command, one redirection, a text that is not understood."""
+"""Builds the parts of a Bash call: a simple command, a redirection, or unparsable text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from permissions.shell.syntax import SUPPLIED, Redirect, RedirectKind, Word
 
 
 def not_understood(bash: CallView, command: str, why: str) -> PreparedPart:
-    """Return the one part of a command that cannot be cut."""
+    """Return the single part of a command that cannot be parsed."""
     is_open = bash.is_held and not bash.is_restricted and not bash.asks_about_files
     floor = None if is_open else Floor(Behavior.ASK, Reason.UNPARSABLE, why)
 
@@ -58,7 +58,7 @@ def not_understood(bash: CallView, command: str, why: str) -> PreparedPart:
 
 
 def _raw_file_match(bash: CallView, behavior: RuleBehavior, command: str) -> Rule | None:
-    """Return the first rule about a file that the text surely reads from or writes to."""
+    """Return the first rule about a file that the text certainly reads or writes."""
     if not bash.guards_files:
         return None
     for tool, path in raw_redirections(command):
@@ -70,7 +70,7 @@ def _raw_file_match(bash: CallView, behavior: RuleBehavior, command: str) -> Rul
 
 
 def empty(bash: CallView, command: str) -> PreparedPart:
-    """Return the one part of a comment, or of nothing at all."""
+    """Return the single part of a comment or an empty command."""
 
     def find(behavior: RuleBehavior) -> Rule | None:
         return first_match(bash.rules, behavior, RuleSubject("Bash", bash.tool_input), bash.anchors)
@@ -114,7 +114,7 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
 
 
 def _is_elsewhere(bash: CallView, facts: CommandFacts) -> bool:
-    """Does it run where the user did not start, or in a directory that is not trusted?"""
+    """Whether it runs outside the launch directory, or in an untrusted one."""
     return facts.directories != {bash.scope.launch} or not bash.context.is_trusted
 
 
@@ -124,7 +124,7 @@ def _calls(accesses: Sequence[ResolvedAccess]) -> list[tuple[RuleSubject, bool]]
 
 
 def _stays_in_scope(bash: CallView, facts: CommandFacts) -> bool:
-    """Does the command provably only read, and only in the working directories?"""
+    """Whether the command provably only reads, and only in the working directories."""
     return (
         facts.is_read_only
         # Operands that come from another program may lead anywhere.
@@ -142,13 +142,13 @@ def _first_restriction(
     """Return the first deny or ask rule about the command or a file of it.
 
     Args:
-        calls: What it does with files, each with whether the file is only mentioned.
+        calls: Its accesses as calls, each with whether the file is only mentioned.
     """
     rule = first_restriction(bash.rules, behavior, facts, bash.tool_input)
     for call, is_mention in calls:
         other = first_match(bash.rules, behavior, call, bash.anchors)
         if other is None or (is_mention and not isinstance(other.specifier, PathPattern)):
-            # A rule about all of Read does not apply to what a tool is handed.
+            # A rule for all of Read does not apply to a file that is only passed to a program.
             continue
         if rule is None or SOURCE_ORDER[other.source] < SOURCE_ORDER[rule.source]:
             rule = other
@@ -174,9 +174,9 @@ def _floors(
 
 
 def _analyzed_floors(bash: CallView, facts: CommandFacts) -> Iterator[Floor | None]:
-    """Yield what the analysis finds of single programs, where nothing answers it by itself."""
+    """Yield the floors of single programs, unless a sandbox makes them unnecessary."""
     if not bash.is_confined:
-        # What is confined sees the processes of its sandbox alone.
+        # A confined command sees only the processes of its sandbox.
         yield process_floor(bash, facts)
     if not bash.is_held:
         yield build_directory_floor(bash, facts)
@@ -189,7 +189,7 @@ def _access_floor(bash: CallView, access: ResolvedAccess) -> Floor | None:
 
 
 def _may_be_sent(bash: CallView, access: ResolvedAccess) -> bool:
-    """Does a rule about files, and not one about commands, let it be read and handed on?"""
+    """Whether a rule about files, not one about commands, allows reading and sending the file."""
     if access.kind is not AccessKind.SENT or access.floor is None:
         return False
     calls = [RuleSubject("Read", {}, target) for target in access.targets]
@@ -209,9 +209,9 @@ def _file_rule_floors(bash: CallView, facts: CommandFacts) -> Iterator[Floor | N
 
 
 def _left_open(bash: CallView, floor: Floor | None) -> Floor | None:
-    """Return what a sandbox around the command does not answer by itself.
+    """Return the floor, or None if a sandbox around the command makes it unnecessary.
 
-    What is proven stays: denials, writes outside, protected names; in plan mode reads outside too.
+    Proven facts remain: denials, writes outside, protected names; in plan mode reads outside, too.
     """
     if floor is None or not bash.is_held or floor.behavior is Behavior.DENY or floor.write_dirs:
         return floor
@@ -236,7 +236,7 @@ _MENTIONED = AccessKind.MENTIONED
 _READS = (AccessKind.READ, AccessKind.MENTIONED)
 _ALLOW = RuleBehavior.ALLOW
 _TOUCHED = {RedirectKind.READ: AccessKind.READ, RedirectKind.WRITE: AccessKind.WRITE}
-"""What a redirection does with the file it names; the others open none."""
+"""The access of a redirection by its kind; other kinds open no file."""
 
 
 def _detail(facts: CommandFacts, accesses: Sequence[ResolvedAccess]) -> str:
@@ -279,7 +279,7 @@ def _accesses(bash: CallView, one: CommandFacts) -> Iterator[ResolvedAccess]:
 
 
 def _redirect_accesses(bash: CallView, one: CommandFacts) -> Iterator[ResolvedAccess]:
-    """Yield what redirections inside a command open; its own are parts of the call."""
+    """Yield the accesses of redirections inside a command; its own are separate parts."""
     for redirect in one.redirects:
         kind = _TOUCHED.get(redirect.kind)
         if redirect.target is not None and kind is not None:
@@ -352,7 +352,7 @@ def _redirect_access(
     bash: CallView, kind: AccessKind, word: Word, facts: CommandFacts
 ) -> ResolvedAccess | None:
     if word.has_glob and kind is AccessKind.WRITE:
-        # Which file a pattern names as a target differs between shells and settings.
+        # Shells and their settings differ in which file a pattern names as a target.
         floor = bash.scope.check_write(None, word.raw)
         return ResolvedAccess(kind, (), floor, word.raw, word.text)
     return resolve_access(bash.scope, kind, word, facts.directories)

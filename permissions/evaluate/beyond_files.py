@@ -1,4 +1,4 @@
-"""What commands that a rule allows cannot do at level `files`, where Landlock confines them."""
+"""What allowed commands cannot do at level `files`, where Landlock confines them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from permissions.shell.effects.connections import connections
 
 
 def beyond_files(view: CallView, facts: CommandFacts) -> str:
-    """Return what a command is known to need and would be refused; "" for nothing.
+    """Return, in words, what a command needs that would be refused; "" for nothing.
 
-    What is not known here is refused when it runs, and the user is asked then.
+    Needs that are not known here are refused when it runs, and the user is asked then.
     """
     if view.level is not SandboxLevel.FILES:
         return ""

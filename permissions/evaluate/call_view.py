@@ -1,4 +1,4 @@
-"""What the parts of one call share."""
+"""The state that the parts of one call share."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class CallView(Struct, dict=True):
     """The shell's current directory, absolute."""
     tool_input: Mapping[str, object]
     floor: Floor | None
-    """What every part of the call has in common: the budget, a wish to leave the sandbox."""
+    """The floor of every part: an exceeded budget, a request to leave the sandbox."""
     is_bash: bool = False
     runs_inside: bool = False
     """The call runs inside the sandbox, whatever allows it."""
     works_inside: bool = False
-    """The user works inside the sandbox, and this call with them: no question is asked."""
+    """The call runs inside the sandbox without a question, as the user configured."""
     leaves: bool = False
     """The call asks to run outside the sandbox."""
     is_confined: bool = False
@@ -44,35 +44,35 @@ class CallView(Struct, dict=True):
 
     @property
     def may_be_confined(self) -> bool:
-        """Do only the answer or an exact rule of a user let it run without confinement?"""
+        """Whether only a user's answer or exact rule can let it run unconfined."""
         is_open = self.mode is Mode.BYPASS or self.leaves
         return self.is_bash and self.level is SandboxLevel.FULL and not is_open
 
     @property
     def plan_runs(self) -> bool:
-        """Does plan mode run commands, since none of them can write?"""
+        """Whether plan mode runs the command, confined so that it cannot write."""
         return self.is_bash and self.mode is Mode.PLAN and self.level is SandboxLevel.FULL
 
     @property
     def is_held(self) -> bool:
-        """Does the sandbox see to the places that the text of the command leaves open?"""
+        """Whether the sandbox covers what the analysis of the command leaves open."""
         return self.works_inside or self.plan_runs
 
     @cached_property
     def is_restricted(self) -> bool:
-        """Is there a deny or ask rule about some commands?"""
+        """Whether there is a deny or ask rule about some commands."""
         from permissions.matching.match_bash import has_scoped_restriction  # with the first command
 
         return has_scoped_restriction(self.rules)
 
     @cached_property
     def guards_files(self) -> bool:
-        """Is there a deny or ask rule about files?"""
+        """Whether there is a deny or ask rule about files."""
         return self._asks_or_denies(RuleBehavior.DENY) or self.asks_about_files
 
     @cached_property
     def asks_about_files(self) -> bool:
-        """Is there an ask rule about files? No sandbox asks."""
+        """Whether there is an ask rule about files, which no sandbox can apply."""
         return self._asks_or_denies(RuleBehavior.ASK)
 
     def _asks_or_denies(self, behavior: RuleBehavior) -> bool:
@@ -86,12 +86,12 @@ class CallView(Struct, dict=True):
 
     @cached_property
     def anchors(self) -> Anchors:
-        """Where path patterns start."""
+        """The anchors of path patterns."""
         return Anchors(self.context, self.base, self._files)
 
     @property
     def is_unchanged(self) -> bool:
-        """Would the disk answer all that was asked of it as it did? False for a made-up tree."""
+        """Whether all queried files are unchanged on disk; False for a simulated tree."""
         if "_files" not in vars(self):
             return True
         return isinstance(self._files, RealFiles) and self._files.is_unchanged()

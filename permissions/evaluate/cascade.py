@@ -1,4 +1,4 @@
-"""The pure decision: scope, rules of six sources, mode (safety-and-permissions: the cascade)."""
+"""The pure decision: scope, rules of six sources, mode."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ def decide(
     """Decide one validated call: steps 1 to 3 of the permission check. Pure; raises nothing.
 
     Args:
-        cwd: The shell's current directory when it moved away from the launch directory. It is
-            where relative paths start; the scope never moves.
+        cwd: The shell's current directory when it moved away from the launch directory. Relative
+            paths start there; the scope does not change.
     """
     return evaluate_parts(request, context, cwd=cwd).decision
 
 
 class Evaluation(Struct, frozen=True):
-    """All that steps 1 to 3 found about one call, for every step that follows."""
+    """The findings of steps 1 to 3 about one call, for the steps that follow."""
 
     request: PermissionRequest
     context: PermissionContext
     view: CallView
     facts: tuple[CommandFacts, ...]
-    """What each simple command of a Bash call is and does; () for other tools."""
+    """The facts of each simple command of a Bash call; () for other tools."""
     parts: tuple[Part, ...]
     verdicts: tuple[PartVerdict, ...]
     """One for each part."""
@@ -71,10 +71,10 @@ class Evaluation(Struct, frozen=True):
     def is_current(
         self, request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
     ) -> bool:
-        """Would a new evaluation of `request` find the same?
+        """Return whether a new evaluation of `request` would have the same result.
 
-        It rests on the call, the context (replaced whenever rules, mode or directories change),
-        the shell's directory, and what was asked of the disk, which is asked again here.
+        It depends on the call, the context (replaced whenever rules, mode or directories change),
+        the shell's directory, and the queried files, which are checked again here.
         """
         return (
             self.context is context
@@ -94,7 +94,7 @@ def evaluate_parts(
     evaluation = _build_evaluation(request, tool, view, warnings)
     is_open = evaluation.decision.confinement in (None, Confinement.NONE)
     if is_open and view.is_confined and view.guards_files:
-        # By a user's answer or exact rule: nothing confines the parts beside it either.
+        # A user's exact rule allows it unconfined, and so are the other parts.
         view.is_confined = False
         return _build_evaluation(request, tool, view, warnings)
     return evaluation
@@ -120,7 +120,7 @@ def _build_evaluation(
             verdicts,
             tuple([entry for _, trace in results for entry in trace]),
             (*context.rules.warnings, *warnings),
-            # There the user's word is for every text.
+            # In this mode the user has approved every command.
             join=widest if view.mode is Mode.BYPASS else joint_confinement,
         ),
     )
@@ -131,7 +131,7 @@ def _prepared_parts(
 ) -> tuple[tuple[CommandFacts, ...], Sequence[PreparedPart]]:
     if not view.is_bash:
         return (), [tool_part(request, tool, view)]
-    # With the first command: what reads commands is a large part of the package.
+    # Imported with the first command: the command parser is a large part of the package.
     from permissions.evaluate.command_parts import command_parts
 
     result = command_parts(view)
@@ -167,10 +167,10 @@ _Result = tuple[PartVerdict, list[TraceEntry]]
 
 
 def _together(parts: Sequence[Part], results: list[_Result], view: CallView) -> list[_Result]:
-    """Return the verdicts of parts that run as one, under one confinement.
+    """Return the verdicts of parts that run together, under one confinement.
 
-    Where that is wider than reading, only what is plain enough counts as reading. Where all of it
-    provably reads, no rule gives a repository's programs more than that.
+    If it permits more than reading, only plain commands count as read-only. If all parts provably
+    only read, no rule permits the programs that a repository names more than that.
     """
     if _only_reads(parts, results, view):
         return [
@@ -189,12 +189,12 @@ def _together(parts: Sequence[Part], results: list[_Result], view: CallView) -> 
 
 
 def _only_reads(parts: Sequence[Part], results: list[_Result], view: CallView) -> bool:
-    """Do the parts, one of which runs what a repository names, provably read, and is all allowed
-    and held to that?"""
+    """Whether all parts are allowed, provably only read and can be confined to that, and one of
+    them runs what a repository names."""
     is_held = can_hold(view.level, Confinement.READ_ONLY)
     return (
         is_held
-        # There all runs as the user wants it.
+        # There, commands run as the user configured.
         and not (view.mode is Mode.BYPASS or view.runs_inside)
         and any(part.runs_configured for part in parts)
         and all(part.is_provably_harmless or part.is_free for part in parts)
@@ -229,9 +229,9 @@ def strictest_decision(
     """Return the decision on a call: the strictest verdict on a part, the first of equals.
 
     Args:
-        join: Returns what the parts run under together.
+        join: Returns the joint confinement of the parts.
     """
-    # What needs no permission decides nothing as long as something else has a verdict.
+    # A part that needs no permission does not decide if another part has a verdict.
     judged_parts = list(zip(parts, verdicts, strict=True))
     counting_parts = [
         (part, verdict)
@@ -258,7 +258,7 @@ def strictest_decision(
 
 def _strictness(judged_part: tuple[Part, PartVerdict]) -> tuple[int, bool]:
     part, verdict = judged_part
-    # Of what asks, a write outside comes first: it is the gravest, and only a user answers it.
+    # Among asks, a write outside comes first: it is the gravest, and only a user may answer it.
     return STRICTNESS[verdict.behavior], bool(part.write_dirs) and verdict.reason is _OUTSIDE
 
 

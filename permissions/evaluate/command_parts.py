@@ -1,4 +1,4 @@
-"""A Bash call cut into parts: its simple commands and redirections."""
+"""Splits a Bash call into parts: its simple commands and redirections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from permissions.shell.syntax import Unparsable
 
 
 class CommandParts(Struct, frozen=True):
-    """A Bash call cut into what gets a verdict of its own."""
+    """The parts of a Bash call that get verdicts of their own."""
 
     facts: tuple[CommandFacts, ...]
     """Of every simple command in source order; () for a command that is not understood."""
@@ -30,7 +30,7 @@ class CommandParts(Struct, frozen=True):
 
 
 def command_parts(bash: CallView) -> CommandParts:
-    """Cut a Bash call into simple commands and redirections."""
+    """Split a Bash call into simple commands and redirections."""
     command = bash.tool_input.get("command")
     if not isinstance(command, str):
         return CommandParts((), [not_understood(bash, "", "the command is not a string")])
@@ -43,7 +43,7 @@ def command_parts(bash: CallView) -> CommandParts:
         changing = [one for one in facts if not _only_reads(one)]
         facts = tuple(_with_plain_names(bash, one, changing) for one in facts)
     if bash.level is not SandboxLevel.FULL:
-        # There, whatever a wildcard covers writes into the project alone.
+        # At level `full`, a command that a wildcard covers can write only into the project.
         facts = tuple(map(partial(with_unclear_paths, bash), facts))
     return CommandParts(facts, list(_prepared_parts(bash, facts)) or [empty(bash, command)])
 
@@ -61,7 +61,7 @@ def _prepared_parts(bash: CallView, facts: Sequence[CommandFacts]) -> Iterator[P
 
 
 def _link_places(bash: CallView, facts: Sequence[CommandFacts]) -> Places:
-    """Return where links may be made: that can matter to commands that come before it, too."""
+    """Return where links may be created, which may affect earlier commands, too."""
     places = Places()
     if len(facts) > 1 or any(one.inner or one.repeats for one in facts):
         for one in facts:
@@ -76,9 +76,9 @@ def _only_reads(facts: CommandFacts) -> bool:
 def _with_plain_names(
     bash: CallView, one: CommandFacts, changing: Sequence[CommandFacts]
 ) -> CommandFacts:
-    """Let patterns be operands where no file has a name like an option, nor can get one on the way.
+    """Treat patterns as operands if no file has a name like an option, or can get one meanwhile.
 
-    `sort *` would take a file named `--compress-program=x` for an option.
+    `sort *` would take a file named `--compress-program=x` as an option.
     """
     plain = one.when_plain
     others_only_read = not changing or (len(changing) == 1 and changing[0] is one)

@@ -1,4 +1,4 @@
-"""Which confinement makes the reason of an allow true (design: confinement). Pure."""
+"""The confinement that makes the reason of an allow true. Pure."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from permissions.mode import Mode
 from permissions.rules.rule_set import Rule, RuleSource
 
 _BY_USERS = frozenset({RuleSource.LOCAL, RuleSource.USER, RuleSource.CLI, RuleSource.SESSION})
-"""Sources in which a user stores what they said yes to; policy and project files are others'."""
+"""Sources that hold the user's own approvals; others write policy and project files."""
 
 
 def confinement_of_rule(rule: Rule, command: str | None) -> Confinement:
-    """Return what an allow rule stands for.
+    """Return the confinement that an allow rule requires.
 
     Args:
-        command: The simple command that it covers; None where no rule names all that runs: for a
-            file, for another tool, and in another directory, where the same words run other files.
+        command: The simple command that it covers; None where the rule does not determine what
+            runs: for a file, for another tool, and in another directory, where the same words run
+            other files.
     """
     from permissions.matching.match_bash import names_exactly  # with the first command
 
@@ -27,7 +28,7 @@ def confinement_of_rule(rule: Rule, command: str | None) -> Confinement:
 
 
 def narrow(confinement: Confinement, view: CallView) -> Confinement:
-    """Return what holds of a confinement where mode or user want less for every command."""
+    """Return the confinement, narrowed where the mode or the user restricts every command."""
     if view.mode is Mode.PLAN and (view.level is SandboxLevel.FULL or not view.is_bash):
         return Confinement.READ_ONLY
     if view.is_bash and view.context.sandbox.is_read_only:
@@ -39,11 +40,12 @@ def narrow(confinement: Confinement, view: CallView) -> Confinement:
 
 
 def is_enforced(confinement: Confinement, view: CallView) -> bool:
-    """Does this machine enforce the confinement? Tools other than Bash hold themselves to it."""
+    """Return whether this machine enforces the confinement. Other tools than Bash comply
+    themselves."""
     return not view.is_bash or can_hold(view.level, confinement)
 
 
 def is_whole(confinement: Confinement, view: CallView) -> bool:
-    """Does it enforce all of the confinement? At level `files`, hidden files are visible."""
+    """Return whether it enforces all of the confinement; at level `files`, no file is hidden."""
     is_open = confinement is Confinement.NONE or not view.is_bash
     return is_open or view.level is SandboxLevel.FULL

@@ -1,4 +1,4 @@
-"""What an answer to an ask stands for: which confinement the call then runs under. Pure."""
+"""The confinement under which a call runs after an answer to an ask. Pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from permissions.evaluate.cascade import Evaluation
 from permissions.evaluate.confine import is_whole, narrow
 
 USERS: Final = frozenset({DecisionSource.USER, DecisionSource.BRIDGE, DecisionSource.CHANNEL})
-"""What answers from there has seen the call and answers for the user."""
+"""Sources of answers that a user gave, having seen the call."""
 
 
 def apply_answer(decision: Decision, evaluation: Evaluation) -> Decision:
-    """Return an answer to an ask with what it stands for; an allow of the checks stays as it is.
+    """Return an answer to an ask with its confinement; an allow of the checks stays unchanged.
 
     Args:
         evaluation: What the checks found about the call, as it would run now.
@@ -27,7 +27,7 @@ def apply_answer(decision: Decision, evaluation: Evaluation) -> Decision:
     if decision.source in USERS:
         by_user = Confinement.NONE if view.leaves else narrow(Confinement.NONE, view)
         return replace(decision, confinement=by_user, write_dirs=evaluation.decision.write_dirs)
-    # Any other answer is one for the parts that asked.
+    # Any other answer applies only to the parts that asked.
     others = [one.confinement for one in evaluation.verdicts if one.confinement is not None]
     confinement = narrow(joint_confinement((Confinement.PROJECT_FILES, *others)), view)
     trace = decision.trace

@@ -1,6 +1,6 @@
 """What a call would do, in a few words for users: deletes, writes, network, root.
 
-Shown beside the question, never a reason for an answer: what is not recognized is not listed.
+Shown with the question, never used for a decision: unrecognized effects are not listed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _POSING = frozenset(
 def effects_of(evaluation: Evaluation) -> tuple[str, ...]:
     """Return what the call would do, the gravest first; () when nothing is recognized. Pure.
 
-    At the end come words of its command or path that are not what they look like.
+    Words of its command or path with look-alike letters are listed at the end.
     """
     tool_input = evaluation.request.tool_input
     values = [tool_input.get(key) for key in ("command", "file_path", "path")]
@@ -51,7 +51,7 @@ def effects_of(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def _posing(text: str) -> list[str]:
-    """Return words of Latin letters among which are others that look the same."""
+    """Return the Latin words that contain look-alike letters of other scripts."""
     if text.isascii():
         return []
     results: list[str] = []
@@ -105,7 +105,7 @@ _LABELS = (*GRAVE_LABELS, DELETES, MOVES, _LOSES, _AS_ROOT, _OUTSIDE_GIT, _REACH
 
 def _program_effects(facts: CommandFacts) -> Iterator[tuple[str, str]]:
     """Yield what the programs of a command are known to do, each with its label."""
-    # A form without words of its own is the text of the whole line.
+    # A form without words is the text of the whole line.
     for form in (form for form in facts.deny_forms if form.joined_text):
         program, words = form.head.rpartition("/")[2], form.spaced_text.split()
         program_record = program_named(program)
@@ -125,7 +125,7 @@ def _has_option(options: str, words: Sequence[str]) -> bool:
 
 
 def _file_effects(facts: CommandFacts, scope: Scope) -> Iterator[tuple[str, str]]:
-    """Yield what becomes of files, each with its label."""
+    """Yield the effects on files, each with its label."""
     accesses = [(access.kind, access.path) for access in facts.accesses]
     accesses += [
         (AccessKind.WRITE, item.target)
@@ -157,7 +157,7 @@ def _all(facts: Iterable[CommandFacts]) -> Iterable[CommandFacts]:
 
 
 def _is_unversioned(kind: AccessKind, word: Word, directories: Directories, scope: Scope) -> bool:
-    """Is what the word names in no git work tree, so that no commit brings it back?"""
+    """Whether the word names a file outside every git work tree, which no commit restores."""
     known_directories = directories - {UNKNOWN_DIRECTORY}
     access = resolve_access(scope, kind, word, known_directories) if known_directories else None
     targets = access.targets if access is not None else ()
@@ -165,7 +165,7 @@ def _is_unversioned(kind: AccessKind, word: Word, directories: Directories, scop
 
 
 def _is_versioned(path: str, scope: Scope) -> bool:
-    """Is the path, or a directory above it, a git work tree, or the session's scratch one?"""
+    """Whether the path is in a git work tree or in the session's temporary directory."""
     if scope.scratch and is_below(path, scope.scratch):
         return True
     directory = path
@@ -181,7 +181,7 @@ def _is_versioned(path: str, scope: Scope) -> bool:
 
 
 def _has_git(files: FileView, directory: str) -> bool:
-    # A work tree of its own has a file of that name instead of a directory.
+    # A linked work tree has a file of that name instead of a directory.
     return files.is_dir(f"{directory}/.git") or ".git" in (files.entries(directory) or ())
 
 
@@ -194,7 +194,7 @@ def _name_hosts(program: str, words: Sequence[str]) -> str:
 
 
 def _most_specific(connection_names: list[str]) -> list[str]:
-    """Leave out a program where another reading of the same words names its host."""
+    """Leave out a program if another form of the same words names its host."""
     return [
         one
         for one in connection_names
@@ -203,7 +203,7 @@ def _most_specific(connection_names: list[str]) -> list[str]:
 
 
 def _looked_up(host: str) -> str:
-    """Return a host; where letters of other scripts could look like one, its real name too."""
+    """Return a host, with its IDNA form if it has letters of other scripts."""
     try:
         return host if host.isascii() else f"{host} ({host.encode('idna').decode()})"
     except UnicodeError:

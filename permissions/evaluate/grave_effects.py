@@ -1,6 +1,6 @@
-"""What users fear most of a command: secrets read, downloads run, history rewritten. In words.
+"""The gravest effects of a command, in words: secrets read, downloads run, history rewritten.
 
-Shown beside the question, never a reason for an answer: what is not recognized is not listed.
+Shown with the question, never used for a decision: unrecognized effects are not listed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _READS = (AccessKind.READ, AccessKind.MENTIONED, AccessKind.SENT)
 
 
 def grave_effects(facts: Sequence[CommandFacts]) -> Iterator[tuple[str, str]]:
-    """Yield what of it a call does, each with its label; `facts` with those inside them."""
+    """Yield the grave effects of a call, each with its label; `facts` include inner commands."""
     for one in facts:
         yield from _secrets(one)
         yield from _rewrites(one)
@@ -50,7 +50,7 @@ def _secrets(facts: CommandFacts) -> Iterator[tuple[str, str]]:
 
 
 def secret_file(path: object) -> tuple[str, ...]:
-    """Return what is read with this file, in words; () for nothing that has to stay secret."""
+    """Return the effect of reading this file, in words; () if it holds no secret."""
     label = _secret_label(path) if isinstance(path, str) else ""
     return (f"{label} {path}",) if label else ()
 
@@ -105,7 +105,7 @@ def _files(facts: CommandFacts, kind: AccessKind) -> set[str]:
 
 
 def _runs_one_of(facts: CommandFacts, files: set[str]) -> bool:
-    """Does it run one of the files, or what comes by its input?"""
+    """Whether it runs one of the files, or its input."""
     if facts.takes_code or facts.hidden:
         return True
     heads = {head.removeprefix("./") for head in (form.head for form in facts.deny_forms)}

@@ -1,4 +1,4 @@
-"""Step 4 of a decision: what PreToolUse hooks make of the answer of rules, scope and mode. Pure."""
+"""Step 4 of a decision: PreToolUse hooks change the answer of rules, scope and mode. Pure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from permissions.decision import (
 
 
 def after_hooks(decision: Decision, hook: str, reason: str, hook_name: str) -> Decision:
-    """Return the decision after PreToolUse hooks (step 4): they tighten, or lift a mode's
-    ask."""
+    """Return the decision after PreToolUse hooks (step 4): they may tighten it, or lift an ask of
+    the mode."""
     who = hook_name or "a PreToolUse hook"
     source = f"{who} asks: {reason}" if reason and hook in ("ask", "defer") else who
     entry = TraceEntry(TraceStep.HOOK, hook, source=source)
@@ -25,17 +25,17 @@ def after_hooks(decision: Decision, hook: str, reason: str, hook_name: str) -> D
         return decision
     hook_decision = _by_hook(decision, hook, reason, who)
     if hook_decision is not None:
-        # The caller works out what the answer stands for.
+        # The caller determines the confinement.
         return replace(hook_decision, trace=(*decision.trace, entry), confinement=None)
     message = decision.message
     if reason and hook in ("ask", "defer"):
-        # It asks anyway, but what the hook wants a user to look at is theirs to know.
+        # It asks anyway, but the user should see the hook's reason, too.
         message = f"{message.rstrip('.')}; {source}"
     return replace(decision, message=message, trace=(*decision.trace, entry))
 
 
 def _by_hook(decision: Decision, hook: str, reason: str, who: str) -> Decision | None:
-    """Return the decision that the hook takes; None where its answer changes nothing."""
+    """Return the decision changed by the hook; None if its answer changes nothing."""
     match hook:
         case "deny" | "block":
             ground = reason or "no reason given"
@@ -57,7 +57,7 @@ def _by_hook(decision: Decision, hook: str, reason: str, who: str) -> Decision |
 
 
 def after_rewrite(decision: Decision, hook_name: str) -> Decision:
-    """Return the decision about an input that a hook has put in the place of the model's."""
+    """Return the decision about an input that a hook has rewritten."""
     who = hook_name or "a hook"
     entry = TraceEntry(TraceStep.HOOK, "none", source=f"{who}: changed the input")
     message = decision.message

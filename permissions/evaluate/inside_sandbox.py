@@ -17,7 +17,7 @@ _LEAVE = "dangerouslyDisableSandbox"
 
 
 def asks_to_leave(state: SandboxState, tool_input: Mapping[str, object]) -> bool:
-    """Does a Bash call ask to run outside the sandbox? Always no where that is switched off."""
+    """Return whether a Bash call asks to run outside the sandbox; False if that is switched off."""
     return state.allow_unsandboxed and tool_input.get(_LEAVE) not in (None, False)
 
 
@@ -33,10 +33,10 @@ def leave_floor(mode: Mode) -> Floor | None:
 def runs_inside(
     context: PermissionContext, mode: Mode, tool_input: Mapping[str, object], directory: str
 ) -> bool:
-    """Does a Bash call run inside the sandbox, asked about or not? Pure.
+    """Return whether a Bash call runs inside the sandbox, asked about or not. Pure.
 
-    Not in plan mode, which has a confinement of its own, and not where a part of the command is
-    excluded: all of it then runs outside, by the ordinary permission check.
+    False in plan mode, which has its own confinement, and if a part of the command is excluded:
+    then all of it runs outside, after the ordinary permission check.
     """
     state = context.sandbox
     if not state.runs_inside or state.level is not SandboxLevel.FULL or mode is Mode.PLAN:
@@ -46,7 +46,7 @@ def runs_inside(
     command = tool_input.get("command")
     if not state.excluded_commands or not isinstance(command, str):
         return True
-    # Where something is excluded: what reads commands is a large part of the package.
+    # Imported only for excluded commands: the command parser is a large part of the package.
     from permissions.matching.match_bash import first_restriction
     from permissions.shell.analyze import analyze
     from permissions.shell.syntax import Unparsable

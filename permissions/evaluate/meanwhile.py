@@ -1,4 +1,4 @@
-"""What rules, mode and files decide by now about a call that was asked about."""
+"""Decides an open ask again, by the current rules, mode and files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from permissions.decision import Behavior, Decision, TraceStep
 
 
 def decided_anew(current: Decision, pending: Decision, *, may_allow: bool) -> Decision | None:
-    """Return what is decided by now about an open ask, or None while it stays open.
+    """Return the current decision about an open ask, or None while it stays open.
 
     Args:
         current: The decision of steps 1 to 3 now.
@@ -27,7 +27,7 @@ def decided_anew(current: Decision, pending: Decision, *, may_allow: bool) -> De
 
 
 def unless_denied(answer: Decision, current: Decision, pending: Decision) -> Decision:
-    """Return the answer, or the deny that came into force while it was awaited.
+    """Return the answer, or a deny that applies since the question was asked.
 
     A write outside that the question did not name is denied too: no user allowed it.
     """

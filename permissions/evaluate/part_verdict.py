@@ -1,4 +1,4 @@
-"""The answer to one part of a call: floor, deny, ask, allow, mode and its cap, in that order.
+"""The verdict on one part of a call: floor, deny, ask, allow, mode and its cap, in that order.
 
 An allow names the confinement that makes its reason true.
 """
@@ -39,22 +39,22 @@ class Part(Struct, frozen=True):
     """`tool`, `command`, `write` or `read`."""
     floor: Floor | None = None
     is_write: bool = False
-    """Is it proven to write? Plan mode denies it then, whatever the rules."""
+    """Whether it provably writes; plan mode then denies it, whatever the rules."""
     is_free: bool = False
     """Needs no permission: allowed in every mode unless a rule or the floor decides otherwise."""
     is_edit: bool = False
-    """May acceptEdits allow it?"""
+    """Whether acceptEdits may allow it."""
     is_read_only: bool = True
-    """Could plan mode ask about it without a rule that names it?"""
+    """Whether plan mode may ask about it without a rule that names it."""
     is_provably_harmless: bool = False
-    """May the local classifier allow it: only reads, and only what is known to be in scope?"""
+    """Whether the local classifier may allow it: it only reads, and only in scope."""
     is_small: bool = False
-    """Is it plain enough to count as reading where nothing enforces that?"""
+    """Whether it is plain enough to count as read-only without enforcement."""
     runs_configured: bool = False
-    """Does it run what a repository names, even where it only reads?"""
+    """Whether it runs what a repository names, even if it only reads."""
     is_elsewhere: bool = False
-    """Does it run in another directory than that of the start, or is that one not trusted? The same
-    words run other files there."""
+    """Whether it runs outside the launch directory, or in an untrusted one: the same words may run
+    other files there."""
     write_dirs: tuple[str, ...] = ()
     """Existing directories outside the working directories that it provably writes to."""
     target: str = ""
@@ -67,7 +67,7 @@ class Part(Struct, frozen=True):
 
 
 class PreparedPart(Struct, frozen=True):
-    """A part with what finds the rules about it."""
+    """A part and the function that finds the rules about it."""
 
     part: Part
     find: Find
@@ -107,7 +107,8 @@ def part_verdict(
 def asked_together(
     part: Part, verdict: PartVerdict, trace: Sequence[TraceEntry], mode: Mode
 ) -> tuple[PartVerdict, list[TraceEntry]]:
-    """Return what is left of an allow for reading beside a part that may do more than read."""
+    """Return the verdict in place of a read-only allow, beside a part that may do more than
+    read."""
     behavior = _DENY if mode is _DONT_ASK else _ASK
     message = (
         f"{verdict.message}; beside a part that may write, only plain read commands are treated "
@@ -121,8 +122,8 @@ def asked_together(
 
 
 def _require_enforcement(part: Part, verdict: PartVerdict, view: CallView) -> PartVerdict:
-    """Return the verdict, or the question that is left where this machine cannot enforce what an
-    allow assumes."""
+    """Return the verdict, or an ask or deny if this machine cannot enforce what an allow
+    assumes."""
     confinement = verdict.confinement
     if verdict.behavior is not _ALLOW or confinement is None:
         return verdict
@@ -139,7 +140,7 @@ def _require_enforcement(part: Part, verdict: PartVerdict, view: CallView) -> Pa
 
 
 def _beyond(part: Part, view: CallView) -> PartVerdict:
-    """Return what is left of a rule's allow where the command could not do its work confined."""
+    """Return the verdict on a command that a rule allows but that cannot work confined."""
     if view.mode is _BYPASS:
         return _mode_default(part, view)
     message = f"{part.beyond}; the sandbox here keeps that from what a rule allows"
@@ -159,14 +160,14 @@ def _left_of_allow(
 
 
 def _not_below(floor: Floor | None, verdict: PartVerdict, part: Part) -> PartVerdict:
-    """Return the verdict, or what the floor insists on where that is stricter."""
+    """Return the verdict, or the floor's if that is stricter and not lifted."""
     if floor is None:
         return verdict
     is_lifted = floor.lifted_by_allow and verdict.reason is Reason.ALLOW_RULE
     if not is_lifted and verdict.behavior is not _DENY:
         return _from_floor(part, floor)
     if verdict.source is _BY_MODE:
-        # The mode's own denial would hide that no user could have been asked.
+        # Keep the reason of the floor, which the mode's own denial would hide.
         return replace(_from_floor(part, floor), behavior=verdict.behavior)
     return verdict
 
@@ -192,7 +193,7 @@ def _cascade(
     return None
 
 
-# Named once: to name a member through its class takes ten times as long.
+# Module-level names: access to an enum member through its class takes ten times as long.
 _ALLOW, _ASK, _DENY = Behavior.ALLOW, Behavior.ASK, Behavior.DENY
 _BY_MODE, _BY_SANDBOX = DecisionSource.MODE, DecisionSource.SANDBOX
 _SCOPE_STEP, _MODE_STEP, _SANDBOX_STEP = TraceStep.SCOPE, TraceStep.MODE, TraceStep.SANDBOX

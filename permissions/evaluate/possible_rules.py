@@ -1,4 +1,4 @@
-"""What a command could turn out to be: floors where a rule may apply, which is not certain."""
+"""Floors for commands to which a rule may apply, although that is not certain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from permissions.shell.syntax import Word
 
 
 def possible_command_rule(bash: CallView, facts: CommandFacts) -> Floor | None:
-    """Ask when what is not known of the command could be what a rule denies or asks about."""
+    """Return an ask if an unknown part of the command could match a deny or ask rule."""
     hidden = next(filter(None, map(_out_of_sight, facts.with_inner())), "")
     if hidden:
         return Floor(Behavior.ASK, Reason.UNPARSABLE, f"runs {hidden}; a rule could be meant")
@@ -36,7 +36,7 @@ def _out_of_sight(facts: CommandFacts) -> str:
 
 
 def hosts(facts: CommandFacts) -> list[str]:
-    """Return the hosts that the command names, as far as they are written out."""
+    """Return the hosts that the command names literally."""
     results: list[str] = []
     for one in facts.with_inner():
         for form in one.deny_forms:
@@ -52,7 +52,7 @@ def hosts(facts: CommandFacts) -> list[str]:
 
 
 def possible_path_rule(bash: CallView, facts: CommandFacts) -> Floor | None:
-    """Ask when a pattern among the operands could name a file that a rule denies or asks about."""
+    """Return an ask if a pattern among the operands could name a file of a deny or ask rule."""
     return shared_by_pattern(
         bash, [access.path for one in facts.with_inner() for access in one.accesses]
     )
@@ -79,5 +79,5 @@ def shared_by_pattern(bash: CallView, words: list[Word]) -> Floor | None:
 
 
 def _readings(word: Word) -> list[Word]:
-    """Return the word, or in its place each word that a loop variable may be."""
+    """Return the word, or each word that a loop variable may be."""
     return [Word(word.raw, choice) for choice in word.choices] or [word]

@@ -1,4 +1,4 @@
-"""The local classifier: allows Bash that provably only reads inside scope; no model, no guess.
+"""The local classifier: allows Bash commands that provably only read inside scope.
 
 Its allow needs `read_only` to be enforced; where it is not, only plain commands remain
 (`permissions.evaluate.small_classifier`).
@@ -73,7 +73,7 @@ _Found = tuple[list[PartVerdict], Confinement]
 
 
 def _all_reading(evaluation: Evaluation) -> _Found | None:
-    """Return the verdicts where all parts only read and are held to it, rules or not."""
+    """Return the verdicts if all parts only read and can be confined to that, else None."""
     judged_parts = list(zip(evaluation.parts, evaluation.verdicts, strict=True))
     is_enforced = can_hold(evaluation.view.level, Confinement.READ_ONLY)
     if not is_enforced or not all(
@@ -90,7 +90,8 @@ def _all_reading(evaluation: Evaluation) -> _Found | None:
 
 
 def _reading_beside_others(evaluation: Evaluation) -> _Found | None:
-    """Return the verdicts where what asks is plain enough to count as reading anywhere."""
+    """Return the verdicts if the parts that ask are plain enough to count as read-only, else
+    None."""
     verdicts: list[PartVerdict] = []
     for part, verdict in zip(evaluation.parts, evaluation.verdicts, strict=True):
         if verdict.behavior is Behavior.ASK:
@@ -112,7 +113,7 @@ def _joint_confinement(verdicts: Iterable[PartVerdict]) -> Confinement:
 
 
 def with_harmless_parts(pending: Decision, evaluation: Evaluation) -> Decision:
-    """Return an ask whose parts that provably only read are allowed without a question."""
+    """Return an ask in which the parts that provably only read are allowed."""
     texts = [verdict.text for verdict in evaluation.verdicts]
     if texts != [part.text for part in pending.parts] or not evaluation.context.is_trusted:
         return pending

@@ -1,4 +1,4 @@
-"""The classifier for machines that enforce little: a few programs, written out in full.
+"""The classifier for machines that enforce little: a short list of exact commands.
 
 The table of `permissions.shell.effects.read_only` knows far more, and its allows need `read_only`
 to be enforced. Where it is not, or where another part of the command may write, only this counts
@@ -43,7 +43,7 @@ _GIT = {
     "status": "|--porcelain|--porcelain -b|--short|--short --branch|-s|-sb|-uno",
     "tag": "|-l",
 }
-"""By subcommand: the words behind it."""
+"""By subcommand: the words after it."""
 FORMS = frozenset(
     f"git {verb} {words}".rstrip() for verb, forms in _GIT.items() for words in forms.split("|")
 ) | frozenset(
@@ -51,15 +51,15 @@ FORMS = frozenset(
     "|docker --version|hostname|java -version|make --version|node --version|node -v"
     "|python --version|python3 --version".split("|")
 )
-"""Commands word for word."""
+"""Exact commands."""
 _EVALUATING = names("-eq -ne -lt -le -gt -ge -v -R")
-"""Operators of a condition that may evaluate what stands beside them."""
+"""Operators of a condition that may evaluate their operands."""
 
 
 def is_small_reading(facts: CommandFacts, launch: str) -> bool:
-    """Is a simple command so plain that reading is all it does, whatever enforces that?
+    """Return whether a simple command is plain enough to be read-only without enforcement.
 
-    Git only where the session started: another repository brings settings of its own.
+    Git only in the launch directory: another repository has its own settings.
     """
     if not (facts.is_read_only or facts.is_inert) or facts.inner or facts.hidden:
         return False
@@ -72,15 +72,15 @@ def is_small_reading(facts: CommandFacts, launch: str) -> bool:
 
 
 def is_plain_structure(command: str) -> bool:
-    """Does the text join its commands with pipes and `&&` alone?"""
+    """Return whether the text joins its commands with pipes and `&&` only."""
     script = parse(command)
     items = script.body.items if isinstance(script, Script) else ()
     return len(items) == 1 and _joins_plainly(items[0])
 
 
 def is_known_redirect(redirect: Redirect) -> bool:
-    """Is it known what a redirection opens, or gives? What that means for the file is judged
-    apart."""
+    """Return whether the target or text of a redirection is known; its file is judged
+    separately."""
     word = redirect.target
     if word is None:
         return redirect.kind is not RedirectKind.TEXT or redirect.text is not None

@@ -25,7 +25,7 @@ from permissions.tool_names import EDIT_TOOLS, FREE_TOOLS, READ_TOOLS, is_known_
 
 
 def tool_part(request: PermissionRequest, tool: str, view: CallView) -> PreparedPart:
-    """Return the one part of such a call; `tool` is the canonical name."""
+    """Return the single part of such a call; `tool` is the canonical name."""
     scope, base, context = view.scope, view.base, view.context
     target: Target | None = None
     host: str | None = None
@@ -129,7 +129,7 @@ def _where(tool: str, tool_input: Mapping[str, object]) -> object:
 def _fixed_part(pattern: str) -> str:
     """Return the directory below which a glob searches: its components before a wildcard.
 
-    Any dot-dot, also one behind a wildcard, is included so that it counts against the scope.
+    Every `..`, even after a wildcard, is included so that it counts against the scope.
     """
     components: list[str] = []
     climbs = 0

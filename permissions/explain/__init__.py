@@ -1,1 +1,1 @@
-"""Decisions in words, in the audit log, and decided again."""
+"""Decisions in words, in the audit log, and replayed."""

@@ -1,6 +1,6 @@
 """The audit log: one JSON line per final decision, with its trace and without secrets.
 
-Append-only, 0600. A disk that takes nothing never delays a decision; it is reported once.
+Append-only, 0600. A failing disk never delays a decision; it is reported once.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ FORMAT_VERSION: Final = 1
 MAX_VALUE_CHARS: Final = 10_000
 """Longest string of an input that is stored; more is cut and marked."""
 _BEYOND_CHARS: Final = 20_000
-"""How much of a secret may lie behind the cut and still be recognized by its whole form."""
+"""How much text after the cut is searched, to recognize a secret that crosses it."""
 MAX_ITEMS: Final = 1_000
 MAX_DEPTH: Final = 20
 CUT_MARK: Final = "…"
-"""Begins what replaces something that was cut."""
+"""Start of the text that replaces something that was cut."""
 
 
 class AuditLog:
@@ -54,7 +54,7 @@ class AuditLog:
             redact: Takes secrets out of every string.
             cwd: Where a relative path of a call starts at the time of the decision.
             directory: The launch directory, which is the scope; replays decide in the same one.
-            notify: Receives why nothing can be written, once until something can again.
+            notify: Receives the reason of a write error, once until a write succeeds again.
         """
         self._path = path
         self._session_id = session_id
@@ -66,10 +66,10 @@ class AuditLog:
         self._notify = notify
         self._may_be_torn = True
         self.problem: str | None = None
-        """Why the last line could not be written; None while all is well."""
+        """Why the last line could not be written; None after a success."""
 
     def write(self, decision: Decision, request: PermissionRequest) -> None:
-        """Append one line; never raises for the disk."""
+        """Append one line; never raises OSError."""
         facts: dict[str, Any] = {
             "v": FORMAT_VERSION,
             "at": self._now().isoformat(timespec="milliseconds"),
@@ -87,7 +87,7 @@ class AuditLog:
         self._write_line(self._line(facts, decision))
 
     def write_event(self, kind: str, facts: Mapping[str, object]) -> None:
-        """Append one line about something else than a decision; never raises for the disk."""
+        """Append one line about something other than a decision; never raises OSError."""
         line = {
             "v": FORMAT_VERSION,
             "at": self._now().isoformat(timespec="milliseconds"),
@@ -118,8 +118,9 @@ class AuditLog:
             if not stat.S_ISREG(status.st_mode):
                 raise OSError(None, "it is not a regular file")
             if self._may_be_torn and status.st_size:
-                # A full disk or a crash cut the last line: it must not spoil this one. Another
-                # session in the middle of its line looks the same; that leaves an empty line.
+                # A full disk or a crash may have cut the last line, which must not corrupt this
+                # one. Another session in the middle of its line looks the same; that leaves an
+                # empty line.
                 last = os.pread(descriptor, 1, status.st_size - 1)
                 data = data if last == b"\n" else b"\n" + data
             self._may_be_torn = True
@@ -172,7 +173,7 @@ def _is_short(text: str) -> bool:
 
 
 class _Cleaner:
-    """Takes secrets out of one line. A trace repeats most of its words."""
+    """Redacts one line, with a cache: a trace repeats most of its texts."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         self._redact = redact
@@ -207,7 +208,7 @@ class _Cleaner:
         return self._is_secret[name]
 
     def _redact_value(self, text: str) -> str:
-        # Nothing behind what is stored is looked at: a decision waits for this line.
+        # Text far beyond the stored part is not searched: a decision waits for this line.
         items = self._redact(text[: MAX_VALUE_CHARS + _BEYOND_CHARS])
         if len(text) > MAX_VALUE_CHARS:
             return f"{items[:MAX_VALUE_CHARS]}{CUT_MARK} ({len(text) - MAX_VALUE_CHARS} more)"

@@ -1,4 +1,4 @@
-"""The audit log read back: each decided call of one launch directory, as it was decided then."""
+"""Reads the audit log: each call of one launch directory, as it was decided then."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LoggedCall(Struct, frozen=True):
     source: str
     """Who decided."""
     check_result: str
-    """What steps 1 to 3 answered; of older logs what they must have."""
+    """What steps 1 to 3 answered; inferred for older logs."""
     steps: tuple[tuple[str, str, str], ...]
     """Step, answer and rule of its trace; the rule may be empty."""
 
@@ -40,8 +40,8 @@ def logged_calls(
 ) -> Iterator[LoggedCall]:
     """Yield the calls decided in a launch directory, oldest first; bad lines are skipped.
 
-    Calls whose input was too long to be logged whole are skipped as well: a part of a command is
-    another command.
+    Calls whose input was too long to be logged whole are skipped as well: a cut command is another
+    command.
 
     Args:
         earliest: A date (`2026-01-31`) or any prefix of a time; None reads everything.
@@ -81,7 +81,7 @@ def _read(line: str, launch_dir: Path, earliest: str | None) -> LoggedCall | Non
 
 
 def _first_answer(source: str, behavior: str) -> str:
-    """Return what steps 1 to 3 must have answered in a log that does not contain it."""
+    """Infer the answer of steps 1 to 3 for a log that does not contain it."""
     return "ask" if source in _ASKED else behavior
 
 

@@ -1,4 +1,4 @@
-"""What rules did and what was denied: use per rule, recent denials, denied calls tried again."""
+"""Use per rule, recent decisions and denials, and denied calls that may be retried."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from permissions.request import PermissionRequest
 from permissions.rules.rule_set import Rule
 
 MAX_DENIALS: Final = 50
-"""Denials that are remembered; the oldest go first."""
+"""Denials that are kept; the oldest are dropped first."""
 MAX_DECISIONS: Final = 200
-"""Decisions that are remembered; the oldest go first."""
+"""Decisions that are kept; the oldest are dropped first."""
 
 RuleKey = tuple[str, str, str]
 """A rule's behavior, source and text."""
@@ -31,7 +31,7 @@ class RuleUse(Struct, frozen=True):
     last_used: datetime | None = None
 
     def and_at(self, time: datetime) -> RuleUse:
-        """Return the use after one more."""
+        """Return the use with one more hit."""
         last = time if self.last_used is None else max(time, self.last_used)
         return RuleUse(self.hits + 1, last)
 
@@ -49,7 +49,7 @@ class RuleRow(Struct, frozen=True):
 
 
 class RecentCall(Struct, frozen=True):
-    """A call that was decided of late."""
+    """A recently decided call."""
 
     time: datetime
     request: PermissionRequest
@@ -62,10 +62,10 @@ class RecentCall(Struct, frozen=True):
 
 
 class History:
-    """The memory of one gate."""
+    """The recent decisions of one gate."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
-        """`now` returns the time with its zone."""
+        """`now` returns the time with its time zone."""
         self._now = now
         self._uses: dict[RuleKey, RuleUse] = {}
         self._denials: deque[RecentCall] = deque(maxlen=MAX_DENIALS)
@@ -83,7 +83,7 @@ class History:
         return tuple(reversed(self._denials))
 
     def add(self, decision: Decision, request: PermissionRequest) -> None:
-        """Take note of one final decision."""
+        """Record one final decision."""
         time = self._now()
         for key in _keys(decision):
             self._uses[key] = self._uses.get(key, RuleUse()).and_at(time)
@@ -119,7 +119,7 @@ class History:
         return f"I allow this call now; make it again exactly as before: {denial.call}"
 
     def take_retry(self, request: PermissionRequest) -> bool:
-        """Return whether the user allowed this call in advance, and use that up."""
+        """Return whether the user allowed this call in advance, and consume that permission."""
         identity = _identity(request)
         if identity not in self._retries:
             return False

@@ -54,7 +54,7 @@ class ExplainedPart(Struct, frozen=True):
 
 
 def home_relative(home: str) -> Shorten:
-    """Return what writes files below a home directory with `~`."""
+    """Return a function that writes paths below a home directory with `~`."""
 
     def short(file: str) -> str:
         return f"~{file[len(home) :]}" if home and file.startswith(f"{home}/") else file
@@ -63,7 +63,8 @@ def home_relative(home: str) -> Shorten:
 
 
 def place_relative(directory: str, home: str) -> Shorten:
-    """Return what writes files as seen from a directory, and those outside of it as from home."""
+    """Return a function that writes paths relative to a directory, and those outside relative to
+    home."""
     from_home = home_relative(home)
     if directory == home:
         return from_home
@@ -100,7 +101,7 @@ def reason_text(decision: Decision | PartVerdict, short: Shorten = str) -> str:
 
 
 def extra_detail(part: PartVerdict, ground: str) -> str:
-    """Return what was looked through or is accessed, as far as `ground` does not contain it."""
+    """Return the pieces of a part's detail that `ground` does not contain."""
     return "; ".join(piece for piece in part.detail.split("; ") if piece and piece not in ground)
 
 
@@ -154,7 +155,7 @@ def explanation_lines(decision: Decision, short: Shorten = str) -> list[str]:
 _TITLE_CHARS: Final = 100
 HOW_TO_READ: Final = "how this was decided (» = deciding step):"
 NAME_CELLS: Final = 11
-"""The longest name of a step that is in every decision."""
+"""Length of the longest name of a step that is in every decision."""
 
 
 class _Places:
@@ -193,7 +194,7 @@ def _split(trace: Sequence[TraceEntry]) -> tuple[list[list[TraceEntry]], list[Tr
 
 
 def _is_known_to_read(verdict: PartVerdict, decision: Decision) -> bool:
-    """Is it a part of an ask that is none of the reasons for it?"""
+    """Whether it is a part of an ask but none of the reasons for it."""
     is_known = verdict.source is DecisionSource.CLASSIFIER
     return is_known and decision.behavior is Behavior.ASK
 
@@ -211,7 +212,7 @@ def _strictest(decision: Decision) -> PartVerdict | None:
 
 
 def _undecided_steps(steps: Iterable[ExplainedStep]) -> list[ExplainedStep]:
-    """Return the steps of what was asked about: the answer decided it."""
+    """Return the steps without a deciding one: the answer to the ask decided."""
     return [replace(step, decides=False) for step in steps]
 
 
@@ -352,7 +353,7 @@ def _whole_steps(entries: Sequence[TraceEntry], decision: Decision) -> tuple[Exp
 
 
 def _is_in_vain(entry: TraceEntry, decision: Decision) -> bool:
-    """Did a hook allow what only a user may?"""
+    """Whether a hook allowed what only a user may allow."""
     is_yes = entry.step is TraceStep.HOOK and entry.answer == "allow"
     return is_yes and decision.source is not DecisionSource.HOOK
 

@@ -1,4 +1,4 @@
-"""Decide the audit log's calls again: what today's rules would decide differently."""
+"""Decides the calls of the audit log again, to find what today's rules decide differently."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHOWN_CHARS = 120
 
 
 class Difference(Struct, frozen=True):
-    """One logged decision beside the answer of today's rules."""
+    """One logged decision, and the answer of today's rules."""
 
     timestamp: str
     tool: str
@@ -37,7 +37,7 @@ class Difference(Struct, frozen=True):
 
     @property
     def is_changed(self) -> bool:
-        """Whether today's rules answer otherwise than those of then did."""
+        """Whether today's rules answer differently than the rules of that time."""
         return self.now != self.check_result
 
     def describe(self) -> str:
@@ -88,6 +88,6 @@ def replay(
 
 def decide_again(call: LoggedCall, context: PermissionContext) -> Decision:
     """Return the decision of the context's rules on a logged call, in the call's mode."""
-    # A call that was made in a mode behind a gate found the gate open.
+    # A call in bypassPermissions was made while that mode was available.
     context = replace(context, bypass_available=True).with_mode(call.mode)
     return decide(call.request, context, cwd=call.cwd or context.launch_dir)

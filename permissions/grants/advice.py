@@ -1,7 +1,7 @@
-"""Fewer questions, safely: how often and why the user was asked, and rules that would spare them.
+"""How often and why the user was asked, and rules that would safely avoid these questions.
 
-Every proposal is tried on the log before it is made: it has the number of questions it would have
-spared, and none is made that would have allowed a call that the user denied. Reads only.
+Every proposal is replayed on the log: it states how many questions it would have avoided, and none
+would have allowed a call that the user denied. Reads only.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from permissions.grants.suggest import suggest
 from permissions.rule import Rule, RuleBehavior, RuleSource, RuleText
 
 MIN_ASKED: Final = 2
-"""Questions that a rule must spare to be worth one."""
+"""Questions that a rule must avoid to be proposed."""
 MAX_PROPOSALS: Final = 5
 _USER_SOURCES: Final = frozenset({"user", "bridge", "channel"})
 _CAUSES: Final = {"scope": "the scope asked", "mode": "no rule matched"}
 
 
 class Proposal(Struct, frozen=True):
-    """Rules that would have spared questions."""
+    """Rules that would have avoided questions."""
 
     rules: tuple[str, ...]
     spares: int
-    """Questions of the log that they would have answered with a yes."""
+    """Logged questions that they would have answered with an allow."""
     example: str
-    """A call that they are for."""
+    """A call that they would allow."""
     also_allows: str = ""
     """What else they allow, in words; empty for exact rules."""
 
@@ -51,13 +51,13 @@ class Advice(Struct, frozen=True):
     causes: tuple[tuple[str, int], ...]
     """Why the user was asked, the most frequent first."""
     proposals: tuple[Proposal, ...]
-    """The one that spares most first."""
+    """The one that avoids most questions first."""
     unused_rules: tuple[Rule, ...] = ()
-    """Allow rules of files that never decided anything."""
+    """Allow rules in settings files that never decided anything."""
 
     @property
     def per_hour(self) -> float:
-        """Questions an hour; all of them where the log spans less than one."""
+        """Questions per hour; their number if the log spans less than one hour."""
         return self.question_count / max(1.0, self.hours)
 
 
@@ -66,7 +66,7 @@ def advise(
     context: PermissionContext,
     usage: Mapping[RuleKey, RuleUse] | None = None,
 ) -> Advice:
-    """Return what the logged calls show. Pure; raises nothing."""
+    """Analyze logged calls. Pure; raises nothing."""
     result = _LogSummary()
     for call in calls:
         result.take(call)
@@ -110,9 +110,9 @@ def _cause(call: LoggedCall) -> str:
 def _proposals(
     asked_calls: Sequence[LoggedCall], context: PermissionContext
 ) -> tuple[Proposal, ...]:
-    """Return proposals, each tried on the whole log."""
+    """Return proposals, each replayed on the whole log."""
     judged_calls = [(call, decide_again(call, context)) for call in asked_calls]
-    # What something else allows by now spares no question any more.
+    # A call that is allowed by now needs no proposal.
     still_asked = [pair for pair in judged_calls if pair[1].behavior is not Behavior.ALLOW]
     counts: Counter[tuple[str, ...]] = Counter()
     descriptions: dict[tuple[str, ...], tuple[str, str]] = {}
@@ -135,7 +135,7 @@ def _proposals(
 
 
 def _spares(rules: Sequence[str], calls: Sequence[LoggedCall], context: PermissionContext) -> int:
-    """Return how many of the calls rules would let through; 0 where one was answered no."""
+    """Return how many of the calls the rules would allow; 0 if the user denied one of these."""
     texts = [RuleText(rule, RuleBehavior.ALLOW, RuleSource.LOCAL) for rule in rules]
     new_context = context.with_rules(context.rules.with_rules(texts))
     through = [call for call in calls if decide_again(call, new_context).behavior is Behavior.ALLOW]

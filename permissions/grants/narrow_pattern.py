@@ -1,7 +1,7 @@
 """The narrowest useful pattern for one simple command, and what it allows beyond that command.
 
-A word boundary after a program and its subcommand, never a wildcard behind an interpreter, or
-behind what brings foreign code or throws work away.
+A wildcard follows a program and its subcommand at a word boundary, but never an interpreter, or a
+command that runs foreign code or discards work.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def pattern_for(command: str) -> str | None:
 
 
 def _plain_words(command: str) -> list[str]:
-    """Return the words of a command; [] where they are not what they seem."""
+    """Return the words of a command; [] if they cannot be taken literally."""
     if any(mark in command for mark in "\n*$`"):
         return []
     try:
@@ -51,7 +51,7 @@ def _subcommand_pattern(program_record: Program, words: list[str], command: str)
 
 
 def _after_two(program_record: Program, words: list[str], command: str) -> str:
-    """Return the pattern of a program whose second and third word together set what it does."""
+    """Return the pattern of a program whose second and third word together determine its action."""
     has_third = len(words) > 2 and not words[2].startswith("-")
     if not has_third or words[2] in names(program_record.exact_third):
         return command.strip()

@@ -1,4 +1,4 @@
-"""Rules written into settings files: atomically, under a lock, the rest of the file unchanged.
+"""Writes rules into settings files: atomically, under a lock, the rest of the file unchanged.
 
 The file is read again under the lock, so another writer's change is never dropped; what was written
 is read back, so a rule that is reported as stored is stored.
@@ -24,11 +24,11 @@ from permissions.rule import RuleBehavior
 
 
 class StoreError(OSError):
-    """The settings file cannot be changed; the text names it and the reason. It is unchanged."""
+    """The settings file cannot be changed; the message names it and the reason. It is unchanged."""
 
 
 class StoreReceipt(Struct, frozen=True):
-    """What a change did; `undo` takes it back."""
+    """What a change did; `undo` reverts it."""
 
     file: Path
     changed_rules: tuple[str, ...]
@@ -47,10 +47,10 @@ Edit = Callable[[list[Any]], list[str]]
 def store_rules(
     file: Path, behavior: RuleBehavior, rules: Sequence[str], *, within: Path | None = None
 ) -> StoreReceipt:
-    """Add rules to a settings file, making it (0600, in a 0700 directory) where there is none.
+    """Add rules to a settings file, creating it (0600, in a 0700 directory) if there is none.
 
     Args:
-        within: Where the file must really be, links resolved; None writes through any link.
+        within: Directory that must contain the file, links resolved; None writes through any link.
 
     Raises:
         StoreError: the file is not a JSON object, is write-protected, or cannot be written.
@@ -68,7 +68,7 @@ def store_rules(
 def remove_rules(
     file: Path, behavior: RuleBehavior, rules: Sequence[str], *, within: Path | None = None
 ) -> StoreReceipt:
-    """Take rules out of a settings file, wherever they are in it. Raises as `store_rules`."""
+    """Remove rules from a settings file, wherever they are in it. Raises as `store_rules`."""
 
     def remove(entries: list[Any]) -> list[str]:
         old_rules = {_rule_text(entry) for entry in entries}
@@ -82,7 +82,7 @@ def remove_rules(
 def replace_rule(
     file: Path, behavior: RuleBehavior, old: str, new: str, *, within: Path | None = None
 ) -> StoreReceipt:
-    """Write another rule in the place of one; examples of the old one go with it.
+    """Replace one rule by another; the examples of the old one are dropped.
 
     Raises:
         StoreError: as `store_rules`; also when the old rule is not there any more.
@@ -99,7 +99,7 @@ def replace_rule(
 
 
 def undo(receipt: StoreReceipt, *, within: Path | None = None) -> StoreReceipt:
-    """Take a change back, in the place it had; what others wrote meanwhile stays.
+    """Revert a change, restoring the positions of rules; changes by others are kept.
 
     Raises:
         StoreError: as `store_rules`.
@@ -148,7 +148,7 @@ def _change(file: Path, behavior: RuleBehavior, edit: Edit, within: Path | None)
 
 
 def _target(file: Path, within: Path | None) -> Path:
-    """Return the file that is really written: behind links, but never outside of `within`."""
+    """Return the file to write, links resolved, but never outside of `within`."""
     target = Path(os.path.realpath(file))
     if target.is_symlink():
         raise StoreError(f"{file} is a link that leads back to itself")
@@ -167,7 +167,7 @@ def _text(file: Path, target: Path) -> str | None:
     if not stat.S_ISREG(mode):
         raise StoreError(f"{file} is not a regular file")
     if not mode & 0o222:
-        # Replacing it would work all the same, and would not respect who protected it.
+        # Replacing it would work anyway, but somebody protected it on purpose.
         raise StoreError(f"{file} is write-protected")
     try:
         return read_plain(target).decode("utf-8")
@@ -176,7 +176,7 @@ def _text(file: Path, target: Path) -> str | None:
 
 
 def _rule_text(entry: object) -> str | None:
-    """Return the rule of an entry, None for what is none; rules with examples are objects."""
+    """Return the rule of an entry, or None if it has none; rules with examples are objects."""
     text = entry.get("rule") if isinstance(entry, dict) else entry
     return text if isinstance(text, str) else None
 
@@ -223,7 +223,7 @@ def _encode_json(data: dict[str, Any], indent: int | str) -> bytes:
     try:
         return (json.dumps(data, indent=indent, ensure_ascii=False) + "\n").encode("utf-8")
     except UnicodeEncodeError:
-        # Half a surrogate pair can be written as an escape only.
+        # A lone surrogate can only be written as an escape.
         return (json.dumps(data, indent=indent) + "\n").encode("ascii")
 
 
@@ -237,7 +237,7 @@ def _indent(text: str | None) -> int | str:
 
 @contextmanager
 def _lock(target: Path) -> Iterator[None]:
-    # The directory itself is locked: a lock file would have to be left behind, or raced for.
+    # The directory itself is locked: a lock file would have to stay, or be removed in a race.
     directory = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(directory, fcntl.LOCK_EX)

@@ -1,4 +1,5 @@
-"""What "don't ask again" would store: the narrowest useful rules, and what else they would allow.
+"""The rules that "don't ask again" would store: the narrowest useful ones, and what else they
+allow.
 
 Pure; nothing is written here (see `permissions.grants.settings_writer`). Next:
 `permissions.grants.narrow_pattern` (the shapes of command rules).
@@ -39,7 +40,7 @@ from permissions.tool_names import EDIT_TOOLS, canonical_tool
 _UNWRITABLE: Final = "()\\\n\r"
 """Characters of paths that a rule cannot contain without being read as something else."""
 READING_BELOW: Final = "reading everything below "
-"""How a rule for a directory says what it allows."""
+"""Start of the text that says what a rule for a directory allows."""
 MAX_RULES: Final = 5
 """Rules stored for one compound command at most."""
 
@@ -72,15 +73,15 @@ class Grant(Struct, frozen=True):
 def suggest(
     evaluation: Evaluation, decision: Decision, *, destinations: Sequence[RuleSource] | None = None
 ) -> tuple[Grant, ...]:
-    """Return what may be remembered for this ask, shortest keeping first; empty when nothing helps.
+    """Return the grants to offer for this ask, shortest lifetime first; empty if none helps.
 
-    A rule helps only where the ask comes from nothing having matched (or, for reads outside the
-    scope, from the scope): an ask rule, a protected path or an unreadable command asks again.
+    A rule helps only if the call asks because nothing matched (or, for reads outside the scope,
+    because of the scope): an ask rule, a protected path or an unparsable command asks again.
 
     Args:
-        decision: The ask, with what hooks may have added to that of the evaluation.
-        destinations: Where rules may be stored; None is what the dialog offers: this session, and
-            for everything but edits the user's own file of this project.
+        decision: The ask of the evaluation, which hooks may have changed.
+        destinations: Where rules may be stored; None is what the dialog offers: this session, and,
+            except for edits, the project's local settings.
     """
     results: list[Grant] = []
     for destination in destinations or _destinations(evaluation.request):
@@ -110,8 +111,7 @@ def _rules_of(offers: Sequence[RuleOffer]) -> tuple[str, ...]:
 def _helpful_offers(
     evaluation: Evaluation, decision: Decision, destination: RuleSource
 ) -> tuple[RuleOffer, ...]:
-    """Return the offers that lift the ask; where parts that only read ask beside others, with
-    those."""
+    """Return the offers that lift the ask, with those for read-only parts only if needed."""
     for with_reading in (False, True):
         offers = _offers(evaluation, decision, destination, with_reading=with_reading)
         rules = _rules_of(offers)
@@ -147,7 +147,7 @@ def _destinations(request: PermissionRequest) -> tuple[RuleSource, ...]:
 
 
 def _needless(texts: Sequence[str], destination: RuleSource, rules: RuleSet) -> tuple[RuleRef, ...]:
-    """Return the allow rules stored in files that new ones would cover, where they apply."""
+    """Return the allow rules in settings files that the new rules would make redundant."""
     new = RuleSet.build([RuleText(text, RuleBehavior.ALLOW, destination) for text in texts])[0]
     return tuple(
         stored_rule.ref
@@ -186,7 +186,7 @@ def _offers(
 
 
 def _workflow_offer(request: PermissionRequest, destination: RuleSource) -> tuple[RuleOffer, ...]:
-    """Return a rule for this very script; for the session also wider ones."""
+    """Return a rule for this exact script; for the session also wider ones."""
     is_for_session = destination is RuleSource.SESSION
     if is_for_session and request.tool_input.get("orchestration") is True:
         rule = f"Workflow({ORCHESTRATED})"
@@ -212,13 +212,13 @@ def _read_offer(request: PermissionRequest) -> tuple[RuleOffer, ...]:
     path = os.path.normpath(path)
     directory = os.path.dirname(path) if request.tool == "Read" else path
     if directory.count("/") < _NARROW_DEPTH:
-        # Too much lies below it: the file alone, or nothing for a whole directory.
+        # The directory contains too much: offer only the file, or nothing for a whole directory.
         return (RuleOffer(f"Read(/{_escaped_path(path)})", path),) if request.tool == "Read" else ()
     return (_directory_offer(directory, path),)
 
 
 def _whole_directory(evaluation: Evaluation, decision: Decision) -> tuple[RuleOffer, ...]:
-    """Return a rule for all of a directory that contains too much to be stored for good."""
+    """Return a session rule for a directory that contains too much for a stored rule."""
     request = evaluation.request
     path = os.path.normpath(_text(request, "file_path") or _text(request, "path"))
     directory = os.path.dirname(path) if request.tool == "Read" else path
@@ -246,8 +246,8 @@ _READERS: Final = frozenset({"Read", "Glob", "Grep"})
 _TOO_WIDE: Final = frozenset({"/", "//", "/home", "/root", "/Users"})
 """Everything, and where the files of all users are."""
 _NARROW_DEPTH: Final = 3
-"""Directories with fewer components (`/etc`, `/home/me`) contain too much for one answer that is
-kept; for this session they are offered beside the file."""
+"""Directories with fewer components (`/etc`, `/home/me`) contain too much for a stored rule; for
+this session they are offered in addition to the file."""
 
 
 def _bash_offers(
@@ -261,7 +261,7 @@ def _bash_offers(
         if part.kind == "write":
             target = _redirect_target(part.text)
             if (scratch := context.scratch_dir) and _IN_TEMP_DIR.match(target):
-                # Its path is another one in the next session.
+                # The path differs in the next session.
                 if destination is not RuleSource.SESSION:
                     return ()
                 rule = f"Edit(/{_escaped_path(str(scratch))}/**)"
@@ -284,7 +284,7 @@ _IN_TEMP_DIR: Final = compile_late(r"\$(?:TMPDIR|\{TMPDIR(?::?-[\w./-]*)?\})/")
 
 
 def _redirect_target(text: str) -> str:
-    """Return the file of a redirection, or nothing when it is not one plain word."""
+    """Return the file of a redirection, or "" if it is not one plain word."""
     try:
         words = shlex.split(text.lstrip("0123456789<>&|"))
     except ValueError:
@@ -324,7 +324,8 @@ def _text(request: PermissionRequest, key: str) -> str:
 
 
 def _anchored_path(path: str, context: PermissionContext, destination: RuleSource) -> str | None:
-    """Return a path as rules of that source write it: `/x` from their anchor, else `//x`."""
+    """Return a path as rules of that source write it (`/x` below their anchor, else `//x`), or
+    None."""
     if any(character in path for character in _UNWRITABLE):
         return None
     anchor = str(context.anchor(destination))
@@ -335,5 +336,5 @@ def _anchored_path(path: str, context: PermissionContext, destination: RuleSourc
 
 
 def _escaped_path(path: str) -> str:
-    """Return a path whose special characters of patterns are escaped."""
+    """Return a path with the special characters of patterns escaped."""
     return "".join(f"\\{one}" if one in "*?[]!#" else one for one in path)

@@ -1,4 +1,4 @@
-"""Examples that rules carry: calls that a rule promises to match, or not to match."""
+"""Checks the examples of rules: calls that a rule must match, or must not match."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from permissions.rules.rule_set import Rule
 from permissions.tool_names import EDIT_TOOLS, READ_TOOLS
 
 _PLACE = Path("/project")
-"""Where relative paths of examples start; nothing is looked up there."""
+"""Base of relative paths in examples; the disk is not read."""
 _HOME = Path("/home/user")
 
 
 def failed_examples(rule: Rule) -> list[str]:
-    """Return one sentence per example that the rule does not meet; [] without examples."""
+    """Return one sentence per example that the rule fails; [] without examples."""
     if rule.examples is None:
         return []
     results = [

@@ -1,7 +1,6 @@
 """Finds rules that do not do what they look like: shadowed, dead, malformed, wrongly anchored.
 
-Runs when rules are written and when they are loaded, never while deciding (safety-and-permissions:
-shadow rule detection).
+Runs when rules are written and when they are loaded, never while deciding.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class LintWarning(Struct, frozen=True):
     rule: str | None
     """The rule that the finding is about, as written."""
     shadower: str | None
-    """The rule that is in its way; None when the finding is about one rule alone."""
+    """The rule that takes precedence; None when the finding is about one rule alone."""
     source: str
     shadower_source: str | None
     message: str
@@ -84,9 +83,9 @@ _RESTRICTING = {
 _PERSONAL = frozenset({RuleSource.USER, RuleSource.LOCAL})
 _ROOTS = ("Users", "home", "etc", "tmp", "var", "usr", "opt", "private", "root", "mnt", "Volumes")
 _QUOTED = compile_late(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
-"""What a shell takes literally: an operator in it separates nothing."""
+"""Quoted or escaped text, in which an operator separates nothing."""
 _OWN_WORD = compile_late(r"-.*|[\d.]+[smhd]?")
-"""An option or a duration: no program yet."""
+"""An option or a duration, not a program."""
 _NO_PROGRAM = compile_late(r"-(?!n$).*|\.")
 """An option of a runner (`bash -n` runs nothing), or the directory that `direnv exec` is given."""
 _WORD = compile_late(r"""(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+""", re.DOTALL)
@@ -162,7 +161,8 @@ def shadowed_rules(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> list[
 
 
 def _is_kin(wider: str | None, narrower: str | None) -> bool:
-    """May a rule of the one kin cover one of the other? It spares the closer look at most pairs."""
+    """Whether a rule of one kin may cover one of the other; avoids the exact check of most
+    pairs."""
     return wider is None or (narrower is not None and narrower.startswith(wider))
 
 
@@ -179,7 +179,7 @@ def shadow_warnings(rules: RuleSet) -> tuple[DecisionWarning, ...]:
 
 
 def _is_lifted(wider: Rule, allow_rule: Rule, sandbox_auto_allow: bool) -> bool:
-    """Does the sandbox allow the call before this ask rule is reached?"""
+    """Whether the sandbox allows the call before this ask rule is reached."""
     return (
         sandbox_auto_allow
         and wider.behavior is RuleBehavior.ASK

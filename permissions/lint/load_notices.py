@@ -1,5 +1,5 @@
-"""What a user reads about their rules as they are loaded: what cannot be read, what never
-counts, what allows more than it looks like.
+"""Notices for users about rules on loading: rules that cannot be read, that never apply, or that
+allow more than they seem to.
 
 One line for each of the first rules that cannot be read, since something else is in force than was
 written; one line for everything that lint finds.
@@ -20,11 +20,11 @@ from permissions.rule import RuleSet
 
 _NAMED: Final = 3
 _ALL_RULES: Final = 200
-"""Up to so many rules everything is looked for; of more, only rules that never take effect."""
+"""Up to this many rules all checks run; for more, only the search for rules without effect."""
 _UNREAD: Final = frozenset({LintType.MALFORMED_RULE, LintType.UNKNOWN_TOOL})
 _NOT_SUMMARIZED: Final = _UNREAD | {LintType.DUPLICATE}
-"""What `_summary` is silent about: unread rules have lines of their own, and a rule that another
-one covers changes nothing."""
+"""Left out by `_summary`: unread rules have lines of their own, and a rule that another one covers
+changes nothing."""
 _DEAD: Final = frozenset({LintType.DENY_SHADOW, LintType.ASK_SHADOW, LintType.UNREACHABLE})
 
 

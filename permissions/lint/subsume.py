@@ -1,6 +1,6 @@
-"""Does one rule match everything that another one matches?
+"""Determines whether one rule matches everything that another one matches.
 
-Answers yes only when that is certain, because lint reports that a rule can never take effect.
+True only if that is certain, because lint then reports that a rule can never take effect.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WILD = frozenset("*?[\\")
 
 
 def subsumes(wider: Rule, narrower: Rule) -> bool:
-    """Is every call that `narrower` matches matched by `wider` too?"""
+    """Return whether `wider` matches every call that `narrower` matches."""
     if not _covers_tool(wider, narrower) or wider.is_for_tool_only > narrower.is_for_tool_only:
         return False
     whole, part = wider.specifier, narrower.specifier
@@ -64,10 +64,10 @@ def _covers_paths(wider: Rule, whole: PathPattern, narrower: Rule) -> bool:
 
 
 def kin_of(rule: Rule) -> str | None:
-    """Return how the kin of a rule begins: it covers only rules whose kin begins so, too.
+    """Return the prefix key of a rule: it can cover only rules whose key starts with its own.
 
-    None for a rule that may cover any. What a deny or ask rule finds inside of the one command that
-    a rule allows (`sudo x`) is left out: see `finds_inside`.
+    None for a rule that may cover any. Commands inside the one command that a rule allows (`sudo
+    x`) are not considered: see `finds_inside`.
     """
     specifier = rule.specifier
     match specifier:
@@ -90,7 +90,7 @@ def _fixed_start(pattern: PathPattern, *, strict: bool) -> str:
 
 
 def finds_inside(wider: Rule, narrower: Rule) -> bool:
-    """May `wider` cover a rule that is none of its kin?"""
+    """Whether `wider` may cover a rule whose key (`kin_of`) does not start with its own."""
     part = narrower.specifier
     is_command = isinstance(part, BashPattern) and part.is_exact
     return is_command and isinstance(wider.specifier, BashPattern)
@@ -98,7 +98,7 @@ def finds_inside(wider: Rule, narrower: Rule) -> bool:
 
 def _command(wider: Rule, whole: BashPattern, part: BashPattern) -> bool:
     if wider.behavior is RuleBehavior.ALLOW and whole.head in LOOKED_THROUGH:
-        # `timeout *` allows no program behind it; how much another pattern names is not looked at.
+        # `timeout *` allows no program after it; other patterns are not analyzed here.
         return whole == part or (whole.is_exact and whole.subsumes(part))
     if whole.subsumes(part):
         return wider.behavior is not RuleBehavior.ALLOW or _may_cover(whole, part)
@@ -106,16 +106,17 @@ def _command(wider: Rule, whole: BashPattern, part: BashPattern) -> bool:
 
 
 def _may_cover(whole: BashPattern, part: BashPattern) -> bool:
-    """Is `part` free of options that only a rule written out to the letter allows?"""
+    """Whether `part` has no options that only an exact rule allows."""
     if whole.is_exact or whole == part or part.bare is not None:
         return True
-    # What matches anything: here it is to match no more than a name, or nothing behind one.
+    # A wildcard is replaced by a name, or after a name by nothing.
     facts = analyze(re.sub(r"(?<=\w)\*", "", part.text).replace("*", "x"), "/", "/")
     return isinstance(facts, Unparsable) or not any(one.risk for one in facts)
 
 
 def _finds(whole: BashPattern, command: str) -> bool:
-    """Does a deny or ask pattern find the one command that a rule allows, as in `sudo x`?"""
+    """Whether a deny or ask pattern matches inside the one command that a rule allows (`sudo
+    x`)."""
     facts = analyze(command, "/", "/")
     if isinstance(facts, Unparsable) or len(facts) != 1:
         return False
@@ -167,7 +168,7 @@ def _host(wider: str, narrower: str) -> bool:
     wide = wider.removeprefix("*.").split(".")
     narrow = narrower.removeprefix("*.").split(".")
     if narrower.startswith("*."):
-        # What it matches is one label at least, so its own rest may be as short as ours.
+        # Its wildcard matches at least one label, so both suffixes may have the same length.
         fits = any_depth and len(narrow) >= len(wide)
     else:
         fits = len(narrow) > len(wide) if any_depth else len(narrow) == len(wide)
@@ -189,11 +190,11 @@ def _path(wider: Rule, whole: PathPattern, narrower: Rule, part: PathPattern) ->
 
 
 def _fits_all_of(wider: str, wider_floats: bool, narrower: str, narrower_floats: bool) -> bool:
-    """Does one path pattern fit every path that another one fits? Classes are not compared.
+    """Whether one path pattern matches every path of another one. Classes are not compared.
 
-    A letter that no rule can contain represents all that the patterns do not name: what fits with
-    none, one and several of it in the place of each wildcard fits with anything there. That
-    `dir/**` fits the directory itself is left out: it is not what it is written for.
+    A character that no rule can contain represents any text: what matches with none, one and
+    several of it in place of each wildcard matches with anything there. That `dir/**` also matches
+    the directory itself is not considered, since that is not its purpose.
     """
     if wider == narrower and wider_floats >= narrower_floats:
         return True
@@ -214,11 +215,11 @@ def _fits_all_of(wider: str, wider_floats: bool, narrower: str, narrower_floats:
 
 
 _MOST_NAMES = 12
-"""Names of a pattern that are compared: each `**` doubles the work."""
+"""Maximum number of components that are compared: each `**` doubles the work."""
 
 
 def _samples(names: list[str], letters: str) -> list[str]:
-    """Return paths that a pattern fits, with `letters` for each run of any."""
+    """Return sample paths that match a pattern, with `letters` for each wildcard."""
     paths = [""]
     for place, name in enumerate(names, start=1):
         if name == "**":
@@ -233,14 +234,14 @@ def _samples(names: list[str], letters: str) -> list[str]:
 
 
 def _is_everything(pattern: PathPattern) -> bool:
-    """Does a deny or ask pattern fit every path, wherever it is?"""
+    """Whether a deny or ask pattern matches every path."""
     components = [part for part in pattern.pattern.split("/") if part not in ("", ".")]
     anywhere = pattern.anchor in (Anchor.ROOT, Anchor.CURRENT)
     return anywhere and (set(components) == {"**"} or components == ["*"])
 
 
 def _place(rule: Rule, pattern: PathPattern) -> str:
-    """Name the place a pattern starts at; project root and launch directory count as one."""
+    """Return a name for a pattern's anchor; project root and launch directory count as the same."""
     match pattern.anchor:
         case Anchor.ROOT:
             return "root"

@@ -1,4 +1,4 @@
-"""What a rule that cannot be read was meant to be: only what can be read is proposed. Pure."""
+"""Suggests a valid rule in place of one that cannot be read. Pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from permissions.tool_names import KNOWN_TOOLS
 
 _SHAPE: Final = compile_late(r"\s*([^()]*?)\s*(?:\((.*))?", re.DOTALL)
 _ALIKE: Final = 0.7
-"""How alike two names are when one is a slip of the pen for the other."""
+"""Similarity above which one name is taken for a misspelling of another."""
 
 
 def suggest_fix(text: str, behavior: RuleBehavior) -> str | None:
-    """Return the nearest rule that can be read and names a known tool; None where none is near."""
+    """Return the most similar valid rule that names a known tool, or None."""
     for candidate in _candidates(text):
         # An allow rule without a specifier allows the whole tool, so it is never suggested.
         widens = behavior is RuleBehavior.ALLOW and "(" in text and "(" not in candidate
@@ -52,8 +52,8 @@ def _candidates(text: str) -> Iterator[str]:
 
 
 def _similar_tools(name: str) -> list[str]:
-    """Return known tools that the name may have meant, the nearest first."""
-    # For a rule that cannot be read, and not on the way to every first request.
+    """Return known tools that the name may mean, the most similar first."""
+    # Imported late: only for a rule that cannot be read.
     import difflib
 
     by_fold = {tool.casefold(): tool for tool in sorted(KNOWN_TOOLS)}
@@ -63,6 +63,6 @@ def _similar_tools(name: str) -> list[str]:
 
 
 def _host(text: str) -> str:
-    """Return the host of what was written in the place of one: an address, a host with a port."""
+    """Return the host in a text such as a URL, or a host with a port."""
     bare = text.removeprefix("domain:").partition("://")[2] or text.removeprefix("domain:")
     return re.split(r"[/:?#]", bare)[0]

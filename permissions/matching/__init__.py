@@ -1,1 +1,1 @@
-"""Which rules are about a call."""
+"""Finds the rules that match a call."""

@@ -1,7 +1,7 @@
-"""A rule pattern used as a condition: would this one pattern be about this call?
+"""A rule pattern used as a condition: whether this one pattern matches a call.
 
-Hooks use it for `if`. It errs towards yes, as the hook behind it may be a guard: a command that is
-not understood fits every Bash pattern.
+Hooks use it for `if`. In doubt it matches, since the hook may be a guard: a command that cannot be
+parsed matches every Bash pattern.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def matches_call(
     project_root: Path,
     home: Path,
 ) -> bool:
-    """Is the pattern about this call? A malformed pattern is about nothing."""
+    """Return whether the pattern matches the call; a malformed pattern never does."""
     parsed_rule = parse_rule(pattern_text, RuleBehavior.ASK)
     if isinstance(parsed_rule, MalformedRule):
         return False
@@ -45,7 +45,7 @@ def matches_call(
         return _matches_command(parsed_rule.specifier, tool_input.get("command"), cwd, home)
     rule = Rule(
         pattern_text,
-        # An allow rule reads `dir/**` as anchored, which is what conditions are documented to do.
+        # An allow rule treats `dir/**` as anchored, as documented for conditions.
         RuleBehavior.ALLOW if _is_directory_pattern(pattern_text) else RuleBehavior.ASK,
         RuleSource.PROJECT,
         None,
@@ -92,7 +92,7 @@ def _matches_command(pattern: BashPattern, command: object, cwd: Path, home: Pat
 
 
 def _has_arguments(pattern: BashPattern) -> bool:
-    """Does the pattern cover more than a command's name?"""
+    """Whether the pattern covers more than a command's name."""
     literal = pattern.bare if pattern.bare is not None else pattern.full
     return WORD_END in literal.chunks[0] or not literal.is_exact
 

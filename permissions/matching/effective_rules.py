@@ -1,4 +1,4 @@
-"""What of a context really counts: the mode after its gates, the rules after trust and policy."""
+"""The effective part of a context: the mode after its gates, the rules after trust and policy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DANGEROUS_PROGRAMS = _set(
     setsid watch docker podman kubectl script expect gdb awk gawk mawk vim vi ed emacs
     """
 )
-"""Programs that run whatever they are given: wildcard allows for them stop counting in `auto`."""
+"""Programs that run whatever they are given: wildcard allows for them do not apply in `auto`."""
 
 RUNNER_PREFIXES = (
     "uv run",
@@ -56,11 +56,11 @@ class Effective(Struct, frozen=True):
 
 
 def effective(context: PermissionContext, *, works_inside: bool = False) -> Effective:
-    """Apply gates, policy locks, trust and the strippings of `auto`. Pure.
+    """Apply gates, policy locks, trust and the restrictions of `auto`. Pure.
 
     Args:
-        works_inside: The call is a command inside the sandbox: ask rules about all of Bash do
-            not count.
+        works_inside: The call is a command inside the sandbox: ask rules about all of Bash do not
+            apply.
     """
     mode, mode_warnings = gated_mode(context)
     rules, rule_warnings = _counting_rules(
@@ -74,7 +74,7 @@ def effective(context: PermissionContext, *, works_inside: bool = False) -> Effe
 
 
 def gated_mode(context: PermissionContext) -> tuple[Mode, tuple[DecisionWarning, ...]]:
-    """Return the mode that is in force: a closed gate means default."""
+    """Return the effective mode: default, if the mode is not available."""
     if context.mode is Mode.BYPASS:
         reason = None
         if is_locked(context.policy, "disableBypassPermissionsMode"):
@@ -107,9 +107,9 @@ def requested_mode(
 ) -> tuple[Mode, tuple[DecisionWarning, ...]]:
     """Return the mode that a requester may set; otherwise default, with a warning.
 
-    The user (launch flag, key), user and policy settings may ask for any mode. Project and
-    local settings may not set it at all, nor may anybody not known; hooks and sub-agents may not
-    raise it.
+    The user (launch flag, key), user and policy settings may ask for any mode. Project and local
+    settings may not set it at all, nor may an unknown requester; hooks and sub-agents may not raise
+    it.
     """
     mode = parse_mode(text) if isinstance(text, str) else None
     if mode is None:
@@ -137,7 +137,7 @@ def requested_mode(
 
 
 def without_dangerous(rules: RuleSet) -> tuple[RuleSet, tuple[Rule, ...]]:
-    """Return the rules that count in `auto`, and the allow rules that stop counting there."""
+    """Return the rules that apply in `auto`, and the allow rules that do not."""
     dropped_rules = tuple(rule for rule in rules.rules if is_dangerous_allow(rule))
     if not dropped_rules:
         return rules, ()
@@ -145,7 +145,7 @@ def without_dangerous(rules: RuleSet) -> tuple[RuleSet, tuple[Rule, ...]]:
 
 
 def is_dangerous_allow(rule: Rule) -> bool:
-    """Would this allow rule run arbitrary code without the classifier seeing it?"""
+    """Return whether this allow rule would let arbitrary code run without the classifier."""
     if rule.behavior is not RuleBehavior.ALLOW:
         return False
     if rule.tool.matches("Agent"):
@@ -160,7 +160,7 @@ def is_dangerous_allow(rule: Rule) -> bool:
     if pattern.is_exact:
         return False
     program = pattern.head.rpartition("/")[2]
-    # A wildcard glued to the name (`python*`) is in the head's place, so it is None above.
+    # With a wildcard in the name (`python*`) the head is None, which is handled above.
     words = pattern.text.replace(":*", " *").split()
     return program in DANGEROUS_PROGRAMS or any(
         " ".join(words).startswith(prefix) for prefix in RUNNER_PREFIXES

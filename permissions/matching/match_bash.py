@@ -1,8 +1,8 @@
-"""Which Bash rules are about a simple command.
+"""Finds the Bash rules that match a simple command.
 
-Allow sees through a fixed list of wrappers and assignments and needs every word in place; deny and
-ask see through all of them, through paths and global options, and also match when a command whose
-value is not known yet could turn out to be meant.
+Allow rules look through a fixed list of wrappers and assignments, and must match every word; deny
+and ask rules look through all of them, and through paths and global options, and also match if an
+unknown value could make the command match.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from permissions.shell.rule_spellings import Form
 def first_restriction(
     rules: RuleSet, behavior: RuleBehavior, facts: CommandFacts, tool_input: Mapping[str, object]
 ) -> Rule | None:
-    """Return the first deny or ask rule that is about the command or one inside it."""
+    """Return the first deny or ask rule that matches the command or one inside it."""
     index = rules.index(behavior)
     by_head, still_open = index.bash_by_head, index.bash_open
     if not (still_open or facts.inner or _is_about(by_head, facts.deny_forms)):
@@ -57,7 +57,7 @@ def possible_restriction(rules: RuleSet, facts: CommandFacts) -> Rule | None:
 
 
 def has_scoped_restriction(rules: RuleSet) -> bool:
-    """Is there a deny or ask rule about some Bash commands?"""
+    """Return whether there is a deny or ask rule about some Bash commands."""
     return (
         rules.index(RuleBehavior.DENY).has_command_rules
         or rules.index(RuleBehavior.ASK).has_command_rules
@@ -82,7 +82,7 @@ def first_allow(rules: RuleSet, facts: CommandFacts) -> Rule | None:
 
 
 def _candidates(index: RuleIndex, forms: tuple[Form, ...]) -> Sequence[PlacedRule]:
-    """Return the rules that may be about one of the forms."""
+    """Return the rules that may match one of the forms."""
     candidates = index.bash_open
     for head in _heads(forms):
         if head in index.bash_by_head:
@@ -91,7 +91,7 @@ def _candidates(index: RuleIndex, forms: tuple[Form, ...]) -> Sequence[PlacedRul
 
 
 def _is_about(by_head: Mapping[str, object], forms: tuple[Form, ...]) -> bool:
-    """Is there a rule about one of the programs? Most commands are about none."""
+    """Return whether a rule names one of the programs; for most commands none does."""
     for form in forms:  # noqa: SIM110 - half the time of `any`
         if form.head in by_head:
             return True
@@ -124,13 +124,13 @@ def _fits(pattern: BashPattern, form: Form) -> bool:
 
 
 def names_exactly(rule: Rule, command: str) -> bool:
-    """Is a rule that covers the command this very text? Behind a wrapper it is another one."""
+    """Return whether a rule is exactly this text; after a wrapper the text differs."""
     pattern = rule.specifier
     return isinstance(pattern, BashPattern) and _is_written_out(pattern, command)
 
 
 def _is_written_out(pattern: BashPattern, command: str) -> bool:
-    # A final ` *` is a wildcard of the rule, also for the command that reads the same.
+    # A final ` *` is a wildcard of the rule, even if the command has the same text.
     return pattern.bare is None and pattern.text.strip() == command.strip()
 
 
@@ -139,7 +139,7 @@ def _covers(rule: Rule, facts: CommandFacts) -> bool:
     if not isinstance(pattern, BashPattern):
         return False
     if pattern.is_exact and facts.takes_code:
-        # Its words are the same for every program that stands on the input.
+        # Its words are the same for any code on its input.
         return False
     forms = facts.allow_forms
     if _is_written_out(pattern, facts.text) and all(

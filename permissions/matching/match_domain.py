@@ -36,7 +36,8 @@ def host_of(url: object) -> str | None:
 
 
 def matches_host(pattern: DomainPattern, host: str) -> bool:
-    """Does the host fit? `*.x` means any subdomain of x; another `*` stays inside one label."""
+    """Return whether the host matches. `*.x` means any subdomain of x; another `*` stays inside one
+    label."""
     return _compile(pattern.host).fullmatch(host) is not None
 
 

@@ -1,4 +1,4 @@
-"""Which rules are about a call of a tool other than Bash, or about one file access.
+"""Finds the rules that match a call of a tool other than Bash, or one file access.
 
 An Edit rule governs every editing tool, an Edit allow also grants reading, a Read deny also stops
 editing; a path rule on Write, MultiEdit, NotebookEdit, Glob or Grep governs that tool alone.
@@ -58,13 +58,13 @@ class RuleSubject(Struct, frozen=True):
     target: Target | None = None
     host: str | None = None
     takes_tree: bool = False
-    """A directory is meant with everything in it (`rm -r`, `mv`)."""
+    """Whether the target is affected with everything below it (`rm -r`, `mv`)."""
     is_access: bool = False
-    """What another tool does to a file, in the words of the tool whose rules govern it."""
+    """Whether it is a file access of another tool, as a call of the tool whose rules apply."""
 
 
 class Anchors:
-    """Where path patterns start, each place in its spellings (as given, and canonical)."""
+    """The directories that path patterns are relative to, each as given and canonical."""
 
     def __init__(
         self, context: PermissionContext, cwd: str | None = None, files: FileView | None = None
@@ -78,7 +78,8 @@ class Anchors:
         self._places: dict[tuple[Anchor, RuleSource, RuleBehavior], tuple[str, ...]] = {}
 
     def places(self, anchor: Anchor, source: RuleSource, behavior: RuleBehavior) -> tuple[str, ...]:
-        """Return where a pattern with `anchor` in a rule of `source` starts."""
+        """Return the directories that a pattern with `anchor` in a rule of `source` is relative
+        to."""
         key = (anchor, source, behavior)
         result = self._places.get(key)
         if result is None:
@@ -86,9 +87,9 @@ class Anchors:
         return result
 
     def way(self, path: str, place: str) -> tuple[str, ...] | None:
-        """Return a path as it is named below a place, and every directory on the way there.
+        """Return a path relative to a place, followed by its parent directories below that place.
 
-        () is the place itself, None stands for a path outside.
+        () for the place itself, None for a path outside.
         """
         key = (path, place)
         if key not in self._ways:
@@ -130,7 +131,7 @@ class Anchors:
 def first_match(
     rules: RuleSet, behavior: RuleBehavior, call: RuleSubject, anchors: Anchors
 ) -> Rule | None:
-    """Return the first rule of `behavior`, in order of source, that is about `call`."""
+    """Return the first rule of `behavior`, in order of source, that matches `call`."""
     index = rules.index(behavior)
     best: Rule | None = None
     for governor in _governors(behavior, call.tool):
@@ -150,12 +151,12 @@ def first_match(
 def _candidates(
     index: RuleIndex, behavior: RuleBehavior, governor: str, call: RuleSubject, anchors: Anchors
 ) -> Iterable[Rule]:
-    """Return the rules of `governor` that may be about `call`, in order of source."""
+    """Return the rules of `governor` that may match `call`, in order of source."""
     results: list[Rule] = []
     by_path = index.paths.get(governor)
     if by_path is not None:
         placed_rules = list(by_path.open)
-        # Without a target only what fits every path counts, and that is open.
+        # Without a target only patterns that match every path apply, which are in `open`.
         if call.target is not None:
             for name in _names(call.target) if by_path.by_name else ():
                 placed_rules.extend(by_path.by_name.get(name, ()))
@@ -168,7 +169,7 @@ def _candidates(
 
 
 def _names(target: Target) -> set[str]:
-    """Return the names in a path's spellings and, as `*.ext`, their endings."""
+    """Return the names in a path's spellings and, as `*.ext`, their extensions."""
     results = {name for spelling in target.spellings for name in spelling.split("/")}
     endings = {f"*.{name.rpartition('.')[2]}" for name in results if "." in name}
     return results | endings
@@ -181,7 +182,7 @@ def _add_group(
     call: RuleSubject,
     anchors: Anchors,
 ) -> None:
-    """Add the rules of a group that may be about the call's target, some of them twice."""
+    """Add the rules of a group that may match the call's target, some of them twice."""
     spellings = () if call.target is None else call.target.spellings
     by_prefix = group.by_prefix
     for place in anchors.places(group.anchor, group.source, behavior):
@@ -202,7 +203,7 @@ def _rank(rule: Rule) -> int:
 
 
 def rule_matches(rule: Rule, call: RuleSubject, anchors: Anchors) -> bool:
-    """Is `rule` about `call`? The tool's name was compared already."""
+    """Return whether `rule` matches `call`; the tool's name was compared already."""
     specifier = rule.specifier
     match specifier:
         case WholeTool():
@@ -220,7 +221,8 @@ def rule_matches(rule: Rule, call: RuleSubject, anchors: Anchors) -> bool:
 
 
 def matches_parameter(specifier: ParameterPattern, tool_input: Mapping[str, object]) -> bool:
-    """Has the call the parameter, with a value that fits? An omitted one never fits."""
+    """Return whether the call has the parameter with a matching value; an omitted one never
+    matches."""
     value = tool_input.get(specifier.parameter)
     if isinstance(value, bool | int | float):
         return specifier.value.matches(json.dumps(value))
@@ -232,11 +234,11 @@ def names_of(call: RuleSubject) -> Iterator[str]:
     if call.tool == "Agent":
         kind = call.tool_input.get("subagent_type")
         kind = kind if isinstance(kind, str) and kind else "general-purpose"
-        # As the catalog finds them: files of other programs write `Explore`.
+        # As the catalog looks them up: files of other programs write `Explore`.
         yield from (kind, kind.lower(), kind.capitalize())
         return
     if call.tool == "Workflow":
-        # `name@hash`: a stored rule is about the text that the user saw, a written one may not be.
+        # `name@hash`: a stored rule names the script that the user saw, a written one need not.
         workflow = call.tool_input.get("workflow")
         if isinstance(workflow, str):
             yield from (workflow, workflow.partition("@")[0])
@@ -253,7 +255,7 @@ def names_of(call: RuleSubject) -> Iterator[str]:
 
 def _matches_path(rule: Rule, pattern: PathPattern, call: RuleSubject, anchors: Anchors) -> bool:
     if call.target is None:
-        # Where it leads is not known, but there are patterns that nothing escapes.
+        # The target is unknown, but some patterns match every path.
         return rule.behavior is not RuleBehavior.ALLOW and fits_everything(pattern)
     places = anchors.places(pattern.anchor, rule.source, rule.behavior)
     if rule.behavior is RuleBehavior.ALLOW:
@@ -275,11 +277,11 @@ def _governors(behavior: RuleBehavior, tool: str) -> tuple[str, ...]:
 
 
 def _crosses(rule: Rule, governor: str, tool: str) -> bool:
-    """Does a rule written for `governor` apply to `tool`?"""
+    """Whether a rule written for `governor` applies to `tool`."""
     if rule.is_for_tool_only and governor == "Read":
         return False
     # A glob such as `*` or a parameter is about the tool that it names, nothing else.
     if rule.tool.glob is not None or isinstance(rule.specifier, ParameterPattern):
         return False
-    # `Read` as a whole tool hides reading; it does not apply to a path that is edited.
+    # `Read` as a whole tool concerns reading; it does not apply to a path that is edited.
     return not (isinstance(rule.specifier, WholeTool) and governor == "Read" and tool in EDIT_TOOLS)

@@ -1,7 +1,7 @@
-"""Deny and ask rules on a command that is not understood: a limit must not soften a deny.
+"""Deny and ask rules on a command that cannot be parsed: a parser limit must not weaken a deny.
 
-The text is cut at everything that could separate commands, whether quoted or not, and each piece
-is compared with the rules. That finds too much rather than too little; the answer is never allow.
+The text is cut at everything that could separate commands, whether quoted or not, and each piece is
+compared with the rules. That matches too much rather than too little; the answer is never allow.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LEADING = compile_late(
 
 
 def first_raw_match(rules: RuleSet, behavior: RuleBehavior, command: str) -> Rule | None:
-    """Return the first Bash rule of `behavior` that some piece of the text fits. Linear in both."""
+    """Return the first Bash rule of `behavior` that matches a piece of the text. Linear in both."""
     index = rules.index(behavior)
     if not index.has_command_rules:
         return None
@@ -64,7 +64,7 @@ def _fits_one(rule: Rule, readings: Sequence[str]) -> bool:
 
 
 def raw_redirections(command: str) -> list[tuple[str, str]]:
-    """Return the files behind `<` and `>` with the tool whose rules are about them."""
+    """Return the files after `<` and `>`, each with the tool whose rules apply."""
     results = [
         ("Read" if match[1] == "<" else "Edit", match[2].translate(_QUOTES))
         for match in islice(_REDIRECTION.finditer(command), _MAX_REDIRECTIONS)

@@ -1,7 +1,7 @@
-"""The engine's view of the file system: what it may ask, and the real implementation.
+"""The engine's view of the file system: a protocol, and the real implementation.
 
-Decisions see files only through `FileView`, so that the decision itself stays a pure function
-of its arguments and tests can pass a made-up tree.
+Decisions access files only through `FileView`, so that the decision itself stays a pure function of
+its arguments, and tests can pass a simulated tree.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ MAX_ENTRIES = 5_000
 
 
 _MAX_LINKS = 40
-"""Links in one path; from here on only a loop is likely."""
+"""Maximum number of links in one path; more are probably a loop."""
 _MAX_DEPTH = 1 << 30
 _MISSING, _ODD = 0, 1
-"""In the place of a mode, which is never that small."""
+"""Used in place of a mode, which is never that small."""
 
 
 class FileView(Protocol):
-    """Questions about the file system. No method raises for a missing or odd file."""
+    """Queries of the file system. No method raises for a missing or odd file."""
 
     def realpath(self, path: str) -> str | None:
         """Return the absolute path with every link resolved as the kernel does.
@@ -40,34 +40,34 @@ class FileView(Protocol):
         ...
 
     def is_of_process(self, path: str) -> bool:
-        """Does the way to a path lead through what belongs to one process (`/proc/self`,
-        `/proc/PID`, `/dev/fd`)? Another process finds something else there."""
+        """Return whether a path leads through a place that differs between processes (`/proc/self`,
+        `/proc/PID`, `/dev/fd`)."""
         ...
 
     def is_dir(self, path: str) -> bool:
-        """Is there a directory (links followed)?"""
+        """Return whether the path is a directory (links followed)."""
         ...
 
     def is_link(self, path: str) -> bool:
-        """Is the last component itself a symbolic link?"""
+        """Return whether the last component itself is a symbolic link."""
         ...
 
     def entries(self, path: str) -> tuple[str, ...] | None:
-        """Return the names in a directory, () for none, None when there are too many to look at."""
+        """Return the names in a directory, () for none, None when there are too many."""
         ...
 
 
 class _Known(Struct):
-    """What one decision has seen."""
+    """The file facts that one decision has queried."""
 
     modes: dict[str, int] = field(default_factory=dict)
-    """Of each name itself, links not followed."""
+    """The mode of each path, links not followed."""
     links: dict[str, str] = field(default_factory=dict)
-    """Where links lead, as written in them."""
+    """The targets of links, not resolved."""
     linked_dirs: dict[str, bool] = field(default_factory=dict)
     """Whether a link leads to a directory."""
     is_complete: bool = True
-    """Is everything that was asked of the disk noted here?"""
+    """Whether every query of the disk is recorded here."""
     paths: dict[str, str | None] = field(default_factory=dict)
     entries: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
     plain_paths: set[str] = field(default_factory=set)
@@ -81,14 +81,14 @@ class RealFiles:
     """None asks the disk each time."""
 
     def for_one_decision(self) -> Self:
-        """Return a view that looks at each name once, to be thrown away with the decision."""
+        """Return a view for one decision, which queries each name once."""
         view = type(self).__new__(type(self))
         vars(view).update(vars(self))
         view._cache = _Known()
         return view
 
     def is_unchanged(self) -> bool:
-        """Would the disk answer every question again as it did? False where that is not known."""
+        """Return whether every query would have the same result now; False if that is not known."""
         cache = self._cache
         if cache is None or not cache.is_complete:
             return False
@@ -137,16 +137,16 @@ class RealFiles:
         return real_path
 
     def is_of_process(self, path: str) -> bool:
-        """Count a path that cannot be followed as one."""
+        """Return True also for a path that cannot be resolved."""
         try:
             return self._walk(path)[1]
         except (OSError, ValueError):
             return True
 
     def _walk(self, path: str) -> tuple[str, bool]:
-        """Do what `os.path.realpath` does, with at most one look at each name.
+        """Resolve a path like `os.path.realpath`, with at most one query of each name.
 
-        Returns it with whether the way leads through what belongs to one process.
+        Also returns whether it leads through a place that differs between processes.
         """
         if not path.startswith("/"):
             self._note_incomplete()
@@ -195,7 +195,8 @@ class RealFiles:
         return "/" + "/".join(components), of_process
 
     def _leads_there(self, path: str, cache: _Known) -> bool:
-        """Does the path surely resolve to itself? Looks below the nearest cached name."""
+        """Whether the path certainly resolves to itself. Queries names below the nearest cached
+        one."""
         if len(path) >= _LONG or path[:1] != "/" or _ODD_NAME.search(path) is not None:
             return False
         plain_paths, modes = cache.plain_paths, cache.modes
@@ -301,19 +302,19 @@ def _modes(paths: Iterable[str]) -> list[int]:
 
 _ODD_NAME = compile_late(r"/(?:\.{0,2}/|\.{0,2}\Z)|\x00")
 _LONG = 1_000
-"""From here on a path may be too long for some system."""
+"""From this length on, a path may be too long for some system."""
 
 
 _OF_PROCESS = compile_late(r"/(?:proc/(?:self|thread-self|\d+)|dev/fd)(?:/|\Z)")
 
 
 def is_of_process(path: str) -> bool:
-    """Does an absolute path, links aside, name what belongs to one process?"""
+    """Return whether an absolute path, without resolving links, differs between processes."""
     return _OF_PROCESS.match(path) is not None
 
 
 def for_one_decision(files: FileView) -> FileView:
-    """Return what a decision looks through: this machine's names are looked at once."""
+    """Return the view for one decision, which queries real files once."""
     return files.for_one_decision() if isinstance(files, RealFiles) else files
 
 

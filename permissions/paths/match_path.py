@@ -1,8 +1,8 @@
 """Path patterns of rules: gitignore syntax below an anchor.
 
-Reading of the file rules: allow needs every spelling of a path to match, deny and ask any; a
-bare name fits at any depth; `dir/**` is anchored for allow and fits at any depth for deny and
-ask; a pattern that names a directory covers everything in it.
+An allow rule must match every spelling of a path, a deny or ask rule any; a bare name matches at
+any depth; `dir/**` is anchored for allow and matches at any depth for deny and ask; a pattern that
+names a directory covers everything in it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from permissions.paths.resolve import Target, is_below, relative_to
 
 
 def matches_any(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
-    """Does some spelling fit, below some spelling of the anchor (deny and ask)?"""
+    """Return whether any spelling matches below any spelling of the anchor (deny and ask)."""
     floating, regex = pattern.floats_for_restrictions, pattern.restricting
     for spelling in target.spellings:
         if floating:
@@ -33,7 +33,7 @@ def matches_any(pattern: PathPattern, target: Target, anchors: Iterable[str]) ->
 
 
 def matches_all(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
-    """Does every spelling fit (allow)?"""
+    """Return whether every spelling matches (allow)."""
     regex = pattern.granting
     places = tuple(anchors)
     for spelling in target.spellings:
@@ -44,7 +44,7 @@ def matches_all(pattern: PathPattern, target: Target, anchors: Iterable[str]) ->
 
 
 def covers_something_below(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
-    """Could the pattern match a file inside the directory `target` (for calls that take trees)?"""
+    """Return whether the pattern could match a file inside the directory `target`."""
     if pattern.floats_for_restrictions:
         # Nearly every directory could contain such a name: that would stop all removals.
         return False
@@ -57,15 +57,15 @@ def covers_something_below(pattern: PathPattern, target: Target, anchors: Iterab
 
 
 def fits_everything(pattern: PathPattern) -> bool:
-    """Does a deny or ask pattern fit every path there is?"""
+    """Return whether a deny or ask pattern matches every path."""
     return pattern.anchor in (Anchor.CURRENT, Anchor.ROOT) and not pattern.pattern.strip("*/")
 
 
 class LastNames:
-    """The names with which path patterns end, to be compared with the patterns of a command."""
+    """The last components of path patterns, for comparison with the patterns of a command."""
 
     def __init__(self, patterns: Iterable[PathPattern]) -> None:
-        """Retain their order: the place of a name is that of the first pattern ending with it."""
+        """The place of a name is the index of the first pattern that ends with it."""
         self._places: dict[str, int] = {}
         for place, pattern in enumerate(patterns):
             self._places.setdefault(pattern.last_component, place)
@@ -80,11 +80,11 @@ class LastNames:
         return tuple((name, *_fixed_affixes(name)) for name in names if name not in ("*", "**"))
 
     def first_shared(self, pattern: str) -> int | None:
-        """Return the place of the first path pattern that could end in a name that fits, too.
+        """Return the place of the first path pattern that may share a name with `pattern`, or None.
 
-        Literal beginnings and ends must agree; names are those of one component.
+        Literal prefixes and suffixes must be compatible; names are single components.
         """
-        # To read one that no name is as long as would take its time: it counts as fitting all.
+        # A pattern longer than any name is slow to parse: it counts as matching all.
         bare_pattern = without_brackets(pattern)
         bare_pattern = bare_pattern if len(bare_pattern) <= _LONGEST_PATTERN else "*"
         shared_names = fnmatch.filter(self._literal, bare_pattern)
@@ -100,7 +100,7 @@ class LastNames:
 
 _WILD = compile_late(r"[*?\[]")
 _LONGEST_PATTERN = 255
-"""Characters; `fnmatch` reads brackets in time that grows with the square of their number."""
+"""In characters; `fnmatch` needs quadratic time for brackets."""
 
 
 def _fixed_affixes(pattern: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Where this program itself is: what is written there runs later without any confinement."""
+"""The directories of this program itself: code written there runs later without confinement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PACKAGES: Final = str(Path(__file__).resolve().parents[2])
 def own_program(working_dirs: Iterable[str | Path]) -> tuple[str, ...]:
     """Return the canonical directories of the program, its packages and its interpreter.
 
-    Without those that a working directory is in: who works on the program itself changes it.
+    Without those that contain a working directory: the user then works on the program itself.
     """
     real_paths = [os.path.realpath(path) for path in working_dirs]
     paths: list[str] = []

@@ -1,4 +1,4 @@
-"""Path patterns of rules as data: gitignore syntax below an anchor, and what it compiles to."""
+"""Path patterns of rules as data: gitignore syntax below an anchor, and its compiled forms."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from msgspec import Struct
 
 
 class Anchor(Enum):
-    """Where a path pattern starts."""
+    """What a path pattern is relative to."""
 
     ROOT = "//"
     HOME = "~/"
     SOURCE = "/"
-    """The place that belongs to the rule's source, e.g. the project root."""
+    """The directory of the rule's source, e.g. the project root."""
     CURRENT = "./"
 
     __hash__ = object.__hash__
 
 
 class PathPattern(Struct, frozen=True, dict=True):
-    """A gitignore pattern below an anchor. What it compiles to lives as long as it does."""
+    """A gitignore pattern below an anchor. Its compiled forms are cached in it."""
 
     anchor: Anchor
     pattern: str
@@ -32,18 +32,18 @@ class PathPattern(Struct, frozen=True, dict=True):
 
     @cached_property
     def floats_for_restrictions(self) -> bool:
-        """Does it fit at any depth in a deny or ask rule?"""
+        """Whether it matches at any depth in a deny or ask rule."""
         return self.anchor is Anchor.CURRENT and floats(self.pattern, strict=True)
 
     @cached_property
     def restricting(self) -> re.Pattern[str]:
-        """Return what deny and ask compare paths below the anchor with."""
+        """The expression that deny and ask rules match with paths below the anchor."""
         return compiled_pattern(self.pattern, self.floats_for_restrictions)
 
     @cached_property
     def granting(self) -> re.Pattern[str]:
-        """Return what allow compares paths below the anchor with."""
-        # A bare name fits at any depth; behind an anchor (`/x`, `//x`, `~/x`) it is that one place.
+        """The expression that allow rules match with paths below the anchor."""
+        # A bare name matches at any depth; after an anchor (`/x`, `//x`, `~/x`) only there.
         floating = self.anchor is Anchor.CURRENT and floats(self.pattern, strict=False)
         return compiled_pattern(self.pattern, floating)
 
@@ -66,7 +66,7 @@ class PathPattern(Struct, frozen=True, dict=True):
 
     @cached_property
     def required_name(self) -> str | None:
-        """Return what one of a path's names must be for the pattern to fit: a name, or `*.ext`.
+        """Return a name, or `*.ext`, that is among the names of every matching path.
 
         None when nothing is known about any name.
         """
@@ -99,7 +99,7 @@ class PathPattern(Struct, frozen=True, dict=True):
 
 
 def floats(pattern: str, *, strict: bool) -> bool:
-    """Does the pattern fit at any depth? `strict` adds the wider reading of deny and ask."""
+    """Return whether the pattern matches at any depth; `strict` as deny and ask rules do."""
     body = pattern.rstrip("/")
     if "/" not in body:
         return True
@@ -111,9 +111,9 @@ def floats(pattern: str, *, strict: bool) -> bool:
 
 @lru_cache(maxsize=4096)
 def compiled_pattern(pattern: str, floating: bool) -> re.Pattern[str]:
-    """Return the expression for paths below the anchor; `floating` fits at any depth.
+    """Return the expression for paths below the anchor; `floating` matches at any depth.
 
-    It takes time in proportion to the path: the leftmost place for each piece between two wildcards
+    Matching takes time linear in the path: the leftmost place for each piece between two wildcards
     leaves the most room for the rest, so none is tried twice (`_first_match_only`).
     """
     body = pattern.strip("/")
@@ -150,10 +150,10 @@ def _character_set(component: str, position: int) -> tuple[str, int]:
 
 
 def _first_match_only(expression: str, numbers: Iterator[int]) -> str:
-    """Return what matches as `expression` does first, and never another way.
+    """Return an expression that matches as `expression` does first, without backtracking.
 
-    The text that a lookahead found is repeated: early releases of Python 3.11 match atomic groups
-    and possessive quantifiers wrongly.
+    A lookahead and a backreference emulate an atomic group: early releases of Python 3.11 match
+    atomic groups and possessive quantifiers wrongly.
     """
     name = f"n{next(numbers)}"
     return f"(?=(?P<{name}>{expression}))(?P={name})"

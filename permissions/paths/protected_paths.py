@@ -1,4 +1,4 @@
-"""Paths that are never changed without a user's word: repository internals, own settings,
+"""Paths that are never changed without a user's approval: repository internals, own settings,
 start-up files of shells and tools.
 
 Names compare case-folded and without invisible characters on every platform, because a
@@ -54,7 +54,7 @@ class Protection(Enum):
 
 
 def protection_of(path: str) -> Protection:
-    """Check a path by its components; it is relative to the working directory around it."""
+    """Return the protection of a path, which is relative to the working directory around it."""
     names = [_fold_name(name) for name in path.split("/") if name not in ("", ".")]
     result = Protection.NONE
     position = 0
@@ -72,15 +72,15 @@ def protection_of(path: str) -> Protection:
 
 
 def is_users_configuration(name: str) -> bool:
-    """Is a path that is relative to the home directory one of its hidden names, or inside one?
+    """Return whether a path relative to the home directory is a hidden name, or inside one.
 
-    Which of them run something at the next login, in an editor or in a debugger cannot be listed.
+    Those that run something at the next login, in an editor or in a debugger cannot be listed.
     """
     return name.startswith(".")
 
 
 def _is_worktree(names: list[str], position: int) -> bool:
-    """Is something below the work trees of an own directory meant?"""
+    """Whether the path is inside a work tree below an own directory."""
     return names[position + 1 : position + 2] == [_WORKTREES] and position + 2 < len(names)
 
 
@@ -98,11 +98,11 @@ ALL_NAMES = tuple(sorted(PROTECTED_DIRS | PROTECTED_FILES))
 
 _UNDOTTED = sorted(name for name in ALL_NAMES if not name.startswith("."))
 _SUSPECT = compile_late("/(?:\\.|" + "|".join(map(re.escape, _UNDOTTED)) + ")", re.IGNORECASE)
-"""Occurs in every absolute path with a protected name in it, if the path is ASCII."""
+"""Matches every ASCII absolute path that contains a protected name."""
 
 
 def may_be_protected(path: str) -> bool:
-    """Could an absolute path, or what of it is below some directory, be protected?"""
+    """Return whether an absolute path, or its part below some directory, may be protected."""
     return not path.isascii() or _SUSPECT.search(path) is not None
 
 

@@ -1,4 +1,4 @@
-"""Where a path as written really leads, and in which spellings rules must see it."""
+"""Resolves paths to targets, with the spellings that rules must check."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from permissions.paths.file_view import FileView, is_of_process
 
 
 class Target(Struct, frozen=True):
-    """One file or directory that a call touches."""
+    """One file or directory that a call accesses."""
 
     raw_text: str
     """As the tool input or the command has it."""
     lexical: str
-    """Absolute, dot and dot-dot removed by text alone."""
+    """Absolute, with `.` and `..` removed lexically."""
     real: str
     """Absolute, links resolved by the kernel's rules."""
     is_of_process: bool = False
@@ -25,14 +25,14 @@ class Target(Struct, frozen=True):
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """Return every absolute spelling that rules look at; at least one."""
+        """Every absolute spelling that rules must check; at least one."""
         if self.lexical == self.real:
             return (self.real,)
         return (self.lexical, self.real)
 
 
 def resolve(path_text: str, *, base: str, home: str, files: FileView) -> Target | None:
-    """Return where `path_text` leads from the directory `base`; None when that cannot be known.
+    """Resolve `path_text` relative to the directory `base`; return None if that is impossible.
 
     A leading `~/` is the home directory; another user's home is not looked up.
     """
@@ -42,13 +42,13 @@ def resolve(path_text: str, *, base: str, home: str, files: FileView) -> Target 
     if path == "~" or path.startswith("~/"):
         path = home + path[1:]
     elif path.startswith("~"):
-        # A tool takes the name literally, a shell would not: leave it to a user.
+        # A tool takes the name literally, a shell would not: a user must decide.
         return None
     return resolve_literal(path_text, path, base=base, files=files)
 
 
 def resolve_literal(path_text: str, path: str, *, base: str, files: FileView) -> Target | None:
-    """Like `resolve` for a `path` in which a tilde has no meaning any more."""
+    """Like `resolve`, for a `path` in which a tilde is literal."""
     if not path or "\x00" in path:
         return None
     absolute = path if path.startswith("/") else f"{base}/{path}"
@@ -65,7 +65,7 @@ def resolve_literal(path_text: str, path: str, *, base: str, files: FileView) ->
 
 
 def absolute(path: object) -> str:
-    """Do what `os.path.abspath` does, with a cache: a session has few directories."""
+    """Return `os.path.abspath(path)`, with a cache: a session has few directories."""
     text = str(path)
     return _normal(text) if text.startswith("/") else os.path.abspath(text)
 
@@ -74,19 +74,20 @@ _normal = lru_cache(maxsize=256)(os.path.normpath)
 
 
 def is_below(path: str, directory: str) -> bool:
-    """Is `path` the directory itself or inside it? Compared component by component."""
+    """Return whether `path` is the directory itself or inside it, by component."""
     if directory == "/":
         return path.startswith("/")
     return path == directory or path.startswith(directory + "/")
 
 
 def beginnings(directories: Iterable[str]) -> tuple[str, ...]:
-    """Return what `f"{path}/"` begins with where a path is one of the directories or inside one."""
+    """Return the prefixes of `f"{path}/"` for paths that are one of the directories or inside
+    one."""
     return tuple([f"{directory.rstrip('/')}/" for directory in directories])
 
 
 def relative_to(path: str, directory: str) -> str | None:
-    """Return `path` below `folder` without a leading slash ("" for itself), None when outside."""
+    """Return `path` relative to `directory` ("" for itself), None when outside."""
     if not is_below(path, directory):
         return None
     return path[len(directory) :].lstrip("/")

@@ -1,9 +1,8 @@
 """The channel: a configured command that is given each request and may print the user's answer.
 
 For phones and chats. The command gets the request as one JSON object on standard input; what it
-prints is the answer (`permissions.resolve.remote_request`), printing nothing gives no opinion.
-It is started as it stands, without a shell, and ended with everything that it started once another
-answer was faster.
+prints is the answer (`permissions.resolve.remote_request`), printing nothing gives no opinion. It
+is started without a shell, and ended with its descendants once another contender answered.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ if TYPE_CHECKING:
 
 MAX_ANSWER_BYTES: Final = 64 * 1024
 KILL_AFTER_S: Final = 2.0
-"""Between asking the command to end and ending it."""
+"""Seconds between TERM and KILL."""
 _LIMITS: Final = RunLimits(
     None, grace_s=KILL_AFTER_S, stdout_bytes=MAX_ANSWER_BYTES, stderr_bytes=0, stops_at_limit=True
 )
 
 
 class ChannelFailed(Exception):
-    """The command could not be asked, or what it printed is not an answer."""
+    """The command could not be run, or its output is not an answer."""
 
 
 class Channel:
-    """Asks over a command."""
+    """Asks through a command."""
 
     name = CHANNEL
 
@@ -48,7 +47,7 @@ class Channel:
         notify: Callable[[str], None] = lambda _text: None,
     ) -> None:
         """`command` is a program with its arguments; `env` is its whole environment. `notify`
-        receives each reason why it cannot be asked once: the user may wait at the other end."""
+        receives each kind of failure once: the user may be waiting at the other end."""
         self._command = tuple(command)
         self._env = dict(env)
         self._notify = notify
@@ -84,7 +83,7 @@ class Channel:
     async def _run(self, request: str) -> str:
         stdin = request.encode("utf-8", "backslashreplace")
         try:
-            # In no project: a program could find its own modules there.
+            # Not in the project, from which a program could load modules.
             home = Path(self._env.get("HOME") or "/")
             result = await run_program(Launch(self._command, self._env, home, stdin), _LIMITS)
         except CannotStart as error:

@@ -9,7 +9,7 @@ from permissions.request import PermissionRequest
 
 
 class Contender(Protocol):
-    """Somebody who may resolve an ask.
+    """A source of answers that may resolve an ask.
 
     An implementer must not have side effects before it knows that it won (a rule is stored by
     the winner alone), must not swallow cancellation, and returns None for "no opinion" rather

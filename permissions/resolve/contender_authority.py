@@ -1,8 +1,8 @@
-"""Which contender may resolve which ask, and what of its answer counts.
+"""Decides which contender may resolve which ask, and whether its answer counts.
 
 Decided here, once, by the contender's name and not by what its answer claims about itself: the
 classifiers answer only asks for which nothing matched, PermissionRequest hooks also asks from
-rules, everything else only a user (dialog, bridge, channel). Source: safety-and-permissions.
+rules, every other ask only a user (dialog, bridge, channel).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _ORIGINS: Final = {
     BRIDGE: (DecisionSource.BRIDGE, ReasonType.BRIDGE, Reason.BRIDGE, TraceStep.BRIDGE),
     CHANNEL: (DecisionSource.CHANNEL, ReasonType.CHANNEL, Reason.CHANNEL, TraceStep.CHANNEL),
 }
-"""Per contender: whose answer it is, whatever the answer itself claims."""
+"""Per contender: the origin of its answers, whatever an answer itself claims."""
 
 _LIFTS: Final = {
     HOOK: frozenset({Reason.MODE_DEFAULT, Reason.ASK_RULE}),
@@ -66,8 +66,8 @@ _CONTENDER_STEPS: Final = frozenset(step for *_, step in _ORIGINS.values())
 def may_answer(name: str, pending: Decision, denials: DenialState) -> bool:
     """Return whether the contender of that name may answer this ask.
 
-    A hook may answer every ask, because its deny counts even where its allow does not. The
-    model classifier is passed over once its denials are used up; the local one never denies.
+    A hook may answer every ask, because its deny counts even where its allow does not. The model
+    classifier is skipped once its limit of denials is reached; the local one never denies.
     """
     if name in {CLASSIFIER, MODEL_CLASSIFIER}:
         is_skipped = name == MODEL_CLASSIFIER and denials.is_exhausted
@@ -76,7 +76,7 @@ def may_answer(name: str, pending: Decision, denials: DenialState) -> bool:
 
 
 def may_lift(name: str, decision: Decision, pending: Decision) -> bool:
-    """Return whether an answer may count: only a user lifts an ask that is a user's."""
+    """Return whether an answer counts: only a user may lift an ask that requires one."""
     return (
         decision.behavior is not Behavior.ALLOW
         or name not in _LIFTS
@@ -85,7 +85,8 @@ def may_lift(name: str, decision: Decision, pending: Decision) -> bool:
 
 
 class AuthorizedContender:
-    """A contender whose answers carry its own origin, and are dropped where they may not count."""
+    """Wraps a contender: its answers get its own origin, and those that may not count are
+    dropped."""
 
     def __init__(self, contender: Contender) -> None:
         """Wrap `contender`."""
@@ -120,7 +121,7 @@ def eligible_contenders(
 def with_trace(
     pending: Decision, decision: Decision, winner: str, undecided_contenders: Iterable[Undecided]
 ) -> Decision:
-    """Return an answer with the trace of the ask it resolves, and what everybody answered."""
+    """Return an answer with the trace of the ask that it resolves, and of all contenders."""
     own = [
         entry
         for entry in decision.trace
@@ -138,7 +139,7 @@ def with_trace(
 
 
 def undecided_entries(undecided_contenders: Iterable[Undecided]) -> tuple[TraceEntry, ...]:
-    """Return a step of the trace for everybody who ended without deciding."""
+    """Return a trace step for each contender that ended without deciding."""
     return tuple(
         TraceEntry(
             _ORIGINS[one.name][3],
@@ -152,7 +153,7 @@ def undecided_entries(undecided_contenders: Iterable[Undecided]) -> tuple[TraceE
 def skipped_entries(
     contenders: Iterable[Contender], pending: Decision, denials: DenialState
 ) -> tuple[TraceEntry, ...]:
-    """Return the trace step of a model classifier that was passed over, where it was."""
+    """Return the trace step of a model classifier that was skipped, if any."""
     return tuple(
         TraceEntry(TraceStep.CLASSIFIER, "none", source=f"{one.name} skipped: {denials.describe()}")
         for one in contenders

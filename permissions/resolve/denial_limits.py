@@ -1,5 +1,4 @@
-"""Denial tracking: a classifier that denies repeatedly hands over to the user (pattern "Denial
-Tracking")."""
+"""Denial tracking: a classifier that denies repeatedly hands over to the user."""
 
 from __future__ import annotations
 
@@ -29,7 +28,8 @@ class DenialState(Struct, frozen=True):
     def with_decision(self, decision: Decision) -> DenialState:
         """Return the state after one final decision.
 
-        An allow, and a classifier that was unsure, end the row; a user's own no changes nothing.
+        An allow or an unsure classifier resets the consecutive count; a user's deny changes
+        nothing.
         """
         if decision.behavior is Behavior.ALLOW or _was_unsure(decision):
             return replace(self, consecutive=0)
@@ -39,7 +39,7 @@ class DenialState(Struct, frozen=True):
 
     @property
     def short(self) -> str:
-        """Return the state for the status line; empty while no row of denials is under way."""
+        """The state for the status line; empty without consecutive denials."""
         if self.is_exhausted:
             return f"{self.total} denied: you decide"
         return f"{self.consecutive} denied in a row" if self.consecutive else ""

@@ -1,4 +1,4 @@
-"""What the gate is given by its surroundings."""
+"""Protocols that the gate needs from its callers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from permissions.decision import Decision, GrantChoice
 from permissions.request import PermissionRequest
 
 RefreshSettings = Callable[[], Awaitable[None]]
-"""Takes over settings that changed on disk; raises nothing."""
+"""Applies settings that changed on disk; raises nothing."""
 
 
 class GrantStore(Protocol):
-    """Where "don't ask again" goes."""
+    """Stores the rules of "don't ask again"."""
 
     def store(self, grant: GrantChoice) -> tuple[str, ...]:
-        """Store the rules and return those that now count. Raises OSError when a file cannot be
+        """Store the rules and return those that now apply. Raises OSError when a file cannot be
         written."""
         ...
 

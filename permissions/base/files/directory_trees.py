@@ -1,7 +1,7 @@
-"""Directories with all that is in them, however deep: a command may make thousands of levels.
+"""Walks and removes directory trees of any depth: a command may create thousands of levels.
 
-Python's own `os.walk` (before 3.12) and `shutil.rmtree` (before 3.13) call themselves for each
-level, and end with a RecursionError.
+Python's own `os.walk` (before 3.12) and `shutil.rmtree` (before 3.13) recurse for each level, and
+fail with a RecursionError.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def walk(
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield each directory with the names of directories and other files in it, from the top.
 
-    The caller may shorten and sort the list of directories, as for `os.walk`. What cannot be read
-    is left out. Raises nothing.
+    The caller may shorten and sort the list of directories, as for `os.walk`. Unreadable
+    directories are skipped. Raises nothing.
     """
     waiting = [os.fspath(root)]
     while waiting:
@@ -44,11 +44,11 @@ def walk(
 def remove_tree(path: str | os.PathLike[str]) -> None:
     """Remove a directory and all that is in it; links are not followed.
 
-    Directories that are closed to their owner are opened up. Each is moved to the top and emptied
-    there, so that depth costs nothing.
+    Directories that their owner may not access are made accessible. Each is moved to the top level
+    and emptied there, so that the depth does not matter.
 
     Raises:
-        OSError: something cannot be removed; the rest is.
+        OSError: something cannot be removed; the rest is removed anyway.
     """
     top = os.open(path, PASS_FLAGS)
     failures: list[OSError] = []
@@ -84,7 +84,7 @@ def _empty(top: int, failures: list[OSError]) -> None:
 
 
 def _remove_files(directory: int, failures: list[OSError]) -> list[str]:
-    """Remove everything but directories; open those up and return their names."""
+    """Remove everything except directories; make those accessible and return their names."""
     directories: list[str] = []
     try:
         open_up(directory)

@@ -1,7 +1,7 @@
-"""Watching files where names may be any bytes: the one way in which this program watches.
+"""Watches files whose names may be any bytes; the whole program watches through this module.
 
-On Linux nothing wakes until something changes. Elsewhere a library watches: it wakes with each
-step, and gives up at the first name that is not UTF-8; here that is a change like another.
+On Linux (inotify) nothing wakes until something changes. Elsewhere the library `watchfiles` polls;
+it fails at the first name that is not UTF-8, which is reported here as an unknown change.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from permissions.base.files.inotify import Change, Changes
 
 PAUSE_S: Final = 1.0
-"""Before watching again after a name that is not text: such names rarely come alone."""
+"""Pause before watching again after a name that is not UTF-8: such names rarely come alone."""
 _READ_AT_ONCE: Final = 32
-"""Directories that are read before a key gets its turn."""
+"""Directories that are read before the event loop may handle other events."""
 
 _KINDS: Final[Mapping[int, Change]] = {1: "added", 2: "modified", 3: "deleted"}
-"""What the library's numbers mean."""
+"""Kinds of changes by the library's numbers."""
 
 WatchFilter = Callable[["Change", str], bool]
 
@@ -35,11 +35,11 @@ async def file_changes(
     recursive: bool,
     excluded_names: Collection[str] = (),
 ) -> AsyncIterator[Changes | None]:
-    """Yield what changed until `stop` is set; None: something did that cannot be named.
+    """Yield sets of changes until `stop` is set; None means that some changes are unknown.
 
     Args:
-        watch_filter: says which changes are yielded.
-        collect_ms: how long after a change others are collected with it.
+        watch_filter: returns whether a change is yielded.
+        collect_ms: how long further changes are collected after the first.
         excluded_names: names of directories whose contents are not watched.
 
     Raises:
@@ -60,8 +60,8 @@ async def notified_changes(
     recursive: bool,
     excluded_names: Collection[str],
 ) -> AsyncIterator[Changes | None]:
-    """Yield what the kernel reports."""
-    # Nothing is watched before the first frame.
+    """Yield the changes that inotify reports."""
+    # Imported late: nothing is watched before the first frame.
     from permissions.base.files.inotify import DirectoryNotices
 
     async def read_below() -> Changes:
@@ -113,7 +113,7 @@ async def polled_changes(
     *,
     pause_s: float = PAUSE_S,
 ) -> AsyncIterator[Changes | None]:
-    """Yield what the library reports, which looks each `collect_ms`."""
+    """Yield the changes that the library reports, which polls every `collect_ms`."""
     from watchfiles import awatch
 
     while not stop.is_set():
@@ -141,7 +141,7 @@ async def polled_changes(
                     raise
                 raise OSError(str(group.exceptions[0])) from group
         except RuntimeError as error:
-            # What the system refuses is an error of the library's own where it has no number.
+            # The library raises its own error for a system error without a number.
             raise OSError(str(error)) from error
         yield None
         try:

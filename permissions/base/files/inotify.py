@@ -1,4 +1,4 @@
-"""What the kernel of Linux reports of changed files: a descriptor that nothing has to poll."""
+"""inotify, the file change notification of Linux: a descriptor that need not be polled."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ class InotifyEvent(NamedTuple):
     """One event."""
 
     watch: int
-    """-1 where the kernel had to drop some."""
+    """-1 if the kernel dropped events."""
     mask: int
     name: str
-    """In the watched directory; empty where the event is about that itself."""
+    """In the watched directory; empty if the event is about the directory itself."""
 
 
 def open_notices(flags: int = 0) -> int:
-    """Return a new descriptor; closing one takes the kernel some 20 ms.
+    """Return a new inotify descriptor; closing it takes the kernel some 20 ms.
 
     Raises:
-        OSError: users may have few.
+        OSError: the user's limit of inotify instances is reached.
     """
     return _library("inotify_init1", os.O_CLOEXEC | flags)
 
 
 def add_watch(descriptor: int, directory: str, mask: int) -> int:
-    """Watch a directory, not what is below; returns the number in its notices. Raises OSError."""
+    """Watch a directory, not its subdirectories; return the number of the watch. Raises OSError."""
     return _library("inotify_add_watch", descriptor, os.fsencode(directory), mask)
 
 
 def read_notices(descriptor: int) -> Iterator[InotifyEvent]:
-    """Yield what one read returns. Raises BlockingIOError where that is nothing."""
+    """Read once and yield the events. Raises BlockingIOError if there are none."""
     data, start = os.read(descriptor, _READ_BYTES), 0
     while start < len(data):
         watch, mask, _, length = _EVENT.unpack_from(data, start)
@@ -67,42 +67,42 @@ def read_notices(descriptor: int) -> Iterator[InotifyEvent]:
 
 
 class DirectoryNotices:
-    """Directories, all that is below each if wanted, and what changes in them."""
+    """Watches directories, optionally with all below them, and collects their changes."""
 
     def __init__(self, *, recursive: bool, excluded_names: Collection[str] = ()) -> None:
-        """Watch nothing yet; `excluded_names` are directories that are not watched below others.
+        """Watch nothing yet; `excluded_names` are subdirectories that are not watched.
 
         Raises:
-            OSError: users may have few.
+            OSError: the user's limit of inotify instances is reached.
         """
         self._recursive = recursive
         self._excluded_names = excluded_names
         self._paths: dict[int, set[str]] = {}
-        """By watch: a directory may have been named in several ways."""
+        """Paths by watch number; one directory may have several paths."""
         self._unread: deque[str] = deque()
         self.descriptor: Final = open_notices(os.O_NONBLOCK)
 
     def add(self, directory: str) -> None:
-        """Watch a directory; what is below is to be read. Raises OSError."""
+        """Watch a directory, and queue it for `read_below` if recursive. Raises OSError."""
         mask = _ADDED | _MODIFIED | _DELETED
         self._paths.setdefault(add_watch(self.descriptor, directory, mask), set()).add(directory)
         if self._recursive:
             self._unread.append(directory)
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         os.close(self.descriptor)
 
     @property
     def has_unread(self) -> bool:
-        """Whether directories are to be read for those below them."""
+        """Whether directories are queued for `read_below`."""
         return bool(self._unread)
 
     def read_below(self) -> Changes:
-        """Read one directory and watch those in it; return what is in it as added.
+        """Read one queued directory and watch its subdirectories; return its entries as added.
 
         Raises:
-            OSError: no more can be watched.
+            OSError: the limit of watches is reached.
         """
         changes: Changes = set()
         with _that_may_be_gone(), os.scandir(self._unread.popleft()) as entries:
@@ -113,7 +113,7 @@ class DirectoryNotices:
         return changes
 
     def read(self) -> Changes | None:
-        """Return what has changed since the last call; None where some of it is unknown."""
+        """Return the changes since the last call; None if some of them are unknown."""
         changes: Changes = set()
         is_known = True
         with contextlib.suppress(BlockingIOError):
@@ -145,14 +145,14 @@ class DirectoryNotices:
                 self.add(path)
 
     def _forget(self, path: str) -> None:
-        """Take the paths of a directory that was moved away or removed off the watches."""
+        """Remove the paths of a directory that was moved or deleted from the watches."""
         prefix = path + os.sep
         for paths in self._paths.values():
             paths -= {each for each in paths if each == path or each.startswith(prefix)}
 
 
 def _that_may_be_gone() -> contextlib.AbstractContextManager[None]:
-    """Pass over a directory that was removed meanwhile, or is closed to this user."""
+    """Ignore the error of a directory that was removed or that this user may not access."""
     return contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError)
 
 

@@ -14,19 +14,19 @@ from typing import Final
 from permissions.base.files.plain_file import MAX_BYTES
 
 LONGEST_WAIT_S: Final = 10.0
-"""For a program that writes; a pipe without a writer must not block a start for ever."""
+"""For the writing program; a pipe without a writer must not block the start forever."""
 _BLOCK: Final = 1 << 16
 
 
 class PipeError(ValueError):
-    """The content of a pipe cannot be used; the text is the reason."""
+    """The content of a pipe cannot be used; the message is the reason."""
 
 
 def text_of_pipe(name: str | os.PathLike[str], *, wait_s: float = LONGEST_WAIT_S) -> str | None:
     """Return the content of a named pipe, or None where the name is not that of a pipe.
 
     Raises:
-        PipeError: nothing came in time, too much, or no text.
+        PipeError: the content did not end in time, is too long, or is not UTF-8.
     """
     try:
         if not stat.S_ISFIFO(os.stat(name).st_mode):

@@ -1,8 +1,8 @@
-"""Read regular files only: whole, their start or as a stream; never waited for, never endless.
+"""Reads regular files only, whole, in part or as a stream, without blocking and up to a limit.
 
-Anything may lie where a small file is expected: a pipe without a writer, a link to a device, a file
-of gigabytes. None of that may hold up a start. Imports next to nothing: some files are read before
-the first frame.
+Where a small file is expected there may be a pipe without a writer, a link to a device, or a file
+of gigabytes; none of them may delay a start. Imports little, since some files are read before the
+first frame.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from permissions.base.files.without_links import open_directory
 MAX_BYTES: Final = 5_000_000
 """A file that a user writes by hand is smaller than this."""
 
-# NOCTTY: a terminal in its place must not become ours. NONBLOCK: a pipe is not waited for.
+# NOCTTY: a terminal must not become the controlling one. NONBLOCK: a pipe must not block.
 _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _BLOCK: Final = 1 << 16
 
@@ -29,7 +29,7 @@ class NotRegular(Exception):
 
 
 def read_text(path: str | os.PathLike[str]) -> str | None:
-    """Return a file's text, or None when file not found.
+    """Return a file's text, or None if the file does not exist.
 
     Raises:
         OSError: it exists but cannot be read, or is not a regular file.
@@ -57,7 +57,7 @@ def read_plain(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
 def read_start(path: str | os.PathLike[str], limit: int) -> bytes:
     """Return the first bytes of a regular file, `limit` at most. Raises OSError like `read_plain`.
 
-    The size that the system states is not relied on: for files of `/proc` it is 0.
+    The size that the system reports is not used: for files of `/proc` it is 0.
     """
     try:
         descriptor = _open(path)
@@ -113,7 +113,7 @@ def _open(path: str | os.PathLike[str], dir_fd: int | None = None) -> int:
 
 
 class _NonBlockingReader(io.BufferedReader):
-    """A kernel file with nothing to give is an error, not None."""
+    """Raises OSError, instead of returning None, if a kernel file has no data yet."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         data: bytes | None = super().read(size)

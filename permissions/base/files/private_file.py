@@ -1,4 +1,4 @@
-"""Writes of files that only this user may read: whole or not at all, and never two at once."""
+"""Writes files that only this user may read: atomically, with a lock against concurrent changes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def make_private_file(path: Path) -> None:
     """Create an empty file where there is none (0600), its directory included.
 
     Raises:
-        OSError: it cannot be made, or what is there is a link or no regular file.
+        OSError: it cannot be created, or the path is a link or not a regular file.
     """
     make_private_dir(path.parent)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -38,9 +38,9 @@ def make_private_file(path: Path) -> None:
 
 
 def write_private(path: Path, data: bytes, *, sync: bool = True) -> None:
-    """Replace a file's content in one step (0600). Raises OSError, and then nothing changed.
+    """Replace a file's content atomically (0600). Raises OSError, and then nothing changed.
 
-    Without `sync` it survives the end of the process, but perhaps not a power cut.
+    Without `sync` the content survives the end of the process, but perhaps not a power cut.
     """
     make_private_dir(path.parent)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")

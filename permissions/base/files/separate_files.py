@@ -1,8 +1,8 @@
-"""Files of this program that it shares with others, made its own.
+"""Replaces the hard links among this program's files by copies.
 
-Some installers (uv) link every file of a package from their cache into each environment. A command
-that may write the cache, or the environment of a project, would write this program as well. What it
-imports is part of the interpreter: this runs before anything else of the program is loaded.
+Some installers (uv) hard-link every file of a package from their cache into each environment. A
+command that may write the cache, or the environment of a project, could change this program as
+well. Imports only the standard library: this runs before anything else of the program is loaded.
 """
 
 import contextlib
@@ -14,8 +14,8 @@ from importlib import metadata
 
 
 def separate_files(name: str) -> None:
-    """Copy the files of a distribution, of all that it needs, and of what runs when Python starts,
-    if they are this user's and have other names elsewhere. Raises nothing."""
+    """Copy the files of a distribution, of its dependencies, and of distributions with `.pth`
+    files, if this user owns them and they have other hard links. Raises nothing."""
     dependencies = _dependencies(name)
     for one in metadata.distributions():
         files = one.files or ()

@@ -1,4 +1,4 @@
-"""Temporary directories that go with the process: the next one removes what a killed one left."""
+"""Temporary directories of a process; those of a killed process are removed by the next one."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class OwnedDirectory(Struct, frozen=True):
 
 
 def make_owned_directory(prefix: str) -> OwnedDirectory:
-    """Make a directory; those of the same prefix whose owners are surely dead go.
+    """Create a directory, and remove those of the same prefix whose owners have ended.
 
     Raises:
-        OSError: no directory takes it.
+        OSError: no temporary directory can be created.
     """
     _sweep(Path(tempfile.gettempdir()), prefix)
     path = Path(tempfile.mkdtemp(prefix=prefix))
     descriptor = os.open(path, _FLAGS)
     with contextlib.suppress(OSError):
-        # Where nothing can be locked, nothing is ever taken for dead either.
+        # Without locks, no directory is ever considered unused, either.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return OwnedDirectory(path, descriptor)
 
@@ -66,7 +66,8 @@ def _sweep(parent: Path, prefix: str) -> None:
 
 
 def _is_dead(descriptor: int) -> bool:
-    """Return whether the directory is ours and not in use. Raises OSError where it is."""
+    """Return whether the directory is this user's and not in use. Raises OSError if it is
+    locked."""
     status = os.fstat(descriptor)
     if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
         return False

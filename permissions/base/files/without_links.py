@@ -1,8 +1,8 @@
-"""Open what a canonical path names, although others may rename and link on the way to it.
+"""Opens canonical paths safely while other programs may rename or link their components.
 
-A path that was checked may name something else a moment later: a program that runs meanwhile needs
-only to put a link in the place of a directory. A descriptor that was opened step by step, links not
-followed, stays what it was.
+A path that was checked may name something else a moment later, if a running program replaces a
+directory by a link. A descriptor that was opened component by component without following links
+always refers to the same file.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ def open_directory(path: str | os.PathLike[str], *, opens_up: bool = False) -> i
     """Return the descriptor of a directory by its canonical path, for `dir_fd`.
 
     Args:
-        opens_up: Whether directories of this user that none may pass through get back the rights
-            of their owner.
+        opens_up: Whether inaccessible directories of this user get the permissions of their owner
+            back.
 
     Raises:
-        OSError: it is not there, or `ENOTDIR` or `ELOOP` where a component is a link now.
+        OSError: it does not exist; `ENOTDIR` or `ELOOP` if a component is a link now.
     """
     directory = os.open("/", PASS_FLAGS)
     try:
@@ -52,9 +52,9 @@ def _step(name: str, directory: int, *, opens_up: bool) -> int:
 
 
 def open_up(directory: int) -> None:
-    """Give all rights to a directory back to its owner. Raises OSError: that is another user."""
+    """Restore the owner's permissions of a directory. Raises OSError if another user owns it."""
     mode = stat.S_IMODE(os.fstat(directory).st_mode)
-    # Linux changes no mode through a descriptor without rights, but through its path.
+    # Linux cannot change a mode through an O_PATH descriptor, but through its path.
     place = f"/proc/self/fd/{directory}" if sys.platform == "linux" else directory
     if mode & stat.S_IRWXU != stat.S_IRWXU:
         os.chmod(place, mode | stat.S_IRWXU)

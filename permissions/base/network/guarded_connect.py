@@ -1,9 +1,9 @@
-"""Where a request may go: the addresses behind a URL decide, not its name.
+"""Decides where a request may go, by the addresses of a URL's host and not by its name.
 
 Refused when any address is private, link-local, shared (carrier-grade NAT), unique-local,
-unspecified, multicast or reserved, also inside a mapped, 6to4 or NAT64 address, in whatever
-spelling. Loopback is the one exception, when it is written plainly (`127.…`, `::1`, `localhost`):
-a local audit server is the common use."""
+unspecified, multicast or reserved, also inside a mapped, 6to4 or NAT64 address, in any spelling.
+Loopback is the only exception, in its usual spelling (`127.…`, `::1`, `localhost`): a local audit
+server is the common use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from permissions.base.text.late_pattern import compile_late
 Resolve = Callable[[str], Sequence[str]]
 
 NUMBER: Final = compile_late(r"[0-9]+|0x[0-9a-f]*")
-"""A last label like this makes a host an address, or nothing (URL standard)."""
+"""A last label like this makes a host an address, or invalid (URL standard)."""
 BRACKETED: Final = compile_late(r"\[[^\[\]]*\](?::[0-9]*)?")
 LOCALHOST: Final = ("127.0.0.1", "::1")
 
@@ -42,10 +42,11 @@ class Verdict(Struct, frozen=True):
 
 
 def check_url(url: str, resolve: Resolve) -> Verdict:
-    """Judge a URL. Pure but for `resolve`, which is called at most once and never for literals.
+    """Check a URL. Pure except for `resolve`, which is called at most once and never for literals.
 
     Args:
-        resolve: Returns every address of a host name; may raise OSError. No answer blocks.
+        resolve: Returns every address of a host name; may raise OSError. An empty result refuses
+            the URL.
     """
     url_host = _host_of(url)
     if isinstance(url_host, Verdict):
@@ -57,7 +58,7 @@ def check_url(url: str, resolve: Resolve) -> Verdict:
     if url_host.is_bracketed or NUMBER.fullmatch(host.rpartition(".")[2]):
         return Verdict(False, f"{host!r} looks like an address but is not one")
     if host == "localhost" and url_host.is_plain:
-        # Pinned, so that no resolver decides where this name leads.
+        # Fixed addresses, so that no resolver decides where this name leads.
         return Verdict(True, "loopback (localhost)", LOCALHOST)
     try:
         addresses = tuple(dict.fromkeys(resolve(host)))
@@ -83,11 +84,11 @@ def _judge_resolved(host: str, addresses: tuple[str, ...]) -> Verdict:
 
 
 class _Host(Struct, frozen=True):
-    """A URL's host as it will be understood."""
+    """A URL's host as clients interpret it."""
 
     name: str
     is_plain: bool
-    """Whether it is written as it is understood: no escapes, no look-alike characters."""
+    """Whether the spelling is already normalized: no escapes, no look-alike characters."""
     is_bracketed: bool
 
 

@@ -1,4 +1,4 @@
-"""Which addresses are on the inside: private, link-local, shared, reserved, loopback.
+"""Which addresses are internal: private, link-local, shared, reserved, loopback.
 
 Also those inside a mapped, translated, 6to4, NAT64 or ISATAP address, in every spelling that
 resolvers accept (`0x0a000001`, `10.1`).
@@ -60,22 +60,22 @@ METADATA: Final = frozenset(
         "fd20:ce::254",
     )
 )
-"""Where clouds give out the credentials of a machine."""
+"""Metadata services, which hand out the credentials of a cloud machine."""
 LOOPBACK_V4: Final = IPv4Network("127.0.0.0/8")
 LOOPBACK_V6: Final = IPv6Address("::1")
 NAT64: Final = IPv6Network("64:ff9b::/96")
 SIX_TO_FOUR: Final = IPv6Network("2002::/16")
 TRANSLATED: Final = IPv6Network("::ffff:0:0:0/96")
 ISATAP: Final = 0x00005EFE
-"""The upper half of the interface part; one bit of it may differ."""
+"""The upper half of the interface identifier; one bit of it may differ."""
 GLOBAL_V6: Final = IPv6Network("2000::/3")
-"""All there is that may be reached; the rest is not given out."""
+"""The only range of public addresses; the rest is not allocated."""
 
 
 def inside_kind(host: str) -> str | None:
-    """Return what kind of inner address a host spells out; None for names, and what is outside.
+    """Return the kind of internal address of a host; None for names and public addresses.
 
-    Loopback that is written plainly (`127.…`, `::1`) is not meant.
+    Also None for loopback in its usual spelling (`127.…`, `::1`).
     """
     address = literal_address(host.partition("%")[0])
     if address is None:
@@ -85,7 +85,7 @@ def inside_kind(host: str) -> str | None:
 
 
 def literal_address(host: str) -> IPv4Address | IPv6Address | None:
-    """Return the address a host is the spelling of, in every form that resolvers accept."""
+    """Return the address of a host in any spelling that resolvers accept; None for names."""
     if ":" in host:
         try:
             return IPv6Address(host.partition("%")[0])
@@ -103,12 +103,13 @@ def _inet_aton(host: str) -> IPv4Address | None:
 
 
 def literal_kind(host: str, address: IPv4Address | IPv6Address) -> str | None:
-    """Return why a host that spells out `address` is refused, in any reading of its zeros."""
+    """Return why a host that spells out `address` is refused, with leading zeros as decimal,
+    too."""
     return address_kind(address) or _blocked_as_decimal(host)
 
 
 def _blocked_as_decimal(host: str) -> str | None:
-    """Judge `010.0.0.1` as 10.0.0.1 too: not every resolver takes leading zeros for octal."""
+    """Check `010.0.0.1` as 10.0.0.1 too: not every resolver reads leading zeros as octal."""
     parts = [part.lstrip("0") or "0" for part in host.split(".")]
     if len(parts) != 4 or not all(_DECIMAL.fullmatch(part) for part in parts):
         return None
@@ -122,7 +123,7 @@ _DECIMAL = compile_late(r"[0-9]{1,3}")
 
 
 def is_plain_loopback(host: str, address: IPv4Address | IPv6Address) -> bool:
-    """Is a loopback address written as what it is?"""
+    """Return whether a loopback address has its usual spelling."""
     match address:
         case IPv4Address():
             return host == str(address)
@@ -149,8 +150,7 @@ def address_kind(address: IPv4Address | IPv6Address) -> str | None:
 
 
 def _inner_v4(address: IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address that a mapped, translated, 6to4, NAT64 or ISATAP address stands
-    for."""
+    """Return the IPv4 address in a mapped, translated, 6to4, NAT64 or ISATAP address, or None."""
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     if address in SIX_TO_FOUR:

@@ -1,4 +1,4 @@
-"""Patterns of URLs: `*` stands for anything within the part it is written in."""
+"""Patterns of URLs: `*` matches anything within its part (scheme, host, port or path)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _covers_port(host_name: str, host_port: str, port: int | None, usual: int | 
         return True
     if host_port:
         return int(host_port) == (port or usual)
-    # Without a port a pattern means the usual one; a local server has no usual one.
+    # A pattern without a port means the default one; a local server has no default.
     return port in (None, usual) or host_name in ("localhost", "127.0.0.1", "*")
 
 

@@ -15,7 +15,8 @@ MAX_BYTES: Final = 65_536
 
 
 class CommandFailed(Exception):
-    """It could not start or did not exit in time; the text continues a sentence about it."""
+    """A command could not start or did not exit in time; the message continues a sentence about
+    it."""
 
 
 async def ask_command(
@@ -28,7 +29,7 @@ async def ask_command(
 ) -> str:
     """Run a command once with an object on standard input; return its output, at most 64 KiB.
 
-    It and what it started are ended afterwards, also when the wait is cancelled.
+    The command and its descendants are ended afterwards, even if the wait is cancelled.
 
     Raises:
         CommandFailed: the text is the reason.

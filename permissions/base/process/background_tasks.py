@@ -7,14 +7,14 @@ from collections.abc import Awaitable
 
 
 class BackgroundTasks:
-    """Stores references to tasks: the event loop alone would let them be collected."""
+    """Keeps references to tasks, which could be garbage-collected otherwise."""
 
     def __init__(self) -> None:
         """Nothing runs yet."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, work: Awaitable[object]) -> None:
-        """Begin, and come back."""
+        """Start without waiting."""
 
         async def run() -> None:
             await work
@@ -24,6 +24,6 @@ class BackgroundTasks:
         task.add_done_callback(self._tasks.discard)
 
     async def aclose(self) -> None:
-        """Return once all of it is done, what begins meanwhile included."""
+        """Wait for all tasks, including those that are started meanwhile."""
         while self._tasks:
             await asyncio.wait(set(self._tasks))

@@ -1,5 +1,4 @@
-"""The environment of programs the agent starts: the user's own, without what opens their
-doors."""
+"""The environment of programs that the agent starts: the user's own, without secrets."""
 
 from __future__ import annotations
 
@@ -26,9 +25,9 @@ def is_secret(name: str) -> bool:
 def child_environment(
     env: Mapping[str, str], settings_env: Mapping[str, str], *, keep: frozenset[str] = frozenset()
 ) -> dict[str, str]:
-    """Return what commands inherit: no endpoint variables of ours, no variables named like secrets.
+    """Return the environment of commands, without our own variables and those named like secrets.
 
-    `settings_env` is added after that: a variable that is named there is meant for commands.
+    `settings_env` is added after that, even secrets: variables set there are meant for commands.
     """
     inherited_env = {
         name: value

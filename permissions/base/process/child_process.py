@@ -1,4 +1,4 @@
-"""One running program: its exit, its exit status, and the end of all that it started.
+"""One running program: its exit, its exit status, and the termination of its descendants.
 
 Every child leads a session and carries a mark in its environment, by which descendants that leave
 the session are found. The guardian ends them should this process be killed.
@@ -33,7 +33,7 @@ _POLL_S = 0.02
 
 
 class ChildProcess:
-    """A program started by `start`; always call `release` at last."""
+    """A program started by `start`; always call `release` in the end."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class ChildProcess:
         """Only `start` calls this."""
         self.exit_event = asyncio.Event()
         self.mark = mark
-        """Value of `MARK` in its environment; another one for each child."""
+        """Value of `MARK` in its environment; unique for each child."""
         self._on_exit = on_exit
         self._confined_run = confined_run
         self._process = process
@@ -104,13 +104,12 @@ class ChildProcess:
         return self._process.stderr
 
     def family(self) -> ProcessFamily:
-        """Return it and its descendants."""
+        """Return the program and its descendants."""
         return ProcessFamily(self.pid, self.mark)
 
     def reap(self) -> int | None:
-        """Return the exit status, negative for a signal; None while it runs or where it is lost.
-
-        Afterwards its process id may be used again.
+        """Return the exit status, negative for a signal; None while it runs or if it is lost.
+        Afterwards the system may reuse its process id.
         """
         is_known = self._has_exit_status()
         exit_code = self._process.poll()
@@ -122,15 +121,16 @@ class ChildProcess:
             os.killpg(self.pid, signal.SIGKILL)
 
     async def end(self, grace_s: float) -> None:
-        """Send TERM to it and its descendants, KILL to the rest after the grace; await its exit.
+        """Send TERM to it and its descendants, KILL to the rest after `grace_s`; wait for its exit.
 
-        The clean-up runs to its end even when the caller is cancelled meanwhile. A grace of 0 sends
-        KILL at once.
+        The cleanup completes even if the caller is cancelled meanwhile. A grace of 0 sends KILL at
+        once.
         """
         await _finish(self._end(grace_s))
 
     def release(self) -> None:
-        """Close every descriptor and reap the program; what it left running may stay from now."""
+        """Close every descriptor and reap the program; processes that it left running may
+        continue."""
         forget(f"{MARK}={self.mark}")
         for pipe in (self.stdin, self.stdout, self.stderr):
             if pipe is not None and not pipe.closed:
@@ -154,7 +154,7 @@ class ChildProcess:
     async def _terminate(self, family: ProcessFamily, deadline: float) -> None:
         if self._confined_run is not None and self._confined_run.is_wrapped:
             signaled_members = set(await asyncio.to_thread(family.members))
-            # The wrapper would take the program with it, which then could not clean up.
+            # Ending the wrapper would kill the program before it could clean up.
             signal_members(
                 (each for each in signaled_members if each.pid != self.pid), signal.SIGTERM
             )
@@ -166,8 +166,8 @@ class ChildProcess:
             members = set(await asyncio.to_thread(family.members))
             if not members:
                 return
-            # A shell caught between fork and exec starts its program all the same. No other
-            # process is signaled twice: to some programs that means force.
+            # A shell signaled between fork and exec still starts its program. No other process is
+            # signaled twice, which some programs treat as a forced exit.
             signal_members(members - signaled_members, signal.SIGTERM)
             signaled_members |= members
             if self.exit_event.is_set():
@@ -177,8 +177,8 @@ class ChildProcess:
         try:
             self._exit_fd = os.pidfd_open(self.pid)
         except (AttributeError, OSError):
-            # No pidfd here (macOS, old kernels): a thread waits, one of its own, since those of a
-            # pool would run out and the exit would not be noticed of the programs beyond them.
+            # No pidfd here (macOS, old kernels): a dedicated thread waits, since a pool could run
+            # out of threads, and the exit of further programs would go unnoticed.
             threading.Thread(target=self._wait_in_thread, name="child exit", daemon=True).start()
             return
         self._loop.add_reader(self._exit_fd, self._exit_seen)
@@ -189,7 +189,7 @@ class ChildProcess:
                 os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
         else:  # macOS before Python 3.13: it can only be reaped at once
             self._process.wait()
-        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it the waiting task
+        with contextlib.suppress(RuntimeError):  # the event loop is closed
             self._loop.call_soon_threadsafe(self._exit_seen)
 
     def _exit_seen(self) -> None:
@@ -205,7 +205,7 @@ class ChildProcess:
             self._exit_fd = None
 
     def _has_exit_status(self) -> bool:
-        """Return whether its exit status can be asked for, or was."""
+        """Return whether its exit status is available or was read."""
         if self._process.returncode is not None or not hasattr(os, "waitid"):
             return True
         try:
@@ -216,7 +216,7 @@ class ChildProcess:
 
 
 async def _finish(work: Coroutine[object, object, None]) -> None:
-    """Await clean-up to its end; a cancellation meanwhile is raised afterwards."""
+    """Wait for the cleanup to complete; a cancellation meanwhile is raised afterwards."""
     task = asyncio.ensure_future(work)
     cancellation: asyncio.CancelledError | None = None
     while not task.done():

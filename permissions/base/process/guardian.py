@@ -1,8 +1,8 @@
-"""Ends what a killed program left running, hooks and commands: nothing else is left that could.
+"""Ends the hooks and commands that this program leaves running when it is killed.
 
-A shell of a few lines waits at the other end of a pipe. It reads what runs; when the pipe closes,
-whatever the reason, it ends all that still does, removes the empty directories that were made for
-it, and then ends itself.
+A short shell script waits at the other end of a pipe, from which it reads what runs. When the pipe
+closes, for whatever reason, it ends what still runs, removes the placeholder directories, and
+exits.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import contextlib
 import os
 from typing import ClassVar, Final
 
-# By their process groups, and by their mark where the system shows environments: it hides that of a
-# program which hides its own.
+# Processes are found by process group, and by mark where the system shows their environment, which
+# a program may hide.
 _SCRIPT: Final = """
 live=' ' directories=
 while read -r what rest; do
@@ -47,21 +47,21 @@ fi
 
 
 class _State:
-    """The guardian of this process, and what it has to end."""
+    """The guardian of this process, and the processes that it must end."""
 
     pipe: ClassVar[int | None] = None
     pid: ClassVar[int] = 0
     watched_pids: ClassVar[dict[str, int]] = {}
-    """Marks of what runs, each with its process id; 0 while that is not known."""
+    """Process ids by mark; 0 while not known."""
     directories: ClassVar[str] = ""
     """The file that lists the directories to remove."""
 
 
 def watch(mark: str) -> None:
-    """Register what is about to start with this mark, to be ended should this process be killed.
+    """Register a program that is about to start with this mark, to be ended if this one is killed.
 
-    A mark is `NAME=value` without spaces, as it is in the environment of all that it is to
-    find. Raises nothing.
+    A mark is `NAME=value` without spaces, as in the environment of the processes to find. Raises
+    nothing.
     """
     _State.watched_pids[mark] = 0
     _send(f"+ {mark} 0\n")
@@ -74,22 +74,22 @@ def register_pid(mark: str, pid: int) -> None:
 
 
 def forget(mark: str) -> None:
-    """Remove a mark: it has ended, or what is left of it may stay. Raises nothing."""
+    """Remove a mark whose processes have ended or may continue. Raises nothing."""
     if _State.watched_pids.pop(mark, None) is not None:
         _send(f"- {mark}\n")
 
 
 def remove_listed(file: str) -> None:
-    """Name the file that lists, a line each, the empty directories to be removed with it should
-    this process be killed. Raises nothing."""
+    """Set the file that lists, one per line, the empty directories to remove if this process is
+    killed; the file itself is removed, too. Raises nothing."""
     if _State.directories != file:
         _State.directories = file
         _send(f"d {file}\n")
 
 
 def _send(lines: str) -> None:
-    """Write to the guardian; where there is none any more, start one and write everything."""
-    # Without a guardian all runs as everywhere else: only a kill would leave it behind.
+    """Write to the guardian; if there is none, start one and send everything."""
+    # Errors are ignored: without a guardian, only a kill leaves processes behind.
     with contextlib.suppress(OSError, NotImplementedError):
         if _State.pipe is not None:
             try:
@@ -127,7 +127,7 @@ def _start() -> tuple[int, int]:
                 (os.POSIX_SPAWN_OPEN, 1, *nowhere),
                 (os.POSIX_SPAWN_OPEN, 2, *nowhere),
             ),
-            # Away from the terminal, whose signals are for this process alone.
+            # In another session, so that it does not receive the terminal's signals.
             setsid=True,
         )
     except BaseException:

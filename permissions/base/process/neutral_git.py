@@ -1,6 +1,6 @@
-"""Configuration under which git runs nothing that a repository names as monitor, hook or transport.
+"""Git configuration that disables the monitors, hooks and transports that a repository names.
 
-Values of the command line and of the environment precede every file of a repository.
+Values of the command line and the environment take precedence over a repository's files.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NEUTRAL_VALUES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "core.fsmonitor": "false",
         "core.hooksPath": "/dev/null",
-        # Signatures are shown by the program that `gpg.program` names.
+        # Showing signatures would run the program that `gpg.program` names.
         "log.showSignature": "false",
         "protocol.ext.allow": "never",
         "safe.bareRepository": "explicit",
@@ -29,7 +29,7 @@ _OWN_SCOPES: Final = frozenset({"local", "worktree"})
 
 
 def with_neutral_git(env: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment whose git commands use `NEUTRAL_VALUES`; values given by it stay.
+    """Return an environment whose git commands use `NEUTRAL_VALUES`; other values in it are kept.
 
     Needs git 2.31; older versions ignore these variables.
     """
@@ -37,7 +37,7 @@ def with_neutral_git(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def with_git_values(env: Mapping[str, str], values: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return an environment that gives git more configuration; a later pair of a key wins."""
+    """Return an environment that gives git more configuration; the last pair of a key applies."""
     count_text = env.get("GIT_CONFIG_COUNT", "")
     count = int(count_text) if count_text.isascii() and count_text.isdigit() else 0
     extended_env = dict(env)
@@ -61,7 +61,7 @@ def repository_filters(listing: bytes) -> frozenset[str]:
 
 
 def filters_off(names: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the values that make git use files as they are, in spite of these filters."""
+    """Return the values that disable these filters."""
     return [
         (f"filter.{name}.{key}", value)
         for name in sorted(names)

@@ -1,7 +1,7 @@
-"""This process's own environment as other processes see it, without the keys in it.
+"""Hides the secrets in this process's environment from other processes.
 
-The system shows the block that a program was started with (`/proc/PID/environ`), whatever the
-program removes from its variables later. So the bytes themselves are overwritten.
+`/proc/PID/environ` shows the block that a program was started with, even after variables were
+removed. So the bytes themselves are overwritten.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ _PR_SET_DUMPABLE: Final = 4
 def hide_secrets() -> None:
     """Overwrite secrets where other processes could read them; `os.environ` keeps them.
 
-    On Linux the process is also closed to other processes of the same user: no memory, no core
-    dump. To be called before anything is started that is not trusted; raises nothing, and may be
-    called again.
+    On Linux other processes of the same user also cannot read its memory, and there is no core
+    dump. Call it before an untrusted program is started; raises nothing, and may be called again.
     """
     try:
-        # Two milliseconds, which the first frame does not wait for.
+        # The import takes two milliseconds, too long before the first frame.
         import ctypes
     except ImportError:
         return

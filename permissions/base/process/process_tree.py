@@ -1,4 +1,4 @@
-"""The processes of one session: who still lives, and a signal for all of them.
+"""The live processes of one session, and signals to all of them.
 
 A program that leaves its session (`setsid`, a daemon) is still known by a mark in its environment.
 """
@@ -16,7 +16,7 @@ from msgspec import Struct
 MARK: Final = "AGENT_TUI_RUN"
 """Environment variable that every descendant of a program inherits; its value names the run."""
 _PASSES: Final = 3
-"""A process may start another one between two scans."""
+"""Number of scans, since a process may start another one between two."""
 
 
 class Member(Struct, frozen=True):
@@ -25,14 +25,14 @@ class Member(Struct, frozen=True):
     pid: int
     group: int
     name: str
-    """Of the program; it changes when the process becomes another one."""
+    """Of the program; changed by exec."""
 
 
 class _Process(Struct, frozen=True):
     member: Member
     session: int
     start_time: int
-    """When it began, in ticks since the machine started."""
+    """In clock ticks since the machine started."""
 
 
 def session_members(session: int) -> tuple[Member, ...]:
@@ -50,7 +50,7 @@ def session_members(session: int) -> tuple[Member, ...]:
 
 
 class ProcessFamily:
-    """A session, and what left it: all that one command started, as far as it can be seen.
+    """A session and the processes that left it: all visible descendants of one command.
 
     Where the system has no /proc only the group of the leader is seen.
     """
@@ -95,10 +95,10 @@ class ProcessFamily:
                 with open(f"/proc/{pid}/environ", "rb") as file:
                     environment = file.read()
             except OSError:
-                return False  # gone, or somebody else's
+                return False  # it has ended, or belongs to another user
             if environment or not os.path.exists(f"/proc/{pid}/exe"):
                 return self._mark in environment.split(b"\0")
-            # Empty while the process becomes another program; threads of the kernel have no exe.
+            # Empty during exec; kernel threads have no exe.
             os.sched_yield()
         return False
 

@@ -1,4 +1,4 @@
-"""Where the program's own helpers are looked up: never in the directory that is worked on."""
+"""The search path for this program's own helpers, without the project's directories."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 def path_outside(path: str | None, directory: Path) -> str:
     """Return a `PATH` without entries that are relative, or lie in the directory (links resolved).
 
-    The system's default where nothing else is left: an empty `PATH` would mean the current
+    Returns the system's default if nothing is left: an empty `PATH` would mean the current
     directory.
     """
     root, lexical_root = os.path.realpath(directory), os.path.normpath(directory)

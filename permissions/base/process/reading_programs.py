@@ -1,6 +1,6 @@
-"""How the program's own git and ripgrep are started to read somebody's directory.
+"""Starts this program's own git and ripgrep to read a directory that may be untrusted.
 
-They are not found in that directory, use a neutral git configuration, and run confined.
+They are never taken from that directory, use a neutral git configuration, and run confined.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SEARCH_VARIABLES: Final = ("HOME", "LANG", "LC_ALL")
 
 
 def launch_unconfined(program: Launch) -> Launch:
-    """Return a launch as it is: for what reads nothing but its input, and where no level holds."""
+    """Return a launch unchanged: for programs that read only their input, or without a sandbox."""
     return program
 
 
@@ -42,7 +42,7 @@ class ReadingPrograms(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """Where programs are looked up."""
+        """The search path for programs."""
         return path_outside(self.env.get("PATH"), self.root)
 
     def git(
@@ -54,7 +54,7 @@ class ReadingPrograms(Struct, frozen=True):
     ) -> Launch:
         """Return the launch of a git command that only reads.
 
-        `without_filters` are filters that it does not run. Raises `CannotStart` where it cannot be
+        `without_filters` are filters that it does not run. Raises `CannotStart` if it cannot be
         confined.
         """
         env = {name: value for name, value in self.env.items() if not name.startswith("GIT_")}

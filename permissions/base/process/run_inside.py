@@ -1,7 +1,7 @@
-"""Run a program from one that the agent runs already and whose limits therefore hold for both.
+"""Runs a program from one that the agent runs already, whose limits apply to both.
 
-It imports no event loop, unlike `run_program`: a program that stands before another one is started
-with each call of that.
+Unlike `run_program` it imports no event loop: a wrapper is started with each call of the wrapped
+program.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 def run_inside(argv: Sequence[str], env: Mapping[str, str], stdin: bytes) -> bytes | None:
     """Run a program to its end in this process's session; return its output.
 
-    Returns None where it does not start or exits with another status than 0.
+    Returns None if it does not start or exits with a status other than 0.
     """
     try:
         result = subprocess.run(argv, env=env, input=stdin, capture_output=True, check=False)

@@ -1,7 +1,7 @@
-"""Run one program to its end: bounded output, a timeout, nothing of it left behind.
+"""Runs one program to its end, with bounded output and a timeout; leaves no process behind.
 
-`run_program` waits in the event loop, `run_blocking` in a thread, `run_in_foreground` lends the
-terminal.
+`run_program` waits in the event loop, `run_blocking` in a thread; `run_in_foreground` gives the
+program the terminal.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from permissions.base.process.spawn import RETRY_S, Launch, releasing_start, spa
 CHUNK_BYTES: Final = 64 * 1024
 
 OnFirstLine = Callable[[bytes], float | None]
-"""Takes a line without its end; returns the seconds that are left from now, or None for no
+"""Receives a line without its line break; returns the seconds that are left, or None for no
 change."""
 
 
 class RunLimits(Struct, frozen=True):
-    """What one run may take."""
+    """Limits of one run."""
 
     timeout_s: float | None
-    """After this the program and its descendants are ended; None waits without end."""
+    """After this the program and its descendants are ended; None waits forever."""
     grace_s: float = 0.0
-    """Between TERM and KILL; 0 sends KILL at once."""
+    """Seconds between TERM and KILL; 0 sends KILL at once."""
     stdout_bytes: int = 4 * 1024 * 1024
-    """What is beyond is read and dropped; 0 gives the program the null device."""
+    """Further output is read and dropped; 0 gives the program the null device."""
     stderr_bytes: int = 256 * 1024
     """The same for standard error."""
     stops_at_limit: bool = False
@@ -42,7 +42,7 @@ class RunLimits(Struct, frozen=True):
     drain_s: float | None = None
     """How long output may still arrive after the exit; None waits until no process can write it."""
     leaves_descendants: bool = False
-    """Whether what it left running may stay when it exits by itself."""
+    """Whether its descendants may continue when it exits by itself."""
 
 
 class ProcessResult(Struct, frozen=True):
@@ -53,10 +53,10 @@ class ProcessResult(Struct, frozen=True):
     stdout: bytes
     stderr: bytes
     stdout_dropped: int = 0
-    """Bytes beyond the limit, read and thrown away."""
+    """Bytes beyond the limit, read and dropped."""
     timed_out: bool = False
     was_stopped: bool = False
-    """Ended early: at the limit of its output, or since `is_enough` returned true."""
+    """Ended early: at the limit of its output, or because `is_enough` returned true."""
 
 
 async def run_program(
@@ -69,7 +69,7 @@ async def run_program(
     """Run a program to its end.
 
     Args:
-        on_first_line: Called once with the first complete line of standard output; what it returns
+        on_first_line: Called once with the first complete line of standard output; its return value
             replaces the timeout.
         is_enough: Called with each chunk of standard output; true ends the program.
 
@@ -137,9 +137,9 @@ def _communicate(
 
 
 def run_in_foreground(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Lend the terminal to a program and return its exit status, negative for a signal.
+    """Run a program on the terminal and return its exit status, negative for a signal.
 
-    The keys that end programs are the program's meanwhile. Only for the main thread.
+    Meanwhile SIGINT and SIGQUIT do not end this process. Only for the main thread.
 
     Raises:
         OSError: it cannot be started.
@@ -156,7 +156,7 @@ def run_in_foreground(argv: Sequence[str], env: Mapping[str, str]) -> int:
 
 
 class _Run:
-    """The pipes of one running program, and when it counts as done."""
+    """The pipes of one running program, and the condition for its end."""
 
     def __init__(
         self,
@@ -193,7 +193,7 @@ class _Run:
                 self._loop.add_writer(child.stdin.fileno(), self._on_writable, child.stdin)
 
     def on_exit(self) -> None:
-        """Count the run as done once its output is read, or the time for that is over."""
+        """End the run once its output is read, or `drain_s` is over."""
         self._has_exited = True
         if not self._open_outputs:
             self.end_event.set()
@@ -240,7 +240,7 @@ class _Run:
         self._stderr.add(self._read(pipe) or b"")
 
     def _read(self, pipe: IO[bytes]) -> bytes | None:
-        """Return the next chunk; None where there is none now or any more."""
+        """Return the next chunk; None if there is none yet, or at the end."""
         try:
             chunk = os.read(pipe.fileno(), CHUNK_BYTES)
         except (BlockingIOError, InterruptedError):
@@ -262,7 +262,7 @@ class _Run:
             self._loop.remove_writer(descriptor)
 
     def _feed(self, stdin: IO[bytes]) -> None:
-        """Write what fits; close at the end, or when the program does not want more."""
+        """Write as much as fits; close at the end, or if the program closed its input."""
         try:
             while self._unsent:
                 byte_count = os.write(stdin.fileno(), self._unsent[:CHUNK_BYTES])
@@ -284,7 +284,7 @@ class _Head:
         self._limit = limit_bytes
 
     def add(self, chunk: bytes) -> None:
-        """Take another piece of the stream."""
+        """Add another chunk of the stream."""
         free = self._limit - len(self.data)
         self.data += chunk[:free]
         self.dropped_bytes += max(0, len(chunk) - free)

@@ -1,8 +1,8 @@
-"""Keeps Python out of the current directory where a program of the user runs in a project.
+"""Keeps Python from importing modules of a project when a program of the user runs in it.
 
 `python3 -c "import json"` loads `json.py` of the current directory, if there is one. A hook or a
-status line runs there as the user and confined by nothing, and the model, or who wrote the project,
-decides which files are there.
+status line runs there as the user and unconfined, and the model or the project's author decides
+which files are there.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _MAX_BYTES: Final = 65_536
 def safe_python(command: str, env: Mapping[str, str]) -> dict[str, str]:
     """Return the variables to add for a shell command of the user.
 
-    One where it gives Python code as text; the scripts that it names count as well. A program that
-    is given as a file or a module is looked for, and finds what it imports, as always. And search
-    paths without their empty entries, which mean the current directory.
+    `PYTHONSAFEPATH` if the command, or a script that it names, passes code to Python as text.
+    Python programs given as a file or a module import as usual. Also search paths without their
+    empty entries, which mean the current directory.
     """
     texts = (command, *map(_script, _files(command, env)))
     variables = without_empty_entries(env)
@@ -50,8 +50,8 @@ def without_empty_entries(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def safe_python_program(argv: Sequence[str]) -> dict[str, str]:
-    """Return the same for a program of the user from outside of the project: modules that it
-    names are not looked for there either."""
+    """Return the variables for a program of the user from outside the project: modules that it
+    names are not searched for in the current directory, either."""
     is_python = _PYTHON.fullmatch(os.path.basename(argv[0])) is not None
     options = [word for word in argv[1:] if word.startswith("-")][:1]
     return {_VARIABLE: "1"} if is_python and options and options[0][-1] in "cm" else {}

@@ -1,4 +1,4 @@
-"""Start a program in a session of its own, if need be once descriptors and processes are free."""
+"""Starts programs in their own session, with retries while descriptors or processes are short."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _MAX_DESCRIPTORS: Final = 4096
 
 
 class CannotStart(Exception):
-    """The program could not be started; the text is the reason, an `OSError` may be the cause."""
+    """The program could not be started; the message is the reason, an `OSError` may be the
+    cause."""
 
 
 class CannotConfine(CannotStart):
@@ -37,15 +38,15 @@ class OutOfResources(CannotStart):
 
 
 class ConfinedRun(Protocol):
-    """What one confined program holds outside itself; each is called once, whatever happens."""
+    """The resources of one confined run; each method is called once in any case."""
 
     @property
     def is_wrapped(self) -> bool:
-        """Whether the process that is started stays around the program and ends with it."""
+        """Whether the started process wraps the program and ends with it."""
         ...
 
     def running(self, pid: int) -> None:
-        """Watch what a process does, as soon as it was started. Raises nothing."""
+        """Start watching the process, right after its start. Raises nothing."""
         ...
 
     def release_start(self) -> None:
@@ -58,7 +59,7 @@ class ConfinedRun(Protocol):
 
 
 class Launch(Struct, frozen=True):
-    """What to start. How it is confined is a change of this value alone."""
+    """A program to start; a confinement only changes this value."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -69,7 +70,7 @@ class Launch(Struct, frozen=True):
     memory_bytes: int | None = None
     """The most data it may allocate, on systems that can limit another process (Linux)."""
     pass_fds: tuple[int, ...] = ()
-    """Descriptors that it inherits beside the standard streams."""
+    """Descriptors that it inherits in addition to the standard streams."""
     talks: bool = False
     """Whether standard input is a pipe that the caller writes to and closes."""
     confined_run: ConfinedRun | None = None
@@ -93,7 +94,7 @@ def shell_launch(
 
 @contextlib.contextmanager
 def releasing_start(program: Launch) -> Iterator[None]:
-    """Release what a confinement needs for the start; all of it when the start raises."""
+    """Release what a confinement needs for the start, or everything if the start raises."""
     confined_run = program.confined_run
     if confined_run is None:
         yield
@@ -197,9 +198,9 @@ def _reason(error: OSError, program: Launch) -> str:
 
 
 def _restore_exit_statuses() -> None:
-    """Undo an inherited "ignore" for exited children.
+    """Undo an inherited `SIG_IGN` for `SIGCHLD`.
 
-    With it the system throws exit statuses away, and Python reads a guard's 2 as 0.
+    With it the system discards exit statuses, and Python reads a hook's 2 as 0.
     """
     is_ignored = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
     if is_ignored and threading.current_thread() is threading.main_thread():
@@ -207,9 +208,9 @@ def _restore_exit_statuses() -> None:
 
 
 def _raise_descriptor_limit() -> bool:
-    """Raise this process's soft limit of open files; False where that is no longer possible.
+    """Raise this process's soft limit of open files; return False if that is impossible.
 
-    Some systems start programs with 256, which a hundred hooks at once use up.
+    Some systems start programs with 256, which a hundred concurrent hooks exhaust.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     new_limit = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MAX_DESCRIPTORS)

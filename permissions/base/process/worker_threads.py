@@ -1,7 +1,7 @@
-"""The threads that wait for files, and an end of the program that does not wait for them.
+"""Threads for blocking calls, and an exit of the program that does not wait for stuck ones.
 
-A thread inside a call to a file system that no longer answers (a server that is gone, a device)
-cannot be ended from inside. Everything worth keeping is written by then, so the process leaves it.
+A thread in a call to a file system that no longer responds (a lost server, a device) cannot be
+ended from inside. At exit everything worth keeping is written, so the process ends without it.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from types import ModuleType
 from typing import Any, Final
 
 PATIENCE_S: Final = 2.0
-"""How long the end waits for threads that still work: a write to a slow disk ends well within."""
+"""How long the exit waits for busy threads; enough for a write to a slow disk."""
 
 
 THREADS: Final = 32
-"""More than the library's six on a small machine: a few that hang must not stop the others."""
+"""More than the default of six on a small machine: a few that hang must not stop the others."""
 _PREFIX: Final = "worker"
 _IMPORT: Final = "import"
 _WATCH: Final = "AnyIO"
-"""How `anyio` names the threads in which files are watched: each sleeps for up to a step."""
+"""Name prefix of `anyio`'s threads that watch files: each sleeps for up to a step."""
 
 
 class Workers(ThreadPoolExecutor):
-    """A pool whose end is waited for, but not forever."""
+    """A thread pool whose shutdown waits for a limited time."""
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more work; return when all is done, or after `PATIENCE_S`."""
+        """Accept no more work; return when all is done, or after `PATIENCE_S`."""
         super().shutdown(wait=False, cancel_futures=cancel_futures)
         if wait:
             _join(list(self._threads))
@@ -53,7 +53,7 @@ def run_to_end(main: Coroutine[Any, Any, int]) -> int:
 
 
 async def import_aside(name: str) -> ModuleType:
-    """Import a module in a thread that the program's end does not wait for: it leaves nothing."""
+    """Import a module in a daemon thread, which the exit need not wait for."""
     loop = asyncio.get_running_loop()
     module_future: asyncio.Future[ModuleType] = loop.create_future()
 
@@ -80,14 +80,14 @@ async def import_aside(name: str) -> ModuleType:
 
 
 def leave_stuck_threads(status: int) -> None:
-    """End the process with this status now, where a thread would block the exit; else just return.
+    """End the process at once with this status if a thread would block the exit; else return.
 
-    To be called last: nothing of the interpreter's own end takes place.
+    Call it last: the interpreter's own shutdown is skipped.
     """
     threads = threading.enumerate()
     stuck = [each for each in threads if each.name.startswith(_PREFIX)]
-    # The interpreter's end would wait for a module that a thread has half imported, and for those
-    # that watch: they leave nothing behind.
+    # The interpreter's shutdown would wait for threads that import a module or watch files; neither
+    # has anything to save.
     is_idle = any(each.name.startswith((_IMPORT, _WATCH)) for each in threads)
     if not (stuck and _join(stuck)) and not is_idle:
         return
@@ -98,7 +98,7 @@ def leave_stuck_threads(status: int) -> None:
 
 
 def _join(threads: list[threading.Thread]) -> bool:
-    """Wait for threads; return whether some are still at work after `PATIENCE_S`."""
+    """Wait for threads; return whether some still run after `PATIENCE_S`."""
     deadline = time.monotonic() + PATIENCE_S
     for thread in threads:
         thread.join(max(0.0, deadline - time.monotonic()))

@@ -1,4 +1,4 @@
-"""The code in a Markdown text: what is between fences, without them."""
+"""The code in a Markdown text: the content of fenced blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class CodeBlock(Struct, frozen=True):
     """One fenced block."""
 
     language: str
-    """The first word behind the fence; empty without one."""
+    """The first word after the fence; empty without one."""
     text: str
 
 

@@ -1,4 +1,4 @@
-"""A number of things in words."""
+"""Formats a count with its noun."""
 
 from __future__ import annotations
 

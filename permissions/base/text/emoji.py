@@ -1,7 +1,7 @@
-"""Which invisible characters are part of an emoji, as Unicode's emoji sequences have them.
+"""Finds invisible characters that are part of an emoji sequence, as Unicode defines them.
 
-An emoji may be several characters, some of them unseen: they show by what they make of the others.
-Anywhere else the same characters could hide something.
+An emoji may consist of several characters, some of them invisible, which change how the others are
+drawn. Anywhere else the same characters could hide something.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from permissions.base.text.late_pattern import compile_late
 _PICTURE: Final = (
     "\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f900-\U0001f9ff\U0001fa70-\U0001faff"
 )
-"""Emoji, skin tones among them."""
+"""Emoji, including skin tones."""
 _BOTH: Final = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u2199\u21a9\u21aa\u231a\u231b\u2328\u23cf"
     "\u23e9-\u23f3\u23f8-\u23fa\u24c2\u25aa\u25ab\u25b6\u25c0\u25fb-\u25fe\u2600-\u2604\u260e"
@@ -35,10 +35,10 @@ _BOTH: Final = (
 )
 """Characters that are drawn as text or, with U+FE0F after them, as an emoji."""
 _SIGNS: Final = "♀♂⚕⚖⚧☠✈❄❤⬛➡⬅↔↕"
-"""What continues an emoji of several parts, besides pictures."""
+"""Characters that may continue a joined emoji, besides pictures."""
 _TAGS: Final = str.maketrans({chr(c): chr(0xE0000 + c) for c in range(ord("a"), ord("z") + 1)})
 _FLAGS: Final = "|".join(name.translate(_TAGS) for name in ("gbeng", "gbsct", "gbwls"))
-"""England, Scotland, Wales: the flags that are spelled in tags after a black one."""
+"""England, Scotland, Wales: flags that are written as tag characters after a black flag."""
 _PARTS: Final = compile_late(
     f"(?<=[{_BOTH}])\ufe0f"
     "|(?<=[#*0-9])\ufe0f(?=\u20e3)"
@@ -49,5 +49,5 @@ _PARTS: Final = compile_late(
 
 
 def unseen_parts(text: str) -> frozenset[int]:
-    """Return the places of unseen characters that belong to an emoji there."""
+    """Return the indexes of invisible characters that belong to an emoji."""
     return frozenset(place for match in _PARTS.finditer(text) for place in range(*match.span()))

@@ -1,4 +1,4 @@
-"""How a failure of code that is not ours is shown."""
+"""Formats exceptions for users."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 class StatedFailure(Exception):
-    """An error whose text is a sentence for the user, complete without the name of its class."""
+    """An error whose message is a complete sentence for the user."""
 
 
 def failure_text(error: BaseException) -> str:

@@ -1,6 +1,6 @@
-"""Regular expressions that are compiled with their first use.
+"""Regular expressions that are compiled on first use.
 
-A start imports hundreds of them and uses a few: to compile all would take a tenth of the time until
+A start imports hundreds of them and uses a few: compiling all would take a tenth of the time until
 the first request.
 """
 
@@ -12,12 +12,12 @@ from typing import Any, AnyStr, Generic, cast
 
 
 def compile_late(expression: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return what behaves as `re.compile` with these arguments; a wrong expression fails later."""
+    """Return an object that behaves like `re.compile`; an invalid expression fails on first use."""
     return cast("re.Pattern[AnyStr]", _LatePattern(expression, flags))
 
 
 class _LatePattern(Generic[AnyStr]):
-    """A compiled pattern, as soon as something of it is used."""
+    """A pattern that is compiled when one of its attributes is first used."""
 
     def __init__(self, expression: AnyStr, flags: int) -> None:
         self.pattern: AnyStr = expression
@@ -29,6 +29,6 @@ class _LatePattern(Generic[AnyStr]):
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._regex, name)
-        # Found in the instance from now on, without this detour.
+        # Cached in the instance: later accesses do not call `__getattr__`.
         setattr(self, name, attribute)
         return attribute

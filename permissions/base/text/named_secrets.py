@@ -1,7 +1,8 @@
-"""Secrets recognized by the name before them: `API_KEY=…`, `--token …`, `Authorization: …`.
+"""Redacts secrets that the name before them gives away: `API_KEY=…`, `--token …`, `Authorization:
+…`.
 
-For what is logged about a call, never for what runs. What takes a secret's place is one plain word,
-so that a command is evaluated alike when it is evaluated again.
+For logs about a call, never for what runs. The placeholder is one plain word, so that a logged
+command is evaluated like the original.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _PLAIN: Final = compile_late(r"(?i)REDACTED|true|false|null|none|\d{1,6}")
 
 
 def without_named_secrets(text: str) -> str:
-    """Return the text with every value behind such a name taken out."""
+    """Return the text with every value after such a name replaced by `PLACEHOLDER`."""
     if not _HINT.search(text.lower()):
         return text
     for rule in _RULES:
@@ -59,9 +60,9 @@ def without_named_secrets(text: str) -> str:
 
 
 def may_name_secrets(line: str) -> bool:
-    """Return whether a line of JSON may hold what `without_named_secrets` or a field's name finds.
+    """Return whether a line of JSON may hold a named secret.
 
-    True where it does; a line that only mentions such a name may be one, too.
+    Never False for a line that does; may be True for one that only mentions such a name.
     """
     lower_line = line.lower()
     return _FIELD_HINT.search(lower_line) is not None

@@ -1,6 +1,6 @@
-"""Secrets taken out of what is written down: known values, and what looks like a key.
+"""Redacts secrets: known values, and text that looks like a key.
 
-For what is written to files and logs; never for what is executed or approved.
+For files and logs; never for what is executed or approved.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PLAIN_VALUE = compile_late(r"(?:/[^\s]*|[a-z]+|[0-9]{1,9}|true|false)", re.IGNO
 
 
 class _Format(Struct, frozen=True):
-    """What one kind of key looks like. Patterns begin with fixed text: that is what is fast."""
+    """The format of one kind of key. Patterns begin with literal text, which is fast to find."""
 
     name: str
     needles: tuple[str, ...]
@@ -93,12 +93,12 @@ _OPAQUE_KEYS: Final = {
     "reasoning": "encrypted_content",
     "web_search_result": "encrypted_content",
 }
-"""By the type of a block, its field that is checked or decoded byte by byte, and holds no text. A
-field of that name elsewhere holds other data: a tool has parameters of any name."""
+"""By block type, the field that is verified or decoded byte by byte and holds no text. A field of
+that name elsewhere holds other data: a tool has parameters of any name."""
 
 
 class Redactor:
-    """Takes known secrets and things that look like secrets out of texts and JSON."""
+    """Redacts known secrets, and text that looks like a secret, in texts and JSON."""
 
     def __init__(self, secrets: Mapping[str, str] | None = None) -> None:
         """`secrets` maps the name shown in place of a value to the value."""
@@ -116,7 +116,7 @@ class Redactor:
     def text(self, text: str) -> str:
         """Return the text with each secret replaced by `[redacted: <kind>]`.
 
-        What is found in a text is found in its JSON form as well, which is changed, too.
+        Secrets are also found and replaced in their JSON form.
         """
         if self._values is not None:
             text = self._values.sub(self._name, text)
@@ -125,7 +125,7 @@ class Redactor:
             haystack = text
             if form.any_case:
                 haystack = lower_text = text.lower() if lower_text is None else lower_text
-            # A loop: a generator would be resumed for each needle, for every line that is written.
+            # A plain loop: faster than a generator, for every line that is written.
             for needle in form.needles:
                 if needle in haystack:
                     text = form.pattern.sub(partial(_mark, form), text)
@@ -135,7 +135,7 @@ class Redactor:
     def line(self, line: str) -> str:
         """Return a finished line of a file without secrets: JSON field by field, else as text.
 
-        Most lines hold nothing like a secret, which is seen without parsing them.
+        Most lines hold no secret, which is detected without parsing them.
         """
         text = self.text(line)
         if text == line:
@@ -218,7 +218,7 @@ def _code_units(character: str) -> Iterator[int]:
 
 
 _ESCAPE: Final = compile_late(r"\\(?:[bfnrt]|u[0-9a-fA-F]{4})\Z")
-"""A control character or another one in JSON: no letter of a word."""
+"""A JSON escape of a character, which is not a letter of a word."""
 
 
 def _mark(form: _Format, match: re.Match[str]) -> str:

@@ -1,8 +1,8 @@
-"""Removal of everything in foreign text that could talk to a terminal.
+"""Removes terminal control sequences from untrusted text.
 
-A parser whose state lasts from chunk to chunk: an escape sequence cut in two is still one
-(safety rules, "terminal escape injection"). `sanitize` is for text that is shown or sent to the
-model; `reveal` is for prompts and paths, where a user must see what was there.
+The parser keeps its state between chunks, so that an escape sequence cut in two is still
+recognized. `sanitize` is for text that is shown or sent to the model; `reveal` is for prompts and
+paths, where a user must see what was there.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _SUSPECT: Final = compile_late(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-# Whole runs of what is dropped without a trace, at the speed of the pattern: binary or colorful
-# output has millions of them. Anything else about a sequence is left to the parser.
+# Runs of dropped characters are matched at once, for speed: binary or colored output has millions
+# of them. Other sequences are left to the parser.
 _DROPPED_RUN: Final = compile_late(
     "(?:[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]+|\x1b\\[[0-?]{0,64}[ -/]{0,8}[@-~])+"
 )
@@ -64,7 +64,7 @@ class Sanitizer:
         self._in_flag = False
 
     def feed(self, text: str) -> str:
-        """Return what may be shown of the next chunk."""
+        """Return the next chunk without control sequences."""
         if self._state is _State.GROUND and _SUSPECT.search(text) is None:
             if text:
                 self._in_flag = text[-1] == _BLACK_FLAG
@@ -80,7 +80,7 @@ class Sanitizer:
         return "".join(output)
 
     def finish(self) -> str:
-        """End the stream: forget an unfinished sequence. Returns what is left to show: nothing."""
+        """End the stream and discard an unfinished sequence. Returns an empty string."""
         self._state = _State.GROUND
         self._length = 0
         self._in_flag = False
@@ -171,9 +171,10 @@ class Sanitizer:
             self._feed_inside(character, output)
 
     def _feed_inside(self, character: str, output: list[str]) -> None:
-        """Handle what is not part of a sequence: controls act within it, text ends it."""
+        """Handle a character that is not part of a sequence: controls act within it, text ends
+        it."""
         if character in "\t\n":
-            # A terminal obeys these in the middle of a sequence, which then continues.
+            # A terminal executes these inside a sequence, which then continues.
             output.append(character)
         elif character == "\x7f" or (character < "\x20" and character != "\x1b"):
             pass
@@ -191,12 +192,12 @@ class Sanitizer:
 
 
 def sanitize(text: str) -> str:
-    """Return what may be shown of a complete text."""
+    """Return a complete text without control sequences."""
     return Sanitizer().feed(text)
 
 
-# Invisible, yet no format character by category: fillers, blank Braille, joiner, selectors of
-# Mongolian and Khitan letters.
+# Invisible, although not a format character by category: fillers, blank Braille, joiner, selectors
+# of Mongolian and Khitan letters.
 _INVISIBLE: Final = frozenset(
     "\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f\U00016fe4"
 )
@@ -204,10 +205,11 @@ _MAKES_EMOJI: Final = frozenset("\u200d\ufe0f\U000e007f")
 
 
 def reveal(text: str) -> str:
-    r"""Return the text with everything unseen spelled out: `\x1b`, `U+202E`; tab and newline stay.
+    r"""Return the text with invisible characters spelled out: `\x1b`, `U+202E`; tab and newline
+    stay.
 
-    For permission prompts and paths: nothing is dropped, so what is read is what runs. The one
-    thing unseen that passes is what makes an emoji of its neighbors.
+    For permission prompts and paths: nothing is dropped, so that users read what runs. Only
+    invisible parts of an emoji are kept.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -220,14 +222,14 @@ def reveal(text: str) -> str:
     parts = unseen_parts(text)
     pieces = [_reveal_character(character) for character in text]
     for place in parts:
-        # Neighbors that are spelled out make no emoji: for example one that is not assigned yet.
+        # Not kept beside a neighbor that is spelled out, such as an unassigned character.
         if all(pieces[neighbor] == text[neighbor] for neighbor in _neighbors(text, place, parts)):
             pieces[place] = text[place]
     return "".join(pieces)
 
 
 def _neighbors(text: str, place: int, parts: frozenset[int]) -> tuple[int, ...]:
-    """Return the places of the seen characters beside an unseen one, which stands between them."""
+    """Return the indexes of the visible characters next to an invisible one."""
     previous = place - 1
     while previous in parts:
         previous -= 1

@@ -9,9 +9,10 @@ UNKNOWN = "\ue000"
 
 
 def without_brackets(pattern: str) -> str:
-    """Return a pattern for `fnmatch` that fits all that a shell's pattern fits, and maybe more.
+    """Return an `fnmatch` pattern that matches all that a shell's pattern matches, and maybe more.
 
-    `[^x]`, `[[:lower:]]` and quotes among brackets mean something else there than to the shell.
+    `[^x]`, `[[:lower:]]` and quotes in brackets have another meaning for `fnmatch` than for the
+    shell.
     """
     first, last = pattern.find("["), pattern.rfind("]")
     return pattern if first < 0 or last < first else f"{pattern[:first]}*{pattern[last + 1 :]}"
@@ -24,7 +25,7 @@ class StarPattern(Struct, frozen=True):
 
     @property
     def is_exact(self) -> bool:
-        """Has the pattern no wildcard?"""
+        """Whether the pattern has no wildcard."""
         return len(self.chunks) == 1
 
     def matches(self, text: str) -> bool:
@@ -46,7 +47,8 @@ class StarPattern(Struct, frozen=True):
         return True
 
     def may_match(self, text: str) -> bool:
-        """Could `text` fit for some value of its `UNKNOWN` pieces? Errs towards yes."""
+        """Return whether `text` could match for some value of its `UNKNOWN` pieces; True in
+        doubt."""
         head, unknown, rest = text.partition(UNKNOWN)
         if not unknown:
             return self.matches(text)
@@ -59,13 +61,13 @@ class StarPattern(Struct, frozen=True):
         return starts and ends
 
     def subsumes(self, other: StarPattern) -> bool:
-        """Does every text that fits `other` fit this pattern too? Exact for `*` wildcards."""
-        # A character that no literal can contain plays "anything at all" in the other pattern.
+        """Return whether every text that matches `other` matches this pattern, too."""
+        # A character that no literal can contain represents any text in the other pattern.
         return self.matches("\x00".join(other.chunks))
 
 
 def star_pattern(text: str) -> StarPattern:
-    """Read `text` as a pattern; a backslash before `*` or `\\` takes its meaning away."""
+    """Read `text` as a pattern; a backslash before `*` or `\\` escapes it."""
     chunks: list[str] = [""]
     position = 0
     while position < len(text):

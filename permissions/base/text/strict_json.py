@@ -1,7 +1,7 @@
-"""JSON that any reader takes: documents whose values can be written again, and their writing.
+"""Strict JSON: parses only documents whose values can be written again, and writes valid ones.
 
-Python's own parser takes numbers that JSON does not have and halves of characters that no encoder
-takes; either would poison what it is put into: a transcript, or every later request.
+Python's own parser accepts numbers that JSON does not have, and lone surrogates, which cannot be
+encoded; either would corrupt a transcript or every later request.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 MAX_DEPTH: Final = 128
-"""Deepest nesting of a document: later walks through its values are recursive."""
+"""Deepest nesting of a document, since its values are later walked recursively."""
 MAX_WRITTEN_DEPTH: Final = 100
 """Deeper values are left out where the whole cannot be written."""
 
@@ -34,9 +34,10 @@ def load_json(text: str) -> Any:
 
 
 def dump_json(value: Mapping[str, object]) -> bytes:
-    """Return an object as UTF-8 JSON, valid whatever it holds.
+    """Return an object as UTF-8 JSON that is valid for any values.
 
-    Numbers that JSON does not have become null, values nested too deeply a note, others their text.
+    Numbers that JSON does not have become null, values nested too deeply a note, other types their
+    text.
     """
     try:
         text = json.dumps(value, ensure_ascii=False, default=str, allow_nan=False)

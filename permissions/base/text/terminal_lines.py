@@ -1,4 +1,4 @@
-"""Messages beside the output: on a terminal their lines break between words."""
+"""Writes messages for users; on a terminal, lines are wrapped between words."""
 
 from __future__ import annotations
 
