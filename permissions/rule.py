@@ -1,4 +1,4 @@
-"""Rules for those who hand them over or ask about one: the types, and a single pattern's match."""
+"""The public interface of rules: their types, and the match of a single pattern."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def matches(
     project_root: Path,
     home: Path,
 ) -> bool:
-    """Is the pattern about this call? The condition (`if`) of a hook.
+    """Return whether the pattern matches the call, as in the condition (`if`) of a hook.
 
-    The pattern is compared with the called tool's own name and path. A malformed pattern is about
-    nothing; a command that is not understood is about everything that Bash patterns match.
+    The pattern is compared with the called tool's own name and path. A malformed pattern matches
+    nothing; a command that cannot be parsed matches every Bash pattern.
     """
     # The shell parser loads with the first condition, not with the settings that contain it.
     from permissions.matching.condition import matches_call

@@ -1,6 +1,6 @@
-"""Changes a user makes to rules that are in force: add, take back, edit, move, undo.
+"""A user's changes to the current rules: add, remove, edit, move, undo.
 
-Files are changed first; only what they hold then counts in the gate.
+Files are changed first; the gate then applies what they contain.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ MOVABLE: Final = (RuleSource.SESSION, RuleSource.LOCAL, RuleSource.PROJECT, Rule
 
 @runtime_checkable
 class RuleKeeper(Protocol):
-    """What stores rules beyond the gate: settings files, trust, the session's record."""
+    """Stores rules outside the gate: settings files, trust, the session's record."""
 
     def store(self, grant: GrantChoice) -> tuple[str, ...]:
-        """Store rules and make them count. Raises OSError when a file cannot be changed."""
+        """Store rules and apply them. Raises OSError when a file cannot be changed."""
         ...
 
     def forget(self, behavior: str, rule: str) -> None:
-        """Take one rule out of the session's record."""
+        """Remove one rule from the session's record."""
         ...
 
     def remember(self, behavior: str, rule: str) -> None:
-        """Put one rule into the session's record."""
+        """Add one rule to the session's record."""
         ...
 
     def note_own(self, source: RuleSource, rules: Sequence[str]) -> None:
@@ -45,7 +45,7 @@ class RuleKeeper(Protocol):
 
 
 class NothingKept:
-    """A keeper for a gate whose answers count for their one call only."""
+    """A keeper for a gate whose answers apply to one call only."""
 
     def store(self, grant: GrantChoice) -> tuple[str, ...]:
         """Store nothing."""
@@ -68,7 +68,7 @@ class RuleChangeError(Exception):
 class _Undo(Struct, frozen=True):
     what: str
     texts: tuple[RuleText, ...]
-    """All rules as they were."""
+    """All rules before the change."""
     undo: Callable[[], Awaitable[None]]
 
 
@@ -85,7 +85,7 @@ class RuleEditor:
         """Remove a rule where it is stored; return what happened.
 
         Raises:
-            RuleChangeError: it is stored where only somebody else may change it.
+            RuleChangeError: its source cannot be changed here.
             OSError: its file cannot be changed.
         """
         old_texts = self._texts
@@ -96,10 +96,10 @@ class RuleEditor:
         return f"{rule.behavior} {rule.text} removed ({where})."
 
     async def edit(self, rule: Rule, new: str) -> str:
-        """Write another text in the rule's place; examples of the old one go with it.
+        """Replace the text of a rule; its examples are dropped.
 
         Raises:
-            RuleChangeError: the new text is not a rule, or is there already; or as `take_back`.
+            RuleChangeError: the new text is not a rule, or exists already; or as `take_back`.
             OSError: its file cannot be changed.
         """
         _check_movable(rule)
@@ -132,11 +132,11 @@ class RuleEditor:
         return f"{rule.behavior} {rule.text} is now {new} ({rule.file or rule.source})."
 
     async def move(self, rule: Rule, destination: RuleSource) -> str:
-        """Move the rule somewhere else.
+        """Move the rule to another source.
 
         Raises:
-            RuleChangeError: it is there already; or as `take_back`.
-            OSError: a file cannot be changed. When the old place is the one, both have it.
+            RuleChangeError: it is stored there already; or as `take_back`.
+            OSError: a file cannot be changed. If that is the old file, both contain the rule.
         """
         _check_movable(rule)
         if destination is rule.source:
@@ -167,7 +167,7 @@ class RuleEditor:
         """Store a new rule in one of `MOVABLE`; return what happened.
 
         Raises:
-            RuleChangeError: it is not a rule, or is there already. Nothing was changed.
+            RuleChangeError: it is not a rule, or exists already. Nothing was changed.
             OSError: its file cannot be changed.
         """
         self._check_new(text, behavior, source)
@@ -182,7 +182,7 @@ class RuleEditor:
         return f"{behavior} {text} is added ({new_rule.file or source})."
 
     async def undo(self) -> str:
-        """Take the last change back.
+        """Revert the last change.
 
         Raises:
             RuleChangeError: there is none.

@@ -1,4 +1,4 @@
-"""The gate of a sub-agent: its parent's, as it is at any moment, with the agent's own limits."""
+"""The gate of a sub-agent: the parent's current rules, with the agent's own limits."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from permissions.resolve.race import Abort
 class SubagentGate(PermissionGate):
     """Decides the calls of one sub-agent.
 
-    Rules, directories and mode are its parent's, also when they change while it runs. What the
-    user answers is stored by the parent. History and audit log are shared.
+    Rules, directories and mode are the parent's, also if they change while the agent runs. The
+    parent stores the user's answers. History and audit log are shared.
     """
 
     def __init__(
         self, parent: PermissionGate, limits: AgentLimits, handler: Handler | None = None
     ) -> None:
-        """`limits` only take away; `handler` None: the parent's answers what is asked."""
+        """`limits` only remove permissions; if `handler` is None, the parent's resolves asks."""
         super().__init__(
             parent.context,
             handler or parent._handler,
@@ -46,7 +46,7 @@ class SubagentGate(PermissionGate):
 
     @property
     def context(self) -> PermissionContext:
-        """What decisions are made from: the parent's context now, with the limits."""
+        """The input of decisions: the parent's current context, with the limits."""
         now = self._parent.context
         if now is not self._parent_context:
             self._parent_context, self._limited_context = now, self._limits.apply_to(now)
@@ -82,7 +82,7 @@ class SubagentGate(PermissionGate):
         cwd: Path | None = None,
         evaluation: Evaluation | None = None,
     ) -> Decision:
-        """Resolve an ask; contenders find the agent's own view of it."""
+        """Resolve an ask; contenders use this agent's gate for it."""
         root = self._root()
         root._asking[request.request_id] = self, cwd
         try:
@@ -91,7 +91,7 @@ class SubagentGate(PermissionGate):
             root._asking.pop(request.request_id, None)
 
     def add_directories(self, directories: Sequence[str]) -> None:
-        """Take directories into the scope of the whole session."""
+        """Add directories to the scope of the whole session."""
         self._parent.add_directories(directories)
 
     def _root(self) -> PermissionGate:

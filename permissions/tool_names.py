@@ -1,6 +1,6 @@
-"""What the permission engine knows about tools: names, aliases, groups and where a path sits.
+"""The tools as the permission engine knows them: names, aliases, groups and path parameters.
 
-Names from the tool documentation; anything else that is not an MCP name is an unknown tool.
+A name that is neither here nor an MCP name is an unknown tool.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ ALIASES = {
     "KillBash": "TaskStop",
     "SlashCommand": "Skill",
 }
-"""Other names of built-in tools; both are accepted in rules and in calls."""
+"""Other names of built-in tools, accepted in rules and in calls."""
 
 EDIT_TOOLS = {
     "Edit": "file_path",
@@ -19,13 +19,13 @@ EDIT_TOOLS = {
     "MultiEdit": "file_path",
     "NotebookEdit": "notebook_path",
 }
-"""Tools that change one file, with the parameter that names it."""
+"""Tools that change one file, with the parameter that has its path."""
 
 READ_TOOLS = {"Read": "file_path", "Glob": "path", "Grep": "path", "LS": "path"}
-"""Tools that only read files, with the parameter that names where."""
+"""Tools that only read files, with the parameter that has the path."""
 
 PATH_TOOLS = frozenset(EDIT_TOOLS) | frozenset(READ_TOOLS) | {"Cd"}
-"""Tools whose specifier is a path pattern. `Cd` governs the targets of `cd` in Bash."""
+"""Tools whose specifier is a path pattern. `Cd` rules apply to the targets of `cd` in Bash."""
 
 FREE_TOOLS = frozenset(
     """
@@ -36,8 +36,8 @@ FREE_TOOLS = frozenset(
 )
 """Tools without an effect of their own: their calls need no permission unless a rule requires it.
 
-`AskUserQuestion` and `ExitPlanMode` put their question to the user themselves; what a
-sub-agent does is decided call by call.
+`AskUserQuestion` and `ExitPlanMode` ask the user themselves; each call of a sub-agent is decided
+separately.
 """
 
 KNOWN_TOOLS = (
@@ -47,7 +47,7 @@ KNOWN_TOOLS = (
 )
 
 CONTENT_PARAMETERS = frozenset({"command", "file_path", "path", "notebook_path", "url"})
-"""Fields that have a grammar of their own, so a parameter rule on them is refused."""
+"""Parameters with a grammar of their own, so a parameter rule on them is refused."""
 
 SCALAR_PARAMETERS = {
     "Bash": frozenset({"timeout", "description", "run_in_background"}),
@@ -68,16 +68,16 @@ SCALAR_PARAMETERS = {
 
 
 def canonical_tool(name: str) -> str:
-    """Return the tool's own name for one of its aliases; other names come back unchanged."""
+    """Return the tool's own name for one of its aliases; other names are returned unchanged."""
     return ALIASES.get(name, name)
 
 
 def is_mcp_name(name: str) -> bool:
-    """Is this the name of one tool of an MCP server (`mcp__server__tool`)?"""
+    """Return whether this is the name of an MCP server's tool (`mcp__server__tool`)."""
     server, separator, tool = name.removeprefix("mcp__").partition("__")
     return name.startswith("mcp__") and bool(server and separator and tool)
 
 
 def is_known_tool(name: str) -> bool:
-    """Can a call of this name be decided at all?"""
+    """Return whether a call of this tool can be decided."""
     return canonical_tool(name) in KNOWN_TOOLS or is_mcp_name(name)

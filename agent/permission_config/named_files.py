@@ -36,9 +36,9 @@ def named_files(settings: Settings) -> frozenset[str]:
     """Return absolute paths, as written and with links resolved.
 
     Files anywhere are included: any directory may become a working directory. A file of the project
-    that does not exist yet is included if the word looks like a path: whoever creates it decides
-    what runs. So is the directory of a Python script that runs as the user: Python searches it
-    first for every module.
+    that does not exist yet is included if the word looks like a path: the one who creates it
+    decides what runs. So is the directory of a Python script that runs as the user: Python searches
+    it first for every module.
     """
     paths: set[str] = set()
     own_dirs = [os.path.realpath(one) for one in (settings.launch_dir, settings.home)]

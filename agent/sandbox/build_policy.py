@@ -149,7 +149,8 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
 
 
 def _opens_shared_directory(paths: Iterable[str], scope: tuple[str, ...]) -> bool:
-    """Is one of the paths a directory in which other programs of the user may listen?"""
+    """Return whether one of the paths is a directory in which other programs of the user may
+    listen."""
     directories = filter(os.path.isdir, map(os.path.realpath, paths))
     return any(
         f"{path}/".startswith(beginnings(OVERLAID)) and not f"{path}/".startswith(beginnings(scope))

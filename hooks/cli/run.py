@@ -267,7 +267,7 @@ async def _lines(stdin: TextIO) -> AsyncIterator[str]:
                 line = ""
             try:
                 loop.call_soon_threadsafe(lines.put_nowait, line)
-            except RuntimeError:  # the event loop is closed: nobody reads the line
+            except RuntimeError:  # the event loop is closed: no one reads the line
                 return
 
     threading.Thread(target=read, name="hooks run: stdin", daemon=True).start()

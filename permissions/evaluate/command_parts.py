@@ -24,9 +24,9 @@ class CommandParts(Struct, frozen=True):
     """The parts of a Bash call that get verdicts of their own."""
 
     facts: tuple[CommandFacts, ...]
-    """Of every simple command in source order; () for a command that is not understood."""
+    """Of every simple command in source order; () for a command that cannot be parsed."""
     parts: Sequence[PreparedPart]
-    """In source order; exactly one for a command that is not understood."""
+    """In source order; exactly one for a command that cannot be parsed."""
 
 
 def command_parts(bash: CallView) -> CommandParts:

@@ -79,7 +79,7 @@ def is_plain_structure(command: str) -> bool:
 
 
 def is_known_redirect(redirect: Redirect) -> bool:
-    """Return whether the target or text of a redirection is known; its file is judged
+    """Return whether the target or text of a redirection is known; its file is checked
     separately."""
     word = redirect.target
     if word is None:

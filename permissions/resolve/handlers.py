@@ -1,8 +1,7 @@
-"""Who resolves a remaining ask, by context: interactive, coordinator, worker, headless.
+"""Handlers that resolve a remaining ask, by context: interactive, coordinator, worker, headless.
 
-What each contender may answer is `permissions.resolve.contender_authority`; the worker's line to
-its leader is `permissions.resolve.mailbox`. Source: the pattern page "safety-and-permissions",
-three handlers.
+`permissions.resolve.contender_authority` decides what each contender may answer;
+`permissions.resolve.mailbox` has the worker's handler.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from permissions.resolve.race import Abort, Undecided, race
 
 
 class Handler(Protocol):
-    """Resolves one ask for good: the answer is allow or deny, never ask."""
+    """Resolves an ask: the result is allow or deny, never ask."""
 
     @property
     def asks_users(self) -> bool:
@@ -41,12 +40,12 @@ class Handler(Protocol):
 
 
 class InteractiveHandler:
-    """All contenders race; the dialog is the floor that is always there."""
+    """All contenders race; the dialog is always among them."""
 
     asks_users = True
 
     def __init__(self, contenders: Sequence[Contender]) -> None:
-        """Contenders in the order that ties go by: hook, classifiers, bridge, channel, dialog."""
+        """Contenders in the order that decides ties: hook, classifiers, bridge, channel, dialog."""
         self._contenders = tuple(contenders)
 
     async def resolve(
@@ -101,7 +100,7 @@ _MEND = "Correct what failed, or allow the call with a rule."
 def denied_without_user(
     pending: Decision, undecided_contenders: Sequence[Undecided] = ()
 ) -> Decision:
-    """Return the deny that an unanswered ask becomes; with the origin of the ask."""
+    """Return the deny for an unanswered ask, with the origin of the ask."""
     broken = "; ".join(_failure_line(one) for one in undecided_contenders if one.failure)
     why = "This run cannot ask, so it was denied."
     if broken:
@@ -115,7 +114,7 @@ def denied_without_user(
 
 
 def _failure_line(one: Undecided) -> str:
-    # What asks the user names itself in its failure: a screen, a calling program, a server's tool.
+    # The dialog's failure names what would ask: a screen, a calling program, a server's tool.
     return str(one.failure) if one.name == "dialog" else f"{one.name}: {one.failure}"
 
 
@@ -136,5 +135,5 @@ def user_decision(
 
 
 def _with_entries(pending: Decision, entries: Sequence[TraceEntry]) -> Decision:
-    """Return the ask with what contenders should know as part of its trace."""
+    """Return the ask with further trace entries, for the contenders."""
     return replace(pending, trace=(*pending.trace, *entries)) if entries else pending

@@ -72,7 +72,7 @@ class Bridge:
     name = BRIDGE
 
     def __init__(self, *, origins: Iterable[str] = (), secret: str | None = None) -> None:
-        """`origins` may call from a browser. `secret` None makes a new one, for this session."""
+        """`origins` may call from a browser. If `secret` is None, a new one is generated."""
         self._origins = frozenset(origins)
         self._secret = secret or secrets.token_urlsafe(32)
         self._questions: dict[str, _Asked] = {}
@@ -83,11 +83,11 @@ class Bridge:
 
     @property
     def url(self) -> str:
-        """Where it listens; without a port before `start`."""
+        """The URL that it listens on; without a port before `start`."""
         return f"http://127.0.0.1:{self._port}"
 
     async def start(self, file: Path, *, port: int = 0) -> None:
-        """Listen, and write address and secret to a file that only its owner reads.
+        """Listen, and write address and secret to a file that only its owner can read.
 
         Raises:
             OSError: the port is taken, or the file cannot be written.
@@ -169,7 +169,7 @@ class Bridge:
             return 400, {"error": "this request is not supported here"}
 
     def _admit(self, call: _Call) -> None:
-        # A name that resolves to loopback is how a web page gets here (DNS rebinding).
+        # A web page could get here through a name that resolves to loopback (DNS rebinding).
         if call.headers.get("host") not in {f"127.0.0.1:{self._port}", f"localhost:{self._port}"}:
             raise _Refused(403, "the host must be 127.0.0.1")
         origin = call.headers.get("origin")

@@ -1,8 +1,7 @@
-"""A worker's line to its leader: what a worker may not decide is put before the leader's user.
+"""Forwards a worker's asks to its leader, whose user answers what the worker may not decide.
 
-Register before send: an answer that comes quicker than the bookkeeping would be lost, and the
-worker would wait for ever. `agent.teams.forwarding` implements it. Source: safety-and-permissions,
-multi-agent permission forwarding.
+`register` comes before `send`: an answer that arrives earlier would be lost, and the worker would
+wait forever. `agent.teams.forwarding` implements the mailbox.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from permissions.resolve.race import Abort, Undecided, race
 
 
 class Mailbox(Protocol):
-    """Where a worker puts requests and finds answers. Answers are stored from `register` on."""
+    """Sends a worker's requests and receives their answers, which are stored from `register` on."""
 
     def register(self, request_id: str) -> None:
-        """Be ready for the answer; called before `send`. Raises ValueError for an id in use."""
+        """Prepare for the answer; called before `send`. Raises ValueError for an id in use."""
         ...
 
     async def send(self, request: PermissionRequest, pending: Decision) -> None:
-        """Put the request before the leader. Raises OSError when the leader cannot be reached."""
+        """Send the request to the leader. Raises OSError when the leader cannot be reached."""
         ...
 
     async def answer(self, request_id: str) -> Decision | None:
@@ -44,7 +43,7 @@ class Mailbox(Protocol):
         ...
 
     def unregister(self, request_id: str) -> None:
-        """Forget the request, answered or not; the leader need not show it any longer."""
+        """Remove the request, answered or not; the leader need not show it any longer."""
         ...
 
 
@@ -64,7 +63,7 @@ class WorkerHandler:
         """Return the classifier's or the leader's answer; a leader that is gone cancels the call.
 
         Raises:
-            RaceAborted: the worker was interrupted; the leader's copy is taken back.
+            RaceAborted: the worker was interrupted; the leader's copy is withdrawn.
         """
         entries = skipped_entries(self._classifiers, pending, denials)
         pending = replace(pending, trace=(*pending.trace, *entries))
@@ -100,7 +99,8 @@ class _Leader:
 
 
 def _may_relay(answer: Decision, pending: Decision) -> bool:
-    """Whether what the leader relays may lift the ask: its classifier and hooks are not a user."""
+    """Whether a relayed answer may lift the ask: the leader's classifier and hooks are not a
+    user."""
     if answer.behavior is not Behavior.ALLOW:
         return True
     match answer.source:

@@ -1,9 +1,8 @@
-"""The model classifier: a small model decides a call by what the user asked for.
+"""The model classifier: a small model decides calls by what the user asked for.
 
-It sees the user's own messages and the call, and nothing that a tool, file or page returned: text
-from there could argue for itself. Whatever is not a plain answer (an error, a timeout, other words)
-is unsure. Its denials are counted (`permissions.resolve.denial_limits`). Source:
-safety-and-permissions.
+It sees the user's own messages and the call, and nothing that a tool, file or page returned: such
+text could argue for itself. Whatever is not a valid answer (an error, a timeout, other text) counts
+as unsure. Its denials are counted (`permissions.resolve.denial_limits`).
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ MAX_MESSAGES: Final = 20
 """The user's messages that are shown: the first, which names the task, and the newest."""
 MAX_MESSAGE_CHARS: Final = 2_000
 MAX_CALL_CHARS: Final = 20_000
-"""A longer call is not shown in part: what is cut off could be what matters."""
+"""A longer call is not classified: the part that is cut off could matter."""
 MAX_REASON_CHARS: Final = 300
 
 _BEHAVIORS: Final = {"allow": Behavior.ALLOW, "deny": Behavior.DENY, "unsure": Behavior.ASK}
 
 
 class AskModel(Protocol):
-    """One question to a small model."""
+    """Asks a small model one question."""
 
     async def __call__(self, *, system: str, prompt: str) -> str:
         """Return the text of the answer. May raise anything; must not run tools."""
@@ -42,7 +41,7 @@ class AskModel(Protocol):
 
 
 class Guidance(Struct, frozen=True):
-    """What the user or the managed settings state in plain words (`autoMode`)."""
+    """Instructions in plain language from the user or managed settings (`autoMode`)."""
 
     environment: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
@@ -69,8 +68,8 @@ class ModelClassifier:
 
         Args:
             user_messages: The user's messages, oldest first; never text of tools, files or hooks.
-            is_on: Asked at every call; interactively the classifier contends in `auto` alone.
-            may_allow: Returns whether an allow would be enforced; where not it is unsure instead.
+            is_on: Checked at every call; interactively the classifier is on only in `auto`.
+            may_allow: Returns whether an allow would be enforced; if not, it becomes unsure.
         """
         self._ask = ask
         self._user_messages = user_messages
@@ -101,7 +100,7 @@ class ModelClassifier:
 
 
 def read_answer(text: str) -> Decision:
-    """Read the model's answer; anything but one plain object of the asked form is unsure."""
+    """Parse the model's answer; anything but one object of the requested form counts as unsure."""
     body = text.strip()
     if body.startswith("```") and body.endswith("```"):
         body = body.removeprefix("```json").strip("`").strip()

@@ -1,7 +1,7 @@
 """The race for one ask: contenders run together, the first decisive answer wins.
 
 Losers are cancelled and awaited before the winner's answer is returned, so that no side effect of a
-loser can come later. Source: the pattern "Racing Four Resolution Paths".
+loser can happen later.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Abort(Protocol):
 
 
 class RaceAborted(Exception):
-    """The agent was interrupted before anybody answered; all contenders have ended."""
+    """The agent was interrupted before any contender answered; all contenders have ended."""
 
 
 class Undecided(Struct, frozen=True):
@@ -51,7 +51,7 @@ class RaceResult(Struct, frozen=True):
     decision: Decision | None
     winner: str | None
     undecided_contenders: tuple[Undecided, ...] = ()
-    """Who ended before the winner without deciding, in the order of ending."""
+    """Contenders that ended before the winner without deciding, in the order of ending."""
 
 
 async def race(
@@ -59,8 +59,8 @@ async def race(
 ) -> RaceResult:
     """Run all contenders and return the first decisive answer; ties go to the earlier contender.
 
-    An answer that is itself an ask counts as no opinion. An abort beats an answer of the
-    same moment.
+    An answer that is itself an ask counts as no opinion. An abort takes precedence over an answer
+    of the same moment.
 
     Raises:
         RaceAborted: the abort signal fired first.
@@ -104,7 +104,7 @@ def _answer(task: asyncio.Future[Decision | None], name: str) -> Decision | Unde
 
 
 async def _end(tasks: Iterable[asyncio.Future[Any]]) -> None:
-    """Cancel what still runs and wait for all of it, also while being cancelled ourselves."""
+    """Cancel the running tasks and wait for all of them, even if this task is cancelled."""
     tasks = tuple(tasks)
     unfinished_tasks = {task for task in tasks if not task.done()}
     for task in unfinished_tasks:
@@ -114,12 +114,12 @@ async def _end(tasks: Iterable[asyncio.Future[Any]]) -> None:
         try:
             _, unfinished_tasks = await asyncio.wait(unfinished_tasks)
         except asyncio.CancelledError as error:
-            # Handed on once every loser has ended: one that is left alone could still act.
+            # Raised again once every loser has ended: one that is left alone could still act.
             cancellation = error
             unfinished_tasks = {task for task in unfinished_tasks if not task.done()}
     for task in tasks:
         if not task.cancelled():
-            # Looked at, or the loop would complain about an error that was never retrieved.
+            # Retrieved, or the event loop would report an exception that was never retrieved.
             task.exception()
     if cancellation is not None:
         raise cancellation

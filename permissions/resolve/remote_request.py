@@ -1,7 +1,7 @@
-"""Requests and answers as JSON, for a user who sits elsewhere: the form of bridge and channel.
+"""Requests and answers as JSON, for a remote user: the format of bridge and channel.
 
 The answer is a user's: `{"behavior": "allow" | "deny", "message"?, "updated_input"?}`. As in the
-dialog, a no without a message ends the turn, and with one it continues.
+dialog, a deny without a message ends the turn; with one it continues.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FIELDS: Final = frozenset({"behavior", "message", "updated_input"})
 
 
 class BadAnswer(ValueError):
-    """An answer that is none; the message names what is expected."""
+    """An invalid answer; the message names what is expected."""
 
 
 def request_json(request: PermissionRequest, pending: Decision) -> dict[str, object]:
@@ -50,7 +50,7 @@ def decision_from(answer: object, source: DecisionSource) -> Decision:
     """Read an answer.
 
     Raises:
-        BadAnswer: it is not an object of the form above; unknown fields count as a mistake, too.
+        BadAnswer: it is not an object of this format; unknown fields are invalid, too.
     """
     if not isinstance(answer, Mapping):
         raise BadAnswer('expected an object such as {"behavior": "allow"}')

@@ -29,7 +29,7 @@ from permissions.tool_names import (
 
 
 class RuleBehavior(StrEnum):
-    """What a rule asks for; also the name of its list in a settings file."""
+    """What a rule does with a call; also the name of its list in a settings file."""
 
     ALLOW = "allow"
     DENY = "deny"
@@ -47,17 +47,17 @@ class DomainPattern(Struct, frozen=True):
 
 
 class NamePattern(Struct, frozen=True):
-    """An agent type or a skill; with `*`, names (and arguments) that start so."""
+    """An agent type or a skill; with `*`, names (and arguments) with that prefix."""
 
     pattern: StarPattern
     bare: str | None
     """The name that also fits without arguments (`deploy *` fits `deploy`)."""
     group: str = ""
-    """What the names of a group begin with, where the rule ends in `:*` (`my:*` fits `my:deploy`).
+    """Prefix of the names of a group, if the rule ends in `:*` (`my:*` matches `my:deploy`).
     """
 
     def fits(self, name: str) -> bool:
-        """Is a name, or a name with arguments, meant?"""
+        """Return whether a name, or a name with arguments, matches."""
         is_in_group = bool(self.group) and name.startswith(self.group)
         return is_in_group or name == self.bare or self.pattern.matches(name)
 
@@ -80,14 +80,14 @@ class ToolPattern(Struct, frozen=True):
     glob: StarPattern | None = None
 
     def matches(self, tool: str) -> bool:
-        """Is a call of the canonical name `tool` meant?"""
+        """Return whether the canonical tool name `tool` matches."""
         if self.glob is not None:
             return self.glob.matches(tool)
         return self.text == tool
 
 
 class ParsedRule(Struct, frozen=True):
-    """A rule that was understood."""
+    """A rule that could be parsed."""
 
     tool: ToolPattern
     specifier: Specifier
@@ -96,7 +96,7 @@ class ParsedRule(Struct, frozen=True):
 
 
 class MalformedRule(Struct, frozen=True):
-    """A rule that was not understood."""
+    """A rule that could not be parsed."""
 
     message: str
     tool: str | None
@@ -188,7 +188,7 @@ def _parse_mcp(name: str) -> ParsedRule | MalformedRule:
 
 
 def whole_tool(name: str) -> ToolPattern:
-    """Return what fits every call of a tool, or of the server `mcp__server`."""
+    """Return the pattern for every call of a tool, or of the server `mcp__server`."""
     is_server = name.startswith("mcp__") and not is_mcp_name(name)
     return ToolPattern(name, StarPattern((f"{name}__", "")) if is_server else None)
 
@@ -203,7 +203,7 @@ def _parse_scoped(
             return rule
     specifier = _parse_specifier(tool, body)
     if behavior is RuleBehavior.ALLOW and tool in READ_TOOLS and body == "*":
-        # As the tool alone; a deny on `*` also keeps edits away, which that would not.
+        # Same as the tool alone; a deny on `*` also prevents edits, which the tool alone would not.
         specifier = WholeTool()
     if isinstance(specifier, MalformedRule):
         return specifier
@@ -218,7 +218,7 @@ def _parse_scoped(
 def _parse_parameter(
     tool: str, name: str, value: str, behavior: RuleBehavior, likely_tool: str | None
 ) -> ParsedRule | MalformedRule | None:
-    """Read `name:value`; None where that is a specifier of the tool's own."""
+    """Read `name:value`; None if that is the tool's own kind of specifier."""
     if name in CONTENT_PARAMETERS and tool in KNOWN_TOOLS:
         return MalformedRule(
             f"'{name}' is matched by the tool's own specifier, not as a parameter", likely_tool

@@ -1,4 +1,4 @@
-"""Entries of rule lists as JSON has them: a text, or `{"rule", "match", "notMatch"}`. Pure."""
+"""Entries of rule lists in JSON: a text, or `{"rule", "match", "notMatch"}`. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NO_RULE: Final = """a rule is a string such as "Bash(git status)", or an object
 _BAD_EXAMPLES: Final = "'match' and 'notMatch' are lists of strings"
 COUNTS: Final = "; the name is used anyway"
 IGNORED: Final = "; it is ignored"
-"""What follows from an entry that is not a rule."""
+"""The effects of an entry that is not a rule, in words."""
 
 
 def rule_texts(
@@ -25,7 +25,7 @@ def rule_texts(
     """Read one entry of a rule list. Never raises.
 
     An entry of another shape comes back as a text with `invalid` set. In deny and ask lists the
-    texts inside follow as rules: a restriction must not get lost over its brackets.
+    texts inside are used as rules: a restriction must not get lost because of wrong brackets.
     """
     if isinstance(entry, str):
         return (RuleText(entry, behavior, source, file, line),)
@@ -44,7 +44,7 @@ def rule_texts(
 
 
 def are_texts(value: object) -> bool:
-    """Is it a list of texts?"""
+    """Return whether a value is a list of texts."""
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 

@@ -1,4 +1,4 @@
-"""Rules as data: their six sources, how settings hand them over, and the indexed set."""
+"""Rules as data: their six sources, their form in settings, and the indexed set."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ class RuleSource(StrEnum):
 
 
 SOURCE_ORDER = {source: index for index, source in enumerate(RuleSource)}
-"""Rank of a source; 0 is asked first."""
+"""Rank of a source; 0 is checked first."""
 
 
 class RuleExamples(Struct, frozen=True):
-    """Calls that a rule promises to match, or not to; Bash commands, paths or whole calls."""
+    """Calls that a rule must match, or must not match; Bash commands, paths or whole calls."""
 
     match: tuple[str, ...] = ()
     not_match: tuple[str, ...] = ()
 
 
 class RuleText(Struct, frozen=True):
-    """A rule as settings hand it over, not yet read."""
+    """A rule as given in settings, not yet parsed."""
 
     text: str
     behavior: RuleBehavior
@@ -64,7 +64,7 @@ class RuleText(Struct, frozen=True):
 
 
 class Rule(Struct, frozen=True):
-    """A rule that counts."""
+    """A parsed rule that applies."""
 
     text: str
     behavior: RuleBehavior
@@ -81,12 +81,12 @@ class Rule(Struct, frozen=True):
 
     @property
     def ref(self) -> RuleRef:
-        """Return the reference shown to users."""
+        """The reference shown to users."""
         return RuleRef(self.text, str(self.source), self.file, self.line)
 
     @property
     def is_tool_wide(self) -> bool:
-        """Does the rule cover every call of its tool?"""
+        """Whether the rule covers every call of its tool."""
         return isinstance(self.specifier, WholeTool)
 
 
@@ -95,15 +95,15 @@ PlacedRule = tuple[int, Rule]
 
 
 class PathGroup(Struct, frozen=True):
-    """Rules whose path patterns start at one place and determine which names follow it."""
+    """Rules whose path patterns have the same anchor and begin with literal names."""
 
     anchor: Anchor
     source: RuleSource
-    """Whose `/x` it is; of the others any source will do."""
+    """The source that `/x` belongs to; of no importance for other anchors."""
     by_prefix: Mapping[str, tuple[PlacedRule, ...]]
-    """Found by the components that a path must start with."""
+    """Rules by the components that a path must start with."""
     bases: tuple[str, ...]
-    """The literal beginnings of the patterns, sorted."""
+    """The literal prefixes of the patterns, sorted."""
     by_base: tuple[PlacedRule, ...]
     """The rules in the order of `bases`."""
 
@@ -111,7 +111,7 @@ class PathGroup(Struct, frozen=True):
         """Return the rules about something in `directory`, below the anchor ("" for itself)."""
         if not directory:
             return self.by_base
-        # What begins with `directory/` is one piece, as "0" follows "/" in the order of characters.
+        # Bases that begin with `directory/` are adjacent, as "0" is the character after "/".
         exact = self.by_base[
             bisect_left(self.bases, directory) : bisect_right(self.bases, directory)
         ]
@@ -123,9 +123,9 @@ class PathIndex(Struct, frozen=True):
     """The rules of one tool."""
 
     open: tuple[PlacedRule, ...]
-    """Rules that may be about any path, or that are not about paths."""
+    """Rules that may match any path, or that are not about paths."""
     by_name: Mapping[str, tuple[PlacedRule, ...]]
-    """Rules that fit at any depth, found by a name that the path must contain."""
+    """Rules that match at any depth, by a name that the path must contain."""
     groups: tuple[PathGroup, ...]
 
 
@@ -143,7 +143,7 @@ class RuleIndex(Struct, frozen=True):
     bash_open: tuple[PlacedRule, ...]
     """Other Bash rules: whole tool, parameter, program with a wildcard, whole commands."""
     has_command_rules: bool
-    """Is there a Bash rule about what is run, not only about a parameter?"""
+    """Whether there is a Bash rule about what is run, not only about a parameter."""
     file_rules: tuple[Rule, ...]
     """Rules about the paths that are read, then those about the paths that are edited."""
     last_names: LastNames
@@ -159,35 +159,35 @@ class RuleIndex(Struct, frozen=True):
 
 
 class RuleSet(Struct, frozen=True):
-    """All rules that count, in order of source, and what was wrong with the others."""
+    """All rules that apply, in order of source, and warnings about the others."""
 
     rules: tuple[Rule, ...] = ()
     warnings: tuple[DecisionWarning, ...] = ()
     texts: tuple[RuleText, ...] = ()
     """What the set was built from."""
     indexes: Mapping[RuleBehavior, RuleIndex] = field(default_factory=dict)
-    """Made from `rules`, so that it does not take part in comparing."""
+    """Derived from `rules`, and therefore not compared."""
     counting: dict[tuple[bool, ...], tuple[RuleSet, tuple[DecisionWarning, ...]]] = field(
         default_factory=dict
     )
-    """What `effective_rules` made of the set, by what it was asked for."""
+    """Cached results of `effective_rules`, by its arguments."""
 
     def __eq__(self, other: object) -> bool:
-        """Compare what the set was made of."""
+        """Compare rules, warnings and texts."""
         if not isinstance(other, RuleSet):
             return NotImplemented
         return (self.rules, self.warnings, self.texts) == (other.rules, other.warnings, other.texts)
 
     def __hash__(self) -> int:
-        """Hash what the set was made of."""
+        """Hash rules, warnings and texts."""
         return hash((self.rules, self.warnings, self.texts))
 
     @classmethod
     def build(cls, entries: Iterable[RuleText]) -> tuple[RuleSet, tuple[DecisionWarning, ...]]:
         """Read rules of all sources. Never raises.
 
-        A bad allow is left out; a bad deny or ask whose tool is known asks about that whole
-        tool. Returns the set and one warning per rule that was not understood.
+        A bad allow is left out; a bad deny or ask whose tool is known asks about that whole tool.
+        Returns the set and one warning per rule that could not be parsed.
         """
         texts = tuple(sorted(entries, key=lambda entry: SOURCE_ORDER[entry.source]))
         rules: list[Rule] = []

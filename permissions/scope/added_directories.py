@@ -17,10 +17,10 @@ _SYSTEM: Final = tuple(
 
 
 def may_be_added(directory: str, context: PermissionContext) -> bool:
-    """Is a directory narrow and plain enough for a whole session?
+    """Return whether a directory may become a working directory for a session.
 
-    Not one around the home or a working directory, none of the system's, none that is protected,
-    and no hidden one of the home (`~/.ssh`): writes there are asked about one by one.
+    False for one around the home or a working directory, for system directories, for protected
+    ones, and for hidden ones of the home (`~/.ssh`): writes there are asked about one by one.
 
     Args:
         directory: Canonical.

@@ -1,8 +1,8 @@
-"""Where a command itself may put links, so that what it writes there later is not known.
+"""Places where a command itself may create links, so that the targets of later writes are unknown.
 
-`tar x`, `git checkout`, `cp -a` and their like decide only while they run whether `y` is a
-directory, a file or a link to somewhere else. Writes below such a place are left to a user; reads,
-unless a link is certain, and commands that come before are not.
+`tar x`, `git checkout`, `cp -a` and similar commands determine only while they run whether a name
+is a directory, a file or a link to somewhere else. A write below such a place asks a user; a read
+does only if a link is certain, and earlier commands are not affected.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Place(Struct, frozen=True):
 
     path: str
     maker: CommandFacts
-    """The command that makes them; what it writes itself does not lead through them."""
+    """The command that creates them; its own writes do not lead through them."""
     stage: int
     kind: Creates
 
@@ -41,7 +41,7 @@ class Places(Struct):
     places: dict[str, Place] = {}
 
     def __bool__(self) -> bool:
-        """Is there one?"""
+        """Whether there is one."""
         return bool(self.places)
 
 
@@ -66,7 +66,7 @@ def _written_paths(scope: Scope, one: CommandFacts, kind: Creates) -> Iterable[s
 
 
 def _work_trees(scope: Scope, one: CommandFacts) -> set[str]:
-    """Return the places of a command: wherever it is started, it may change all of one."""
+    """Return the work trees of a command: wherever it is started, it may change a whole one."""
     places = [access for access in one.accesses if access.kind is AccessKind.PLACE]
     paths = set(_paths(scope, one, places or [Access(AccessKind.PLACE, HERE)]))
     roots = (*scope.roots, scope.launch)
@@ -104,10 +104,10 @@ def through_created_link(
 
 
 def _is_own(place: Place, touch: ResolvedAccess, one: CommandFacts, outer: CommandFacts) -> bool:
-    """Does the command itself make the link, and not meet it again?"""
+    """Whether the command itself creates the link, and does not follow it later."""
     if place.maker is not one:
         return False
-    # In a loop, it may meet its own link again, if that has the same name each time.
+    # In a loop, it may follow its own link, if that has the same name each time.
     is_met = place.kind is Creates.LINK and touch.text.isascii()
     return not (is_met and (outer.repeats or one.repeats))
 
@@ -133,13 +133,13 @@ def _opened_paths(touch: ResolvedAccess, one: CommandFacts) -> Iterator[str]:
 
 
 def _leaves_last_name(touch: ResolvedAccess, one: CommandFacts) -> bool:
-    """Is only what leads to the name followed, as for a removal or a new directory?"""
+    """Whether the last component is not followed, as for a removal or a new directory."""
     makes = any(form.head in ("mkdir", "rmdir") for form in one.deny_forms)
     return (touch.kind is AccessKind.REMOVE or makes) and not touch.text.endswith("/")
 
 
 def _way(text: str, one: CommandFacts) -> Iterator[str]:
-    """Yield every directory on the way: behind a link, dot-dot leads elsewhere than it seems."""
+    """Yield every directory before a `..`, which after a link leads elsewhere than it seems."""
     for directory in one.directories:
         names: list[str] = []
         for name in (text if text.startswith("/") else f"{directory}/{text}").split("/"):

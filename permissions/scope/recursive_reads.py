@@ -1,8 +1,8 @@
-"""Whole directories that a command reads, compared with the rules about single files in them.
+"""Checks directories that a command reads as a whole against rules about files in them.
 
-`grep -r x .` reads `.env`, too. Only what is plain to see is looked at: the files of a small
-directory, of a large one those at its top and those that a rule spells out. Isolating a program is
-the sandbox's business.
+`grep -r x .` reads `.env`, too. All files of a small directory are checked; of a large one, its
+direct entries and the paths that a rule names literally. Isolating a program is the task of the
+sandbox.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from permissions.shell.programs.registry import program_named
 from permissions.shell.rule_spellings import Form
 
 MAX_RULES = 100
-"""Rules about files that are compared with a directory."""
+"""Maximum number of file rules that are compared with a directory."""
 MAX_LOOKED_AT = 500
-"""Files of a directory that are looked at one by one."""
+"""Maximum number of files of a directory that are checked one by one."""
 
 _READERS = {
     "grep egrep fgrep zgrep": r"-[A-Za-z]*[rR]|--recursive|--dereference-rec|recurse$",
@@ -40,19 +40,19 @@ _READERS = {
     "find": r"-(?:exec|execdir|ok|okdir)$",
     "7z 7za 7zr": r"[au]$",
 }
-"""By program: the words with which it reads all of a directory."""
+"""By program: a pattern of the words with which it reads a whole directory."""
 _WHOLE = {name: compile_late(one) for many, one in _READERS.items() for name in many.split()}
 _HIDING = names("rg ag ack")
 _SHOWS_HIDDEN = compile_late(r"-uu|--hidden|--unrestricted|\.$|--?i?g")
-"""Options with which hidden files are read, or may be: patterns choose them, too."""
+"""Options with which hidden files are read, or may be read (patterns)."""
 
 
 def recursive_read_floor(
     view: Scoped, rules: RuleSet, anchors: Anchors, facts: CommandFacts, *, is_confined: bool
 ) -> Floor | None:
-    """Ask when a directory that is read as a whole contains a file that a rule is about.
+    """Return an ask if a directory that is read as a whole contains a file that a rule matches.
 
-    Which files the command leaves out is not looked at.
+    Files that the command excludes by its own options are not considered.
 
     Args:
         is_confined: The kernel hides files of deny rules in the working directories.
@@ -86,7 +86,7 @@ _RESTRICTIONS = (RuleBehavior.DENY, RuleBehavior.ASK)
 
 
 def _spelled_out(rule: Rule, behavior: RuleBehavior, anchors: Anchors) -> list[str]:
-    """Return the paths that a rule spells out, without its pattern."""
+    """Return the paths that a rule names literally, without its wildcards."""
     pattern = rule.specifier
     if not isinstance(pattern, PathPattern):
         return []
@@ -95,7 +95,7 @@ def _spelled_out(rule: Rule, behavior: RuleBehavior, anchors: Anchors) -> list[s
 
 
 def _skips_hidden(facts: CommandFacts) -> bool | None:
-    """Does a command leave out hidden files? None when it reads no directory as a whole."""
+    """Whether a command leaves out hidden files; None if it reads no directory as a whole."""
     form = next((one for one in facts.deny_forms if one.head in _WHOLE and one.joined_text), None)
     if form is None:
         return None
@@ -116,7 +116,7 @@ def _asks(directory: str, path: str, rule: str) -> Floor:
 
 
 def _candidates(scope: Scope, rules: RuleSet, anchors: Anchors, directory: str) -> list[str]:
-    """Return the files below a directory that are looked at."""
+    """Return the files below a directory that are checked."""
     files = scope.files
     paths = entries_below(files, directory, MAX_LOOKED_AT)
     if paths is None:
@@ -138,7 +138,7 @@ def _directories(scope: Scope, facts: CommandFacts) -> Iterator[str]:
 
 
 def may_leave(view: Scoped, facts: CommandFacts) -> bool:
-    """Could links in a directory that the command goes through lead out of the scope?"""
+    """Return whether links that the command follows in a directory could lead out of the scope."""
     scope = view.scope
     return any(
         links is None or not all(one is not None and scope.contains(one) for one in links)
@@ -147,10 +147,10 @@ def may_leave(view: Scoped, facts: CommandFacts) -> bool:
 
 
 def process_floor(view: Scoped, facts: CommandFacts) -> Floor | None:
-    """Ask when a link that the command goes through leads to what belongs to one process.
+    """Return an ask if a link that the command follows leads to a place of one process.
 
-    A rule about the command lets it read elsewhere, but not there; a large directory is not
-    looked through for that.
+    A rule about the command permits reads elsewhere, but not there; large directories are not
+    searched for that.
     """
     for links in _links_followed(view, facts):
         if any(map(_leads_to_process, links or ())):
@@ -164,7 +164,8 @@ def _leads_to_process(target: Target | None) -> bool:
 
 
 def _links_followed(view: Scoped, facts: CommandFacts) -> Iterator[list[Target | None] | None]:
-    """Yield, for each directory that links are followed in, where they lead; None: unknown."""
+    """Yield the targets of the links in each directory where links are followed; None if
+    unknown."""
     if not any(map(_follows_links, facts.deny_forms[:1])):
         return
     scope = view.scope

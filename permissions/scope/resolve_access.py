@@ -1,4 +1,4 @@
-"""Where the words of a shell command lead: the files behind each access, patterns followed."""
+"""Resolves the words of a shell command to the files of each access, patterns expanded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_GLOB_TARGETS = 200
 """Files that one pattern may expand to; beyond it the target counts as unresolvable."""
 
 _LONGEST_NAME = 255
-"""Characters, on every system. To read a longer pattern can take `fnmatch` seconds."""
+"""In characters, on every system. `fnmatch` may need seconds for a longer pattern."""
 
 _FREE_WRITES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _FREE_READS = _FREE_WRITES | {"/dev/stdin", "/dev/zero", "/dev/random", "/dev/urandom", "-"}
@@ -31,7 +31,7 @@ _UNMARK = str.maketrans({mark: character for character, mark in GLOB_MARKS.items
 
 
 class ResolvedAccess(Struct, frozen=True):
-    """One access with where it leads."""
+    """One access with its targets."""
 
     kind: AccessKind
     targets: tuple[Target, ...]
@@ -43,7 +43,8 @@ class ResolvedAccess(Struct, frozen=True):
     def calls(self) -> list[RuleSubject]:
         """Return the access as calls of the tools whose rules govern it.
 
-        One without a target where that is not known: rules about a whole tool are about it still.
+        If the target is unknown, returns a call without one, which rules for a whole tool still
+        match.
         """
         tool = _TOOLS.get(self.kind)
         if tool is None:
@@ -66,7 +67,7 @@ _TOOLS = {
     AccessKind.LENT: "Edit",
 }
 _WITH_TARGET = frozenset({AccessKind.MENTIONED, AccessKind.LENT})
-"""Rules are about these only where it is known which file is meant."""
+"""Kinds that rules match only if the file is known."""
 
 
 def resolve_access(
@@ -97,7 +98,7 @@ def _is_device_or_pipe(word: Word, *, is_read: bool) -> bool:
 def _likely_targets(
     scope: Scope, word: Word, directories: Directories, *, is_read: bool
 ) -> tuple[Target, ...]:
-    """Return where a word probably leads: it may make the answer stricter, never looser."""
+    """Return the probable targets of a word, which may make the answer stricter, never looser."""
     known_directories = directories - {UNKNOWN_DIRECTORY}
     if not known_directories or not (word.guess or known_directories != directories):
         return ()
@@ -106,7 +107,7 @@ def _likely_targets(
 
 
 def _resolve_copy(scope: Scope, word: Word, directories: Directories) -> ResolvedAccess | None:
-    """Resolve a copy that retains its name: a write where the directory is one, else nothing."""
+    """Resolve a copy that keeps its name: a write if the directory exists, else None."""
     text = word.text.rpartition("/")[0] or "/"
     parents = _targets(scope, Word(word.raw, text), directories, is_read=False)
     if not any(scope.files.is_dir(parent.real) for parent in parents or ()):
@@ -203,9 +204,10 @@ def _resolve_all(
 
 
 def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Target] | None:
-    """Return the files that a pattern expands to now, and its literal name without a match.
+    """Return the files that a pattern expands to now, and its literal name, which it means if none
+    match.
 
-    Only a pattern in the last component can be followed; a read may also have others.
+    Only a pattern in the last component is expanded; a read may also have others.
     """
     directory, slash, name = text.rstrip("/").rpartition("/")
     if _GLOBS & set(directory):
@@ -226,7 +228,7 @@ def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Targe
 
 
 def _expand_directories(scope: Scope, text: str, place: str, slash: str) -> list[Target] | None:
-    """Return the known directory below which a pattern among directories reads."""
+    """Return the literal directory below which a pattern in directory names reads."""
     first = next(index for index, character in enumerate(text) if character in _GLOBS)
     directory = text[:first].rpartition("/")[0]
     if ".." in text[len(directory) :].split("/"):
@@ -236,13 +238,13 @@ def _expand_directories(scope: Scope, text: str, place: str, slash: str) -> list
 
 
 def _covers_protected(scope: Scope, pattern: str, parent: Target) -> bool:
-    """May a write to the pattern reach more than the names that exist, which are checked?"""
+    """Whether a write to the pattern may reach more than the existing names, which are checked."""
     if not pattern.strip("*") and parent.real in scope.roots:
-        # Everything in a working directory: as good as the directory itself.
+        # Everything in a working directory is equivalent to the directory itself.
         return True
     if not pattern.startswith("."):
         return False
-    # A hidden name may come to exist.
+    # A hidden name may be created later.
     return len(pattern) > _LONGEST_NAME or any(
         fnmatch.fnmatchcase(one, pattern) for one in (*ALL_NAMES, "..")
     )
@@ -266,10 +268,10 @@ def _matching(scope: Scope, parent: Target, pattern: str) -> list[str] | None:
 
 
 MAX_LOOKED_UP = 2_000
-"""Names that are compared with patterns; beyond it no more files are found."""
+"""Maximum number of names that are compared with patterns; further files are not found."""
 
 _LONGEST_PATTERN = 255
-"""Characters; a longer one takes its time to be read, and counts as fitting every name."""
+"""In characters; a longer pattern is slow to parse, and counts as matching every name."""
 
 
 def behind_pattern(
@@ -301,7 +303,7 @@ def _pattern_targets(scope: Scope, word: Word, place: str) -> list[Target]:
 
 
 class _Lookups(Struct):
-    """How many names were looked at for one pattern."""
+    """The number of names that were compared with one pattern."""
 
     count: int = 0
 
@@ -309,7 +311,7 @@ class _Lookups(Struct):
 def _following(
     scope: Scope, directories: list[str], component: str, lookups: _Lookups
 ) -> list[str]:
-    """Return what a component expands to in each of the directories, until that is too much."""
+    """Return the expansions of a component in the directories, up to `MAX_LOOKED_UP` names."""
     pattern = component.translate(_UNMARK)
     following: list[str] = []
     for directory in directories:
@@ -324,7 +326,8 @@ def _following(
 
 
 def _fitting(pattern: str, entries: Collection[str]) -> list[str]:
-    """Return the entries that an unquoted pattern reaches: hidden ones behind a dot of its own."""
+    """Return the entries that an unquoted pattern matches: hidden ones only if it begins with a
+    dot."""
     pattern = without_brackets(pattern)
     if len(pattern) > _LONGEST_PATTERN:
         pattern = "*"

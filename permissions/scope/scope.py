@@ -1,8 +1,8 @@
-"""Checks that no rule, mode, hook or grant overrides: working directories, protected paths,
-budget and blocked hosts (safety-and-permissions: bypass-immune checks).
+"""Checks that no rule, mode, hook or grant overrides: working directories, protected paths, budget
+and blocked hosts.
 
-A check answers with a `Floor`: a final deny, or an ask below which the answer cannot fall. A write
-proven outside the working directories is an ask that only a user answers.
+A check returns a `Floor`: a final deny, or an ask, which the decision cannot be looser than. A
+write proven outside the working directories is an ask that only a user may answer.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _OWN = (".agent", ".claude")
 
 
 class Floor(Struct, frozen=True):
-    """What a check insists on."""
+    """The least strict decision that a check permits."""
 
     behavior: Behavior
     """DENY (final) or ASK."""
     reason: Reason
     message: str
     lifted_by_allow: bool = False
-    """Only the read outside scope: an allow rule that matches lifts it."""
+    """Set for a read outside the scope: a matching allow rule lifts the floor."""
     write_dirs: tuple[str, ...] = ()
-    """Only the write outside scope: the existing directory that it would need, canonical."""
+    """For a write outside the scope: the existing directory that it needs, canonical."""
 
 
 class Scope(Struct, frozen=True):
@@ -54,17 +54,17 @@ class Scope(Struct, frozen=True):
     homes: tuple[str, ...]
     """The home directory as given, and with links resolved."""
     launch: str
-    """As given, absolute; relative paths of tools start here or at the shell's directory."""
+    """As given, absolute; relative paths of tools start here or in the shell's directory."""
     mode: Mode
     files: FileView
     protected_files: frozenset[str]
     """Case-folded."""
     scratch: str = ""
-    """Canonical: the session's own, one of the roots; empty where there is none."""
+    """The session's temporary directory, canonical, also one of the roots; may be empty."""
 
     @classmethod
     def of(cls, context: PermissionContext, mode: Mode, view: FileView | None = None) -> Scope:
-        """Resolve the directories of `context`; `view` is what the decision uses already."""
+        """Resolve the directories of `context`; `view` is the file view of the decision."""
         files = for_one_decision(context.files) if view is None else view
 
         def canonical(directories: Iterable[object]) -> tuple[str, ...]:
@@ -87,15 +87,15 @@ class Scope(Struct, frozen=True):
         )
 
     def resolve(self, path_text: str, base: str | None = None) -> Target | None:
-        """Return where a tool's path leads; None when that cannot be known."""
+        """Resolve a tool's path; return None if that is impossible."""
         return resolve(path_text, base=base or self.launch, home=self.home, files=self.files)
 
     def contains(self, target: Target) -> bool:
-        """Is the file, links resolved, inside a working directory?"""
+        """Return whether the file, links resolved, is inside a working directory."""
         return _is_below_one(target.real, self.roots)
 
     def check_read(self, target: Target | None, path_text: str) -> Floor | None:
-        """Check a read: free inside, asked about outside."""
+        """Check a read: None inside, an ask outside."""
         if target is None or target.is_of_process:
             return _unresolved_floor(path_text, "read")
         if self.contains(target) or _is_below_one(target.real, self.readable):
@@ -108,7 +108,8 @@ class Scope(Struct, frozen=True):
         )
 
     def check_write(self, target: Target | None, path_text: str) -> Floor | None:
-        """Check a write: outside a user is asked, on protected paths it asks (or is denied)."""
+        """Check a write: an ask outside and on protected paths, or a deny in modes that never
+        ask."""
         if target is None or target.is_of_process:
             return _unresolved_floor(path_text, "write")
         if not self.contains(target):
@@ -116,7 +117,7 @@ class Scope(Struct, frozen=True):
         return self._check_protected(target)
 
     def _outside(self, target: Target, place: str) -> Floor:
-        """Return the floor of a write outside; `place` is what has to be writable for it."""
+        """Return the floor of a write outside; `place` is what must be writable for it."""
         while place != "/" and not self.files.is_dir(place):
             place = os.path.dirname(place)
         final = self.mode in _NEVER_ASKS
@@ -134,7 +135,7 @@ class Scope(Struct, frozen=True):
         return None
 
     def check_lent(self, target: Target | None, path_text: str) -> Floor | None:
-        """Check a directory lent to a container: outside, it could be changed from in there."""
+        """Check a directory that is mounted in a container, which could change it."""
         if target is None or self.contains(target):
             return self.check_place(target, path_text)
         return Floor(
@@ -164,7 +165,8 @@ class Scope(Struct, frozen=True):
         return self._run_by_others(target, is_removed=False)
 
     def _run_by_others(self, target: Target, *, is_removed: bool) -> Floor | None:
-        """Check a change of what a hook, the status line, a server or git runs, or holds it."""
+        """Check a change of a file that a hook, the status line, a server or git runs, or of its
+        parents."""
         if self.mode is Mode.BYPASS or not self.protected_files:
             return None
         if not any(self._is_run(path, is_removed=is_removed) for path in target.spellings):
@@ -188,12 +190,12 @@ class Scope(Struct, frozen=True):
         folded_path = path.casefold()
         if any(is_below(folded_path, file) for file in self.protected_files):
             return True
-        # A directory that is there already gets one more name; a new or removed one, all of them.
+        # A write adds one name to an existing directory; a new or removed one affects all below it.
         takes_tree = is_removed or not self.files.is_dir(path)
         return takes_tree and any(is_below(file, folded_path) for file in self.protected_files)
 
     def _is_scratch(self, path: str, inside_own: Sequence[str]) -> bool:
-        # The scratch directory usually sits below the agent's home and is for the taking.
+        # The scratch directory is usually below the agent's home, and is not protected.
         return any(
             is_below(path, root) and any(is_below(root, own) and root != own for own in inside_own)
             for root in self.roots[1:]
@@ -215,7 +217,8 @@ class Scope(Struct, frozen=True):
         return result
 
     def _is_configuration(self, path: str, innermost_name: str) -> bool:
-        """Is it the user's configuration, and the working directory the home or around it?"""
+        """Whether it is the user's configuration in a working directory that is or contains the
+        home."""
         names = [relative_to(path, home) for home in self.homes]
         return any(
             name is not None and is_users_configuration(name) and len(innermost_name) >= len(name)
@@ -232,7 +235,7 @@ _NEVER_ASKS = (Mode.PLAN, Mode.DONT_ASK)
 
 
 class Scoped(Protocol):
-    """Knows the working directories, and computes them only when asked."""
+    """Provides the working directories, computed on demand."""
 
     @property
     def scope(self) -> Scope:
@@ -241,7 +244,7 @@ class Scoped(Protocol):
 
 
 def check_budget(context: PermissionContext) -> Floor | None:
-    """Deny everything once a budget is used up."""
+    """Deny everything once a budget is exceeded."""
     if context.budget_exceeded is None:
         return None
     return Floor(Behavior.DENY, Reason.BUDGET_EXCEEDED, context.budget_exceeded)
@@ -258,7 +261,7 @@ def check_host(blocked_hosts: frozenset[str], host: str | None) -> Floor | None:
 
 
 def check_address(host: str | None) -> Floor | None:
-    """Deny a host that spells out an address on the inside of a network."""
+    """Deny a host that spells out an internal address."""
     kind = None if host is None else inside_kind(host)
     if kind is None:
         return None
@@ -266,7 +269,7 @@ def check_address(host: str | None) -> Floor | None:
 
 
 def strictest_floor(floors: Iterable[Floor | None]) -> Floor | None:
-    """Return the strictest floor: deny, then what only a user lifts, then other asks."""
+    """Return the strictest floor: deny, then asks that only a user may lift, then other asks."""
     best: Floor | None = None
     places: list[str] = []
     for floor in floors:

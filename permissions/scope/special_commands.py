@@ -1,6 +1,6 @@
-"""Commands that need a look at the disk of their own.
+"""Commands that need their own checks of the disk.
 
-Build tools that run elsewhere, `find` that deletes, and trees that are copied over others.
+Build tools that run outside, `find` that deletes, and trees that are copied over others.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _NAMES = frozenset({"-name", "-iname"})
 _OTHER = frozenset({"!", "-not", "-o", "-or", ","})
 _EXCLUDING = frozenset({"!", "-not", "-prune"})
 MAX_MERGED = 1_000
-"""Files of a copied tree that are looked at; a user is asked about more."""
+"""Files of a copied tree that are checked; for more files a user is asked."""
 MERGERS = frozenset({"cp", "rsync"})
 """Programs that may copy a tree over another one."""
 
 
 def build_directory_floor(view: Scoped, facts: CommandFacts) -> Floor | None:
-    """Ask when a build tool runs where `cd` led out of the working directories."""
+    """Return an ask if a build tool runs where `cd` led out of the working directories."""
     for one in facts.with_inner():
         program = next(
             (form.head for form in one.deny_forms if program_named(form.head).builds), None
@@ -86,13 +86,13 @@ def _own_settings(scope: Scope, words: list[Word], facts: CommandFacts) -> Itera
 
 
 def _leaves_out(tests: list[str]) -> bool:
-    """Do the tests surely leave out hidden directories, or whatever holds something?"""
+    """Whether the tests certainly leave out hidden directories, or all that are not empty."""
     excludes = not _EXCLUDING.isdisjoint(tests)
     return "-empty" in tests or (excludes and any("/.*" in one or ".agent" in one for one in tests))
 
 
 def _is_met(scope: Scope, own: str, tests: list[str]) -> bool:
-    """May a name below the settings fit each pattern that is a condition of everything?"""
+    """Whether a name below the settings may match every pattern that all results must match."""
     entries = [] if "-maxdepth" in tests else entries_below(scope.files, own, MAX_MERGED) or []
     conditions = [] if not _OTHER.isdisjoint(tests) else pairwise(tests)
     patterns = [value.casefold() for test, value in conditions if test in _NAMES]
@@ -122,7 +122,7 @@ def tree_copy_floor(scope: Scope, facts: CommandFacts) -> Floor | None:
 
 
 def _pairs(scope: Scope, facts: CommandFacts, *, whole: bool) -> Iterator[tuple[str, str]]:
-    """Yield each directory that is copied with the one that its files end up in."""
+    """Yield each directory that is copied, with the destination of its files."""
     places = [target.lexical for _, target in _touched_targets(scope, facts, AccessKind.WRITE)]
     for word, source in _touched_targets(scope, facts, AccessKind.READ):
         text = word.text

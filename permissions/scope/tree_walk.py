@@ -1,4 +1,4 @@
-"""What lies below a directory, as far as it can be looked at."""
+"""Lists what is below a directory, up to a limit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from permissions.paths.file_view import FileView
 
 
 def entries_below(files: FileView, directory: str, limit: int) -> list[str] | None:
-    """Return everything below a directory by path; None where it is too much, or unreadable.
+    """Return the paths of everything below a directory; None if there are too many.
 
     Links are listed and not followed.
     """

@@ -1,4 +1,4 @@
-"""Paths that a command names, and of which it is not known whether it writes them."""
+"""Paths in a command of which it is unknown whether the command writes them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from permissions.shell.command_facts import CommandFacts
 
 
 def with_unclear_paths(view: Scoped, facts: CommandFacts) -> CommandFacts:
-    """Return the facts, with what is unclear where such a path may not be written.
+    """Return the facts, with `unclear` set if such a path may not be written.
 
-    Only what the kernel confines may be given one under a rule with a wildcard.
+    A wildcard rule covers a command with such a path only if the kernel confines it.
     """
     for one in facts.with_inner():
         for word in one.open_values:

@@ -1,4 +1,4 @@
-"""One file that a command touches, and small means to list several."""
+"""One file access of a command, and helpers to list several."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ class AccessKind(Enum):
     READ = "read"
     WRITE = "write"
     INTO = "into"
-    """Written if the directory before its last name exists: a copy retains its name in it."""
+    """Written if the directory before its last name exists: a copy keeps its name in it."""
     REMOVE = "remove"
     """Deleted or moved away, with everything below it."""
     CHANGE_DIR = "cd"
     PLACE = "place"
-    """A folder in which a program changes files of its own choice (git's work tree)."""
+    """A directory in which a program changes files of its own choice (git's work tree)."""
     MENTIONED = "mention"
-    """Handed to a tool that reads it: for rules about paths only."""
+    """Passed to a program that may read it: only rules about paths apply."""
     SENT = "send"
-    """Read by a program that hands it to another machine: no command rule is meant for that."""
+    """Read by a program that sends it to another machine, which no command rule permits."""
     LENT = "lend"
-    """A folder that a container may change."""
+    """A directory that a container may change."""
 
     __hash__ = object.__hash__
 
@@ -45,7 +45,7 @@ HERE = Word(".", ".")
 
 @cache
 def names(text: str) -> frozenset[str]:
-    """Return the words of a text, which is one of those written out in the code."""
+    """Return the words of a text that is a literal in the code."""
     return frozenset(text.split())
 
 
@@ -73,6 +73,6 @@ def attached_values(words: Sequence[Word], names: frozenset[str]) -> list[Word]:
 
 
 def _begins_one(name: str, names: frozenset[str]) -> bool:
-    """Is it the beginning of a long option, which many programs accept?"""
+    """Whether it is an abbreviated long option, which many programs accept."""
     is_short = name not in names and len(name) > 4 and name.startswith("--")
     return is_short and any(one.startswith(name) for one in names)

@@ -1,4 +1,4 @@
-"""Everything that rules and scope need to know about a command, worked out from its text alone."""
+"""Everything that rules and scope need to know about a command, derived from its text alone."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ def analyze(
     Args:
         directory: Where the shell is, absolute.
         home: What `~` and `$HOME` mean.
-        temp_dir: What `$TMPDIR` means to what the command itself runs; empty: not known.
+        temp_dir: The value of `$TMPDIR` in the command; empty if not known.
     """
     is_short = len(command) <= SHORT_CHARACTERS
-    # The same key for all callers, whether they know the value or not, where it cannot matter.
+    # If it cannot matter, the cache key is the same for all callers, whether they know the value or
+    # not.
     temp_dir = temp_dir if "TMPDIR" in command else ""
     return (_analyze_short if is_short else _analyze_long)(command, directory, home, temp_dir)
 
@@ -82,9 +83,9 @@ def _facts_of(
 
 
 def _with_whole(first: CommandFacts, raw: str) -> CommandFacts:
-    """Return facts that hold the whole command, too.
+    """Return facts with a form for the whole command.
 
-    Deny and ask rules may spell out a whole compound, as in `curl * | sh`, or a variable.
+    Deny and ask rules may name a whole compound command, as in `curl * | sh`, or a variable.
     """
     extra = Form(first.deny_forms[0].head if first.deny_forms else "", "", whole_text(raw))
     return replace(first, deny_forms=(*first.deny_forms, extra))
@@ -93,7 +94,7 @@ def _with_whole(first: CommandFacts, raw: str) -> CommandFacts:
 def _of_function(facts: CommandFacts, functions: frozenset[str]) -> CommandFacts:
     """Return the facts of what may be a call of a function: `:(){ :|:& };:`.
 
-    What the function runs is judged where it is defined; how often is not known.
+    What the function runs is analyzed where it is defined; how often it runs is not known.
     """
     if not any(form.head in functions for form in facts.deny_forms):
         return facts
@@ -138,7 +139,7 @@ def _facts(
 
 
 def _runs_input(layer: Layer, *, is_fed: bool) -> bool:
-    """Does a program run code that its words do not show: from its input, or from a pipe?"""
+    """Whether a program runs code that its words do not show: from its input, or from a pipe."""
     if not layer.words:
         return False
     program_record, words = program_named(layer.program), layer.words[1:]
@@ -157,13 +158,13 @@ def _shell_texts(
     home: str,
     depth: int,
 ) -> tuple[str, list[CommandFacts]]:
-    """Return why a text that a shell runs is out of sight, and the commands in the other texts."""
+    """Return why a text that a shell runs is unknown, and the commands in the other texts."""
     read, remote, unseen = _read_texts(placed_command, unwrapping.reader, stdin)
     texts = (*unwrapping.scripts, *read)
     remote = (*unwrapping.scripts_elsewhere, *remote)
     hidden = hides or unwrapping.hidden or unseen
     if not hidden and _is_read_ahead(placed_command, unwrapping, stdin):
-        # Deny rules see it; but another program may stand behind the name of the one that prints.
+        # Deny rules check it, but another program may have the name of the one that prints.
         hidden = "what a command prints"
     layers = unwrapping.layers
     texts = (*texts, *supplied_texts(layers, stdin), *found_texts(layers, placed_command.search))
@@ -185,10 +186,11 @@ def _shell_texts(
 def _read_texts(
     placed_command: Placed, reader: Reader | None, stdin: str | None
 ) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-    """Return what a shell reads from its input, here and elsewhere, and why that is unseen."""
+    """Return the texts that a shell reads from its input, here and elsewhere, and why one is
+    unknown."""
     if reader is None:
         return (), (), ""
-    # Of several documents, the one that counts may be chosen by number.
+    # Of several here-documents, a descriptor number may select the one that applies.
     texts = tuple(map(reader.script, all_texts(placed_command.simple.redirects)))
     if stdin is None:
         unseen = "" if reader.is_elsewhere else f"{reader.name} reads commands from its input"
@@ -199,7 +201,7 @@ def _read_texts(
 
 
 def _is_read_ahead(placed_command: Placed, unwrapping: Unwrapped, stdin: str | None) -> bool:
-    """Does a shell run what commands print?"""
+    """Whether a shell runs what commands print."""
     if unwrapping.scripts and any(map(is_printed, placed_command.simple.words)):
         return True
     return (
@@ -224,7 +226,7 @@ def _started_facts(
 
 
 def _only(directories: Directories) -> str | None:
-    """Return the folder when it is known which one it is."""
+    """Return the directory if it is known which one it is, else None."""
     if len(directories) != 1 or UNKNOWN_DIRECTORY in directories:
         return None
     return next(iter(directories))
@@ -259,13 +261,14 @@ def _nested_facts(
 
 
 def _elsewhere(facts: CommandFacts) -> CommandFacts:
-    """Return what rules about commands still see of one that runs on another machine."""
+    """Return the facts of a command that runs on another machine, without accesses to files
+    here."""
     inner = tuple(_elsewhere(one) for one in facts.inner)
     return replace(facts, accesses=(), redirects=(), open_values=(), inner=inner)
 
 
 def _expand_variables(word: Word, script: Script, home: str, directory: str | None) -> Word:
-    """Put the values of HOME and PWD in, as far as they are known."""
+    """Substitute the values of HOME and PWD, as far as they are known."""
     text = word.text
     if text.isascii() or (HOME_MARK not in text and PWD_MARK not in text):
         return word

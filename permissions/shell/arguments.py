@@ -20,12 +20,12 @@ class Option(Struct, frozen=True):
 
 
 class Arguments(Struct, frozen=True):
-    """What followed a program's name."""
+    """The parsed arguments of a program."""
 
     options: tuple[Option, ...]
     operands: tuple[Word, ...]
     injectable: bool
-    """Could a word whose value is not known turn out to be an option?"""
+    """Whether a word whose value is not known could be an option."""
 
     def values(self, *names: str) -> tuple[Word, ...]:
         """Return the values given to any of the options."""
@@ -36,14 +36,14 @@ class Arguments(Struct, frozen=True):
         )
 
     def has(self, *names: str) -> bool:
-        """Was one of the options given, maybe shortened?"""
+        """Return whether one of the options was given, possibly abbreviated."""
         return any(option.name in names or _is_short(option.name, names) for option in self.options)
 
 
 def ends_options(words: Sequence[Word], position: int, switches: str = "") -> bool:
-    """Does the `--` at this position surely end the options?
+    """Return whether the `--` at this position certainly ends the options.
 
-    Behind an option that takes a value, it is the value, whatever the program.
+    After an option that takes a value, it is the value, whatever the program.
     """
     previous = words[position - 1].plain if position else ""
     if not previous.startswith("-") or "=" in previous or previous in _SWITCHES:
@@ -63,31 +63,31 @@ _SWITCHES = frozenset(
 
 
 def could_be_option(word: Word) -> bool:
-    """Might the word be an option whose name is not known before it is expanded?"""
+    """Return whether the word may be an option whose name is not known before its expansion."""
     text = word.text
     if word.splits or text.startswith((UNKNOWN, *_GLOBS)):
         return True
     if text.isascii() or not text.startswith("-"):
         return False
-    # `--$X`, `--out?ut=x`, `-$X`: a value behind `=` or a letter changes nothing.
+    # `--$X`, `--out?ut=x`, `-$X`: a value after `=` or a letter changes nothing.
     name = text.partition("=")[0] if text.startswith("--") else text[:2]
     return any(mark in name for mark in (UNKNOWN, *_GLOBS))
 
 
 def is_listed(name: str, short: str, long: frozenset[str], *, exact: bool) -> bool:
-    """Is an option one of these letters or long names? `exact`: no shortened names."""
+    """Return whether an option is one of these letters or long names; `exact`: no abbreviations."""
     if name in long:
         return True
     if len(name) == 2:
         return name[1] in short
     if exact or not name.startswith("--") or len(name) < 4 or name in _WHOLE:
         return False
-    # GNU programs accept any unambiguous beginning of a long option.
+    # GNU programs accept any unambiguous abbreviation of a long option.
     return any(option.startswith(name) for option in long)
 
 
 _WHOLE = frozenset({"--text", "--exclude", "--file", "--include", "--output", "--link"})
-"""Options that also begin another one, and are meant as they stand."""
+"""Options that are also a prefix of another one, and are not abbreviations."""
 
 
 def split_arguments(
@@ -99,14 +99,14 @@ def split_arguments(
     single_dash: bool = False,
     stops_at_operand: bool = False,
 ) -> Arguments:
-    """Read the words after a program's name.
+    """Parse the words after a program's name.
 
-    Behind a `--` that may be a value, each word counts as what it would be in either reading.
+    After a `--` that may be a value, each word is interpreted in both ways.
 
     Args:
         value_letters: Letters of short options that take a value, attached or in the next word.
         value_options: Long options (with dashes) that take their value in the next word too.
-        switches: Letters of short options that surely take none.
+        switches: Letters of short options that certainly take none.
         single_dash: Long options have one dash (`find`, `go`, `openssl`), so no clusters.
         stops_at_operand: The first operand ends the options.
     """
@@ -141,7 +141,7 @@ def split_arguments(
 
 
 class _Reading:
-    """What was read of a program's arguments so far."""
+    """The arguments of a program that were parsed so far."""
 
     def __init__(
         self, value_letters: str, value_options: frozenset[str], *, single_dash: bool
@@ -154,7 +154,7 @@ class _Reading:
         self._single_dash = single_dash
 
     def add_options(self, word: Word, next_words: Sequence[Word]) -> bool:
-        """Add what one word holds; return whether the word behind it is its value."""
+        """Add the options in one word; return whether the next word is the value."""
         following = next_words[0] if next_words else None
         if self._single_dash or word.plain.startswith("--"):
             option, takes_next = _long_option(word, following, self._value_options)
@@ -176,20 +176,20 @@ _UNKNOWN_LETTERS = (UNKNOWN, *_GLOBS)
 def _long_option(
     word: Word, following: Word | None, value_options: frozenset[str]
 ) -> tuple[Option, bool]:
-    """Return an option, and whether the word behind it is its value and no operand."""
+    """Return an option, and whether the next word is its value and not an operand."""
     name, equals, _ = word.plain.partition("=")
     if equals:
         return Option(name, _tail(word, len(name) + 1)), False
     if name in value_options:
         return Option(name, following), True
-    # What a shortened option takes also stays among the operands.
+    # The value of an abbreviated option also stays among the operands.
     return Option(name, following if _is_short(name, value_options) else None), False
 
 
 def _short_options(
     word: Word, following: Word | None, value_letters: str
 ) -> tuple[list[Option], bool]:
-    """Return the options of one word, and whether the word behind is the last one's value."""
+    """Return the options of one word, and whether the next word is the last one's value."""
     options: list[Option] = []
     text = word.plain
     for index, letter in enumerate(text[1:], start=1):
@@ -202,7 +202,7 @@ def _short_options(
 
 
 def _is_short(name: str, names: Iterable[str]) -> bool:
-    """Is it the beginning of a long option, as GNU programs accept it?"""
+    """Whether it is an abbreviation of a long option, as GNU programs accept it."""
     return (
         len(name) > 3
         and name.startswith("--")

@@ -17,7 +17,7 @@ MOVES: Final = "moves"
 
 
 class Plain(Struct, frozen=True):
-    """Facts about a command whose patterns, such as `*.py`, surely give no options."""
+    """Facts about a command whose patterns, such as `*.py`, certainly expand to no options."""
 
     risk: str
     is_read_only: bool
@@ -25,7 +25,7 @@ class Plain(Struct, frozen=True):
 
 
 class CommandFacts(Struct, frozen=True):
-    """One simple command, seen through its wrappers."""
+    """One simple command, analyzed through its wrappers."""
 
     text: str
     """As written, for users."""
@@ -36,12 +36,12 @@ class CommandFacts(Struct, frozen=True):
     """Spellings that deny and ask rules match."""
     has_literal_program: bool
     hidden: str
-    """Why something that would run is out of sight; empty when nothing is."""
+    """Why something that would run is unknown; empty when nothing is."""
     risk: str
     """Why a wildcard rule does not cover it; empty when one may."""
     accesses: tuple[Access, ...]
     inner: tuple[CommandFacts, ...]
-    """Commands in texts that it hands to a shell."""
+    """Commands in texts that it passes to a shell."""
     redirects: tuple[Redirect, ...]
     is_read_only: bool
     is_edit: bool
@@ -50,30 +50,30 @@ class CommandFacts(Struct, frozen=True):
     looked_through: str
     """Wrappers and assignments, for users; may be empty."""
     when_plain: Plain | None
-    """What changes if no file in its folders has a name that begins with a dash."""
+    """The facts if no file in its directories has a name that begins with a dash."""
     stage: int
     is_late: bool
     """When it runs, as in `Placed`; inside a text that a shell runs, counted from there."""
     repeats: bool = False
-    """Stands in a loop."""
+    """Whether it is in a loop."""
     unclear: str = ""
     """Why it is not known whether it stays in the working directories; empty when it does."""
     open_values: tuple[Word, ...] = ()
     """Paths that options name, and whose use is not known."""
     runs_configured: bool = False
-    """Runs what the repository of its directory names, even where it only reads."""
+    """Whether it runs what the repository of its directory names, even if it only reads."""
     takes_code: bool = False
-    """Runs what it finds on its input as code, so that its words do not say what it does."""
+    """Whether it runs its input as code, so that its words do not determine what it does."""
 
     def with_inner(self) -> Sequence[CommandFacts]:
-        """Return the command and those inside it, each before its own."""
+        """Return the command and those inside it, each before its inner ones."""
         if not self.inner:
             return (self,)
         return [self, *(one for inner in self.inner for one in inner.with_inner())]
 
     @property
     def loss_verb(self) -> str:
-        """What it does to the files that it takes away."""
+        """What it does to the files that it removes: `deletes` or `moves`."""
         is_move = any(
             form.joined_text and form.head.rpartition("/")[2] == "mv" for form in self.deny_forms
         )

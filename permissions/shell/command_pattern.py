@@ -41,31 +41,31 @@ class BashPattern(Struct, frozen=True):
     """Against a whole command (deny and ask only): one with and one without its final ` *`; none
     where the pattern has no operator of the shell."""
     needle: str
-    """Stands in every text of words that fits: most rules are ruled out by it."""
+    """Contained in every text that matches, so that most rules can be excluded quickly."""
 
     @property
     def is_exact(self) -> bool:
-        """Has the pattern no wildcard?"""
+        """Whether the pattern has no wildcard."""
         return self.full.is_exact
 
     def matches(self, joined_text: str) -> bool:
-        """Do the words joined by `WORD_END` fit?"""
+        """Return whether the words joined by `WORD_END` match."""
         return self.full.matches(joined_text) or (
             self.bare is not None and self.bare.matches(joined_text)
         )
 
     def matches_spaced(self, spaced_text: str) -> bool:
-        """Does the text, words joined by single spaces, fit?"""
+        """Return whether the text, words joined by single spaces, matches."""
         return self.spaced_pattern.matches(spaced_text) or (
             self.spaced_bare is not None and self.spaced_bare.matches(spaced_text)
         )
 
     def matches_whole(self, whole: str) -> bool:
-        """Does a command with operators fit, as `whole_text` returns it?"""
+        """Return whether a command with operators matches, in the form of `whole_text`."""
         return any(pattern.matches(whole) for pattern in self.wholes)
 
     def may_match(self, joined_text: str) -> bool:
-        """Could the words fit for some value of what is unknown in them?"""
+        """Return whether the words could match for some value of their unknown parts."""
         # A word of which nothing is known may also vanish (`git push $EMPTY`), its separator too.
         open_ended = joined_text.replace(WORD_END + UNKNOWN, UNKNOWN)
         return self.full.may_match(open_ended) or (
@@ -73,7 +73,7 @@ class BashPattern(Struct, frozen=True):
         )
 
     def subsumes(self, other: BashPattern) -> bool:
-        """Does every command that fits `other` fit this pattern?"""
+        """Return whether every command that matches `other` matches this pattern."""
         covers_full = self.full.subsumes(other.full) or (
             self.bare is not None and self.bare.subsumes(other.full)
         )
@@ -92,7 +92,7 @@ def whole_text(command: str) -> str:
 
 
 def has_operator(text: str) -> bool:
-    """Is a rule or a command more than the words of one program?"""
+    """Return whether a rule or a command has operators of the shell."""
     return not _OPERATORS.isdisjoint(text)
 
 

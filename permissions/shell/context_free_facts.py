@@ -1,4 +1,4 @@
-"""What is true of a simple command in any position: from its words alone."""
+"""The facts about a simple command that depend on its words alone, not on its position."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def texts_started(simple: Simple, unwrapping: Unwrapped) -> Iterator[str]:
 def own_facts(
     simple: Simple, unwrapping: Unwrapped, hidden: str, inner: tuple[CommandFacts, ...]
 ) -> CommandFacts:
-    """Return the facts but for what depends on the place: folders, redirections and time."""
+    """Return the facts except for those that depend on the place: directories, redirections and
+    time."""
     unsafe = [
         item.name for item in simple.assignments if not is_safe_assignment(item.name, item.value)
     ]
@@ -78,7 +79,7 @@ def _open_values(layer: Layer) -> list[Word]:
 
 
 def _is_seen_through(layers: list[Layer]) -> bool:
-    """May an allow rule be about all of it? What find runs is looked at with it."""
+    """Whether an allow rule may cover all of it; what find runs is analyzed with it."""
     is_one = len(layers) == 1 or _is_search(layers)
     return bool(layers) and (is_one or all(layer.is_open_to_allow for layer in layers))
 
@@ -94,7 +95,7 @@ def _only_sets(simple: Simple, hidden: str) -> bool:
 
 
 def _when_plain(layers: list[Layer], *, clean: bool) -> Plain | None:
-    """Return what changes if patterns give no options; None without a pattern in front."""
+    """Return the facts if patterns expand to no options; None if no word begins with a pattern."""
     if not any(_begins_open(word) for layer in layers for word in layer.words):
         return None
     plain_layers = [replace(layer, words=tuple(map(_below_here, layer.words))) for layer in layers]
@@ -103,16 +104,16 @@ def _when_plain(layers: list[Layer], *, clean: bool) -> Plain | None:
 
 _NOWHERE: Directories = frozenset()
 _MAX_SPELLED = 20
-"""Words of a loop's list that are put in one by one."""
+"""Maximum number of words of a loop's list that are substituted one by one."""
 _PLAIN_NAME = compile_late(r"[\w./][\w./-]*", re.ASCII)
-"""Means a file to every program here, and never an option or an assignment."""
+"""A name that every program here takes for a file, never for an option or an assignment."""
 
 
 def _loop_spellings(layers: list[Layer]) -> list[list[Layer]]:
-    """Return the command once for each word that a loop puts into it, where that is certain.
+    """Return the command once for each word that a loop substitutes, if that is certain.
 
-    Only file commands that edits may use are spelled out: others give bare words meanings of
-    their own (`tar cf`, `dd of=`).
+    Only file commands that edit mode may allow are expanded: others give bare words special
+    meanings (`tar cf`, `dd of=`).
     """
     words = layers[0].words if len(layers) == 1 else ()
     lists = {word.raw: word.choices for word in words if word.choices}
@@ -140,7 +141,7 @@ def _strictest(readings: list[Plain]) -> Plain:
 
 
 def _programs(layers: list[Layer], *, clean: bool) -> Plain:
-    """Return what the programs themselves may do; `clean`: nothing else is in the way."""
+    """Return what the programs themselves may do; `clean` if nothing else makes it uncertain."""
     risk = ""
     for layer in layers:
         risk = risk or risk_of(layer.program, layer.words[1:])
@@ -185,7 +186,7 @@ def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
 
 
 def _likely_layers(layer: Layer) -> list[Layer]:
-    """Return the layers of the command if what is unknown of its program is nothing."""
+    """Return the layers of the command if the unknown part of its program is empty."""
     likely = _likely(layer.words)
     if not likely or not likely[0].is_literal:
         return []
@@ -194,14 +195,14 @@ def _likely_layers(layer: Layer) -> list[Layer]:
 
 
 def _variables(simple: Simple) -> Iterator[Access]:
-    """Yield the places to which variables move git."""
+    """Yield the directories that variables set for git."""
     for item in simple.assignments:
         if item.name in GIT_PLACES:
             yield Access(AccessKind.PLACE, item.value)
 
 
 def _rebase(path: Word, directory: str) -> Word:
-    """Return a path as the shell's folder sees it."""
+    """Return a path relative to the shell's directory."""
     if path.text.startswith("/"):
         return path
     text = UNKNOWN if UNKNOWN in directory else f"{directory}/{path.text}"
@@ -209,9 +210,9 @@ def _rebase(path: Word, directory: str) -> Word:
 
 
 def _likely(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Return the command if what is unknown of its program is nothing: `$SUDO touch x`.
+    """Return the command if the unknown part of its program is empty: `$SUDO touch x`.
 
-    It can only make the answer stricter: the program counts as unknown all the same.
+    It can only make the answer stricter: the program still counts as unknown.
     """
     while words and not words[0].text.strip(EXPANDED):
         words = words[1:]

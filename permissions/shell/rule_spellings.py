@@ -16,7 +16,7 @@ from permissions.shell.syntax import PIPE_MARK, Simple, Word
 from permissions.shell.wrappers.layers import Layer
 
 EXPANDED = UNKNOWN + PIPE_MARK
-"""What stands in a word for something that is expanded later."""
+"""Marks in a word for text that is expanded later."""
 
 
 class Form(Struct, frozen=True):
@@ -27,11 +27,11 @@ class Form(Struct, frozen=True):
     joined_text: str
     spaced_text: str
     must_name: str = ""
-    """How a wildcard must begin to match: a wrapper's has to name the program inside."""
+    """The required start of a matching wildcard: a wrapper's must name the inner program."""
 
 
 def form_of(words: tuple[Word, ...], program: str | None = None) -> Form:
-    """Return the spelling of these words, with another name for the program if one is given."""
+    """Return the spelling of these words, with `program` as the program's name if it is given."""
     texts = [word.plain for word in words]
     if program is not None:
         texts[0] = program
@@ -45,7 +45,8 @@ def _join_form(texts: list[str]) -> Form:
 def allow_forms(
     simple: Simple, layers: list[Layer], layer_forms: list[Form], unsafe: list[str]
 ) -> tuple[Form, ...]:
-    """Return what allow rules match; `unsafe` are the variables set that exclude wildcards."""
+    """Return the spellings that allow rules match; `unsafe` are the variables that exclude
+    wildcards."""
     forms: list[Form] = []
     if simple.assignments and all(item.value.is_literal for item in simple.assignments):
         forms.append(_with_assignments(simple, layers))
@@ -56,7 +57,7 @@ def allow_forms(
 
 
 def _with_assignments(simple: Simple, layers: list[Layer]) -> Form:
-    """Return the form that spells the assignments out, as a rule may."""
+    """Return the form with the assignments, as a rule may have them."""
     if not simple.words:
         return _join_form([item.raw for item in simple.assignments])
     texts = [f"{item.name}={item.value.text}" for item in simple.assignments]
@@ -64,7 +65,7 @@ def _with_assignments(simple: Simple, layers: list[Layer]) -> Form:
 
 
 def _open_layers(layers: list[Layer], layer_forms: list[Form]) -> Iterator[Form]:
-    """Yield the forms of the layers up to the first one that no allow rule may be about."""
+    """Yield the forms of the layers up to the first one that no allow rule may match."""
     for index, layer in enumerate(layers):
         if not layer.is_open_to_allow or layer.assignments:
             break
@@ -76,14 +77,15 @@ def _open_layers(layers: list[Layer], layer_forms: list[Form]) -> Iterator[Form]
 
 
 def _up_to(outer: Layer, program: Word) -> str:
-    """Return a wrapper's form up to the program inside."""
+    """Return a wrapper's form up to the inner program."""
     words = outer.words
     length = next((i for i, word in enumerate(words) if word is program), len(words))
     return form_of(words[: length + 1]).joined_text
 
 
 def deny_forms(simple: Simple, layers: list[Layer], layer_forms: list[Form]) -> tuple[Form, ...]:
-    """Return what deny and ask rules match: every layer, whatever is before or in between."""
+    """Return the spellings that deny and ask rules match: every layer, with and without what
+    surrounds it."""
     forms: list[Form] = []
     if simple.assignments:
         texts = [item.raw for item in simple.assignments]
@@ -105,17 +107,18 @@ def deny_forms(simple: Simple, layers: list[Layer], layer_forms: list[Form]) -> 
 
 
 def _expanded_forms(words: tuple[Word, ...]) -> Iterator[Form]:
-    """Yield the spellings for what unknown words may turn out to be."""
+    """Yield the spellings for the possible values of unknown words."""
     present = tuple(word for word in words if not _may_vanish(word))
     if present and len(present) < len(words):
-        # A rule about the bare command is about it with an empty expansion behind it too.
+        # A rule about the bare command also matches it with an empty expansion after it.
         yield form_of(present)
     if any(word.guess for word in words):
         yield form_of(tuple(replace(word, text=word.guess or word.text) for word in words))
 
 
 def _may_vanish(word: Word) -> bool:
-    """Is the word nothing but an expansion that may be empty, or but a substitution?"""
+    """Return whether the word consists only of an expansion that may be empty, or a
+    substitution."""
     return not word.text.strip(EXPANDED) and bool(word.text) and (word.splits or bool(word.scripts))
 
 
@@ -129,7 +132,7 @@ _GLOBAL_LONG = names(
 
 
 def _without_global_options(program: str, words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
-    """Return the command without the options before its first operand, in both readings."""
+    """Return the command without the options before its first operand, in both interpretations."""
     if len(words) < 2 or not words[1].plain.startswith(("-", "+")):
         return []
     commands: list[tuple[Word, ...]] = []

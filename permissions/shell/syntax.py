@@ -1,4 +1,4 @@
-"""A shell command as data: what `parse` produces and everything else reads."""
+"""The syntax tree of a shell command, which `parse` returns."""
 
 from __future__ import annotations
 
@@ -9,72 +9,72 @@ from msgspec import Struct
 from permissions.base.text.star_pattern import UNKNOWN
 
 HOME_MARK = "\ue001"
-"""Stands in a word for the home folder (`~`, `$HOME`)."""
+"""Represents the home directory in a word (`~`, `$HOME`)."""
 PWD_MARK = "\ue002"
-"""Stands in a word for the current folder (`$PWD`)."""
+"""Represents the current directory in a word (`$PWD`)."""
 PIPE_MARK = "\ue006"
-"""Stands in a word for the pipe of a process substitution."""
+"""Represents the pipe of a process substitution in a word."""
 GLOB_MARKS = {"*": "\ue003", "?": "\ue004", "[": "\ue005"}
-"""Unquoted pattern characters, so that a quoted `*` stays an ordinary character."""
+"""Marks for unquoted pattern characters; a quoted `*` remains an ordinary character."""
 
 _PLAIN = str.maketrans({mark: character for character, mark in GLOB_MARKS.items()})
 PRIVATE_MARKS = frozenset({UNKNOWN, HOME_MARK, PWD_MARK, PIPE_MARK, *GLOB_MARKS.values()})
 
 
 class Unparsable(Exception):
-    """The command is not understood; the text is the reason. It is never allowed."""
+    """The command cannot be parsed, for the reason in the text. It is never allowed."""
 
 
 class Word(Struct, frozen=True):
     """One word after quote removal, before the expansions that need a running shell."""
 
     raw: str
-    """As written."""
+    """The source text."""
     text: str
-    """Quotes removed; marks represent what is not known yet."""
+    """The text without quotes; marks represent unknown parts."""
     splits: bool = False
-    """Has an unquoted expansion: it may become several words, or none."""
+    """Whether it has an unquoted expansion: it may become several words, or none."""
     scripts: tuple[Script, ...] = ()
-    """Substitutions inside."""
+    """The substitutions in it."""
     guess: str = ""
-    """The value unless the command changes a variable first; may only make an answer stricter."""
+    """The value unless the command changes a variable first; may only make a decision stricter."""
     choices: tuple[str, ...] = ()
-    """One of these texts is the value, whatever `text` is; for reads only."""
+    """If not empty, the value is one of these instead of `text`; used for reads only."""
 
     @property
     def plain(self) -> str:
-        """Return the text with pattern characters as they are written."""
+        """The text with pattern characters as they are written."""
         return self.text if self.text.isascii() else self.text.translate(_PLAIN)
 
     @property
     def is_literal(self) -> bool:
-        """Is the value known now, without looking at files?"""
+        """Whether the value is known without a look at files."""
         return self.text.isascii() or not any(mark in PRIVATE_MARKS for mark in self.text)
 
     @property
     def has_glob(self) -> bool:
-        """Is there an unquoted pattern character?"""
+        """Whether there is an unquoted pattern character."""
         return not self.text.isascii() and any(mark in self.text for mark in GLOB_MARKS.values())
 
     @property
     def is_unknown(self) -> bool:
-        """Is part of the value unknown?"""
+        """Whether part of the value is unknown."""
         return UNKNOWN in self.text
 
 
 SUPPLIED = Word("{}", PIPE_MARK, splits=True)
-"""Stands for words that come from elsewhere (`xargs`): any of them may be an option."""
+"""Represents words that come from elsewhere (`xargs`): any of them may be an option."""
 FOUND = Word("{}", PIPE_MARK, splits=False)
-"""Stands for what find finds, where that is known well enough: below its roots, no way out."""
+"""Represents a name from find, if the names are known to be below its roots."""
 
 
 class RedirectKind(Enum):
-    """What a redirection does."""
+    """The kind of a redirection."""
 
     READ = "read"
     WRITE = "write"
     DUPLICATE = "duplicate"
-    """Another name for an open descriptor (`2>&1`)."""
+    """Duplicates an open descriptor (`2>&1`)."""
     TEXT = "text"
     """Here-document or here-string."""
 
@@ -90,7 +90,7 @@ class Redirect(Struct, frozen=True):
     """None for descriptors and here-documents."""
     scripts: tuple[Script, ...] = ()
     text: str | None = None
-    """What a here-document or here-string gives, where nothing in it expands."""
+    """The text of a here-document or here-string, if nothing in it expands."""
 
 
 class Assignment(Struct, frozen=True):
@@ -102,18 +102,18 @@ class Assignment(Struct, frozen=True):
 
 
 class Simple(Struct, frozen=True):
-    """A simple command: the unit that rules are about."""
+    """A simple command: the unit that rules apply to."""
 
     raw: str
-    """As written, redirections left out."""
+    """The source text without redirections."""
     assignments: tuple[Assignment, ...]
     words: tuple[Word, ...]
-    """Empty for assignments alone."""
+    """Empty if there are only assignments."""
     redirects: tuple[Redirect, ...] = ()
 
 
 class Sequence(Struct, frozen=True):
-    """Statements one after another, whatever each returns."""
+    """Statements that run one after another, whatever each returns."""
 
     items: tuple[Node, ...]
 
@@ -127,7 +127,7 @@ class AndOr(Struct, frozen=True):
 
 
 class Isolated(Struct, frozen=True):
-    """Parts that run in shells of their own: pipeline, subshell, background, coproc."""
+    """Parts that run in separate shells: pipeline, subshell, background, coproc."""
 
     items: tuple[Node, ...]
     is_background: bool = False
@@ -142,7 +142,7 @@ class Branches(Struct, frozen=True):
 
 
 class FunctionBody(Struct, frozen=True):
-    """A function: its commands run later, from an unknown place."""
+    """A function: its commands run later, from an unknown directory."""
 
     name: str
     body: Node
@@ -172,10 +172,11 @@ class Script(Struct, frozen=True):
     body: Sequence
     raw: str
     taints_variables: bool = False
-    """Sets HOME or PWD somewhere, so that their values are not known."""
+    """Whether it sets HOME or PWD, so that their values are not known."""
     hides: str = ""
-    """Why some of what runs stays out of sight (`eval` of a variable, `${x@P}`); may be empty."""
+    """Why some of what runs is unknown (`eval` of a variable, `${x@P}`); may be empty."""
     may_set_any: bool = False
-    """May set a variable in a way that is not followed: by its name from elsewhere, or in code."""
+    """Whether it may set a variable in a way that is not tracked: by a name from elsewhere, or in
+    code."""
     functions: frozenset[str] = frozenset()
-    """Names that are functions here, and not what they usually are; of a whole text only."""
+    """Names of functions that the text defines; only for a whole text."""

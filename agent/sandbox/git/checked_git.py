@@ -112,7 +112,7 @@ def _is_within(path: str, directory: str) -> bool:
 
 
 def _is_read_only(path: str) -> bool:
-    """Is the path, or the directory that it would be made in, mounted read-only?"""
+    """Return whether the path, or the directory that it would be made in, is mounted read-only."""
     while os.path.islink(path) or not os.path.exists(path):
         path = os.path.dirname(path)
     return bool(os.statvfs(path).f_flag & os.ST_RDONLY)

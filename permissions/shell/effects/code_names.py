@@ -1,7 +1,7 @@
-"""Files that code names which a program is given to run: `python -c "open('.env')"`, awk, sqlite3.
+"""Files named in code that a program is given to run: `python -c "open('.env')"`, awk, sqlite3.
 
-What code does with a name is not known. It is held against rules about that path only, and only a
-name that is written out as one text counts.
+It is not known what the code does with a name. Only rules about that path apply, and only a name
+that is a single literal counts.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import HOME_MARK, Word
 
 _MAX_NAMES = 200
-"""Names that one command may give; what is beyond is not looked at."""
+"""Maximum number of names of one command; further ones are ignored."""
 
 _HAS_CODE = r"-[A-Za-z]*[ceEmpr]|--(?:eval|print|command)"
-"""Options behind which the code stands, so that the input is something else."""
+"""Options that the code follows, so that the input is something else."""
 
 _NAME = compile_late(r"[^\s'\"`|;(){}\[\],=\\\ue000-\uf8ff]{1,200}")
-"""What may be the name of a file, in quotes or behind a command such as `.read`."""
+"""A possible file name, in quotes or after a command such as `.read`."""
 
 
 def code_accesses(words: Sequence[Word]) -> list[Access]:
@@ -40,7 +40,7 @@ def input_accesses(text: str) -> list[Access]:
 
 
 def takes_code(program: str, words: Sequence[Word]) -> bool:
-    """Is what the program finds on its standard input code, and not data for other code?"""
+    """Return whether the program's standard input is code, and not data for other code."""
     code = program_named(program).code
     if code is None or code is Code.AWK:
         return False

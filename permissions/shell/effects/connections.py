@@ -10,8 +10,8 @@ from permissions.shell.programs.registry import program_named
 
 
 def connections(facts: CommandFacts) -> Iterator[tuple[str, list[str]]]:
-    """Yield program and words of each reading of a simple command that is known to connect."""
-    # A form without words of its own is the text of the whole line.
+    """Yield program and words of each form of a simple command that is known to connect."""
+    # A form without words is the text of the whole line.
     for form in (form for form in facts.deny_forms if form.joined_text):
         program, words = form.head.rpartition("/")[2], form.spaced_text.split()
         network = program_named(program).network

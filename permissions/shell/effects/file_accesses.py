@@ -13,7 +13,7 @@ from permissions.shell.syntax import HOME_MARK, Word
 
 
 def accesses(program: str, words: Sequence[Word]) -> list[Access]:
-    """Return what `program` touches when it is given `words`, as far as its words say it."""
+    """Return the accesses of `program` with the arguments `words`, as far as these show them."""
     if program.startswith("python") and len(words) > 1 and words[0].text == "-m":
         return accesses(words[1].text, words[2:])
     program_record = program_named(program)
@@ -28,7 +28,7 @@ def accesses(program: str, words: Sequence[Word]) -> list[Access]:
 
 
 def _settings(program_record: Program, words: Sequence[Word]) -> list[Access]:
-    """Return the settings file that a command changes as surely as a redirection to it does."""
+    """Return the settings file that a command changes, like a redirection to it."""
     path = (
         program_record.changes_settings(words)
         if program_record.changes_settings is not None

@@ -1,4 +1,4 @@
-"""Commands that may put links where they write: they unpack, check out, copy or make them.
+"""Commands that may create links where they write: they unpack, check out, copy or make them.
 
 One pattern for each program, over its words; a subcommand of git that is not listed counts.
 """
@@ -13,14 +13,14 @@ from permissions.shell.command_pattern import WORD_END
 
 
 class Creates(Enum):
-    """What a command may put at the places that it writes."""
+    """What a command may create at the places that it writes."""
 
     LINK = "link"
-    """A link, for sure."""
+    """Certainly a link."""
     COPY = "copy"
-    """What its sources hold, links as links."""
+    """The contents of its sources, links as links."""
     UNPACK = "unpack"
-    """Anything, below a directory that stays one."""
+    """Anything, below a directory that is not replaced itself."""
     TREE = "tree"
     """Anything, anywhere in the work tree."""
 

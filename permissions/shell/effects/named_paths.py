@@ -1,8 +1,8 @@
-"""Paths among the words of a program whose own way of taking files is not known.
+"""Paths among the words of a program whose use of files is not known.
 
-What an option called `--output` names is written. What happens to
-everything else that could be a path is not known: rules about the file are held against it, and no
-wildcard covers it where it leads out of the working directories.
+The value of an option such as `--output` is written. What happens to everything else that could be
+a path is not known: rules about the file apply to it, and no wildcard rule covers it outside of the
+working directories.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _AT_FILE = compile_late(r"(?:[\w.-]+=?)?@(.+)")
 
 
 def named_files(program_record: Program, words: Sequence[Word]) -> list[Access]:
-    """Return what options surely write, and whatever else rules about files may be about."""
+    """Return the files that options certainly write, and others that rules about files may
+    match."""
     if program_record.read_only is not None or program_record.names == "git":
         return []
     runs_rest = program_record.wrapper is not None
@@ -47,7 +48,7 @@ def named_files(program_record: Program, words: Sequence[Word]) -> list[Access]:
 
 
 def _by_option(option: str, value: Word) -> Iterator[Access]:
-    """Yield what the name of an option says of its value: a file to write, or a directory."""
+    """Yield what the name of an option implies for its value: a file to write, or a directory."""
     if not value.is_literal:
         return
     if _OUTPUT.fullmatch(option) and re.search("[./]", value.text):
@@ -57,11 +58,11 @@ def _by_option(option: str, value: Word) -> Iterator[Access]:
 
 
 _CHOOSING = compile_late("(?:exclude|include(?!-)|ignore|filter|pattern|name)(?!.*(?:from|file))")
-"""In options that choose among files, and open none."""
+"""Words in options that select files but open none."""
 
 
 def _may_be_handed(program_record: Program) -> bool:
-    """Are its operands files, as far as is known?"""
+    """Whether its operands are files, as far as is known."""
     is_unknown = program_record.accesses is None and program_record.wrapper is None
     return is_unknown or program_record.code is Code.LANGUAGE
 
@@ -69,7 +70,7 @@ def _may_be_handed(program_record: Program) -> bool:
 def sent_files(
     program_record: Program, words: Sequence[Word], own: Sequence[Access]
 ) -> list[Access]:
-    """Return the files here that leave for another machine."""
+    """Return the local files that are sent to another machine."""
     read = [access.path for access in own if access.kind is AccessKind.READ]
     if program_record.accesses is None and program_record.wrapper is None:
         read.extend(word for option, word in _option_values(words) if not option)
@@ -79,9 +80,10 @@ def sent_files(
 
 
 def open_values(program: str, words: Sequence[Word]) -> list[Word]:
-    """Return the paths that options name, and operands of what no reader is known for."""
+    """Return the paths that options name, and the operands of programs whose use of them is
+    unknown."""
     if program == "git":
-        # It has a reader of its own, for words that mean commits and texts, too.
+        # Git has its own analysis, since its words may also mean commits and texts.
         return []
     if program.startswith("python") and len(words) > 1 and words[0].text == "-m":
         return open_values(words[1].text, words[2:])
@@ -110,7 +112,7 @@ def open_values(program: str, words: Sequence[Word]) -> list[Word]:
 
 
 def _option_values(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
-    """Yield each value with the option that it stands behind, and each operand with none."""
+    """Yield each value with the option that it follows, and each operand with an empty text."""
     option = ""
     for word in words:
         name, equals, _ = word.plain.partition("=")
@@ -149,7 +151,7 @@ def _is_path(word: Word) -> bool:
 
 
 def _is_elsewhere(text: str) -> bool:
-    """Is it no file here: an address, `host:file`, or standard output?"""
+    """Whether it is not a local file: an address, `host:file`, or standard output."""
     return text in ("", "-") or ":" in text.partition("/")[0]
 
 

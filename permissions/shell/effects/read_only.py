@@ -1,7 +1,8 @@
 """Commands that provably only read, and file commands that only edit, by their records.
 
 The records were reviewed for writing, for running other programs and for sending data away: nothing
-that is read-only opens a network connection. An option that is not listed makes the answer no.
+that is read-only opens a network connection. With an option that is not listed, a command does not
+count as read-only.
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ _SWITCHES = names(
     "--utc --count --repeated --unique --ignore-case --forest --no-headers --raw-output --slurp "
     "--compact-output --null-input --exit-status --sort-keys --tab --raw-input --join-output"
 )
-"""Long options that take no value, where an operand behind them matters."""
+"""Long options that take no value, where an operand after them matters."""
 
 
 def is_read_only(program: str, words: Sequence[Word]) -> bool:
-    """Does the command provably only read? Where it reads is judged elsewhere."""
+    """Return whether the command provably only reads. Where it reads is checked elsewhere."""
     program_record = program_named(program)
     texts = [word.text for word in words]
     if program_record.shows_version and texts in _VERSION:
         return _shows_version(program, words[0].text)
     if texts == ["--version"] and program_record.wrapper is None and "/" not in program:
-        # Few do more (yarn runs what the project names), and `read_only` holds what that is.
+        # Few programs do more (yarn runs what the project names), which `read_only` confines.
         return True
     if program == "find":
         return looks_only(words) and all(_reads(words, one) for one in exec_commands(words))
@@ -49,12 +50,12 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
 
 
 def _shows_version(program: str, option: str) -> bool:
-    # `python -v` then runs what stands on its input, and so does `bash -v`.
+    # `python -v` and `bash -v` then run their input.
     return option != "-v" or not program.startswith(("python", "bash"))
 
 
 def is_edit(program: str, words: Sequence[Word], risk: str) -> bool:
-    """Is it a file command with nothing among its words that runs or writes something else?"""
+    """Return whether it is a file command whose words run or write nothing else."""
     program_record = program_named(program)
     if not program_record.edits:
         return False
@@ -62,10 +63,10 @@ def is_edit(program: str, words: Sequence[Word], risk: str) -> bool:
 
 
 def _reads(search: Sequence[Word], command: Sequence[Word]) -> bool:
-    """Does a command that find runs only read the files that it finds?"""
+    """Whether a command that find runs only reads the files that it finds."""
     if not is_below_roots(search, command) or not finds_files_only(search):
         return False
-    # Some name, which may be a program when it stands in the place of a script.
+    # An arbitrary name, which may be a program if it is used as a script.
     words = [Word("{}", f"./{UNKNOWN}") if word.text == "{}" else word for word in command[1:]]
     return is_read_only(command[0].text, words)
 

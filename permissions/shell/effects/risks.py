@@ -1,7 +1,7 @@
-"""Arguments that run programs or write files: outside every wildcard rule.
+"""Arguments that run programs or write files, which no wildcard rule covers.
 
-An exact rule or a rule for all of Bash covers them. Unknown words count when they could turn out to
-be such an option.
+An exact rule or a rule for all of Bash covers them. Unknown words count if they could be such an
+option.
 """
 
 from __future__ import annotations

@@ -23,24 +23,24 @@ from permissions.shell.syntax import (
 
 
 class Texts(Struct, frozen=True):
-    """What is known about the texts that one command hands to a shell."""
+    """The texts that one command passes to a shell, as far as they are known."""
 
     scripts: tuple[str, ...] = ()
     hidden: str = ""
-    """Why a text is out of sight; empty when none is."""
+    """Why a text is unknown; empty when all are known."""
     reader: str = ""
-    """The program, when it takes its commands from its input."""
+    """The program, if it reads its commands from its input."""
 
 
 UNKNOWN_PIECES = str.maketrans(dict.fromkeys((UNKNOWN, PIPE_MARK, HOME_MARK, PWD_MARK), "${_}"))
-"""Puts a variable for whatever is not known of a text that a shell runs."""
+"""Replaces each unknown part of a text that a shell runs with a variable."""
 _INPUTS = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-u", "-g"})
 _TAKES_TEXT = compile_late(r"--command|-[A-Za-z]*c[A-Za-z]*")
 _OTHER_LANGUAGES = frozenset({"fish", "zsh", "csh", "tcsh"})
 _ON_INPUT = compile_late(r"0?<")
 _MAX_GIVEN = 32
-"""Operands of parallel that are looked at one by one."""
+"""Maximum number of operands of parallel that are checked one by one."""
 _REPLACED = compile_late(r"\{[^{}\s]*\}")
 
 
@@ -48,7 +48,7 @@ def of_shell(name: str, rest: tuple[Word, ...]) -> Texts:
     """Read the arguments of a shell."""
     texts = _of_shell(name, rest)
     if name in _OTHER_LANGUAGES and (texts.scripts or texts.reader):
-        # `and rm x`, `repeat 3 rm x`: read as bash, what runs is not what it seems.
+        # `and rm x`, `repeat 3 rm x`: parsed as bash, these look like other commands.
         hidden = texts.hidden or f"{name} reads another language"
         return Texts(texts.scripts, hidden, texts.reader)
     return texts
@@ -94,7 +94,7 @@ def _hides_options(word: Word) -> bool:
 
 
 def _shell_text(name: str, rest: tuple[Word, ...]) -> Texts:
-    """Return the text behind `-c`; more options may be in between."""
+    """Return the text after `-c`; more options may be in between."""
     position = next((i for i, word in enumerate(rest) if not word.plain.startswith("-")), len(rest))
     return join_words(rest[position : position + 1], f"{name} -c")
 
@@ -116,7 +116,7 @@ def join_words(words: Sequence[Word], what: str) -> Texts:
     if not words:
         return Texts()
     if not all(word.is_literal for word in words):
-        # What is known of it may be enough for a deny; the rest prevents an allow.
+        # The known part may be enough for a deny; the unknown part prevents an allow.
         known_text = " ".join(word.plain.translate(UNKNOWN_PIECES) for word in words)
         return Texts((known_text,), f"{what} runs code that is not known in advance")
     text = " ".join(word.text for word in words)
@@ -147,7 +147,7 @@ def of_callbacks(words: Sequence[Word]) -> Texts:
 
 
 def of_parallel(operands: tuple[Word, ...]) -> tuple[tuple[Word, ...], Texts]:
-    """Split what GNU parallel is given: the words of its command, and the texts it runs."""
+    """Split the operands of GNU parallel into the words of its command and the texts it runs."""
     end = next((i for i, word in enumerate(operands) if word.text.startswith(":::")), None)
     command, inputs = operands[:end], () if end is None else operands[end:]
     if command:
@@ -158,7 +158,7 @@ def of_parallel(operands: tuple[Word, ...]) -> tuple[tuple[Word, ...], Texts]:
 
 
 def _with_inputs(command: Sequence[Word], inputs: Sequence[Word]) -> Texts:
-    """Return the command with its operands: they come behind it, or in place of `{}`."""
+    """Return the command with its operands: they come after it, or in place of `{}`."""
     pieces = [Word(one.raw, _REPLACED.sub(UNKNOWN, one.text)) for one in command]
     texts = join_words(pieces, "parallel")
     known_inputs = [word.text for word in inputs if word.is_literal and word.text[:3] != ":::"]
@@ -167,16 +167,16 @@ def _with_inputs(command: Sequence[Word], inputs: Sequence[Word]) -> Texts:
 
 
 def _each_input(inputs: Sequence[Word]) -> Texts:
-    """Return the inputs themselves, which are the commands where no other is given."""
+    """Return the inputs, which are the commands when no other command is given."""
     input_texts = [join_words([word], "parallel") for word in inputs if word.text != ":::"]
     hidden = next((one.hidden for one in input_texts if one.hidden), "")
     return Texts(tuple(text for one in input_texts for text in one.scripts), hidden)
 
 
 def input_text(redirects: Sequence[Redirect], piped_text: str | None) -> str | None:
-    """Return what a command finds on its input, as far as it is written out.
+    """Return what a command reads from its input, if the script contains it literally.
 
-    `piped_text` comes first; the last redirection is the one that counts.
+    `piped_text` comes first; the last redirection takes effect.
     """
     text = piped_text
     for redirect in redirects:
@@ -187,7 +187,7 @@ def input_text(redirects: Sequence[Redirect], piped_text: str | None) -> str | N
 
 
 def all_texts(redirects: Sequence[Redirect]) -> tuple[str, ...]:
-    """Return every here-document but a single one, which `input_text` finds."""
+    """Return all here-documents; () for a single one, which `input_text` finds."""
     texts = [
         one.text for one in redirects if one.kind is RedirectKind.TEXT and one.text is not None
     ]
@@ -195,12 +195,12 @@ def all_texts(redirects: Sequence[Redirect]) -> tuple[str, ...]:
 
 
 def is_printed(word: Word) -> bool:
-    """Is it a file that holds what commands print?"""
+    """Return whether it is a file that contains what commands print."""
     return PIPE_MARK in word.text and bool(word.scripts)
 
 
 def printed_by(script: Script) -> str | None:
-    """Return what the commands of a substitution print, where that is plain to see."""
+    """Return what the command in a substitution prints, if that is evident from its text."""
     items = script.body.items
     if len(items) == 1 and isinstance(items[0], Simple):
         return printed_text(items[0])
@@ -208,7 +208,7 @@ def printed_by(script: Script) -> str | None:
 
 
 def printed_text(command: Simple) -> str | None:
-    """Return what `echo`, `printf` or `cat <<EOF` prints; None where that is not plain to see."""
+    """Return what `echo`, `printf` or `cat <<EOF` prints; None if that is not evident."""
     words, redirects = command.words, command.redirects
     if not words or not all(word.is_literal for word in words) or command.assignments:
         return None

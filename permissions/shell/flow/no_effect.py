@@ -11,11 +11,11 @@ from permissions.shell.syntax import Simple, Word
 _UNARY = names("-n -z -a -b -c -d -e -f -g -h -k -p -r -s -t -u -w -x -G -L -N -O -S -o")
 _BINARY = names("= == != < > -eq -ne -lt -le -gt -ge -nt -ot -ef")
 _EVALUATING = names("-eq -ne -lt -le -gt -ge -v -R")
-"""Operators of `[[` that evaluate what stands beside them, and with it `a[$(…)]`."""
+"""Operators of `[[` that evaluate their operands, including `a[$(…)]`."""
 _INERT = names("true false : exit return break continue wait")
 """Builtins without an effect, when all their words are known."""
 _PLAIN_NAME = compile_late(r"(?!.*proxy)(?!npm_)(?!(?:cd|f)?path$)[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-"""Lower-case names, which no program looks at but a few in their own manner."""
+"""Lower-case names, which programs do not read, apart from the exceptions in the pattern."""
 _READ_WORD = compile_late(rf"-[re]+|-[dnNpt].*|{_PLAIN_NAME.pattern}|[0-9]+|")
 """Options of `read` and the names it sets."""
 _SET_OPTIONS = names(
@@ -27,7 +27,7 @@ _KNOWN = _INERT | {"read", "time", "set"}
 
 
 def is_inert(program: str, arguments: tuple[Word, ...]) -> bool:
-    """Does a builtin do nothing that needs permission: `cd`, `true`, `[ -f x ]`?"""
+    """Return whether a builtin has no effect that needs permission: `cd`, `true`, `[ -f x ]`."""
     if program == "cd":
         return True
     if program in ("test", "[", "[["):
@@ -38,17 +38,17 @@ def is_inert(program: str, arguments: tuple[Word, ...]) -> bool:
 
 
 def _does_nothing(program: str, texts: list[str]) -> bool:
-    """Does a known builtin do nothing with these words?"""
+    """Return whether a known builtin has no effect with these words."""
     if program == "read":
         return all(map(_READ_WORD.fullmatch, texts))
     if program == "time":
-        # Without a command it times a subshell, which is judged on its own.
+        # Without a command it times a subshell, which is checked separately.
         return not texts
     return program in _INERT or (bool(texts) and _SET_OPTIONS.issuperset(texts))
 
 
 def sets_plain_name(simple: Simple) -> bool:
-    """Is it nothing but `name=value`, which only this shell sees?"""
+    """Return whether it is only `name=value`, which affects only this shell."""
     if len(simple.assignments) != 1:
         return False
     item = simple.assignments[0]
@@ -57,7 +57,7 @@ def sets_plain_name(simple: Simple) -> bool:
 
 
 def _is_inert_test(program: str, words: Sequence[Word]) -> bool:
-    """Does the condition surely run nothing? The commands in its substitutions are judged apart."""
+    """Return whether the condition certainly runs nothing, apart from its substitutions."""
     if all(word.is_literal for word in words):
         return True
     if program == "[[":

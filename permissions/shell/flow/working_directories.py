@@ -1,8 +1,8 @@
-"""Places every simple command of a script with the folders in which it may run.
+"""Finds the directories in which each simple command of a script may run.
 
-`cd` is followed through lists, pipelines, subshells, branches and loops. Where a `cd` may or may
-not have happened a command has several folders and all of them count; where it may be anywhere
-`UNKNOWN_FOLDER` is one of them.
+`cd` is followed through lists, pipelines, subshells, branches and loops. If a `cd` may or may not
+have run, a command has several directories and all of them count; if the directory may be any,
+`UNKNOWN_DIRECTORY` is one of them.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from permissions.shell.syntax import (
 )
 
 MAX_DIRECTORIES = 4
-"""Folders that are followed at once; beyond it the folder counts as unknown, too."""
+"""Maximum number of directories per command; with more, `UNKNOWN_DIRECTORY` is added."""
 
 _NESTED_LOOPS = 2
-"""Loops inside loops that are followed exactly; the work grows with each level."""
+"""Depth of nested loops that are analyzed exactly; the work grows with each level."""
 
 UNKNOWN_DIRECTORY = f"/{UNKNOWN}"
-"""Stands for a folder that is not known. What is known beside it can still make a call stricter."""
+"""Represents an unknown directory. Known ones beside it can still make a call stricter."""
 
 Directories = frozenset[str]
 """Absolute paths a command may run in; never empty."""
@@ -50,26 +50,27 @@ _ANYWHERE: Directories = frozenset({UNKNOWN_DIRECTORY})
 
 
 class Placed(Struct, frozen=True):
-    """A simple command or a redirection of a compound one, with its folders."""
+    """A simple command or a redirection of a compound one, with its directories."""
 
     simple: Simple
     directories: Directories
     stage: int
-    """Grows with time: what has a smaller one has ended before; what has the same one may not."""
+    """Increases with time: a command with a smaller stage has ended before; with the same, it may
+    not have."""
     is_late: bool
-    """May run at any later time: in the background, or in a function."""
+    """Whether it may run at any later time: in the background, or in a function."""
     piped_text: str | None = None
-    """What the command before it in a pipe prints into it, where that is plain to see."""
+    """What the command before it in a pipe prints, if that is evident from its text."""
     search: Simple | None = None
     """The `find`, or the `echo` of patterns, before it in a pipe."""
     repeats: bool = False
-    """Stands in a loop."""
+    """Whether it is in a loop."""
     is_fed: bool = False
-    """Has an input that stands in the script or comes from another command."""
+    """Whether its input is in the script or comes from another command."""
 
 
 class _Exit(Struct, frozen=True):
-    """Where the shell may be after a statement, by its result."""
+    """The directories in which the shell may be after a statement, by its result."""
 
     success: Directories
     failure: Directories
@@ -90,7 +91,7 @@ def place(script: Script, directory: str, home: str) -> list[Placed]:
 _MAY_MOVE = compile_late(
     r"\b(?:cd|pushd|popd|eval|source)\b|(?:^|[\s;&|({])\.\s|[\\$`'\"*?~]|[\[{](?![\s\[])"
 )
-"""Stands in every script that may change directory, under whatever name."""
+"""Matches every script that may change directory, whatever command does it."""
 
 
 def _union(one: Directories, other: Directories) -> Directories:
@@ -99,7 +100,7 @@ def _union(one: Directories, other: Directories) -> Directories:
     both = one | other
     if len(both - _ANYWHERE) <= MAX_DIRECTORIES:
         return both
-    # Those nearest the root are the ones that `..` leads out of first.
+    # Keep those nearest the root: `..` leaves the scope from them first.
     nearest = sorted(both - _ANYWHERE, key=lambda path: (path.count("/"), path))
     return frozenset(nearest[:MAX_DIRECTORIES]) | _ANYWHERE
 
@@ -109,13 +110,13 @@ class _Walker:
         self, home: str, functions: frozenset[str], moves: bool, *, is_strange: bool
     ) -> None:
         self._home = home
-        # HOME or CDPATH is set on the way: `cd` may go elsewhere.
+        # The script sets HOME or CDPATH: `cd` may go elsewhere.
         self._aside = _ANYWHERE if is_strange else frozenset()
         self._moves = moves
         self._moving = functions if moves else frozenset()
         self._silent = 0
         self._stage = 0
-        # Parts that run at the same time, or again and again, share one stage.
+        # Parts that run at the same time, or repeatedly, share one stage.
         self._sharing = 0
         self._late = 0
         self._loops = 0
@@ -158,7 +159,8 @@ class _Walker:
                 return _Exit(directories, directories)
 
     def _walk_isolated(self, node: Isolated, directories: Directories) -> None:
-        """Walk a pipeline, a subshell or a background command: none changes directory here."""
+        """Walk a pipeline, a subshell or a background command: none changes this shell's
+        directory."""
         self._sharing += len(node.items) > 1 or node.is_background
         self._late += node.is_background
         for previous, item in zip((None, *node.items), node.items, strict=False):
@@ -274,8 +276,8 @@ class _Walker:
 
     @staticmethod
     def _spellings(path: str) -> Directories:
-        # The shell removes `x/..` by text unless an option is set; with a link the two readings
-        # differ, so both count.
+        # The shell removes `x/..` from the text unless an option is set; with a link the two
+        # interpretations differ, so both count.
         lexical = os.path.normpath(path)
         return frozenset({lexical, path}) if ".." in path.split("/") else frozenset({lexical})
 
@@ -308,7 +310,7 @@ class _Walker:
         return _Exit(last, last)
 
     def _loop_directories(self, node: Branches, directories: Directories) -> Directories:
-        """Return every folder that an iteration may start in."""
+        """Return every directory that an iteration may start in."""
         if not self._moves:
             return directories
         if self._silent >= _NESTED_LOOPS:
@@ -329,7 +331,7 @@ def _feeds(redirects: Iterable[Redirect]) -> bool:
 
 
 def _run_here(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Return the command behind `command`, `builtin` and `time`, which run it in this shell."""
+    """Return the command after `command`, `builtin` and `time`, which run it in this shell."""
     while len(words) > 1 and words[0].text in _HERE:
         is_timed = words[0].text == "time"
         words = words[1:]
@@ -341,13 +343,13 @@ def _run_here(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 
 def _search(previous: Node | None) -> Simple | None:
-    """Return what prints the names of files into a pipe: `find` or `echo *`."""
+    """Return the command that prints file names into a pipe: `find` or `echo *`."""
     if not isinstance(previous, Simple) or not previous.words:
         return None
     is_literal = all(word.is_literal for word in previous.words)
     if previous.words[0].text not in _PRINTERS:
         return previous if is_literal and previous.words[0] == _FIND else None
-    # What is written out is known as it is, and what a variable holds is not known at all.
+    # A literal word is known already, and the value of a variable is not known at all.
     return None if is_literal or any(map(_is_open, previous.words)) else previous
 
 
@@ -360,5 +362,5 @@ _PRINTERS = frozenset({"echo", "printf"})
 
 
 def _is_activation(words: tuple[Word, ...]) -> bool:
-    """Is it the script of a virtual environment, which stays where it is?"""
+    """Return whether it is the script of a virtual environment, which does not change directory."""
     return len(words) == 1 and words[0].is_literal and words[0].text.endswith("/bin/activate")

@@ -1,1 +1,1 @@
-"""Command text to syntax: the tree, a second lexer, and their comparison."""
+"""Parses command text into syntax: the tree, a second lexer, and their comparison."""

@@ -1,9 +1,10 @@
-"""Where a script evaluates text as arithmetic: a value such as `a[$(id)]` is run there.
+"""Finds where a script evaluates text as arithmetic: the command in a value such as `a[$(id)]` runs
+there.
 
-The shell evaluates `$((…))`, subscripts, `[[ x -eq y ]]`, `-v name` and the names that some
-builtins are given, and follows variables whose value is the name of another one. A script is
-understood when numbers alone stand in such a place, and names that it sets to numbers and to
-nothing else. Whatever another name may hold is not known.
+The shell evaluates `$((…))`, subscripts, `[[ x -eq y ]]`, `-v name` and the names passed to some
+builtins, and follows variables whose value is the name of another one. A script is understood if
+such a place contains only numbers, and names that it sets to numbers and to nothing else. The value
+of any other name is unknown.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _SET_HERE = compile_late(r"\b([A-Za-z_]\w*)\s*=(?!=)", re.ASCII)
 _NUMBERS = compile_late(
     r"(?:[-+*/%<>=!&|^?:()\[\],.\s\d\";]|\$(?:\(\(|[\[?#!$])|\$\{#\w*(?:\[[@*]\])?\})*", re.ASCII
 )
-"""Text in which nothing stands but numbers, operators, and what the shell itself counts."""
+"""Text with only numbers, operators and the shell's own numeric parameters."""
 _NUMBER = compile_late(r"[-+0-9., ]*|\"?\$\(\([^()]*\)\)\"?")
 _SUBSTRING = compile_late(r"\$\{[^:}]*:(?![-+=?])(.*)\}", re.DOTALL)
 _SUBSCRIPT = compile_late(r"\[(.*)\]", re.DOTALL)
@@ -31,21 +32,21 @@ _EVALUATED_WHEN_SET = names(
     "RANDOM SRANDOM LINENO SECONDS EPOCHSECONDS BASHPID PPID UID EUID HISTCMD OPTIND OPTERR "
     "COMP_POINT COMP_CWORD"
 )
-"""Variables to which the shell gives numbers: what they are set to is arithmetic."""
+"""Variables whose values the shell evaluates as arithmetic when they are set."""
 _COMPARING = names("-eq -ne -lt -le -gt -ge")
 _ASKING = names("-v -R")
 _DECLARING = names("declare typeset local export readonly")
 _NAMING = names("read mapfile readarray getopts unset wait")
 _RUNNING = names("eval source .")
 EVALUATING = _DECLARING | _NAMING | _RUNNING | names("[ test [[ let printf")
-"""Programs whose arguments are looked at here."""
+"""Programs whose arguments are checked here."""
 
 
 class ArithmeticEvaluation:
-    """Finds, while a script is read, whether it evaluates what could hold a command."""
+    """Finds, during parsing, whether a script evaluates text that could contain a command."""
 
     def __init__(self) -> None:
-        """Nothing is read yet."""
+        """Start with nothing recorded."""
         self._is_known = True
         self._runs_text = False
         self._evaluated_names: set[str] = set()
@@ -54,14 +55,14 @@ class ArithmeticEvaluation:
 
     @property
     def hides(self) -> str:
-        """Return why something may run out of sight; empty when nothing does."""
-        # A text that is run may evaluate what is set here, and set what is evaluated.
+        """Return why something unknown may run; empty if nothing does."""
+        # A text that runs may evaluate a variable set here, and set a variable evaluated here.
         is_open = self._runs_text and bool(self._others or self._evaluated_names)
         is_known = self._is_known and self._evaluated_names <= self._numbers - self._others
         return "" if is_known and not is_open else "arithmetic on values that could hold commands"
 
     def note_value(self, name: str, value: Word) -> None:
-        """Remember what a variable is set to."""
+        """Record the value that a variable is set to."""
         if name == "PS4" and (not value.is_literal or re.search("[$`]", value.text)):
             self._is_known = False
         if _NUMBER.fullmatch(value.plain if value.is_literal else value.raw):
@@ -70,32 +71,32 @@ class ArithmeticEvaluation:
             self.note_unknown(name)
 
     def note_unknown(self, name: str) -> None:
-        """Remember a variable whose value is not a number, or comes from elsewhere."""
+        """Record a variable whose value is not a number, or comes from elsewhere."""
         self._others.add(name)
         if name in _EVALUATED_WHEN_SET:
             self._is_known = False
 
     def note_elements(self, name: str, raw: str) -> None:
-        """Remember `name=([x]=1)`."""
+        """Record `name=([x]=1)`."""
         self.note_unknown(name)
         for match in _ELEMENT.finditer(raw):
             self.note_evaluated(match[1])
 
     def note_evaluated(self, raw: str) -> None:
-        """Remember text that is evaluated."""
+        """Record text that is evaluated."""
         self._evaluated_names.update(one or two for one, two in _NAME.findall(raw))
         self._numbers.update(_SET_HERE.findall(raw))
         if not _NUMBERS.fullmatch(_NAME.sub("", raw)):
             self._is_known = False
 
     def note_subscript(self, raw: str) -> None:
-        """Remember `name[…]`."""
+        """Record `name[…]`."""
         match = _SUBSCRIPT.search(raw)
         if match and match[1] not in ("@", "*"):
             self.note_evaluated(match[1])
 
     def note_expansion(self, raw: str) -> None:
-        """Remember `${…}`: subscripts and the numbers of a substring."""
+        """Record `${…}`: subscripts and the numbers of a substring."""
         match = _SUBSTRING.fullmatch(raw)
         if match:
             self.note_evaluated(match[1])
@@ -103,7 +104,7 @@ class ArithmeticEvaluation:
             self.note_subscript(raw)
 
     def note_command(self, name: str, words: Sequence[Word]) -> None:
-        """Remember what a builtin evaluates among its arguments, and what it sets."""
+        """Record which arguments a builtin evaluates, and which variables it sets."""
         texts = {word.text for word in words}
         if name in ("[", "test"):
             self._test(words, asks=bool(texts & _ASKING))
@@ -126,14 +127,14 @@ class ArithmeticEvaluation:
                 self.note_evaluated(word.raw if not word.is_literal else word.text)
 
     def _ask(self, words: Sequence[Word]) -> None:
-        """Read `-v name`, which looks the name up; only a subscript in it is evaluated."""
+        """Read `-v name`, which tests a variable; only a subscript in it is evaluated."""
         self._evaluate([word for word in words if not word.is_literal or "[" in word.text])
 
     def _test(self, words: Sequence[Word], *, asks: bool) -> None:
         if asks:
             self._ask(words)
         for word in words:
-            # It may become several words, and bring its own `-v`.
+            # It may become several words, one of which may be `-v`.
             if word.splits:
                 self.note_evaluated(word.raw)
             elif not word.text.isascii() and word.text.startswith(_GLOBS):
@@ -151,7 +152,7 @@ class ArithmeticEvaluation:
                 raw = word.raw.partition("=")[2]
                 self.note_value(name.removesuffix("+"), Word(raw, value, word.splits))
             if "i" in options and name.isidentifier():
-                # From here on, whatever it is given is evaluated.
+                # From here on, every value assigned to it is evaluated.
                 self._evaluated_names.add(name)
             if "n" in options:
                 self._others.add(name)

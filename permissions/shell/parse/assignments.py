@@ -1,4 +1,4 @@
-"""Variables that change nothing about which program runs or what it runs, and those that do."""
+"""Which variables can change which program runs or what it runs, and which cannot."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ SAFE_ASSIGNMENTS = names(
     CUDA_VISIBLE_DEVICES TOKENIZERS_PARALLELISM NEXT_TELEMETRY_DISABLED DO_NOT_TRACK
     """
 )
-"""Variables that cannot make a program run something else, looked through for allow rules."""
+"""Variables that cannot make a program run something else; allow rules ignore them."""
 
 _PROGRAM_VARIABLES = names(
     "PAGER GIT_PAGER GH_PAGER MANPAGER EDITOR GIT_EDITOR GIT_SEQUENCE_EDITOR"
 )
-"""Variables that name a program; safe only where it is one that does nothing."""
+"""Variables that name a program; safe only if that program has no effect."""
 
 
 _PLAIN_VALUE = compile_late(r"[\w.,:/@%+=*-]*", re.ASCII)
-"""Nothing that make, or a shell which a program starts, would read as more than text."""
+"""A value that make, or a shell started by a program, reads only as text."""
 
 
 def is_safe_assignment(name: str, value: Word) -> bool:
-    """May an allow rule look through `name=value`?"""
+    """Return whether an allow rule may ignore `name=value`."""
     if not value.is_literal or value.scripts or not _PLAIN_VALUE.fullmatch(value.text):
         return False
     if name in _PROGRAM_VARIABLES:
@@ -48,23 +48,23 @@ _DECIDES = compile_late(
     r"|CC|CXX|KUBECONFIG|ZDOTDIR|TMPDIR|\w+_(?:HOME|OPTS|OPTIONS|FLAGS|ADDOPTS|HOST|CONFIG|RC)"
     r"|LESS(?:OPEN|CLOSE)|XDG_\w+|SSH_\w+|RSYNC_RSH|PIP_\w+|UV_\w+|\w+_PROXY|\w+_proxy"
 )
-"""Variables that decide what programs run, where they look, or with whom they speak."""
+"""Variables that decide what programs run, where they search, or what they connect to."""
 
 
 def decides(name: str) -> bool:
-    """May a program do something else where this variable has another value?"""
+    """Return whether a program may behave differently with another value of this variable."""
     return _DECIDES.fullmatch(name) is not None
 
 
 def printf_target(words: Sequence[Word]) -> Sequence[Word]:
-    """Return the variable that `printf -v` sets, glued to the option or behind it."""
+    """Return the variable that `printf -v` sets, attached to the option or after it."""
     if words[:1] and words[0].text == "-v":
         return words[1:2]
     return [Word(one.raw, one.text[2:]) for one in words[:1] if one.text[:2] == "-v"]
 
 
 def setting_risk(builtin: str, words: Sequence[Word]) -> str:
-    """Return why setting these variables is not covered by a wildcard; "" when it may be."""
+    """Return why a wildcard does not cover setting these variables; "" if it may."""
     if builtin == "printf":
         words = printf_target(words)
     for word in words:

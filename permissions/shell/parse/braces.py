@@ -1,4 +1,4 @@
-"""Brace expansion, as the shell does it: lists and ranges, before everything else."""
+"""Brace expansion as in the shell: lists and ranges, before all other expansions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.syntax import Unparsable
 
 MAX_BRACE_WORDS = 64
-"""Words that one brace expansion may give; beyond it the command counts as unparsable."""
+"""Maximum number of words from one brace expansion; with more, the command is unparsable."""
 
 MAX_ALL_BRACE_WORDS = 1_000
-"""Words that all brace expansions of one command may give."""
+"""Maximum number of words from all brace expansions of one command."""
 
 OPEN, CLOSE, COMMA = "\ue010", "\ue011", "\ue012"
 """Unquoted brace characters while a word is being read."""
@@ -23,10 +23,10 @@ _RANGE = compile_late(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])")
 
 
 def expand_braces(text: str) -> list[str]:
-    """Return the words that a word with marked braces becomes; other braces stay.
+    """Return the words that a word with marked braces expands to; other braces are kept.
 
     Raises:
-        Unparsable: they are more than `MAX_BRACE_WORDS`.
+        Unparsable: There are more than `MAX_BRACE_WORDS`.
     """
     if text.count(OPEN) > MAX_BRACE_WORDS:
         raise Unparsable("a brace expansion gives too many words")
@@ -46,7 +46,7 @@ def expand_braces(text: str) -> list[str]:
 
 
 def _brace_parts(text: str) -> tuple[str, list[str], str] | None:
-    """Split at the first brace that expands; None when there is none."""
+    """Split at the first brace that expands; None if no brace does."""
     start = text.find(OPEN)
     while start >= 0:
         depth, choices, last = 0, [], start + 1
@@ -75,7 +75,7 @@ def _brace_range(body: str) -> list[str] | None:
         return None
     match = _RANGE.fullmatch(body)
     if match is None:
-        # A range with a step or an unknown end: some words, but which?
+        # A range with a step or an unknown end: several words, all unknown.
         return [UNKNOWN, UNKNOWN]
     first, last = match[1], match[2]
     if first.lstrip("-").isdigit() and last.lstrip("-").isdigit():

@@ -1,7 +1,7 @@
-"""Proves that the tree-sitter tree and the lexer read a command in the same way.
+"""Checks that the tree-sitter tree and the lexer read a command in the same way.
 
-Neither is trusted alone: a difference in quoting, comments, expansions or operators, or a piece
-of text that the tree leaves out, makes the command unparsable.
+Neither is trusted alone: a difference in quoting, comments, expansions or operators, or text that
+the tree leaves out, makes the command unparsable.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
             stack.extend(children)
     _compare(marks, places.quoted_spans, places.comments, places.expansions)
     if places.ends != {one.end_of_line for one in marks.here_documents}:
-        # `E | x` ends no document for the shell; `E'F'` is ended by `EF`.
+        # For the shell, `E | x` does not end a document, and `EF` ends the document of `E'F'`.
         raise Unparsable("a here-document can be read in two ways")
 
 
 class _Places:
-    """Where a tree has quotes, comments, expansions and ends of here-documents."""
+    """The positions of quotes, comments, expansions and here-document ends in a tree."""
 
     def __init__(self, source: bytes, operators: list[int]) -> None:
         self.quoted_spans: set[tuple[int, int]] = set()
@@ -83,7 +83,7 @@ class _Places:
         elif kind in _EXPANSIONS:
             start = node.start_byte
             while self._source[start] in b" \t\n":
-                # Behind another one in a string, the grammar takes the blanks for a part of it.
+                # After another expansion in a string, the grammar treats the blanks as part of it.
                 start += 1
             self.expansions.add(start)
         elif kind in ("raw_string", "ansi_c_string"):
@@ -99,14 +99,14 @@ class _Places:
         start, end = node.start_byte, node.end_byte
         _no_operator_inside(start, end, self._operators)
         if self._has_zero and self._source[start : end + 1] in (b"0<", b"0>"):
-            # The shell takes it for a descriptor, the grammar for a word.
+            # The shell treats it as a descriptor, the grammar as a word.
             raise Unparsable("a redirection of descriptor 0")
 
 
 def _compare(
     marks: Marks, quoted_spans: set[tuple[int, int]], comments: set[int], expansions: set[int]
 ) -> None:
-    """Compare the places that the tree gives with those that the lexer marked."""
+    """Compare the positions from the tree with those that the lexer marked."""
     documents = [span for span in marks.documents if span[0] < span[1]]
     hidden = {start for start in comments if any(a <= start < b for a, b in documents)}
     if marks.quoted_spans != quoted_spans:
@@ -122,7 +122,7 @@ def _compare(
 def _no_operator_inside(start: int, end: int, operators: list[int]) -> None:
     place = bisect_left(operators, start)
     if place < len(operators) and operators[place] < end:
-        # A line that is continued holds a newline which the lexer has skipped already.
+        # A continued line contains a newline that the lexer has skipped already.
         raise Unparsable("its operators can be read in two ways")
 
 
@@ -135,7 +135,7 @@ def _no_separator_inside(node: TreeNode, source: bytes, operators: list[int]) ->
 
 
 def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: bytes) -> None:
-    """Between two nodes there is nothing but blanks, or text of a string."""
+    """Raise Unparsable if two nodes are separated by more than blanks or text of a string."""
     if kind in ("string", "heredoc_body", "heredoc_redirect", "expansion", "regex"):
         return
     gap_pattern = _BLANKS if kind in _TIGHT else _LINES
@@ -159,7 +159,7 @@ def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: byt
 
 
 def _no_touch(previous: TreeNode, child: TreeNode) -> None:
-    """Raise for a word right behind the value of an assignment: `A=(x)1 cmd`.
+    """Raise for a word directly after the value of an assignment: `A=(x)1 cmd`.
 
     The shell and the grammar disagree about what follows the value.
     """
@@ -168,9 +168,9 @@ def _no_touch(previous: TreeNode, child: TreeNode) -> None:
 
 
 def _no_joint(gap: bytes, previous: TreeNode | None) -> None:
-    """Raise for a gap that is nothing but a continued line.
+    """Raise for a gap that consists only of a line continuation.
 
-    The shell joins what stands on both sides; the grammar sees two words.
+    The shell joins the text on both sides; the grammar sees two words.
     """
     joins = previous is None or previous.type not in ("&&", "||")
     if joins and not gap.replace(b"\\\n", b""):

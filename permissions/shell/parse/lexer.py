@@ -1,8 +1,8 @@
-"""A second, independent reading of the quoting in a command.
+"""A second, independent parser for the quoting in a command.
 
-The syntax tree alone is not trusted: this small scanner follows bash's quoting rules by itself and
-lists every place where the shell would expand or operate. A difference between the two readings
-makes the command unparsable, which is never allowed.
+The syntax tree alone is not trusted: this small scanner implements bash's quoting rules
+independently and lists every expansion and operator. A difference between the two results makes the
+command unparsable, which is never allowed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from permissions.base.text.late_pattern import compile_late
 from permissions.shell.syntax import Unparsable
 
 MAX_DEPTH = 40
-"""Nesting of substitutions and quotes beyond which a command counts as unparsable."""
+"""Maximum nesting of substitutions and quotes; with more, a command is unparsable."""
 
 _NAME_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 _SPECIAL = frozenset("0123456789@*#?$!-")
@@ -23,10 +23,10 @@ _OPERATORS = frozenset(";&|<>()\n")
 _BLANK = frozenset(" \t")
 _WORD_BREAK = _OPERATORS | _BLANK
 _PLAIN = r"""[^\\'"$`<>();&|\n \t]"""
-"""Characters that mean nothing to the shell behind the start of a word."""
+"""Characters without a meaning to the shell after the start of a word."""
 _PLAIN_RUN = compile_late(f"{_PLAIN}+")
 _STRETCH = compile_late(rf"(?!#|case|esac){_PLAIN}+(?:[ \t;&|]+(?!#|case|esac){_PLAIN}+)*")
-"""Plain words, blanks and operators between them: nothing here opens or closes anything."""
+"""Plain words, blanks and operators between them: none of them opens or closes anything."""
 _JOINING = compile_late(r"[;&|]")
 _BLANKS = compile_late(r"[ \t]+")
 _STRING_RUN = compile_late(r"""[^"\\$`]+""")
@@ -41,20 +41,20 @@ class Document(Struct):
     is_quoted: bool
     strips_tabs: bool
     start: int
-    """Of its `<<`."""
+    """Position of its `<<`."""
     delimiter_end: int
-    """Where its delimiter ends."""
+    """End of its delimiter."""
     depth: int
-    """Substitutions and parentheses around it."""
+    """Number of substitutions and parentheses around it."""
     body: int = 0
     end: int = 0
-    """Where the closing delimiter's line starts."""
+    """Start of the closing delimiter's line."""
     end_of_line: int = 0
-    """Where that line ends."""
+    """End of that line."""
 
 
 class Marks(Struct):
-    """What the scanner found; positions are byte offsets."""
+    """The scanner's result; positions are byte offsets."""
 
     quoted_spans: set[tuple[int, int]] = field(default_factory=set)
     """Spans of single-quoted and ANSI-C strings, quotes included."""
@@ -62,7 +62,7 @@ class Marks(Struct):
     documents: list[tuple[int, int]] = field(default_factory=list)
     """Bodies of here-documents whose delimiter is quoted."""
     expansions: set[int] = field(default_factory=set)
-    """Where `$name`, `${`, `$(`, `$((`, a backtick, `<(` or `>(` starts."""
+    """Start of each `$name`, `${`, `$(`, `$((`, backtick, `<(` or `>(`."""
     here_documents: list[Document] = field(default_factory=list)
     """All here-documents, in order."""
     operators: list[int] = field(default_factory=list)
@@ -73,7 +73,7 @@ class Lexer:
     """Scans one text; latin-1 decoded bytes, so that positions are byte offsets."""
 
     def __init__(self, text: str) -> None:
-        """Nothing is scanned yet."""
+        """Scan nothing yet."""
         self._text = text
         self._end = len(text)
         self._position = 0
@@ -81,7 +81,7 @@ class Lexer:
         self.marks = Marks()
 
     def scan(self) -> Marks:
-        """Return what was found. Raises Unparsable for unbalanced quoting."""
+        """Return the marks. Raises Unparsable for unbalanced quoting."""
         self._command("", 0)
         if self._pending:
             raise Unparsable("a here-document has no body")
@@ -152,7 +152,7 @@ class Lexer:
         return joins and self._position >= 3 and self._text[self._position - 3] in _WORD_BREAK
 
     def _break(self, character: str, depth: int) -> None:
-        """Consume what ends a word: an operator with what belongs to it, or blanks."""
+        """Consume what ends a word: an operator with its operands, or blanks."""
         if character in _BLANK:
             self._skip(_BLANKS)
         elif self._text.startswith("<<", self._position):
@@ -165,7 +165,7 @@ class Lexer:
                 self._bodies(depth)
 
     def _skip(self, run: re.Pattern[str]) -> None:
-        """Go past a run of characters that are nothing special here, or past one that is."""
+        """Skip a run of ordinary characters, or one special character."""
         match = run.match(self._text, self._position)
         self._position = self._position + 1 if match is None else match.end()
 

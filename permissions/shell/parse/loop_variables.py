@@ -1,7 +1,7 @@
-"""Which loop variables surely hold a word of their `for` list wherever the loop's body uses them.
+"""Finds the loop variables that always contain a word of their `for` list in the loop's body.
 
-Only reads are resolved through them: what a body writes, runs or passes as an option stays unknown.
-A script with anything that could set a variable by another way has no such variables at all.
+They resolve only files that are read: what a body writes, runs or passes as an option remains
+unknown. A script that could set a variable in another way has no such variables.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ CHANGING = frozenset(
     compgen complete compopt hash history [[
     """.split()
 )
-"""Builtins that may set a variable, or that run something in this very shell."""
+"""Builtins that may set a variable, or that run something in this shell."""
 
 
 class LoopVariables:
-    """What a first reading of a script finds about its loops, and their values in a second one."""
+    """Collects loop variables in the first pass over a script, and has their values in the
+    second."""
 
     def __init__(self, steady: frozenset[str] = frozenset()) -> None:
-        """`steady` are the variables that a first reading found to be set by one loop only."""
+        """`steady` are the variables that, as the first pass found, only one loop sets."""
         self._may_bind = steady
         self._names: list[str] = []
         self._assigned_names: set[str] = set()
@@ -40,7 +41,7 @@ class LoopVariables:
 
     @property
     def steady(self) -> frozenset[str]:
-        """Return the variables that one loop sets and nothing else in the script."""
+        """The variables that one loop sets and nothing else in the script."""
         if self._is_spoiled:
             return frozenset()
         return frozenset(
@@ -53,24 +54,24 @@ class LoopVariables:
 
     @property
     def is_spoiled(self) -> bool:
-        """Whether a variable may be set in a way that is not followed."""
+        """Whether a variable may be set in a way that is not tracked."""
         return self._is_spoiled
 
     def spoil(self) -> None:
-        """Remember that a variable may be set in a way that is not followed."""
+        """Record that a variable may be set in a way that is not tracked."""
         self._is_spoiled = True
 
     def note_assignment(self, name: str) -> None:
-        """Remember `name=value`."""
+        """Record `name=value`."""
         self._assigned_names.add(name)
 
     def note_expansion(self, raw: str) -> None:
-        """Remember a `${…}` that is more than a name."""
+        """Record a `${…}` that is more than a name."""
         if not _TRIMMING.fullmatch(raw):
             self.spoil()
 
     def note_command(self, words: Sequence[Word]) -> None:
-        """Remember a command that could set a variable."""
+        """Record a command that could set a variable."""
         name, arguments = words[0], words[1:]
         base = name.text.rpartition("/")[2]
         if (
@@ -99,7 +100,7 @@ class LoopVariables:
         self._values.pop(name, None)
 
     def values(self, name: str) -> tuple[str, ...]:
-        """Return the words that a variable may hold here; () when that is not known."""
+        """Return the possible values of a variable here; () if they are not known."""
         return self._values.get(name, ())
 
 

@@ -1,6 +1,5 @@
-"""Reads a command into `syntax`, from the tree-sitter tree and checked against the lexer.
-
-Fails closed: a node type, a gap or a piece of quoting that is not understood raises `Unparsable`.
+"""Parses a command into `syntax` from the tree-sitter tree, and checks it against the lexer. Fails
+closed: an unsupported node type, gap or quoting raises `Unparsable`.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from permissions.shell.parse.words import only_uses_temp_dir
 from permissions.shell.syntax import PRIVATE_MARKS, Script, Unparsable
 
 MAX_CHARACTERS = 10_000
-"""Longer commands are never allowed (documented limit)."""
+"""Longer commands are never allowed (a documented limit)."""
 
 SHORT_CHARACTERS = 500
-"""Up to here a command is one of many that are remembered."""
+"""Maximum length of a command that goes into the large cache."""
 
 _ONE_WORD = compile_late(r"/[\w./+@%=-]*", re.ASCII)
-"""A path that no shell splits, and in which it sees no pattern."""
+"""A path that the shell does not split and that has no pattern."""
 _CONTROL = compile_late(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 
 _LANGUAGE = Language(tree_sitter_bash.language())
@@ -35,10 +34,10 @@ _PARSER = Parser(_LANGUAGE)
 
 
 def parse(command: str, temp_dir: str = "") -> Script | Unparsable:
-    """Return the command as data, or why it is not understood (returned, so that it is cached).
+    """Return the parsed command, or the error (returned, so that it is cached).
 
-    `temp_dir` is what TMPDIR holds when the command starts, empty where that is not known: its
-    value is put in where nothing in the command could set it.
+    `temp_dir` is the value of TMPDIR when the command starts, empty if it is not known. It is
+    inserted if nothing in the command could set the variable.
     """
     if temp_dir and only_uses_temp_dir(command) and _ONE_WORD.fullmatch(temp_dir):
         script = _parse_with_temp_dir(command, temp_dir)
@@ -80,7 +79,7 @@ def _read(command: str, temp_dir: str = "") -> Script | Unparsable:
 
 def _parse_verified(source: bytes, marks: Marks, temp_dir: str) -> Script | Unparsable:
     try:
-        # Made once, a node caches its children for the second reader.
+        # One node object: it caches its children for the second reader.
         root = _PARSER.parse(source).root_node
         verify(root, source, marks)
         return StatementReader(source, temp_dir).script(root)
@@ -99,7 +98,7 @@ def _parse_bytes(source: bytes, temp_dir: str) -> Script | Unparsable:
         return Unparsable("nested too deeply")
 
 
-# What is remembered stays small: many short commands, and a few long ones.
+# The caches stay small: many short commands, and a few long ones.
 _parse_short = lru_cache(maxsize=512)(_read)
 _parse_long = lru_cache(maxsize=4)(_read)
 _parse_with_temp_dir = lru_cache(maxsize=16)(_read)

@@ -1,4 +1,4 @@
-"""Reads redirections and here-documents, and hangs them where the shell does."""
+"""Reads redirections and here-documents, and attaches them to the same commands as the shell."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RedirectionReader:
     def __init__(
         self, source: bytes, words: WordReader, statement: Callable[[TreeNode], Node]
     ) -> None:
-        """Take the readers for the words and the statements that stand among redirections."""
+        """`words` and `statement` read the words and statements among redirections."""
         self._source = source
         self._words = words
         self._statement = statement
@@ -71,7 +71,7 @@ class RedirectionReader:
         return _reorder_line(result, later_nodes)
 
     def _after_document(self, node: TreeNode, redirects: list[Redirect]) -> list[Node]:
-        """Read what follows `<<EOF` on its line: the tree has it inside the redirection."""
+        """Read the text after `<<EOF` on its line, which the tree has inside the redirection."""
         nodes: list[Node] = []
         for child in node.children:
             kind = child.type
@@ -125,7 +125,7 @@ class RedirectionReader:
             return Redirect(raw, RedirectKind.DUPLICATE, None)
         words = self._split_targets(targets)
         if len(words) != 1:
-            # `> a b` puts further words of the command behind the target.
+            # `> a b` has further words of the command after the target.
             raise Unparsable("words after a redirection")
         target = words[0]
         if operator in (">&", "<&") and (_NUMBER_WORD.fullmatch(target.text) or target.text == "-"):
@@ -136,7 +136,7 @@ class RedirectionReader:
         return Redirect(raw, kind, target, target.scripts)
 
     def _document(self, node: TreeNode) -> str | None:
-        """Return the body of a here-document; None when something in it expands."""
+        """Return the body of a here-document; None if something in it expands."""
         parts = {child.type: child for child in node.children}
         start, body = parts.get("heredoc_start"), parts.get("heredoc_body")
         if start is None or body is None:
@@ -167,7 +167,7 @@ class RedirectionReader:
 
 
 def _with_dash(body: Node | None, body_type: str) -> Node:
-    """Put the dash back that the grammar drops: it is the last word of the last command."""
+    """Restore the dash that the grammar drops: it is the last word of the last command."""
     if isinstance(body, Simple):
         words = (*body.words, Word("-", "-"))
         return replace(body, raw=f"{body.raw} -", words=words)
@@ -184,7 +184,7 @@ def _with_dash(body: Node | None, body_type: str) -> Node:
 def _redirect_last(
     body: Node, redirects: tuple[Redirect, ...], raw: str, body_type: str = ""
 ) -> Node:
-    """Attach redirections; the tree hangs those of a list's last command around the whole list."""
+    """Attach redirections; the tree puts those of a list's last command around the whole list."""
     if isinstance(body, Simple):
         return replace(body, redirects=(*body.redirects, *redirects))
     if body_type in ("list", "pipeline", "negated_command"):
@@ -200,7 +200,7 @@ def _redirect_last(
 
 
 def _reorder_line(first: Node, rest: list[Node]) -> Node:
-    """Put what followed a here-document's delimiter on its line back in order."""
+    """Restore the order of the statements that followed a here-document's delimiter on its line."""
     result = first
     is_and: bool | None = None
     for node in rest:

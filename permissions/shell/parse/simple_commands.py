@@ -1,4 +1,4 @@
-"""Reads simple commands, declarations and tests: the units that rules are about."""
+"""Reads simple commands, declarations and tests: the units that rules apply to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from permissions.shell.syntax import Assignment, Redirect, Simple, Unparsable, W
 _RESERVED = frozenset(
     "{ } ! if then elif else fi for while until do done case esac select function [[ ]]".split()
 )
-"""Words that are not a program where a command starts; quoted ones are."""
+"""Words that are not a program at the start of a command, unless they are quoted."""
 _RESERVED_OR_BEFORE = _RESERVED | {"time", "coproc"}
 _EVALUATING_TEST = compile_late(r"-(?:eq|ne|lt|le|gt|ge|v|R)\b|\w\[")
 """Tests that evaluate arithmetic, which may set variables."""
@@ -32,7 +32,7 @@ class CommandReader:
         redirections: RedirectionReader,
         loops: LoopVariables,
     ) -> None:
-        """Take the readers for the content of a command, and the values of loop variables."""
+        """`words` and `redirections` read the content of a command; `loops` has loop variables."""
         self._source = source
         self._words = words
         self._redirections = redirections
@@ -42,7 +42,7 @@ class CommandReader:
         return raw_text(self._source, node)
 
     def command(self, node: TreeNode) -> Simple:
-        """Read a command from what stands below its node."""
+        """Read a command from the children of its node."""
         assignments, pieces, redirects = self._split(node)
         read = [word for one in pieces for word in self._words.expand(one)]
         if read and read[0].raw in _RESERVED_OR_BEFORE:
@@ -70,7 +70,7 @@ class CommandReader:
             elif kind == "command_name":
                 pieces.append(list(child.children))
             elif kind in WORDS:
-                # Pieces that touch are one word for the shell, whatever the tree shows.
+                # Adjacent pieces are one word for the shell, whatever the tree shows.
                 if pieces and position == child.start_byte:
                     pieces[-1].append(child)
                 else:
@@ -94,7 +94,7 @@ class CommandReader:
         return "".join(pieces).strip()
 
     def declaration(self, node: TreeNode) -> Simple:
-        """Read `export`, `declare`, `unset` and their like."""
+        """Read `export`, `declare`, `unset` and similar builtins."""
         words: list[Word] = []
         end = -1
         for child in node.children:
@@ -112,7 +112,7 @@ class CommandReader:
             else:
                 words.append(self._words.literal(self._raw(child)))
             if touches:
-                # `export PA''TH=x`: pieces that touch are one word, and name one variable.
+                # `export PA''TH=x`: adjacent pieces are one word, and name one variable.
                 pieces = words[-2:]
                 words[-2:] = [join_words("".join(piece.raw for piece in pieces), pieces)]
                 self._words.note_variable(words[-1].text.partition("=")[0])
@@ -147,13 +147,13 @@ class CommandReader:
 
 
 def _check_reserved(words: list[str]) -> None:
-    """Refuse a command that is none: the grammar takes `! {`, `time {` and `coproc {` for one."""
+    """Refuse `! {`, `time {` and `coproc {`, which the grammar parses as simple commands."""
     position = 0
     if words and words[0] in ("time", "coproc"):
         while position < len(words) and words[position] in ("time", "-p", "--", "coproc"):
             position += 1
         if words[position - 1] == "coproc" and set(words[position + 1 : position + 2]) & _RESERVED:
-            # A name stands before a compound command.
+            # A name precedes a compound command.
             position += 1
     if words[position : position + 1] and words[position] in _RESERVED:
         raise Unparsable(f"'{words[position]}' is not understood here")

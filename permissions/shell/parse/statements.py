@@ -1,6 +1,6 @@
 """Reads the statements of a tree-sitter tree into `syntax`.
 
-Fails closed: a node type that is not understood raises `Unparsable`.
+Fails closed: an unsupported node type raises `Unparsable`.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ _LOOP = frozenset({"for", "variable_name", "in", ";", "\n", "comment", "do_group
 
 
 class StatementReader:
-    """Reads one tree, its substitutions included."""
+    """Reads one tree, including its substitutions."""
 
     def __init__(
         self, source: bytes, temp_dir: str = "", steady: frozenset[str] = frozenset()
     ) -> None:
-        """Nothing is read yet; `steady` is what a first reading found (`LoopVariables`).
+        """`steady` is the result of the first pass (`LoopVariables`).
 
-        `temp_dir` is the value of TMPDIR; empty where it is not known.
+        `temp_dir` is the value of TMPDIR; empty if it is not known.
         """
         self._loops = LoopVariables(steady)
         self._is_first = not steady
@@ -86,12 +86,12 @@ class StatementReader:
         return raw_text(self._source, node)
 
     def _statements(self, parent: TreeNode) -> list[Node]:
-        """Read the statements among the children; the separators decide how each runs."""
+        """Read the child statements; the separators decide how each runs."""
         items: list[Node] = []
         for child in parent.children:
             kind = child.type
             if kind == "&" and items:
-                # The statement before it runs in the background, in a shell of its own.
+                # The previous statement runs in the background, in a shell of its own.
                 items[-1] = Isolated((items[-1],), is_background=True)
             elif child.is_named and kind not in _NOT_STATEMENTS:
                 items.append(self.statement(child))
@@ -130,7 +130,7 @@ class StatementReader:
                 return self._several(node)
 
     def _several(self, node: TreeNode) -> Node:
-        """Read a statement that is made of others."""
+        """Read a statement that consists of others."""
         match node.type:
             case "list":
                 return self._and_or(node)
@@ -152,7 +152,7 @@ class StatementReader:
                 raise Unparsable(f"it contains a {kind.replace('_', ' ')}")
 
     def _read_time(self, node: TreeNode) -> Node | None:
-        """Read `time (…)`, which the grammar takes for a command with a subshell behind it."""
+        """Read `time (…)`, which the grammar parses as a command followed by a subshell."""
         children = node.children
         if len(children) != 2 or children[1].type != "subshell" or self._raw(children[0]) != "time":
             return None
@@ -191,9 +191,8 @@ class StatementReader:
         return Sequence(tuple(self._statements(node)))
 
     def _read_for(self, node: TreeNode) -> Node:
-        """Read a loop over words: in its body, the variable is one of them.
-
-        One that decides what programs do is an assignment like any other.
+        """Read a loop over words: in its body, the variable is one of them. A variable that decides
+        what programs do is read as an assignment.
         """
         name = node.child_by_field_name("variable")
         body = self._loop(node, name)
@@ -220,7 +219,7 @@ class StatementReader:
             self._loops.leave(self._raw(name))
 
     def _loop_words(self, node: TreeNode) -> list[Word]:
-        """Return the words of `for x in …`; none where they are not plain to see."""
+        """Return the words of `for x in …`; [] if they cannot be determined."""
         nodes = [child for child in node.children if child.type in WORDS]
         if not all(child.type in WORDS or child.type in _LOOP for child in node.children):
             return []
@@ -241,7 +240,7 @@ class StatementReader:
         )
 
     def _clauses(self, node: TreeNode) -> tuple[list[Node], list[Node]]:
-        """Return what stands before `then`, `do` or `in`, and what stands behind it."""
+        """Return the nodes before `then`, `do` or `in`, and those after it."""
         conditions: list[Node] = []
         bodies: list[Node] = []
         current = conditions if node.type in _CONDITION_FIRST else bodies
@@ -294,7 +293,7 @@ class StatementReader:
         """Read the commands inside `$(…)`, backticks, `<(…)` or `>(…)`."""
         body: list[Node] = []
         if self._raw(node).startswith("$(("):
-            # In a here-document, the grammar takes arithmetic for a command in a subshell.
+            # In a here-document, the grammar parses arithmetic as a command in a subshell.
             raise Unparsable("arithmetic that can be read in two ways")
         if any(child.type in REDIRECTS for child in node.children):
             # `$(<file)`

@@ -1,4 +1,4 @@
-"""What more than one reader knows about the trees of tree-sitter-bash."""
+"""Node types and helpers for tree-sitter-bash trees, shared by several readers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WORDS = frozenset(
     test_operator semgrep_metavariable
     """.split()
 )
-"""What stands for one word of a command, or for a piece of one."""
+"""Node types for one word of a command, or for a piece of one."""
 
 REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 
@@ -21,10 +21,10 @@ _LOST_DASH = compile_late(rb"[ \t]+-[ \t]+")
 
 
 def raw_text(source: bytes, node: TreeNode) -> str:
-    """Return the piece of `source` (UTF-8) that `node` was read from, as written."""
+    """Return the part of `source` (UTF-8) that `node` spans."""
     return source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
 def is_lost_dash(gap: bytes) -> bool:
-    """Is this the lone `-` before a redirection, which the grammar drops?"""
+    """Return whether this is the single `-` before a redirection, which the grammar drops."""
     return _LOST_DASH.fullmatch(gap) is not None

@@ -35,16 +35,16 @@ from permissions.shell.syntax import (
 _PLAIN_EXPANSION = compile_late(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _QUOTED_VARIABLE = compile_late(r'"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})"', re.ASCII)
 _TEMP_DIR = compile_late(r"\$TMPDIR(?!\w)|\$\{TMPDIR(?::?-[\w./-]*)?\}", re.ASCII)
-"""A use of TMPDIR that gives its value and nothing else; a default does not count, as it is set."""
+"""A use of TMPDIR that expands to its value only; a default has no effect, as TMPDIR is set."""
 _DYNAMIC_EXPANSION = compile_late(r"^\$\{!|@[A-Za-z]\}$")
 _ASSIGNING_EXPANSION = compile_late(r"^\$\{[A-Za-z_][A-Za-z0-9_]*:?=")
 _POSITIONAL = compile_late(r"\$[0-9](\w+)", re.ASCII)
-"""`$1x`, which the grammar takes for one name: only the digit is."""
+"""`$1x`, which the grammar parses as one name, although only the digit is a name."""
 _NUMERIC = frozenset({"$?", "$#", "$$", "$!"})
 _PWD_COMMAND = compile_late(r"\$\(\s*pwd\s*\)|`\s*pwd\s*`")
 _TRACKED = frozenset({"HOME", "PWD", "OLDPWD", "CDPATH", "IFS"})
 _TWO_WORDS = compile_late(rb"\][ \t]+\{")
-"""What the grammar takes for one word."""
+"""Text that the grammar wrongly parses as one word."""
 _PLAIN_WORD = compile_late(rb"[A-Za-z0-9_./:@%+=^-]+")
 _ANSI = compile_late(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)|(.))",
@@ -57,7 +57,7 @@ _ANSI_LETTERS = {
 
 
 class WordReader:
-    """Reads the words of one command text and notes what its expansions could do."""
+    """Reads the words of one command text and records what its expansions could do."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class WordReader:
     ) -> None:
         """`substitution` reads the commands inside a substitution.
 
-        `temp_dir` is the value of TMPDIR; empty where it is not known.
+        `temp_dir` is the value of TMPDIR; empty if it is not known.
         """
         self._loops = loops
         self._temp_dir = temp_dir
@@ -82,7 +82,7 @@ class WordReader:
 
     @property
     def hides(self) -> str:
-        """Return why some of what runs stays out of sight; empty when nothing does."""
+        """Return why some of what runs is unknown; empty if all is known."""
         if self._reasons:
             return self._reasons[0]
         return self.evaluation.hides
@@ -95,7 +95,7 @@ class WordReader:
         return Word(text, text)
 
     def read(self, node: TreeNode) -> Word:
-        """Read one node as one word. Raises Unparsable when braces make it several."""
+        """Read one node as one word. Raises Unparsable if braces expand it to several."""
         words = self.expand([node])
         if len(words) == 1:
             return words[0]
@@ -104,10 +104,10 @@ class WordReader:
         return Word(raw, UNKNOWN, True, scripts)
 
     def expand(self, nodes: Sequence[TreeNode]) -> list[Word]:
-        """Read nodes that touch as one word, and expand its braces."""
+        """Read adjacent nodes as one word, and expand its braces."""
         first, last = nodes[0], nodes[-1]
         if first is last and first.type == "word":
-            # Most words are plain, and nothing in them needs reading.
+            # Most words are plain and need no parsing.
             word = self._source[first.start_byte : first.end_byte]
             if _PLAIN_WORD.fullmatch(word):
                 text = word.decode("ascii")
@@ -165,7 +165,7 @@ class WordReader:
             pieces = [value_node]
             value_pieces = [self._piece(piece, at_start=True) for piece in pieces]
             value = join_words(self._raw(value_node), value_pieces)
-            # Nothing in a value is a pattern for file names or a list of words.
+            # In a value, patterns for file names and brace lists are not expanded.
             value = Word(value.raw, value.plain.translate(UNBRACE), value.splits, value.scripts)
         self.evaluation.note_value(name, value)
         if scripts:
@@ -173,7 +173,8 @@ class WordReader:
         return Assignment(self._raw(node), name, value)
 
     def note_variable(self, name: str) -> None:
-        """Remember that a variable is set here. Raises Unparsable for one that changes patterns."""
+        """Record that a variable is set. Raises Unparsable for one that changes pattern
+        matching."""
         if name == "GLOBIGNORE":
             raise Unparsable("GLOBIGNORE changes which files patterns reach")
         if name in _TRACKED:
@@ -186,7 +187,7 @@ class WordReader:
             self.taints_variables = True
 
     def note_command(self, words: Sequence[Word]) -> None:
-        """Remember what a command's name and arguments do to variables."""
+        """Record what a command's name and arguments do to variables."""
         if not words or changes_nothing(words):
             return
         name = words[0].text.rpartition("/")[2]
@@ -221,7 +222,7 @@ class WordReader:
                 return self._unusual(node, raw)
 
     def _read_expansion(self, node: TreeNode, raw: str) -> Word:
-        """Read a piece whose value is worked out when the command runs."""
+        """Read a piece whose value is determined when the command runs."""
         match node.type:
             case "command_substitution":
                 script = self._substitution(node)
@@ -268,7 +269,7 @@ class WordReader:
                 raw = self._raw(child)
                 expansion = raw.lstrip(" \t\n")
                 if expansion != raw:
-                    # The grammar takes blanks in front of it for a part of it.
+                    # The grammar treats blanks before it as part of it.
                     blanks = raw[: -len(expansion)]
                     pieces.append(Word(blanks, blanks))
                 piece = self._piece(child, at_start=False)
@@ -311,7 +312,7 @@ class WordReader:
         return Word(raw, UNKNOWN, True, tuple(scripts))
 
     def _note_expansion(self, raw: str) -> None:
-        """Note what `${…}` does beside giving a value."""
+        """Record what `${…}` does besides expanding to a value."""
         self._loops.note_expansion(raw)
         if _DYNAMIC_EXPANSION.search(raw):
             self._reasons.append(f"{raw} runs what a variable holds")
@@ -348,24 +349,24 @@ _SETTING_BUILTINS = frozenset(
 _REACHING = frozenset({"dotglob", "nocaseglob"})
 _RUNNING_BUILTINS = frozenset({"eval", "source", "."})
 _NOTED = _SETTING_BUILTINS | _RUNNING_BUILTINS | CHANGING | EVALUATING
-"""Every program that does something to variables, if its name is known."""
+"""All known programs that may change variables."""
 
 
 def only_uses_temp_dir(command: str) -> bool:
-    """Does a command use the value of TMPDIR, and name the variable in no other way?"""
+    """Return whether a command uses TMPDIR only by expanding to its value."""
     if "TMPDIR" not in command:
         return False
-    # A name may stand across two lines: `TMP\⏎DIR=…`.
+    # A name may continue on the next line: `TMP\⏎DIR=…`.
     return "TMPDIR" not in _TEMP_DIR.sub(" ", command.replace("\\\n", ""))
 
 
 def changes_nothing(words: Sequence[Word]) -> bool:
-    """Is it the command of a program that is known to do nothing to variables?"""
+    """Return whether the command's program is known not to change variables."""
     return words[0].is_literal and words[0].text.rpartition("/")[2] not in _NOTED
 
 
 def join_words(raw: str, pieces: Sequence[Word]) -> Word:
-    """Return pieces that touch as one word."""
+    """Join adjacent pieces into one word."""
     if len(pieces) == 1:
         piece = pieces[0]
         return piece if piece.raw == raw else replace(piece, raw=raw)
@@ -397,7 +398,7 @@ def _unquote(raw: str, *, at_start: bool) -> str:
     while position < len(raw):
         character = raw[position]
         if character in " \t\n":
-            # The grammar takes `] {` for one word.
+            # The grammar parses `] {` as one word.
             raise Unparsable("a word with a blank")
         if character == "\\":
             following = raw[position + 1 : position + 2]

@@ -1,4 +1,4 @@
-"""What is known of archivers and compressors."""
+"""Program records of archivers and compressors."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _TAR_LONG = _TAR_VALUED_LONG | names(
 
 
 def tar_arguments(words: Sequence[Word]) -> Arguments:
-    """Split tar's arguments; old style and shortened names are spelled out."""
+    """Split tar's arguments; old-style and abbreviated options are normalized."""
     first = words[0].plain if words else ""
     rewritten = list(words)
     if first and not first.startswith("-") and re.fullmatch(r"[A-Za-z]+", first):
-        # `tar xzf a.tgz`: old style, the letters take their values from the following words.
+        # `tar xzf a.tgz`: in the old style, the letters take their values from the following words.
         order = [letter for letter in first if letter in _TAR_VALUED]
         values = list(words[1 : 1 + len(order)])
         rewritten = [Word(first, "-" + letter) for letter in first if letter not in order]
@@ -60,7 +60,7 @@ def _spelled_out(word: Word) -> Word:
 
 
 def tar(words: Sequence[Word]) -> list[Access]:
-    """Return what tar reads, writes and where it unpacks."""
+    """Return what tar reads and writes, and where it unpacks."""
     arguments = tar_arguments(words)
     lists = arguments.values("-g", "--listed-incremental", "--index-file")
     return [*_tar(arguments), *each(AccessKind.WRITE, lists)]
@@ -74,7 +74,7 @@ def _tar(arguments: Arguments) -> list[Access]:
         to_output = arguments.has("-O", "--to-stdout")
         places = each(AccessKind.WRITE, directories or (() if to_output else (HERE,)))
         if arguments.has("-P", "--absolute-names") and not to_output:
-            # The archive alone determines where.
+            # Only the archive determines where.
             places.append(Access(AccessKind.WRITE, Word("tar -P", UNKNOWN)))
         return [*each(AccessKind.READ, archives), *places, *each(AccessKind.READ, listing)]
     if arguments.has("-t", "--list"):
@@ -99,7 +99,7 @@ def unzip(words: Sequence[Word]) -> list[Access]:
 
 
 def takes_back(words: Sequence[Word]) -> bool:
-    """Does a second dash take an option of unzip back, as in `-l --l` and `-l-l`?"""
+    """Return whether a second dash negates an option of unzip, as in `-l --l` and `-l-l`."""
     return any(word.plain.startswith("-") and "-" in word.plain[1:] for word in words)
 
 
@@ -122,7 +122,7 @@ def tar_risk(_program: str, words: Sequence[Word]) -> str:
 
 
 def lists_tar(words: Sequence[Word]) -> bool:
-    """Does it only list an archive? One with a colon in its name is on another machine."""
+    """Return whether tar only lists a local archive. A colon in its name means another machine."""
     arguments = tar_arguments(words)
     archives = arguments.values("-f", "--file")
     return (
@@ -134,7 +134,7 @@ def lists_tar(words: Sequence[Word]) -> bool:
 
 
 def lists_zip(words: Sequence[Word]) -> bool:
-    """Does unzip only list an archive?"""
+    """Return whether unzip only lists an archive."""
     lists = any(word.plain in ("-l", "-Z", "-Z1", "-t", "-v") for word in words[:1])
     return lists and not takes_back(words) and not any(map(could_be_option, words))
 

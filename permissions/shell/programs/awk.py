@@ -1,4 +1,4 @@
-"""What is known of `awk`, whose programs may write and run."""
+"""Program record of `awk`, whose programs may write files and run commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HARMLESS = names(
     "-F -v --field-separator --assign --posix --traditional --version --help --lint -b -n "
     "--characters-as-bytes --non-decimal-data --re-interval --sandbox"
 )
-"""Options with which a program stays what it is; whatever else is given is not understood."""
+"""Options that do not change what a program may do; any other option is a risk."""
 
 
 def awk(words: Sequence[Word]) -> list[Access]:
@@ -74,20 +74,20 @@ _FUNCTIONS = names(
     "sin cos atan2 strftime systime mktime gensub asort asorti and or xor compl lshift rshift "
     "strtonum patsplit isarray typeof if for while print printf in return else do exit"
 )
-"""What may stand before a parenthesis: functions that calculate, and keywords."""
+"""Names that may precede a parenthesis: functions that calculate, and keywords."""
 _CALL = compile_late(r"([A-Za-z_]\w*)[ \t]*\(", re.ASCII)
 _REACHES = compile_late(
     r"@|(?<!\|)(?:\|\|)*\|(?!\|)|\b(?:system|getline|close|fflush|nextfile|ENVIRON|PROCINFO|ARGV|ARGC|SYMTAB"
     r"|FUNCTAB|func)\b|\bprint.*>",
     re.ASCII | re.DOTALL,
 )
-"""What runs, writes, or reads something else, wherever it stands: in a text or a pattern, too."""
+"""Text that runs, writes, or reads something else, also within strings or patterns."""
 
 
 def _only_calculates(program: str) -> bool:
-    """Does the program provably print and calculate only?
+    """Return whether the program provably only prints and calculates.
 
-    Where texts and patterns end is not looked at: what could reach anything else counts in them.
+    Strings and patterns are not parsed: a risky text in them counts, too.
     """
     known_functions = _FUNCTIONS | set(re.findall(r"\bfunction[ \t]+(\w+)", program))
     is_known = all(name in known_functions for name in _CALL.findall(program))
@@ -100,7 +100,7 @@ _STARTS = compile_late(
 
 
 def awk_commands(words: tuple[Word, ...]) -> Commands:
-    """Return the commands that an awk program starts, where they are written out."""
+    """Return the commands that an awk program starts, if they are literal."""
     texts = [text for word in words if '"' in word.text for text in _STARTS.findall(word.text)]
     return [], Texts(tuple(next(filter(None, groups)) for groups in texts))
 

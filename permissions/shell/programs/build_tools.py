@@ -1,4 +1,4 @@
-"""What is known of compilers, build tools, and the package managers of languages and systems."""
+"""Program records of compilers, build tools, and the package managers of languages and systems."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def make(words: Sequence[Word]) -> list[Access]:
 
 
 _MAKE_VALUE = compile_late(r"[A-Za-z_]\w*\s*[:+?]*=(?:[\w.,:@%+= -]|\$\(\w+\))*", re.ASCII)
-"""A variable whose value names no program of the project, and in which make runs nothing."""
+"""A variable whose value names no program of the project and makes make run nothing."""
 _MAKE_DECIDES = compile_late(r"\.?(?:G?N?U?MAKEFLAGS|SHELL|SHELLFLAGS|MAKEFILES)\s*[:+?!]*=")
 
 
@@ -49,19 +49,19 @@ def make_risk(_program: str, words: Sequence[Word]) -> str:
 
 
 def _is_given(makefile: Word) -> bool:
-    """Does it come from the input, a pipe or a device?"""
+    """Return whether it comes from the input, a pipe or a device."""
     return not makefile.is_literal or makefile.text.startswith(("-", "/dev/", "/proc/"))
 
 
 def named_shell(words: Sequence[Word]) -> Iterator[str]:
-    """Yield the command that make is to use as its shell."""
+    """Yield the command that make uses as its shell."""
     for word in words:
         if word.text.startswith("SHELL="):
             yield from command_in(word.text.removeprefix("SHELL="))
 
 
 def linker_risk(program: str, words: Sequence[Word]) -> str:
-    """Return whether the words name a linker."""
+    """Return the risk if the words name a linker; "" otherwise."""
     names_one = any(_LINKER.search(word.plain) for word in words)
     return f"{program} runs the linker that it is given" if names_one else ""
 

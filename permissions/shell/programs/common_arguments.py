@@ -1,4 +1,4 @@
-"""What many programs have in common in how they take their arguments."""
+"""Argument parsing that many programs share."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _AWAITS_COUNT = compile_late(r"-[A-Za-z]*[ncs]")
 def reads(value_letters: str = "", files: str = "", *, counts: bool = False) -> Accesses:
     """Return a reader of programs all of whose operands are files that they read.
 
-    A letter that is wrongly listed as one with a value would hide the file behind it, so each
-    program has its own, as GNU and BSD agree on them; where they differ it is left out.
+    A letter that is wrongly listed as one with a value would hide the file after it. So each
+    program has its own list, without letters on which GNU and BSD differ.
 
     Args:
         value_letters: Letters of options that take the next word, which is not a file.
         files: Letters whose value is read.
-        counts: Numbers may stand for options, as in `head -5`.
+        counts: Numbers may be options, as in `head -5`.
     """
     file_options = tuple(f"-{letter}" for letter in files)
 
@@ -61,8 +61,8 @@ def writes(value_letters: str = "", skip: int = 0, *, modes: str = "") -> Access
 
     Args:
         value_letters: Letters of options that take a value.
-        skip: Operands in front that are not files, such as a mode.
-        modes: Pattern of modes that look like options: `chmod -x file`.
+        skip: Number of first operands that are not files, such as a mode.
+        modes: Pattern for modes that look like options: `chmod -x file`.
     """
     mode = compile_late(modes or "(?!)")
 
@@ -82,7 +82,7 @@ _INTERPRETER_SWITCHES = names("-u -B -E -s -S -I -x -v -l --")
 
 
 def interpreter(words: Sequence[Word]) -> list[Access]:
-    """Return the script that an interpreter is given."""
+    """Return the script that an interpreter runs."""
     for word in words:
         text = word.plain
         if text in _INTERPRETER_SWITCHES:
@@ -93,7 +93,7 @@ def interpreter(words: Sequence[Word]) -> list[Access]:
 
 
 def compressor(words: Sequence[Word]) -> list[Access]:
-    """Return what gzip and its like read or replace."""
+    """Return what gzip and similar programs read or replace."""
     arguments = split_arguments(words, value_letters="SbT")
     if arguments.has("-c", "--stdout", "-t", "--test", "-l", "--list"):
         return each(AccessKind.READ, arguments.operands)
@@ -101,15 +101,15 @@ def compressor(words: Sequence[Word]) -> list[Access]:
 
 
 def input_output(operands: Sequence[Word]) -> list[Access]:
-    """Return what a program touches that reads its first operand and writes its second."""
+    """Return the accesses of a program that reads its first operand and writes its second."""
     if any(word.has_glob or word.splits for word in operands):
-        # They may become more: any of them may end up second.
+        # They may become more words: any of them may be the second.
         return [*each(AccessKind.READ, operands), *each(AccessKind.WRITE, operands)]
     return [*each(AccessKind.READ, operands[:1]), *each(AccessKind.WRITE, operands[1:2])]
 
 
 def local_copy(arguments: Arguments) -> list[Access]:
-    """Return the files of this machine among those of scp and its like."""
+    """Return the local files among the operands of scp and similar programs."""
     operands = arguments.operands
 
     def is_local(word: Word) -> bool:
@@ -130,11 +130,11 @@ def option_risk(
     *,
     switches: str = "",
 ) -> str:
-    """Return which of the risky options is given; "" when none is, and none could be.
+    """Return which risky option is or may be among the words; "" if none.
 
     Args:
-        arguments: The words split, when the program has a way of its own.
-        switches: Letters of options that surely take no value.
+        arguments: The parsed words, if the program needs its own parser.
+        switches: Letters of options that certainly take no value.
     """
     arguments = arguments or _split(risk, words, switches)
     if arguments.injectable and not risk.takes_unknown:
@@ -160,17 +160,17 @@ def _split(risk: Risk, words: Sequence[Word], switches: str) -> Arguments:
 
 
 def one_operand(_words: Sequence[Word], arguments: Arguments) -> bool:
-    """Is there no second operand, which would be written?"""
+    """Return whether there is no second operand, which would be written."""
     return len(arguments.operands) < 2
 
 
 def no_option_file(_words: Sequence[Word], arguments: Arguments) -> bool:
-    """Is no operand a file with options?"""
+    """Return whether no operand is a file with options."""
     return not any(word.plain.startswith("@") for word in arguments.operands)
 
 
 def after_option(options: str) -> Callable[[tuple[Word, ...]], Commands]:
-    """Return a reader of the command behind the first of these options (`fd -x`, `hash -p`)."""
+    """Return a reader of the command after the first of these options (`fd -x`, `hash -p`)."""
     option_names = names(options)
 
     def commands(words: tuple[Word, ...]) -> Commands:
@@ -190,7 +190,7 @@ _SETTING = compile_late(
 
 
 def command_in(text: str) -> Iterator[str]:
-    """Yield the command in the value of an option; one word is a program to be used, as `less`."""
+    """Yield the command in the value of an option; a single word is a program, such as `less`."""
     command = _SETTING.sub("", text, count=1)
     if _MORE_THAN_A_NAME.search(command.strip()):
         yield command
@@ -211,7 +211,7 @@ def settings_after(path: str, *verbs: str) -> Callable[[Sequence[Word]], str]:
 
 
 def settings_with_option(path: str, verb: str, options: str) -> Callable[[Sequence[Word]], str]:
-    """Return a reader of programs that one of `options` behind `verb` makes write settings."""
+    """Return a reader of programs that write settings if one of `options` follows `verb`."""
     option_names = names(options)
 
     def changed_settings(words: Sequence[Word]) -> str:

@@ -1,4 +1,4 @@
-"""What is known of programs that run containers, clusters and machines."""
+"""Program records of programs that run containers, clusters and virtual machines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ANY_WORDS = names(
     "restart kill rm rmi pause unpause wait tag pull push commit rename cp save export load import "
     "exec attach login logout"
 )
-"""Subcommands whose options neither run a program here nor lend a directory."""
+"""Subcommands whose options neither run a program on this machine nor mount a directory."""
 _GROUPED = names("ls list inspect prune rm df info tag pull push history logs stop start")
 _COMPOSE = names(
     "up down logs ps exec build pull push start stop restart config images top kill rm events "
@@ -50,7 +50,7 @@ _MOUNT = compile_late(
 
 
 def _subcommand(words: Sequence[Word]) -> tuple[Arguments, list[Word]]:
-    """Return what stands before the subcommand, and the subcommand with what follows it."""
+    """Return the options before the subcommand, and the words from the subcommand on."""
     arguments = split_arguments(
         words, value_letters="Hlcnfs", value_options=_GLOBAL, stops_at_operand=True
     )
@@ -105,7 +105,7 @@ def _copy_accesses(operands: Sequence[Word]) -> list[Access]:
 
 
 def _lent(value: Word) -> list[Access]:
-    """Read `source:place[:options]`; a source without a slash is a volume's name."""
+    """Read `source:target[:options]`; a source without a slash is a volume's name."""
     pieces = value.text.split(":")
     if len(pieces) < 2 or not (pieces[0].startswith(_LOCAL) or not value.is_literal):
         return []

@@ -1,4 +1,4 @@
-"""What is known of the shells of databases: beside SQL they run programs, read and write files."""
+"""Program records of database shells: besides SQL they run programs, and read and write files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COMMAND = compile_late(
     r"\.(?:tab(?:les)?|schema|dump|mode|headers|indexes|databases|quit|exit)(?:[ \t]+[\w.]+)*"
     r"|\\(?:d\w*|l|x|q|timing|conninfo)\+?(?:[ \t]+[\w.]+)*"
 )
-"""A line that is a command of the shell and only shows something."""
+"""A command of the database shell that only shows something."""
 _STATEMENT = compile_late(
     r"(?:select|insert|update|delete|explain|show|describe|desc|with|begin|commit|rollback|values"
     r"|(?:create|drop|alter)\s+(?:table|index|view|unique\s+index)|truncate)\b",
@@ -35,7 +35,7 @@ _FUNCTIONS = names(
 
 
 def _only_queries(text: str) -> bool:
-    """Is it SQL of a usual kind, or a command that shows something? Else it is not understood."""
+    """Return whether it is common SQL or commands that only show something."""
     lines = (line.strip() for line in text.splitlines())
     sql = "\n".join(line for line in lines if not _COMMAND.fullmatch(line))
     if _REACHES.search(sql) or not _calls_known(sql):
@@ -51,14 +51,14 @@ def _calls_known(sql: str) -> bool:
 
 
 def input_risk(words: Sequence[Word], text: str | None) -> str:
-    """Return why a wildcard does not cover what is on the input of a database's shell."""
+    """Return why a wildcard does not cover the input of a database shell; "" if it may."""
     program = words[0].plain.rpartition("/")[2] if words else ""
     is_query = text is None or program not in _SHELLS or _only_queries(text)
     return "" if is_query else _risk(program)
 
 
 def database_risk(program: str, words: Sequence[Word]) -> str:
-    """Return whether an argument does something else than to query."""
+    """Return the risk if an argument may do more than query; "" otherwise."""
     texts = [word.text for word in words if re.search(r"\s", word.text) or word.text[:1] in ".\\"]
     return "" if all(map(_only_queries, texts)) else _risk(program)
 

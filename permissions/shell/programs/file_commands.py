@@ -1,4 +1,4 @@
-"""What is known of commands that copy, move, make and remove files."""
+"""Program records of commands that copy, move, create and remove files."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def remove(words: Sequence[Word]) -> list[Access]:
 
 def copy(words: Sequence[Word]) -> list[Access]:
     links = any(_HARD_LINKS.match(word.plain) for word in words)
-    # A second name for a file lets it be changed from here.
+    # The file can be changed through its second name.
     return _transfer(words, AccessKind.WRITE if links else AccessKind.READ)
 
 
 _HARD_LINKS = compile_late(r"-[A-Za-z]*l|--l")
-"""Options of cp that give files another name in place of copying them."""
+"""Options of cp that create hard links to files instead of copies."""
 
 
 def move(words: Sequence[Word]) -> list[Access]:
@@ -51,7 +51,7 @@ def _transfer(words: Sequence[Word], source: AccessKind) -> list[Access]:
     return [
         *each(source, arguments.operands[:-1]),
         *each(AccessKind.WRITE, destinations),
-        # Into a directory, the copy retains the name of its source.
+        # In a directory, the copy has the name of its source.
         *_accesses_into(arguments.operands[:-1], arguments.operands[-1], has_source_path),
     ]
 
@@ -62,14 +62,14 @@ _TRANSFER_VALUED_LONG = names(
 
 
 def _destinations(arguments: Arguments, words: Sequence[Word]) -> Sequence[Word]:
-    """Return the last operand, and the one before it where the last may turn out to be none."""
+    """Return the last operand, and the one before it if the last may expand to nothing."""
     operands = arguments.operands
     short_names = {
         word.plain
         for word in words
         if word.plain.startswith("--") and word.plain not in _TRANSFER_VALUED_LONG
     }
-    # What follows `--suf` is its value, and the target stands before it.
+    # The word after `--suf` is its value, and the target precedes it.
     is_value = any(one.value is not None and one.name in short_names for one in arguments.options)
     is_open = len(operands) > 2 and operands[-1].splits
     return operands[-2:] if is_value or is_open else operands[-1:]
@@ -111,7 +111,7 @@ def link(words: Sequence[Word]) -> list[Access]:
     sources, places = operands[:-1], _destinations(arguments, words)
     if targets or len(operands) < 2:
         sources, places = operands, targets or (HERE,)
-    # A second name for a file lets it be changed from here.
+    # The file can be changed through its second name.
     kind = AccessKind.READ if is_symbolic else AccessKind.WRITE
     inner_accesses = (
         _accesses_into(sources, places[-1]) if len(places) == 1 and places[0] is not HERE else []
@@ -124,7 +124,7 @@ def link(words: Sequence[Word]) -> list[Access]:
 
 
 def _seen_from(link: str, source: Word) -> Word:
-    """Return what a symbolic link leads to: its text is read from the folder that it is in."""
+    """Return the target of a symbolic link; a relative one starts from the link's directory."""
     directory, slash, _ = link.rpartition("/")
     if not slash or not source.is_literal or source.text.startswith("/") or not link.isascii():
         return source
@@ -175,7 +175,7 @@ _RSYNC_VALUED_LONG = names(
 
 
 def synchronize(words: Sequence[Word]) -> list[Access]:
-    """Return the local files of rsync, most of whose letters are switches."""
+    """Return the local files of rsync; most of its letters are switches."""
     return local_copy(
         split_arguments(words, value_letters="efTBM@", value_options=_RSYNC_VALUED_LONG)
     )
@@ -206,7 +206,7 @@ def patch(words: Sequence[Word]) -> list[Access]:
     places = (*arguments.values("-d", "--directory", "-o", "--output"), *arguments.operands[:1])
     return [
         *each(AccessKind.READ, (*arguments.values("-i", "--input"), *arguments.operands[1:2])),
-        # The patch itself names the files; all of them may be below here.
+        # The patch names the files; all of them may be below the current directory.
         *each(AccessKind.WRITE, places or (HERE,)),
     ]
 

@@ -1,4 +1,4 @@
-"""What is known of `find` and `fd`: where they look, what they delete and what they run."""
+"""Program records of `find` and `fd`: where they search, what they delete and what they run."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _EXEC = names("-exec -execdir -ok -okdir")
 
 
 _BATCHES = names("-exec -execdir")
-"""Of these, the ones that may hand on many names at once."""
+"""The actions that may pass many names at once."""
 
 
 _REMOVERS = names("rm rmdir unlink")
-"""They remove a link, not what it leads to."""
+"""Programs that remove a link, not its target."""
 
 
 _READERS = names(
@@ -40,14 +40,14 @@ _FIND_MARKS = str.maketrans(GLOB_MARKS)
 
 
 def exec_commands(words: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
-    """Yield the commands of `-exec` and its like, `{}` as it is written."""
+    """Yield the commands of `-exec` and similar actions, `{}` as written."""
     for start, end in exec_spans(words):
         if words[start + 1 : end]:
             yield tuple(words[start + 1 : end])
 
 
 def exec_spans(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
-    """Yield the positions of each `-exec` and its like and of the end of its command."""
+    """Yield the positions of each `-exec` or similar action and of the end of its command."""
     position = 0
     while position < len(words):
         start = position
@@ -61,7 +61,7 @@ def exec_spans(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
 
 
 def _ends(words: Sequence[Word], start: int, position: int) -> bool:
-    """Does the command of `-exec` end here? A plus is a word like any other but behind `{}`."""
+    """Return whether the command of `-exec` ends here. A plus ends it only after `{}`."""
     if words[position].text == ";":
         return True
     return (
@@ -73,7 +73,7 @@ def _ends(words: Sequence[Word], start: int, position: int) -> bool:
 
 
 def is_below_roots(words: Sequence[Word], command: Sequence[Word]) -> bool:
-    """Does what find puts for `{}` stay below its roots, whatever the command does with it?"""
+    """Return whether the command stays below find's roots with any name in place of `{}`."""
     if follows_links(words) or not command[0].is_literal:
         return False
     program = command[0].text
@@ -83,12 +83,12 @@ def is_below_roots(words: Sequence[Word], command: Sequence[Word]) -> bool:
 
 
 def follows_links(words: Sequence[Word]) -> bool:
-    """Does find go, or look, through links?"""
+    """Return whether find follows links."""
     return any(word.plain in ("-L", "-follow") for word in words)
 
 
 def finds_files_only(words: Sequence[Word]) -> bool:
-    """Is `-type f` a condition of everything that commands are run on?"""
+    """Return whether `-type f` is a condition for every file that commands run on."""
     first = next((start for start, _ in exec_spans(words)), len(words))
     outer = list(_outside_groups(words))
     return not any(words[position].plain in _OR for position in outer) and any(
@@ -97,7 +97,7 @@ def finds_files_only(words: Sequence[Word]) -> bool:
 
 
 def _outside_groups(words: Sequence[Word]) -> Iterator[int]:
-    """Yield the places of words outside of parentheses and of commands."""
+    """Yield the positions of words outside parentheses and commands."""
     inside = {position for start, end in exec_spans(words) for position in range(start, end)}
     depth = 0
     for position, word in enumerate(words):
@@ -115,16 +115,16 @@ def _is_file_test(words: Sequence[Word], position: int) -> bool:
 
 
 def find(words: Sequence[Word]) -> list[Access]:
-    """Return where find looks, and what it writes or deletes."""
+    """Return where find searches, and what it writes or deletes."""
     roots = roots_of(words)
     texts = [word.plain for word in words]
     changes = changes_found(words)
     kind = AccessKind.WRITE if changes else AccessKind.READ
-    # Tests choose what is changed below the roots; the roots themselves are only a place.
+    # Tests select what is changed; each root represents the files below it.
     results = each(kind, roots or [HERE])
     acts = changes or not _EXEC.isdisjoint(texts)
     if acts and "-files0-from" in texts:
-        # Where it looks stands in a file.
+        # A file contains the roots.
         roots = [Word("-files0-from", UNKNOWN)]
         results.extend(each(kind, roots))
     for position, text in enumerate(texts):
@@ -136,7 +136,7 @@ def find(words: Sequence[Word]) -> list[Access]:
 
 
 def _by_test(test: str, value: Sequence[Word]) -> list[Access]:
-    """Return what a test with a file as its value opens."""
+    """Return the file that a test with a file as its value opens."""
     if test in _WRITING_TESTS:
         return each(AccessKind.WRITE, value)
     if test in _READING_TESTS or test.startswith("-newer"):
@@ -149,7 +149,7 @@ _READING_TESTS = names("-samefile -files0-from")
 
 
 def changes_found(words: Sequence[Word]) -> bool:
-    """Does find delete or edit what it finds, and stay below its roots?"""
+    """Return whether find deletes or edits what it finds, and stays below its roots."""
     return any(word.plain == "-delete" for word in words) or any(
         is_below_roots(words, one) and (one[0].text in _REMOVERS or _edits_in_place(one))
         for one in exec_commands(words)
@@ -157,7 +157,7 @@ def changes_found(words: Sequence[Word]) -> bool:
 
 
 def roots_of(words: Sequence[Word]) -> list[Word]:
-    """Return the folders that are named: behind the first options, before the first test."""
+    """Return the root directories: after the first options, before the first test."""
     position = 0
     while position < len(words):
         text = words[position].plain
@@ -177,7 +177,7 @@ def roots_of(words: Sequence[Word]) -> list[Word]:
 def _named_files(
     roots: Sequence[Word], value: Sequence[Word], *, changes: bool
 ) -> Iterator[Access]:
-    """Yield the files of a name, to be held against the rules about it."""
+    """Yield accesses for the files of a name, so that rules about it apply."""
     for name in value:
         if not name.is_literal or "/" in name.text:
             continue
@@ -203,7 +203,7 @@ _FIND_TESTS = names(
 
 
 def fd(words: Sequence[Word]) -> list[Access]:
-    """Return where fd looks."""
+    """Return where fd searches."""
     arguments = split_arguments(
         words, value_letters="edtExXSojC", value_options=names("--extension --max-depth")
     )
@@ -214,7 +214,7 @@ def fd(words: Sequence[Word]) -> list[Access]:
 
 
 def looks_only(words: Sequence[Word]) -> bool:
-    """Does find only look, apart from the commands that it runs on what it finds?"""
+    """Return whether find only searches, apart from the commands that it runs on what it finds."""
     spans = list(exec_spans(words))
     inside = {position for start, end in spans for position in range(start, end + 1)}
     for position, word in enumerate(words):
@@ -226,7 +226,7 @@ def looks_only(words: Sequence[Word]) -> bool:
 
 
 def _may_be_test(word: Word) -> bool:
-    """May it turn out to be a test or an action? Each word of a loop's list counts."""
+    """Return whether it may be a test or an action. Each word of a loop's list counts."""
     choices = [Word(one, one) for one in word.choices]
     if not choices:
         return could_be_option(word)
@@ -234,7 +234,7 @@ def _may_be_test(word: Word) -> bool:
 
 
 def _is_harmless(text: str) -> bool:
-    # A number after -mtime and its like also starts with a dash.
+    # A number after -mtime and similar tests may also start with a dash.
     is_number = text[1:].rstrip("cwbkMGd").isdigit()
     return text in _FIND_TESTS or is_number or not text.startswith("-") or text[:6] == "-newer"
 
@@ -246,12 +246,12 @@ _RISK = Risk(
 
 def find_risk(program: str, words: Sequence[Word]) -> str:
     """Return which test runs a program or changes files."""
-    # What stands behind `--` are directories, and then tests and actions all the same.
+    # After `--` come directories, and then tests and actions as usual.
     return option_risk(program, _RISK, [one for one in words if one.text != "--"])
 
 
 def executed_commands(words: tuple[Word, ...]) -> Commands:
-    """Return the commands of `-exec` and its like."""
+    """Return the commands of `-exec` and similar actions."""
     commands: list[tuple[Word, ...]] = []
     for command in exec_commands(words):
         file_word = FOUND if is_below_roots(words, command) else SUPPLIED

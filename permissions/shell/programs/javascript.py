@@ -1,4 +1,4 @@
-"""What is known of the tools of JavaScript."""
+"""Program records of JavaScript tools."""
 
 from __future__ import annotations
 

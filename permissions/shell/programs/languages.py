@@ -1,4 +1,4 @@
-"""What is known of interpreters of programming languages, and of debuggers."""
+"""Program records of programming language interpreters and debuggers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from permissions.shell.syntax import Word
 
 
 def in_place_interpreter(words: Sequence[Word]) -> list[Access]:
-    """Read `perl -pi -e …` and `ruby -i -pe …`; the script itself is not looked into."""
+    """Read `perl -pi -e …` and `ruby -i -pe …`; the script itself is not analyzed."""
     arguments = split_arguments(words, value_letters="eEIMmFCDxKr")
     if not arguments.has("-i") or not arguments.has("-e", "-E"):
         return interpreter(words)

@@ -1,4 +1,4 @@
-"""What is known of the tools of Python."""
+"""Program records of Python tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of programs that read files, one after the other or side by side."""
+"""Program records of programs that read files, one after the other or side by side."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def uniq(words: Sequence[Word]) -> list[Access]:
 
 
 def hex_dump(words: Sequence[Word]) -> list[Access]:
-    # It takes its options one by one: `-ps` is one of them.
+    # xxd does not combine short options: `-ps` is a single option.
     arguments = split_arguments(words, value_options=_XXD_VALUED, single_dash=True)
     return input_output(arguments.operands)
 
@@ -48,7 +48,7 @@ _XXD_VALUED = names("-c -cols -l -len -s -seek -skip -o -offset -g -group -group
 
 
 def less_risk(_program: str, words: Sequence[Word]) -> str:
-    """Return whether the words contain a command for less."""
+    """Return the risk if a word is a command for less; "" otherwise."""
     is_command = any(word.plain.startswith("+") for word in words)
     return "less + runs a command of its own" if is_command else ""
 

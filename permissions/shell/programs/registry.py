@@ -1,4 +1,4 @@
-"""Finds the record of a program by its name."""
+"""Finds program records by name."""
 
 from __future__ import annotations
 
@@ -47,17 +47,18 @@ RECORDS: tuple[Program, ...] = (
 
 
 class _Programs(dict[str, Program]):
-    """Records by name; an empty one where nothing is known of a program."""
+    """Records by name; an empty record for an unknown program."""
 
     def __missing__(self, name: str) -> Program:
         return UNKNOWN_PROGRAM
 
 
 PROGRAMS = _Programs({name: one for one in RECORDS for name in one.names.split()})
-"""Every program that is known, by its name."""
+"""All known programs, by name."""
 LOOKED_THROUGH = frozenset(
     name for name, one in PROGRAMS.items() if one.wrapper and one.wrapper.is_open_to_allow
 )
-"""Wrappers behind which an allow rule for the program inside matches; `xargs` is one when bare."""
+"""Wrappers in which an allow rule for the inner program matches. `xargs` without options is one,
+too, but is not listed."""
 program_named = PROGRAMS.__getitem__
-"""Returns the record of a program; an empty one when nothing is known of it."""
+"""Returns the record of a program; an empty one for an unknown program."""

@@ -1,4 +1,4 @@
-"""What is known of programs that fetch files, and work on other machines, forges and clouds."""
+"""Program records of programs that fetch files or work on other machines, forges and clouds."""
 
 from __future__ import annotations
 
@@ -87,11 +87,11 @@ _WGET_KNOWN = _WGET_VALUED_LONG | names(
     "--no-verbose --no-clobber --spider --no-check-certificate --show-progress --progress "
     "--max-redirect --retry-connrefused --https-only --compression --version --help"
 )
-"""Options with which the file is named like the end of its address."""
+"""Options with which the file's name is the end of its address."""
 
 
 def _wget_arguments(words: Sequence[Word]) -> Arguments:
-    """Split wget's arguments; its switches with an `n` in front are one option each."""
+    """Split wget's arguments; its switches that start with `n` are one option each."""
     return split_arguments(
         [Word(one.raw, f"-{one.text}") if one.text[:2] == "-n" else one for one in words],
         value_letters=_WGET_VALUED,
@@ -123,7 +123,7 @@ def wget(words: Sequence[Word]) -> list[Access]:
 
 
 def _saved_as(address: str) -> str:
-    """Return the name that the end of an address gives a file; "" without one."""
+    """Return the file name at the end of an address; "" if there is none."""
     return (
         re.split("[?#]", address.partition("://")[2] or address)[0]
         .partition("/")[2]
@@ -132,7 +132,7 @@ def _saved_as(address: str) -> str:
 
 
 def wget_risk(_program: str, words: Sequence[Word]) -> str:
-    """Return which option lets the other side choose what is written."""
+    """Return which option lets the server choose what is written."""
     for option in _wget_arguments(words).options:
         if option.name.removeprefix("-") not in _WGET_KNOWN | {"-nv", "-nc"} and (
             option.name not in _WGET_KNOWN
@@ -151,7 +151,7 @@ _CURL_HARMLESS = names(
     "--no-progress-meter --ipv4 --ipv6 --http1.1 --http2 --http3 --tlsv1.2 --tlsv1.3 --globoff "
     "--location-trusted --max-redirs --path-as-is --form-string --url-query --cacert --netrc"
 )
-"""Options with which nothing is written, and nothing sent that does not stand in the words."""
+"""Options with which nothing is written, and nothing is sent except the words themselves."""
 
 
 def curl_risk(_program: str, words: Sequence[Word]) -> str:
@@ -177,7 +177,7 @@ def _may_write(form: Word | None) -> bool:
 
 
 def github_risk(_program: str, words: Sequence[Word]) -> str:
-    """Return which subcommand decides what gh or git runs."""
+    """Return which subcommand decides what gh or git runs; "" if none does."""
     operands = [word.plain for word in words if not word.plain.startswith("-")]
     if operands[:2] in _RUNS:
         return f"gh {' '.join(operands[:2])} decides what gh runs"

@@ -1,4 +1,4 @@
-"""What is known of programs that search in files and query them."""
+"""Program records of programs that search in files and query them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GREP_VALUED_LONG = names(
     "--regexp --file --max-count --after-context --before-context --context --include --exclude "
     "--exclude-dir --exclude-from --label --binary-files --directories --devices --group-separator"
 )
-"""`--color` takes its value behind `=` only."""
+"""`--color` takes its value after `=` only."""
 
 
 _RIPGREP_VALUED_LONG = names(
@@ -98,12 +98,12 @@ _YQ_READS = compile_late(r"\bload(?:_\w+)?\s*\(|^-s|^--split-exp|^--from-file")
 
 
 def plain_jq(words: Sequence[Word], _arguments: Arguments) -> bool:
-    """Is it no jq program that could read other files?"""
+    """Return whether the jq program cannot read other files."""
     return all(_JQ_READS.search(word.plain) is None for word in words)
 
 
 def yq_risk(_program: str, words: Sequence[Word]) -> str:
-    """Return whether an expression reaches other files."""
+    """Return the risk if an expression accesses other files; "" otherwise."""
     reaches = any(_YQ_READS.search(word.plain) for word in words)
     return "the yq expression reads or writes other files" if reaches else ""
 

@@ -1,4 +1,4 @@
-"""What is known of `sed`, whose scripts may write and run."""
+"""Program record of `sed`, whose scripts may write files and run commands."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def sed(words: Sequence[Word]) -> list[Access]:
 
 
 _BACKUP = compile_late(r"(?:-[nErsuz]*i|--in-place=)(.*[*/].*)", re.DOTALL)
-"""A suffix of `sed -i` that determines where the old files go."""
+"""A suffix of `sed -i` that determines where the backups are written."""
 
 
 def _backups(words: Sequence[Word], files: Sequence[Word]) -> Iterator[Word]:
-    """Yield where the old files go."""
+    """Yield where the backups are written."""
     for word in words:
         if suffix := _BACKUP.match(word.plain):
             yield from (Word(word.raw, path) for path in _backup_paths(suffix[1], files))
@@ -47,15 +47,15 @@ def _backup_paths(suffix: str, files: Sequence[Word]) -> Iterator[str]:
         place = suffix.replace("*", name) if "*" in suffix else f"{name}{suffix}"
         yield place if "/" in suffix and place.startswith("/") else f"{directory}{slash}{place}"
         if "*" in suffix and directory:
-            # GNU sed puts the whole path there, seen from where it runs.
+            # GNU sed inserts the whole path; the result is relative to its working directory.
             yield suffix.replace("*", file.text)
 
 
 def sed_arguments(words: Sequence[Word]) -> Arguments:
-    """Split sed's arguments; `-i` has its suffix attached only."""
+    """Split sed's arguments; a suffix of `-i` is always attached."""
     plain: list[Word] = []
     for word in words:
-        # `-i.bak` and `-n -i` alike: what follows the letter in the same word is the suffix.
+        # `-i.bak` and `-ni.bak`: the rest of the word after the letter is the suffix.
         match = re.match(r"(-[nErsuz]*i)[^-]", word.plain)
         plain.append(Word(word.raw, match[1], word.splits) if match else word)
     return split_arguments(
@@ -72,7 +72,7 @@ _SED_RUNS = compile_late(
 
 
 def sed_risk(_program: str, words: Sequence[Word]) -> str:
-    """Return why sed may run something or write its files."""
+    """Return why sed may run something or write files."""
     arguments = sed_arguments(words)
     if arguments.has("-i", "--in-place"):
         return "sed -i writes its files"
@@ -87,7 +87,7 @@ def sed_risk(_program: str, words: Sequence[Word]) -> str:
 
 
 def only_edits(words: Sequence[Word]) -> bool:
-    """Do its scripts change nothing but the files it is given?"""
+    """Return whether its scripts change only the files named in the words."""
     arguments = sed_arguments(words)
     if arguments.has("-f", "--file") or arguments.injectable:
         return False
@@ -105,27 +105,26 @@ def run_by_script(words: Sequence[Word]) -> Iterator[str]:
 
 _ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]*|\+\d+)"
 _PATTERN = r"(?:\\.|\[(?!(?P=mark)).(?:(?!(?P=mark))[^\]])*\]|(?!(?P=mark))[^\\\[])*"
-"""A delimiter inside a bracket differs between seds: it is not understood."""
+"""Implementations of sed differ on a delimiter inside a bracket: it does not match."""
 _END = r"[ \t]*(?=[;}\n]|\Z)"
 _PREFIX = rf"[ \t\n;]*(?:{_ADDRESS}(?:[ \t]*,[ \t]*{_ADDRESS})?)?[ \t]*!?[ \t]*"
 _COMMAND = compile_late(
     rf"{_PREFIX}(?:[{{}}]"
     rf"|[pdDgGhHnNxlq=][ \t]*\d*{_END}"
-    # A text may not be empty: GNU sed would read the next line as a command.
+    # A text must not be empty: GNU sed would read the next line as a command.
     r"|[aic][ \t]*(?:\\\n?)?[ \t]*[^\s\\][^\n\\]*(?:\n|\Z)"
     rf"|(?:[bt][ \t]*[\w.-]*|:[ \t]*[\w.-]+){_END}"
     rf"|[sy](?P<mark>[^\\\w\s\[]){_PATTERN}(?P=mark)"
     rf"(?:\\.|(?!(?P=mark))[^\\])*(?P=mark)[gpiIM0-9]*{_END})",
     re.DOTALL,
 )
-"""One command that neither runs nor writes something."""
+"""One command that neither runs nor writes anything."""
 
 
 def sed_script_risk(script: str) -> str:
-    """Return why the script may write or run something; "" when it provably does not.
+    """Return why the script may write or run something; "" if it provably does not.
 
-    Substitution flags `e` and `w`, the commands `e w W r R` and whatever is not understood are
-    risks.
+    Substitution flags `e` and `w`, the commands `e w W r R` and all unsupported syntax are risks.
     """
     position = _first_risk(script)
     if position is None:
@@ -134,21 +133,21 @@ def sed_script_risk(script: str) -> str:
 
 
 def sed_script_writes(script: str) -> list[str]:
-    """Return the files that a script writes, as far as it is understood up to there."""
+    """Return the files that a script writes; the search ends at unsupported syntax."""
     matches = [_WRITE.match(line) or _WRITE_FLAG.search(line) for line in _risky_lines(script)]
     paths = [match[1].strip() for match in matches if match]
     return [path for path in paths if path not in ("", "/dev/stdout", "/dev/stderr")]
 
 
 def sed_script_reads(script: str) -> list[str]:
-    """Return the files that a script reads, as far as it is understood up to there."""
+    """Return the files that a script reads; the search ends at unsupported syntax."""
     matches = [_READ.match(line) for line in _risky_lines(script)]
     paths = [match[1].strip() for match in matches if match]
     return [path for path in paths if path not in ("", "/dev/stdin")]
 
 
 def _risky_lines(script: str) -> Iterator[str]:
-    """Yield what stands from each command that is not known to be harmless to its line's end."""
+    """Yield the text from each command not known to be harmless to the end of its line."""
     while (position := _first_risk(script)) is not None:
         line, _, script = script[position:].partition("\n")
         yield line

@@ -1,4 +1,4 @@
-"""What is known of shells and their builtins; `flow.nested_scripts` reads what shells run."""
+"""Program records of shells and their builtins; `flow.nested_scripts` reads what shells run."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def change_directory(words: Sequence[Word]) -> list[Access]:
 
 
 GIT_PLACES = names("GIT_DIR GIT_WORK_TREE GIT_OBJECT_DIRECTORY GIT_INDEX_FILE")
-"""Variables that move git elsewhere."""
+"""Variables that make git work in other directories."""
 
 
 def environment(words: Sequence[Word]) -> list[Access]:
-    """Read variables that set where git works."""
+    """Return the directories in variables that set where git works."""
     results: list[Access] = []
     for word in words:
         name, equals, _ = word.plain.partition("=")
@@ -47,23 +47,23 @@ _SETS_VARIABLE = compile_late(r"-v|%[-+ #0-9.*]*n")
 
 
 def always(_words: Sequence[Word]) -> bool:
-    """It only reads, whatever its words."""
+    """Return True: it only reads, whatever its words."""
     return True
 
 
 def prints(words: Sequence[Word]) -> bool:
-    """Does printf set no variable?"""
+    """Return whether printf sets no variable."""
     first = words[:1]
     return not first or (first[0].is_literal and not _SETS_VARIABLE.search(first[0].plain))
 
 
 def test_reads(words: Sequence[Word]) -> bool:
-    """Is no subscript evaluated that is not known before?"""
+    """Return whether the test evaluates no unknown subscript."""
     return not any("[" in word.plain and word.is_unknown for word in words)
 
 
 def looks_up(words: Sequence[Word]) -> bool:
-    """Does `command` only look a program up?"""
+    """Return whether `command` only looks up a program."""
     return bool(words) and words[0].plain in ("-v", "-V")
 
 
@@ -84,13 +84,13 @@ def alias_texts(words: tuple[Word, ...]) -> Commands:
 
 
 def source_texts(program: str, words: tuple[Word, ...]) -> Commands:
-    """Return the text of a file that is sourced, where it is known."""
+    """Return the text of a sourced file, if it is known."""
     operands = _behind_dashes(words)
     return [], of_file(program, operands[0]) if operands else Texts()
 
 
 def at_commands(program: str, words: tuple[Word, ...]) -> Commands:
-    """Return that `at` reads commands from its input."""
+    """Return the texts that `at` runs: it reads commands from its input."""
     is_started = not any(word.text.startswith("-") for word in words)
     return [], Texts(reader=program) if is_started else Texts()
 

@@ -1,4 +1,4 @@
-"""What is known of other tools: editors, documents, pictures, keys, mail, and the machine."""
+"""Program records of other tools: editors, documents, images, keys, mail, and system tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from permissions.shell.syntax import Word
 
 
 def pandoc_risk(_program: str, words: Sequence[Word]) -> str:
-    """Return whether a script in Lua is among the words."""
+    """Return the risk if a word is a Lua script; "" otherwise."""
     has_script = any(word.plain.endswith(".lua") for word in words)
     return "pandoc runs a script in Lua" if has_script else ""
 
@@ -26,7 +26,7 @@ def whole_words(words: Sequence[Word]) -> Iterator[str]:
 
 
 def editor(words: Sequence[Word]) -> list[Access]:
-    """Read what `vim -c 'w file'` writes beside the files it opens."""
+    """Return the files that vim opens, and those that `vim -c 'w file'` writes."""
     arguments = split_arguments(words, value_letters="cSuiT", value_options=names("--cmd"))
     output_files: list[Word] = []
     for value in (*arguments.values("-c", "--cmd"), *(Word(w.raw, w.text[1:]) for w in words)):
@@ -41,11 +41,11 @@ _EDITOR_WRITE = compile_late(r":?\s*(?:w|wq|write|sav|saveas|up|update|x)!?\s+(?
 
 
 _EDITOR_HARMLESS = compile_late(r"--?|-[RndoOpbyZ]+\d*|\+(?:\d*|/.*)", re.DOTALL)
-"""Options of vim that open files in some way; whatever else is given is not understood."""
+"""Options of vim that only affect how files are opened; any other option is a risk."""
 
 
 def editor_risk(program: str, words: Sequence[Word]) -> str:
-    """Return which option of vim may run a command of its own."""
+    """Return which option of vim may run a command."""
     for word in words:
         if word.text.startswith(("-", "+")) and not _EDITOR_HARMLESS.fullmatch(word.plain):
             return f"{program} {word.plain[:20]} is not understood"
@@ -62,7 +62,7 @@ def tree(words: Sequence[Word]) -> list[Access]:
 
 
 _SHOWS_ENVIRONMENT = compile_late(r"[a-zA-Z]*[eE]")
-"""`ps auxe`, without a dash: with the environment of each process, and the secrets in it."""
+"""`ps auxe`, without a dash: prints the environment of each process, which may have secrets."""
 
 
 def cron_tables(words: Sequence[Word]) -> str:
@@ -70,17 +70,17 @@ def cron_tables(words: Sequence[Word]) -> str:
 
 
 def shows_date(_words: Sequence[Word], arguments: Arguments) -> bool:
-    """Is there no operand without a plus, which sets the clock?"""
+    """Return whether every operand starts with a plus; any other would set the clock."""
     return all(word.plain.startswith("+") for word in arguments.operands)
 
 
 def no_operand(_words: Sequence[Word], arguments: Arguments) -> bool:
-    """Is there no operand, which sets the name of the machine?"""
+    """Return whether there is no operand, which would set the name of the machine."""
     return not arguments.operands
 
 
 def hides_environment(_words: Sequence[Word], arguments: Arguments) -> bool:
-    """Does ps leave the environment of processes out, with the secrets in it?"""
+    """Return whether ps omits the environment of processes, which may have secrets."""
     return not any(_SHOWS_ENVIRONMENT.match(word.plain) for word in arguments.operands)
 
 

@@ -1,4 +1,4 @@
-"""What is known of programs that run the rest of their words as a command."""
+"""Program records of programs that run the rest of their words as a command."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Commands that code starts which a program is given to run: `python -c "os.system('rm x')"`.
+"""Finds commands that code in arguments starts: `python -c "os.system('rm x')"`.
 
-Only what is written out as text is found. Deny and ask rules and the scope see it; no allow rule
-is ever helped by it, and what code starts in another way stays unseen.
+Only commands that are literal text are found. Deny and ask rules and the scope apply to them; they
+never help an allow rule. What code starts in another way is not found.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from permissions.shell.program import Code
 from permissions.shell.programs.registry import program_named
 
 _MAX_COMMANDS = 50
-"""Commands in one piece of code; what is beyond is not looked at."""
+"""Maximum number of commands in one piece of code; further ones are ignored."""
 
 _TEXT = r"""(?:"(?:[^"\\\n]|\\.){1,2000}"|'(?:[^'\\\n]|\\.){1,2000}'|`[^`\n]{1,2000}`)"""
 _SPACE = r"\s*(?!\s)"
-"""All of it, so that a long run of blanks is read once."""
+"""All the whitespace, so that a long run is read only once."""
 _STARTS = (
     r"\b(?:os\.(?:system|popen|exec\w+|spawn\w+|execute)|subprocess\.\w+|popen|Popen|run|call"
     r"|getoutput|getstatusoutput|check_call|check_output|exec|execSync|execFile|execFileSync"
     r"|spawn|spawnSync|system|shell_exec|passthru|proc_open|pcntl_exec|do shell script)"
     rf"{_SPACE}\(?{_SPACE}\[?{_SPACE}({_TEXT}(?:{_SPACE},{_SPACE}\[?{_SPACE}{_TEXT})*)"
 )
-"""A call that starts a program, with the texts that it is handed first; compiled when used."""
+"""A call that starts a program, with its first text arguments; compiled when used."""
 _BACKTICKS = (
     r"`([^`]{1,500})`|\b(?:qx|%x)\s?\{([^}]{1,500})\}|(?:\bqx|%x)\(([^)]{1,500})\)"
     r"""|["']\|([^"'|]{1,500})["']|["']([^"'|]{1,500})\|["']"""
 )
-"""What Perl, PHP and Ruby run as they read it, and open as a pipe."""
+"""Text that Perl, PHP and Ruby run as a command or open as a pipe."""
 
 
 def commands_in_code(program: str, text: str) -> Iterator[str]:
@@ -49,17 +49,17 @@ def _find_commands(program: str, text: str) -> Iterator[str]:
         for match in re.finditer(_BACKTICKS, text):
             yield next(filter(None, match.groups()))
     for match in re.finditer(_STARTS, text):
-        # The `exec` of Python runs Python.
+        # Python's `exec` runs Python code.
         if not (match[0].startswith("exec") and program.startswith(("python", "pypy"))):
             yield from _call_commands(match[1])
 
 
 def _call_commands(texts: str) -> Iterator[str]:
-    """Yield the command that a call is handed as one text or as several."""
+    """Yield the command in the arguments of a call: one text or several."""
     pieces = [re.sub(r"\\(.)", r"\1", piece[1:-1]) for piece in re.findall(_TEXT, texts)]
     if len(pieces) == 1:
         yield pieces[0]
         return
     yield " ".join(map(quote, pieces))
-    # `os.execvp("rm", ["rm", "x"])` names its program twice.
+    # `os.execvp("rm", ["rm", "x"])` has the program's name twice.
     yield " ".join(map(quote, pieces[1:]))

@@ -1,7 +1,7 @@
-"""Options and variables whose value is a command: what `rsync -e`, `PAGER=` or `vim -c '!…'` start.
+"""Finds commands in the values of options and variables: `rsync -e`, `PAGER=`, `vim -c '!…'`.
 
-A wildcard does not cover such an option anyway. What it starts is looked at so that deny rules and
-the scope see it; a value that is not a command is skipped.
+A wildcard does not cover such an option anyway. The commands are found so that deny rules and the
+scope apply to them; a value that is not a command is skipped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _VARIABLES = names(
 
 
 def option_commands(program: str, words: Sequence[Word]) -> Iterator[str]:
-    """Yield the commands that options start, of words that are written out only."""
+    """Yield the commands that options start, from literal words only."""
     program_record = program_named(program)
     if program_record.code_starts or program_record.code not in (None, Code.AWK):
         for word in words:
@@ -37,7 +37,7 @@ def option_commands(program: str, words: Sequence[Word]) -> Iterator[str]:
 
 
 def started_by_variables(simple: Simple) -> Iterator[str]:
-    """Yield the commands that variables name."""
+    """Yield the commands in the values of variables."""
     for item in simple.assignments:
         if item.name in _VARIABLES and item.value.is_literal:
             yield from command_in(item.value.text)

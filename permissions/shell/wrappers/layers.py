@@ -1,4 +1,4 @@
-"""A command as each of the programs around it would run it."""
+"""Layers: a command as each of its wrapper programs would run it."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from permissions.shell.syntax import Word
 
 
 class Layer(Struct, frozen=True):
-    """A command as one of the programs around it would run it; the first is the whole command."""
+    """A command as one of its wrappers would run it; the first layer is the whole command."""
 
     words: tuple[Word, ...]
     is_open_to_allow: bool
-    """May an allow rule match here?"""
+    """Whether an allow rule may match here."""
     assignments: tuple[str, ...] = ()
-    """Names that wrappers (`env A=1`) set on the way here."""
+    """Names of variables that the wrappers around it (`env A=1`) set."""
     directory: str = ""
-    """Where it runs, as in `env -C`: from the shell's directory, "" for that one itself."""
+    """The directory it runs in (`env -C`), relative to the shell's; "" for the shell's own."""
     is_elsewhere: bool = False
-    """Runs on another machine or in a container: its paths are not paths here."""
+    """Whether it runs on another machine or in a container: its paths are not local paths."""
     program: str = ""
-    """Base name of its program, worked out from the words; "" without any."""
+    """Base name of its program, derived from the words; "" if there is none."""
 
     def __post_init__(self) -> None:
-        """Name the program."""
+        """Set the program's name."""
         force_setattr(self, "program", program_of(self.words[0]) if self.words else "")
 
 
 def program_of(word: Word) -> str:
-    """Return the base name of a program; a path is looked through."""
+    """Return the base name of a program, without a path."""
     return word.plain.rpartition("/")[2]
 
 
 def in_directory(text: str, directory: str) -> str:
-    """Return the text as the shell would have to run it to be in `folder`, as `Layer` has it."""
+    """Return the text with a `cd` to `directory` (as in `Layer`) before it."""
     if not directory:
         return text
     place = '"${_}"' if UNKNOWN in directory else quote(directory)
@@ -45,5 +45,5 @@ def in_directory(text: str, directory: str) -> str:
 
 
 def inner_layers(layer: Layer, words: tuple[Word, ...]) -> list[Layer]:
-    """Return the layer inside another one, as a list of one; no allow rule matches there."""
+    """Return the layer inside another one, as a list of one element; no allow rule matches it."""
     return [replace(layer, words=words, is_open_to_allow=False)]

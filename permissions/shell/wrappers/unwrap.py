@@ -1,6 +1,5 @@
-"""Looks through programs that run other programs: `timeout`, `sudo`, `env`, `xargs`, `sh -c`.
-
-An allow rule sees through a short fixed list only; deny and ask rules see through all of them.
+"""Unwraps programs that run other programs: `timeout`, `sudo`, `env`, `xargs`, `sh -c`. Allow rules
+match inside a short fixed list only; deny and ask rules match inside all of them.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from permissions.shell.wrappers.layers import Layer, in_directory, inner_layers
 from permissions.shell.wrappers.unwrap_one import behind_subcommand, inside
 
 MAX_LAYERS = 12
-"""Wrappers around wrappers that are looked through; deeper ones count as hidden."""
+"""Maximum number of layers; with more, the rest counts as hidden."""
 
 MAX_SUPPLIED = 32
-"""Operands from a visible input of xargs that are looked at."""
+"""Maximum number of operands that are checked from a known input of xargs."""
 
 
 class Unwrapped(Struct, frozen=True):
@@ -31,22 +30,22 @@ class Unwrapped(Struct, frozen=True):
     scripts: tuple[str, ...]
     """Texts that a shell will run (`sh -c`, `eval`, `trap`)."""
     scripts_elsewhere: tuple[str, ...]
-    """The same on another machine or in a container: their paths are not paths here."""
+    """Texts that run on another machine or in a container: their paths are not local paths."""
     hidden: str
-    """Why something that runs is out of sight; empty when nothing is."""
+    """Why something that runs is unknown; empty if all is known."""
     reader: Reader | None
-    """The innermost shell that takes its commands from its input."""
+    """The innermost shell that reads its commands from its input."""
 
 
 class Reader(Struct, frozen=True):
-    """A shell that takes its commands from its input."""
+    """A shell that reads its commands from its input."""
 
     name: str
     directory: str
     is_elsewhere: bool
 
     def script(self, text: str) -> str:
-        """Return the text as this command's own shell would have to run it."""
+        """Return the text as the script's own shell would run it."""
         return in_directory(text, self.directory)
 
 
@@ -57,7 +56,7 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
     elsewhere: list[str] = []
     hidden = ""
     reader: Reader | None = None
-    # The list grows while it is read: each layer adds the commands that it would run.
+    # The list grows during the iteration: each layer adds the commands that it would run.
     for layer in layers:
         if len(layers) > MAX_LAYERS:
             hidden = hidden or "wrapped too deeply"
@@ -76,7 +75,7 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
 
 
 def supplied_texts(layers: tuple[Layer, ...], stdin: str | None) -> Iterator[str]:
-    """Yield what xargs runs, where its input is plain to see."""
+    """Yield what xargs runs, if its input is known."""
     if stdin is None or not _QUOTING.isdisjoint(stdin):
         return
     operands = stdin.split()[:MAX_SUPPLIED]
@@ -90,7 +89,7 @@ def supplied_texts(layers: tuple[Layer, ...], stdin: str | None) -> Iterator[str
 
 
 def found_texts(layers: tuple[Layer, ...], search: Simple | None) -> Iterator[str]:
-    """Yield what xargs runs behind `find`, the same as its `-exec`, or behind `echo *`."""
+    """Yield what xargs runs after `find` (the same as its `-exec`), or after `echo *`."""
     if search is None:
         return
     for words in _supplied_commands(layers):
@@ -109,8 +108,8 @@ _QUOTING = frozenset("'\"\\")
 
 
 def _echo_commands(words: Sequence[Word], search: Simple) -> Iterator[str]:
-    """Yield the command with the patterns that `echo` is given."""
-    # The shell makes of the words here what it made of them there.
+    """Yield the command with the patterns of `echo` as operands."""
+    # The shell expands the words here to the same names.
     patterns = " ".join(word.raw for word in search.words[1:] if "%" not in word.raw)
     pieces = [patterns if one.text == PIPE_MARK else quote(one.text) for one in words]
     if not any(PIPE_MARK in piece for piece in pieces):
@@ -118,7 +117,7 @@ def _echo_commands(words: Sequence[Word], search: Simple) -> Iterator[str]:
 
 
 def _supplied_commands(layers: tuple[Layer, ...]) -> Iterator[tuple[Word, ...]]:
-    """Yield the commands that are given operands from elsewhere, of words that are known."""
+    """Yield the commands with known words that get operands from elsewhere."""
     for layer in layers:
         words = layer.words[:-1]
         if layer.words[-1:] == (SUPPLIED,) and all(

@@ -22,13 +22,13 @@ _ASSIGNMENT = compile_late(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.DOTALL)
 def inside(
     layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]
 ) -> tuple[list[Layer], Texts]:
-    """Return what the wrapper `name` runs when given `rest`: layers, and texts for a shell."""
+    """Return what the wrapper `name` runs with the words `rest`: layers, and texts for a shell."""
     if name in ("watch", "flock", "script", "sg", "runuser") or (
         name == "env" and _has(_arguments(wrapper, rest), _SPLIT_STRING)
     ):
         return _join_command(layer, name, wrapper, rest)
     if name == "command" and rest and re.fullmatch(r"-\w*[vV]\w*", rest[0].plain):
-        # `command -v x` looks x up, nothing runs.
+        # `command -v x` looks up x and runs nothing.
         return [], Texts()
     return _inner_commands(layer, name, wrapper, rest)
 
@@ -36,11 +36,11 @@ def inside(
 def _inner_commands(
     layer: Layer, name: str, wrapper: Wrapper, rest: tuple[Word, ...]
 ) -> tuple[list[Layer], Texts]:
-    """Return the command inside; more than one where it is not certain where it starts."""
+    """Return the inner command; several if its start is not certain."""
     arguments = _arguments(wrapper, rest)
     operands = arguments.operands[wrapper.operands :]
     if name == "env" and operands and operands[0].text == "-":
-        # As good as `-i`: options may still follow.
+        # The same as `-i`: options may still follow.
         return _inner_commands(
             layer, name, wrapper, (Word("-i", "-i"), *_env_options(rest), *operands[1:])
         )
@@ -63,13 +63,13 @@ def _inner_commands(
     if not is_certain:
         return _shifted_layers(inner), texts
     if name == "ssh" and all(word.is_literal for word in operands):
-        # The other side's shell reads the words as one text.
+        # The remote shell reads the words as one text.
         texts = Texts((" ".join(word.text for word in operands),))
     return [inner], texts
 
 
 def _without_command(name: str, arguments: Arguments, texts: Texts) -> Texts:
-    """Return what a wrapper runs that names no command."""
+    """Return what a wrapper runs if its words name no command."""
     is_shell = name == "ssh" or (name in ("sudo", "doas") and arguments.has("-s", "-i"))
     return Texts(hidden=texts.hidden, reader=name) if is_shell else texts
 
@@ -77,7 +77,7 @@ def _without_command(name: str, arguments: Arguments, texts: Texts) -> Texts:
 def _shifted_layers(inner: Layer) -> list[Layer]:
     """Return the command, and those that begin up to two words later.
 
-    An option whose value is empty takes the word behind it, and everything moves up.
+    An option whose value expands to nothing takes the next word, and all words shift.
     """
     later = filter(None, (inner.words[1:], inner.words[2:]))
     return [inner, *(replace(inner, words=more, is_open_to_allow=False) for more in later)]
@@ -86,7 +86,7 @@ def _shifted_layers(inner: Layer) -> list[Layer]:
 def _split_assignments(
     wrapper: Wrapper, operands: tuple[Word, ...]
 ) -> tuple[list[str], tuple[Word, ...]]:
-    """Return the variables that stand before the command, and the command."""
+    """Return the variables set before the command, and the command."""
     if operands and operands[0].text == "--" and not wrapper.is_open_to_allow:
         operands = operands[1:]
     variables: list[str] = []
@@ -104,7 +104,7 @@ def _is_open(name: str, wrapper: Wrapper, options: Arguments) -> bool:
 
 
 def _arguments(wrapper: Wrapper, rest: tuple[Word, ...]) -> Arguments:
-    """Split what a wrapper is given, up to the command that it runs."""
+    """Split a wrapper's words, up to the command that it runs."""
     while True:
         arguments = split_arguments(
             rest,
@@ -117,17 +117,17 @@ def _arguments(wrapper: Wrapper, rest: tuple[Word, ...]) -> Arguments:
         full = next((name for name in names(wrapper.value_options) if name.startswith(last)), "")
         if len(last) < 3 or not last.startswith("--") or full in ("", last):
             return arguments
-        # `env --chd ..`: shortened, it takes the word behind it all the same.
+        # `env --chd ..`: an abbreviated option takes the next word, too.
         rest = (*own[:-1], Word(own[-1].raw, full), *others)
 
 
 def _env_options(rest: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Return the options in front of `env -`."""
+    """Return the options before `env -`."""
     return rest[: next(i for i, word in enumerate(rest) if word.text == "-")]
 
 
 def _mark_supplied(operands: tuple[Word, ...], options: Arguments) -> tuple[Word, ...]:
-    """Mark where xargs puts a line of its input."""
+    """Mark where xargs inserts a line of its input."""
     if not options.has("-I", "-i", "--replace"):
         return operands
     values = options.values("-I", "-i", "--replace")
@@ -136,12 +136,12 @@ def _mark_supplied(operands: tuple[Word, ...], options: Arguments) -> tuple[Word
 
 
 def _put_in(word: Word, mark: str) -> Word:
-    """Return a word with what xargs puts into it; at its beginning, that may be an option."""
+    """Return a word with what xargs inserts; at the start of the word, it may be an option."""
     return Word(word.raw, word.text.replace(mark, PIPE_MARK), word.text.startswith(mark))
 
 
 def _new_directory(directory: str, wrapper: Wrapper, options: Arguments) -> str:
-    """Return where a wrapper runs its command."""
+    """Return the directory in which a wrapper runs its command."""
     if wrapper.loses_directory or _has(options, names(wrapper.losing)):
         return UNKNOWN
     if not _has(options, names(wrapper.moving)):
@@ -150,7 +150,7 @@ def _new_directory(directory: str, wrapper: Wrapper, options: Arguments) -> str:
     values = [one.value or _NO_WORD for one in options.options if _is_one_of(one.name, moving)]
     if not all(value.is_literal and value.text for value in values):
         return UNKNOWN
-    # Given twice, the last one counts, from where the wrapper was started.
+    # If repeated, the last one counts, relative to the directory of the wrapper.
     last = values[-1].text
     return f"{directory}/{last}" if directory and not last.startswith("/") else last
 
@@ -163,7 +163,7 @@ def _has(options: Arguments, option_names: frozenset[str]) -> bool:
 
 
 def _is_one_of(name: str, option_names: frozenset[str]) -> bool:
-    """Is it one of them, or the beginning of a long one, as GNU programs accept it?"""
+    """Return whether it is one of them, or the start of a long one, as GNU programs accept it."""
     return name in option_names or (
         len(name) > 2
         and name.startswith("--")
@@ -175,7 +175,7 @@ _SPLIT_STRING = frozenset({"-S", "--split-string"})
 
 
 def _split_string(wrapper: Wrapper, rest: tuple[Word, ...]) -> Texts:
-    """Read `env -S text words…`: the words of the text, and those behind it, in its place."""
+    """Read `env -S text words…`: the words of the text, followed by the other words."""
     for end, word in enumerate(rest, start=1):
         if re.match(r"-[A-Za-z]*S|--s", word.plain) is None:
             continue
@@ -184,17 +184,17 @@ def _split_string(wrapper: Wrapper, rest: tuple[Word, ...]) -> Texts:
         if not values:
             continue
         text = rest[end : end + 1] if values[-1] is None else (values[-1],)
-        # What stands behind it is handed on as it is.
+        # The words after it are passed unchanged.
         later_words = [
             Word(one.raw, quote(one.text)) if one.is_literal else one
             for one in rest[end + (values[-1] is None) :]
         ]
-        # The text holds options of env, too.
+        # The text contains options of env, too.
         texts = join_words((Word("env", "env"), *text, *later_words), "env -S")
         place = _new_directory("", wrapper, options)
         hidden = texts.hidden
         if any("\\" in one.text for one in text):
-            # Its escapes are not those of a shell: `\\_` is a blank.
+            # Its escapes differ from a shell's: `\\_` is a blank.
             hidden = hidden or "env -S with escapes of its own"
         return Texts(tuple(in_directory(one, place) for one in texts.scripts), hidden)
     return Texts(hidden="env -S with text that is not found")
@@ -225,7 +225,7 @@ def _join_command(
 
 
 def _behind_group(arguments: Arguments, has_text: bool) -> tuple[Word, ...]:
-    """Return the text behind the group that `sg` is given; none where an option names one."""
+    """Return the text after the group of `sg`; () if an option has the text."""
     operands = arguments.operands
     is_login = bool(operands) and operands[0].plain == "-"
     later_words = () if has_text else operands[1 + is_login :]
@@ -236,7 +236,7 @@ _RUNNER_LONG = names("--package --with --from --python --env --user --workdir --
 
 
 def behind_subcommand(layer: Layer, runner: CommandRunner, rest: tuple[Word, ...]) -> list[Layer]:
-    """Return the command behind a subcommand (`uv run`, `docker exec`)."""
+    """Return the command after a subcommand (`uv run`, `docker exec`)."""
     if not rest or rest[0].plain not in names(runner.subcommands):
         return []
     arguments = split_arguments(

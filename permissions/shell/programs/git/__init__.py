@@ -1,1 +1,1 @@
-"""What is known of git: what it reads and changes, what it runs, and what a wildcard covers."""
+"""Records for git: what it reads and changes, what it runs, and what a wildcard covers."""

@@ -1,4 +1,4 @@
-"""What git reads of its configuration, and what changes it."""
+"""How git commands read and change its configuration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from permissions.shell.syntax import Word
 
 
 class _Config(Struct, frozen=True):
-    """What `git config` is given: only options before the first operand are options."""
+    """The arguments of `git config`: only options before the first operand are options."""
 
     options: frozenset[str]
     operands: tuple[Word, ...]
@@ -26,7 +26,7 @@ def _config(rest: Sequence[Word]) -> _Config:
 
 
 def reads_config(rest: Sequence[Word]) -> bool:
-    """Does `git config` only read? Later words are values, whatever they look like."""
+    """Return whether `git config` only reads. Words after the first operand are values."""
     config = _config(rest)
     if not config.options <= _READING_CONFIG | _WHERE_CONFIG:
         return False
@@ -45,7 +45,7 @@ _WHERE_CONFIG = names(
 
 
 def changes_settings(words: Sequence[Word]) -> str:
-    """Return the settings that git changes: of the user, the machine or the repository."""
+    """Return the settings file that git changes: of the user, the machine or the repository."""
     arguments = split_arguments(words, value_letters="Cc", stops_at_operand=True)
     if not arguments.operands:
         return ""
@@ -84,9 +84,9 @@ _CONFIGURING = {
     "sparse-checkout": names("init set add disable"),
     "lfs": names("install"),
 }
-"""Subcommands that write the repository's configuration, with the words that make them."""
+"""Subcommands that write the repository's configuration, with the words that cause it."""
 
 
 def _has_short(texts: Iterable[str], option: str) -> bool:
-    """Is an option of git given, maybe shortened?"""
+    """Return whether an option of git is given, possibly abbreviated."""
     return any(len(text) > 3 and option.startswith(text) for text in texts)

@@ -1,4 +1,4 @@
-"""The files and places that git reads and changes."""
+"""The files and directories that git reads and changes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from permissions.shell.syntax import GLOB_MARKS, Word
 
 
 def git(words: Sequence[Word]) -> list[Access]:
-    """Return the places that git reads and changes."""
+    """Return the files and directories that git reads and changes."""
     arguments, subcommand, rest = git_parts(words)
     subcommand_record = known_subcommand(subcommand)
     places = arguments.values("-C", "--git-dir", "--work-tree")
     kind = AccessKind.READ if subcommand_record.reads_place else AccessKind.PLACE
     result = [
-        # Git changes its own directory; what counts is where the work tree is.
+        # Git changes its own directory; rules apply to the work tree's directory.
         Access(kind, Word(place.raw, place.text.removesuffix("/.git").removesuffix(".git") or "."))
         for place in places
     ]
@@ -55,7 +55,7 @@ def _written_kind(subcommand: str, rest: Sequence[Word]) -> AccessKind:
 
 
 def _written_words(subcommand: str, rest: Sequence[Word]) -> list[Access]:
-    """Return the words, and values of options, that lead out or to a protected file."""
+    """Return the words and option values that name a path outside or a protected file."""
     source = clone_operands(rest)[:1] if subcommand == "clone" else ()
     values: list[Word] = []
     for word in rest:
@@ -77,17 +77,16 @@ _SHOWING = names(
     "show log diff blame annotate grep cat-file archive whatchanged stash add hash-object "
     "format-patch diff-tree diff-index diff-files rev-list range-diff checkout restore"
 )
-"""Subcommands that print or hand on what files hold, now or in a commit."""
+"""Subcommands that print or export the content of files, now or in a commit."""
 _MAGIC = compile_late(r":(?:\([a-z,:]*\)|[/!^]+)")
 
 
 def _show_accesses(rest: Sequence[Word]) -> list[Access]:
-    """Return the files that are named, as `commit:file`, `-L1,9:file` or as a pattern of git's
-    own."""
+    """Return the named files: `commit:file`, `-L1,9:file` or a pathspec pattern."""
     patterns: list[Word] = []
     for word in rest:
         if word.text.startswith(("--batch", "--stdin")) and word.text != "--batch-check":
-            # What is shown stands on its input.
+            # Its input names what is shown.
             patterns.extend(Word(word.raw, dot + GLOB_MARKS["*"]) for dot in ("", "."))
         elif word.text and (not word.plain.startswith("-") or ":" in word.text):
             text = _MAGIC.sub("", word.text, count=1).rpartition(":")[2]
@@ -99,6 +98,6 @@ _PATTERN = str.maketrans(GLOB_MARKS)
 
 
 def _is_guarded(word: Word) -> bool:
-    """Could it be the name of a protected file? A branch has no name with a dot in front."""
+    """Return whether it may name a protected file. A branch's name cannot start with a dot."""
     text = word.text.removeprefix("./")
     return word.is_literal and text not in ("", ".") and may_be_protected(f"/{text}")

@@ -18,7 +18,7 @@ _VALUED = names("-c -C --git-dir --work-tree --namespace --config-env --exec-pat
 
 
 def commands(words: tuple[Word, ...]) -> Commands:
-    """Return what git's aliases, filters and `run` subcommands start."""
+    """Return the commands that git's aliases, filters and `run` subcommands start."""
     texts = _aliases(words)
     if texts is None:
         return [], Texts(hidden="git -c sets something that is not known before")
@@ -41,7 +41,7 @@ def _behind_run(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 
 def _aliases(words: Sequence[Word]) -> list[str] | None:
-    """Return the commands that `-c alias.x=…` defines; None for a setting that is not known."""
+    """Return the commands that `-c alias.x=…` defines; None for an unknown setting."""
     texts: list[str] = []
     for position, word in enumerate(words):
         follows_option = position > 0 and words[position - 1].plain in _VALUED
@@ -57,6 +57,6 @@ def _aliases(words: Sequence[Word]) -> list[str] | None:
 
 
 def configured_commands(words: Sequence[Word]) -> Iterator[str]:
-    """Yield the aliases and helpers that `git config` sets, where they are commands."""
+    """Yield the aliases and helpers that `git config` sets, if they are commands."""
     if any(word.text == "config" for word in words):
         yield from (word.text[1:] for word in words if word.text.startswith("!"))

@@ -1,4 +1,4 @@
-"""What of git's words a wildcard covers, and when it is meant to read."""
+"""Which git arguments a wildcard does not cover, and when git should only read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RISKY_OPTIONS = names("-c --config-env --exec-path")
 _LOG_VALUED = names(
     "-n -S -G -L --author --committer --grep --since --until --after --before --max-count --skip"
 )
-"""Options of `git log` and its like that take the next word as their value, whatever it is."""
+"""Options of `git log` and similar subcommands that always take the next word as their value."""
 _EXTERNAL = compile_late(r"(?:-[^=]*=)?ext::")
 """An address whose transport is a command."""
 
@@ -45,11 +45,10 @@ def git_risk(_program: str, words: Sequence[Word]) -> str:
 
 
 def _words_at_risk(subcommand: str, rest: Sequence[Word]) -> Iterator[Word]:
-    """Yield the words that are not values; of those behind `--`, what is written out.
-
-    Not every subcommand ends its options there: blame reads those of log behind it.
+    """Yield the words that are not values; after `--`, none that may expand to an option. Not every
+    subcommand ends its options there: blame reads those of log after it.
     """
-    # Elsewhere `-n` and `-S` are switches, and what follows them is a word of its own.
+    # For other subcommands, `-n` and `-S` are switches, and the word after them is not a value.
     value_options = (
         _LOG_VALUED if subcommand in ("log", "show", "whatchanged") else frozenset[str]()
     )
@@ -92,12 +91,12 @@ _LISTING = compile_late(
     r"|remote(?: -v| --verbose| show| show -n .*| get-url .*)?"
     r"|reflog(?: -n.*| show.*)?|stash (?:list|show)(?: .*)?|worktree list(?: --porcelain)?"
 )
-"""Subcommands that may write, with words with which they are meant to list. That they write nothing
-is enforced where such a command needs no permission."""
+"""Subcommands that may write, with words that ask them only to list. The sandbox enforces that they
+write nothing when such a command needs no permission."""
 
 
 def reads_only(words: Sequence[Word]) -> bool:
-    """Is git meant to read, if nothing risky is among its words?"""
+    """Return whether git should only read, if none of its words is risky."""
     arguments, subcommand, rest = git_parts(words)
     if any(option.name not in _READING_OPTIONS for option in arguments.options):
         return False

@@ -12,7 +12,7 @@ from permissions.shell.syntax import HOME_MARK, Word
 
 
 def diff_accesses(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
-    """Outside a repository, and for paths outside of it, diff and grep look at any file."""
+    """Outside a repository, and for paths outside of it, diff and grep read any file."""
     is_any = any(word.text == "--no-index" for word in rest)
     operands = split_arguments(rest).operands
     return each(AccessKind.READ, [word for word in operands if is_any or leads_out(word.text)])
@@ -21,7 +21,7 @@ def diff_accesses(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
 def apply_accesses(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     if not any(word.text == "--unsafe-paths" for word in rest):
         return []
-    # The patch alone determines where.
+    # Only the patch determines where.
     return [Access(AccessKind.WRITE, Word("git apply --unsafe-paths", UNKNOWN))]
 
 
@@ -43,7 +43,8 @@ _CLONE_LONG = names(
 
 
 def _directory_of(address: Word) -> Word:
-    """Return the directory that a clone is named: the last piece of its address, as git cuts it."""
+    """Return the default directory of a clone: the last part of its address, shortened as git
+    does."""
     name = re.split(r"[/:]", address.text.rstrip("/").removesuffix("/.git"))[-1]
     name = name.removesuffix(".git").removesuffix(".bundle")
     if not address.is_literal or name in ("", ".", ".."):

@@ -19,11 +19,11 @@ from permissions.shell.syntax import Word
 
 
 class Subcommand(Struct, frozen=True):
-    """What is known of one subcommand, or of several that are alike."""
+    """Properties of one subcommand, or of several similar ones."""
 
     names: str
     reads_place: bool = False
-    """Changes nothing in the repository."""
+    """Whether it changes nothing in the repository."""
     output_options: str = ""
     """Options whose value is a file that is written."""
     input_options: str = ""
@@ -33,11 +33,12 @@ class Subcommand(Struct, frozen=True):
     runs: str = ""
     """The word that a command follows."""
     writes_words: bool = False
-    """Words that lead out of the work tree, or to a protected file, may be written."""
+    """Whether it may write words that name a protected file or a path outside the work tree."""
     read_only: bool = False
-    """It only reads, whatever its words, if none is risky."""
+    """Whether it only reads, if none of its words is risky."""
     files: Callable[[Sequence[Word], bool], list[Access]] | None = None
-    """Files among its operands, and whether git was moved elsewhere (`-C`)."""
+    """Returns the files among its operands; the second parameter is whether git runs elsewhere
+    (`-C`)."""
 
 
 _VALUED_LONG = names("--git-dir --work-tree --namespace --exec-path --config-env")
@@ -118,4 +119,4 @@ _SUBCOMMANDS = {
     )
     for name in one.names.split()
 }  # fmt: skip
-"""What a wildcard covers; any other subcommand may be a program of its own."""
+"""Subcommands that a wildcard covers; any other may be an external program."""

@@ -1,7 +1,6 @@
-"""Which files of the work tree a git command could change, asked of git before it runs.
-
-The answer may name more than it changes, never less: a revision counts with all that differs.
-Names are relative to the top of the work tree.
+"""Finds which files of the work tree a git command could change, by queries to git before it runs.
+The result may have too many files, never too few: for a revision, all that differ count. Names are
+relative to the top of the work tree.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Final, NamedTuple
 from permissions.base.text.late_pattern import compile_late
 
 Ask = Callable[[tuple[str, ...], bytes], bytes | None]
-"""Runs git with these arguments and this input; returns what it printed, None where it failed."""
+"""Runs git with these arguments and this input; returns what it printed, None if it failed."""
 
 _NAMES: Final = ("--name-only", "--no-renames", "--no-relative", "-z")
 _SETTINGS: Final = ("-c", "log.showRoot=true", "-c", "log.showSignature=false")
@@ -30,25 +29,26 @@ _HEADER: Final = compile_late(
 
 
 class ChangesUnknown(Exception):
-    """What git would change cannot be found out; the text says why."""
+    """The files that git would change cannot be determined; the text says why."""
 
 
 class GitWords(NamedTuple):
-    """What follows a subcommand."""
+    """The words after a subcommand."""
 
     options: tuple[str, ...]
     operands: tuple[str, ...]
     """Words before `--`, without the options; `-` is one."""
     paths: tuple[str, ...] | None
-    """Words behind `--`; None without it."""
+    """Words after `--`; None without it."""
 
     def has(self, *names: str) -> bool:
-        """Is one of the options given, long ones maybe shortened or with a value?"""
+        """Return whether one of the options is given; long ones may be abbreviated or have a
+        value."""
         return any(_is_option(option, name) for option in self.options for name in names)
 
 
 def split_git(words: Sequence[str]) -> tuple[Sequence[str], str, Sequence[str]]:
-    """Return git's own options, the subcommand ("" where there is none) and what follows it."""
+    """Return git's own options, the subcommand ("" if there is none) and the words after it."""
     position = 0
     while position < len(words) and words[position].startswith("-"):
         position += 2 if words[position] in _VALUED else 1
@@ -56,7 +56,7 @@ def split_git(words: Sequence[str]) -> tuple[Sequence[str], str, Sequence[str]]:
 
 
 def git_words(words: Sequence[str]) -> GitWords:
-    """Split the words behind a subcommand."""
+    """Split the words after a subcommand."""
     end = words.index("--") if "--" in words else len(words)
     words_before, paths = words[:end], tuple(words[end + 1 :]) if end < len(words) else None
     options = tuple(word for word in words_before if word.startswith("-") and word != "-")
@@ -71,10 +71,10 @@ def _is_option(option: str, name: str) -> bool:
 
 
 def changed_names(subcommand: str, rest: Sequence[str], ask: Ask) -> frozenset[str]:
-    """Return what a subcommand could change in the work tree.
+    """Return the names that a subcommand could change in the work tree.
 
     Raises:
-        ChangesUnknown: git could not say it, although it might run.
+        ChangesUnknown: Git could not determine it, although the command might run.
     """
     form = _FORMS.get(subcommand)
     return frozenset() if form is None else frozenset(form(git_words(rest), ask)) - {""}
@@ -84,7 +84,7 @@ def _list_files(ask: Ask, *arguments: str) -> list[str]:
     answer = ask(arguments, b"")
     if answer is None:
         raise ChangesUnknown("git could not compare revisions")
-    # A log puts a line before the first name of each commit.
+    # A log has a newline before the first name of each commit.
     return [name.removeprefix("\n") for name in _text(answer).split("\0")]
 
 
@@ -108,7 +108,7 @@ def _trees(words: Sequence[str], ask: Ask) -> dict[str, str]:
 
 
 def _file_of_git(name: str, ask: Ask) -> str | None:
-    """Return the path of a file of the repository's own directory, None where there is none."""
+    """Return the path of a file in the repository's own directory; None if it does not exist."""
     answer = ask(("rev-parse", "--path-format=absolute", "--git-path", name), b"")
     if answer is None:
         raise ChangesUnknown("git could not name its directory")
@@ -124,7 +124,7 @@ def _text_in(path: str | None) -> str:
 
 
 def _from_head(trees: Sequence[str], ask: Ask) -> Iterator[str]:
-    """Yield what a move of HEAD to these would change."""
+    """Yield the names that moving HEAD to these trees would change."""
     head = _trees(["HEAD"], ask)
     for tree in trees:
         if head:
@@ -134,13 +134,13 @@ def _from_head(trees: Sequence[str], ask: Ask) -> Iterator[str]:
 
 
 def _differing(tree: str, paths: Sequence[str], ask: Ask) -> Iterator[str]:
-    """Yield what differs from a tree, or from the index where it is empty."""
+    """Yield the names that differ from a tree, or from the index if `tree` is empty."""
     command = ("diff-index", *_NAMES, tree) if tree else ("diff-files", *_NAMES)
     yield from _list_files(ask, *command, "--", *paths)
 
 
 def _operands(words: GitWords) -> list[str]:
-    """Return what may be a revision: operands, and values that are part of an option."""
+    """Return the words that may be revisions: operands, and values attached to options."""
     values = [word.partition("=")[2] for word in words.options if "=" in word]
     values += [word[2:] for word in words.options if word[1:2] != "-" and len(word) > 2]
     return ["@{-1}" if word == "-" else word for word in (*words.operands, *values)]
@@ -162,7 +162,7 @@ def _checkout(words: GitWords, ask: Ask) -> Iterator[str]:
 
 
 def _of_remotes(words: Sequence[str], ask: Ask) -> list[str]:
-    """Return the branches of remotes by these names, which a checkout finds by itself."""
+    """Return the remote branches with these names, which a checkout finds automatically."""
     patterns = [f"refs/remotes/*/{word}" for word in words if not re.search(r"[*?\[\\^:]", word)]
     if not patterns:
         return []
@@ -207,14 +207,14 @@ def _merge(words: GitWords, ask: Ask) -> Iterator[str]:
     for tree in _trees(operands, ask):
         answer = ask(("diff", *_NAMES, f"HEAD...{tree}", "--"), b"")
         if answer is None:
-            # They have nothing in common.
+            # They have no common ancestor.
             yield from _from_head([tree], ask)
         else:
             yield from _text(answer).split("\0")
 
 
 def _pull(words: GitWords, ask: Ask) -> Iterator[str]:
-    """What it fetches is merged by another git, which is asked about then."""
+    """A separate git command merges what is fetched, and is checked then."""
     if not _trees(["HEAD"], ask):
         raise ChangesUnknown("there is no commit yet, and what is fetched is not known before")
     if not words.operands:
@@ -305,23 +305,23 @@ def _from_index(words: GitWords, ask: Ask) -> list[str]:
 
 
 def patched_names(patch: bytes) -> frozenset[str]:
-    """Return the names of files in the headers of a patch, and of what looks like one.
+    """Return the file names in the headers of a patch, and in lines that look like headers.
 
     Raises:
-        ChangesUnknown: it is an encoded mail.
+        ChangesUnknown: The patch is an encoded mail.
     """
     if re.search(rb"^content-transfer-encoding: *base64", patch, re.IGNORECASE | re.MULTILINE):
         raise ChangesUnknown("the patch is encoded")
     file_names = set[str]()
     for kind, line in _HEADER.findall(_text(patch)):
-        # The line for both has the name twice where no other line has it.
+        # This line has the same name twice if no other line has it.
         name = line[len(line) // 2 + 1 :] if kind == "diff --git" else line.partition("\t")[0]
         file_names.add(re.sub("^[abciow]/", "", name.rstrip("\r").strip('"')))
     return frozenset(file_names - {"dev/null", "/dev/null"})
 
 
 def patches(subcommand: str, rest: Sequence[str], ask: Ask) -> tuple[str, ...]:
-    """Return the files with patches that it applies, as they are named; `-` is its input."""
+    """Return the patch files that it applies, as named; `-` is its input."""
     words = git_words(rest)
     if subcommand == "am" and words.has("--continue", "--skip", "--abort", "--resolved", "-r"):
         directory = _file_of_git("rebase-apply", ask)
@@ -360,7 +360,7 @@ _FORMS: Final[dict[str, _Form]] = {
     "mv": _list_removed,
 }
 MAKES_TREES: Final = frozenset({"clone", "init", "worktree"})
-"""Subcommands that write a work tree which governs nothing but itself."""
+"""Subcommands that write a separate work tree."""
 CHANGES_NO_TREE: Final = frozenset(
     "add annotate archive blame branch bundle cat-file check-attr check-ignore commit commit- "
     "graph commit-tree config count-objects describe diff diff-files diff-index diff-tree fetch "
@@ -370,4 +370,4 @@ CHANGES_NO_TREE: Final = frozenset(
     "shortlog show show-branch show-ref status symbolic-ref tag unpack-objects update-index "
     "update-ref upload-pack var version whatchanged write-tree".split()
 )
-"""Subcommands that change no file of a work tree and start no git that does."""
+"""Subcommands that change no file of a work tree and start no git command that does."""
