@@ -41,25 +41,46 @@ _PRELOADED: Final = (
     "httpcore2",
     "httpx2",
     "importlib.readers",
+    "permissions.base.process.own_environment",
+    "permissions.base.process.worker_threads",
     "sqlite3",
     "tui.cli",
     "tui.command_line.command_line",
     "tui.command_line.standard_streams",
+    "tui.input.early_prompt",
+    "tui.screen.output_stream",
+    "tui.screen_reader.preference",
+    "tui.startup.early_prompt_policy",
     "tui.startup.headless_run",
+    "tui.startup.start",
 )
 _OF_THE_SCREEN: Final = (
     "agent.assembly.agents.agents_setup",
     "agent.assembly.command_setup",
     "agent.assembly.conversation_setup",
     "agent.assembly.session_opening",
+    "agent.model.local_servers",
+    "agent.session.archive.recent_sessions",
+    "agent.session.prompt_log",
     "markdown_it.tree",
+    "permissions.base.files.inotify",
+    "textual.drivers.headless_driver",
     "textual.layouts.factory",
+    "textual.pilot",
     "textual.scrollbar",
     "tui.app.claude_settings_notice",
     "tui.app.keybindings_watch",
     "tui.conversation.model_choice",
     "tui.dialogs.onboarding",
+    "tui.dialogs.idle_timeout",
     "tui.dialogs.permission",
+    "tui.dialogs.plan",
+    "tui.dialogs.ports",
+    "tui.dialogs.question",
+    "tui.dialogs.sandbox.network",
+    "tui.dialogs.sandbox.refusal",
+    "tui.dialogs.sandbox.work_inside",
+    "tui.dialogs.trust_dialog",
     "tui.startup.run",
     "tui.startup.screen_run",
     "tui.transcript.committed_messages",
@@ -207,14 +228,25 @@ def _end(status: int) -> int:
     os._exit(status)
 
 
+def _prepare(kind: Kind) -> None:
+    """Import, compile and read what most runs would with their first use."""
+    more = {Kind.SCREEN: _OF_THE_SCREEN, Kind.SERVERS: _OF_SERVERS}
+    for name in _PRELOADED + more.get(kind, ()):
+        __import__(name)
+    from agent.tools.registry import builtin_tools
+    from permissions.base.text.late_pattern import _LatePattern
+
+    for one in gc.get_objects():
+        if type(one) is _LatePattern:
+            one.match  # noqa: B018 - compiles it
+    builtin_tools()
+
+
 def main() -> int:
     """Serve, left alone by who started it; in a child run the program."""
     if os.fork():
         return 0
-    kind = Kind(sys.argv[2])
-    more = {Kind.SCREEN: _OF_THE_SCREEN, Kind.SERVERS: _OF_SERVERS}
-    for name in _PRELOADED + more.get(kind, ()):
-        __import__(name)
+    _prepare(Kind(sys.argv[2]))
     gc.freeze()
     order = ForkServer(socket.socket(fileno=int(sys.argv[1]))).serve()
     if order is None:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.journeys.forked_program import ROOT
+from tests.journeys.forked_program import ROOT, ForkedProgram, fork_program
 from tests.journeys.program import environment
+
+_SERVE = "from tests.soak.zygote import main; main()"
 
 
 @dataclass
 class Zygote:
     """Starts runs of the program."""
 
-    process: asyncio.subprocess.Process
+    process: ForkedProgram
 
     async def start(
         self,
@@ -52,10 +52,7 @@ class Zygote:
 @contextlib.asynccontextmanager
 async def zygote(home: Path) -> AsyncIterator[Zygote]:
     """Run one for a while."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.soak.zygote", cwd=ROOT, env=environment(home),
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+    process = await fork_program([], ROOT, environment(home), stdin=True, code=_SERVE)
     try:
         yield Zygote(process)
     finally:
