@@ -1,7 +1,7 @@
 """`@path` in a prompt: finds the mentioned files and attaches their contents for the model.
 
 A mention attaches what a Read call would return without asking: the rules and scope of the Read
-tool apply, and no hooks fire.
+tool apply, and no hooks fire. Source: the pattern "safety-and-permissions" (mentions are reads).
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Decided here, once, by the contender's name and not by what its answer claims about itself: the
 classifiers answer only asks for which nothing matched, PermissionRequest hooks also asks from
-rules, every other ask only a user (dialog, bridge, channel).
+rules, every other ask only a user (dialog, bridge, channel). Source: the pattern
+"safety-and-permissions".
 """
 
 from __future__ import annotations

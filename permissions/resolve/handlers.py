@@ -1,7 +1,8 @@
 """Handlers that resolve a remaining ask, by context: interactive, coordinator, worker, headless.
 
 `permissions.resolve.contender_authority` decides what each contender may answer;
-`permissions.resolve.mailbox` has the worker's handler.
+`permissions.resolve.mailbox` has the worker's handler. Source: the pattern
+"safety-and-permissions" (three handlers).
 """
 
 from __future__ import annotations

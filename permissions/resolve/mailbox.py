@@ -1,7 +1,8 @@
 """Forwards a worker's asks to its leader, whose user answers what the worker may not decide.
 
 `register` comes before `send`: an answer that arrives earlier would be lost, and the worker would
-wait forever. `agent.teams.forwarding` implements the mailbox.
+wait forever. `agent.teams.forwarding` implements the mailbox. Source: the pattern
+"safety-and-permissions" (multi-agent permission forwarding).
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 It sees the user's own messages and the call, and nothing that a tool, file or page returned: such
 text could argue for itself. Whatever is not a valid answer (an error, a timeout, other text) counts
-as unsure. Its denials are counted (`permissions.resolve.denial_limits`).
+as unsure. Its denials are counted (`permissions.resolve.denial_limits`). Source: the pattern
+"safety-and-permissions".
 """
 
 from __future__ import annotations

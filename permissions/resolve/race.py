@@ -1,7 +1,7 @@
 """The race for one ask: contenders run together, the first decisive answer wins.
 
 Losers are cancelled and awaited before the winner's answer is returned, so that no side effect of a
-loser can happen later.
+loser can happen later. Source: the pattern "Racing Four Resolution Paths".
 """
 
 from __future__ import annotations
