@@ -96,7 +96,7 @@ class ToolEvents:
                 tool_input=dict(tool_input),
                 tool_use_id=call.id,
                 error=error,
-                is_interrupt=is_interrupt or None,
+                is_interrupt=is_interrupt,
                 duration_ms=duration_ms,
             ),
             abort,

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from agent.abort import AbortController, Aborted, AbortSignal
 from agent.display import Display, TextDisplay
 from agent.events import ToolDispatch, ToolResult
-from agent.messages import Block, ToolUse, tool_result_block
+from agent.messages import Block, ToolUse, text_block, tool_result_block
 from agent.stream import TurnEvents
 from agent.tools.base import InterruptBehavior, ToolError, ToolOutcome
 from agent.tools.call import (
@@ -37,6 +37,7 @@ from agent.tools.replaced_output import replaced_content
 from agent.tools.shell.refused_note import refusal_line
 from hooks.answers.outcome import EventOutcome
 from permissions.base.text.sanitize import reveal, sanitize
+from permissions.tool_names import is_mcp_name
 
 
 async def run_call(
@@ -224,7 +225,11 @@ async def _after_success(
     tool_response = outcome.tool_response
     if call.user_change and tool_response is not None and "userModified" in tool_response:
         outcome = replace(outcome, tool_response={**tool_response, "userModified": True})
-    response = _as_text(outcome.content) if tool_response is None else outcome.tool_response
+    response = (
+        _unstructured(outcome.content, ready.tool.name)
+        if tool_response is None
+        else outcome.tool_response
+    )
     hook = await call.ports.hooks.post_tool_use(
         call.use, ready.visible_input, response, int(elapsed_s * 1000), call.abort
     )
@@ -321,6 +326,13 @@ async def _result(
             agent_id=call.events.agent_id,
         )
     )
+
+
+def _unstructured(content: str | tuple[Block, ...], tool_name: str) -> object:
+    """Return a result without a shape of its own: the content blocks of an MCP server, or text."""
+    if not is_mcp_name(tool_name):
+        return _as_text(content)
+    return [text_block(content)] if isinstance(content, str) else list(content)
 
 
 def _as_text(content: str | tuple[Block, ...]) -> str:

@@ -114,7 +114,7 @@ async def test_an_audit_server_is_informed_of_every_call(begin: Begin, fresh_hom
         payload = await heard.get()
 
     assert (payload["tool_name"], payload["tool_input"]["command"]) == ("Bash", "echo hi")
-    assert payload["tool_response"]["stdout"] == "hi\n"
+    assert payload["tool_response"]["stdout"] == "hi"
 
 
 async def test_a_rewritten_command_is_what_is_decided_and_run(

@@ -112,6 +112,20 @@ async def test_above_a_share_of_the_window_tools_are_found_by_search(
     assert "over the wire" in json.dumps(server.requests[2].body)
 
 
+async def test_a_hook_reads_the_blocks_of_a_result(
+    project: Path, fresh_home: Path, tmp_path: Path
+) -> None:
+    copy = {"type": "command", "command": f"cat > {tmp_path}/payload.json"}
+    hooks = {"hooks": {"PostToolUse": [{"matcher": "mcp__.*", "hooks": [copy]}]}}
+    (fresh_home / ".agent").mkdir(exist_ok=True)
+    (fresh_home / ".agent" / "settings.json").write_text(json.dumps(hooks))
+    arguments = ["-p", "echo", "--mcp-config", servers(plain=entry()), "--allow", "mcp__plain"]
+    async with ScriptedServer(Scenario(turns=(ECHO, DONE))) as server:
+        await run(*arguments, cwd=project, env=environment(fresh_home, server.base_url))
+    payload = json.loads((tmp_path / "payload.json").read_text())
+    assert [block["type"] for block in payload["tool_response"]] == ["text"]
+
+
 async def test_without_servers_nothing_of_mcp_is_loaded(project: Path, fresh_home: Path) -> None:
     async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
         env = environment(fresh_home, server.base_url, PYTHONVERBOSE="1")

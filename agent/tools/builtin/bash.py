@@ -397,7 +397,7 @@ def _outcome(
     parts = [part for part in (body, status, refusal_text, note.strip("\n")) if part]
     tool_response: dict[str, object] = {
         # Both streams share one pipe to preserve the order of their output.
-        "stdout": output,
+        "stdout": body,
         "stderr": "",
         "interrupted": why in ("interrupted", "timeout"),
         "isImage": False,

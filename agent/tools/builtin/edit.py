@@ -28,6 +28,7 @@ from agent.tools.files.paths import (
     path_objection,
     with_absolute,
 )
+from agent.tools.files.structured_patch import structured_patch
 from agent.tools.files.text_file import NotText, TextFile, decode
 
 _SNIPPET_CONTEXT: Final = 3
@@ -162,6 +163,8 @@ async def _run(tool_input: EditInput, context: ToolContext) -> ToolOutcome:
             "filePath": str(path),
             "oldString": tool_input.old_string,
             "newString": tool_input.new_string,
+            "originalFile": edit.original.text,
+            "structuredPatch": structured_patch(edit.original.text, edit.new_text),
             "replaceAll": tool_input.replace_all,
             "userModified": False,
             "success": True,

@@ -27,6 +27,7 @@ from agent.tools.files.paths import (
     path_objection,
     with_absolute,
 )
+from agent.tools.files.structured_patch import structured_patch
 from agent.tools.files.text_file import NotText, TextFile, decode
 
 DESCRIPTION: Final = f"""Writes a file, replacing what it had. Folders on the way are made.
@@ -106,6 +107,9 @@ async def _run(tool_input: WriteInput, context: ToolContext) -> ToolOutcome:
             "type": "update" if current else "create",
             "filePath": str(path),
             "content": tool_input.content,
+            "originalFile": old if current else None,
+            "structuredPatch": structured_patch(old, tool_input.content),
+            "userModified": False,
             "success": True,
         },
     )

@@ -65,7 +65,8 @@ class CommandHandlerMode:
         try:
             argv = argv_of(handler, call.env)
             env = {**call.env, **safe_python(" ".join(argv), call.env)}
-            program = Launch(argv, env, call.cwd, call.payload_json)
+            # `while read line` in a shell sees a last line only if it ends.
+            program = Launch(argv, env, call.cwd, call.payload_json + b"\n")
             confine = call.ports.confine(_origin(call))
             # Preparing a confinement takes milliseconds of reading directories.
             program = await asyncio.to_thread(confine, program)

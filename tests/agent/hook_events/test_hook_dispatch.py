@@ -57,6 +57,15 @@ def specific(event: str, **fields: object) -> dict[str, object]:
     return {"hookSpecificOutput": {"hookEventName": event, **fields}}
 
 
+async def test_a_failure_says_whether_it_was_an_interruption(tmp_path: Path) -> None:
+    dispatch, heard = dispatch_for(tmp_path, {"PostToolUseFailure": None})
+    call = ToolUse("t", "Bash", {"command": "false"})
+    await dispatch.tools.post_tool_use_failure(
+        call, {}, "Exit code 1", is_interrupt=False, duration_ms=1, abort=AbortController().signal
+    )
+    assert heard[0]["is_interrupt"] is False
+
+
 async def test_a_sub_agent_is_named_in_every_event_it_fires(tmp_path: Path) -> None:
     dispatch, heard = dispatch_for(tmp_path, {"StopFailure": None, "CwdChanged": None})
     child = dispatch.for_subagent("a1", "Explore", "t1")

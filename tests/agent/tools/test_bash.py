@@ -30,7 +30,7 @@ async def test_output_of_both_streams_keeps_its_order(bench: Bench) -> None:
 async def test_structured_result_has_the_fields_hooks_know(bench: Bench) -> None:
     outcome = await bench.call(BASH, command="echo hi")
     assert outcome.tool_response == {
-        "stdout": "hi\n",
+        "stdout": "hi",
         "stderr": "",
         "interrupted": False,
         "isImage": False,

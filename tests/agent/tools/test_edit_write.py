@@ -65,6 +65,19 @@ async def test_edit_replaces_one_piece(bench: Bench) -> None:
     )
     assert outcome.tool_response is not None
     assert outcome.tool_response["filePath"] == str(path)
+    assert (
+        outcome.tool_response["originalFile"]
+        == "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
+    )
+    patch: Any = outcome.tool_response["structuredPatch"]
+    assert patch[0]["lines"] == [
+        " def f():",
+        "-    return 1",
+        "+    return 3",
+        " ",
+        " ",
+        " def g():",
+    ]
 
 
 async def test_edit_after_edit_needs_no_new_read(bench: Bench) -> None:
@@ -203,6 +216,9 @@ async def test_write_makes_directories_and_obeys_the_umask(bench: Bench) -> None
         "type": "create",
         "filePath": str(path),
         "content": "x",
+        "originalFile": None,
+        "structuredPatch": [],
+        "userModified": False,
         "success": True,
     }
     assert outcome.display == DiffDisplay("new/sub/a b\\n🙂.txt", "", "x", is_new=True)

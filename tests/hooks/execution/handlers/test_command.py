@@ -67,6 +67,12 @@ async def test_shell_form_is_bash_without_profiles(place: Place, command: str) -
     assert outcome.additional_context == "yes", outcome.notices
 
 
+async def test_a_shell_that_reads_line_by_line_sees_the_payload(place: Place) -> None:
+    command = 'while IFS= read -r line; do text+="$line"; done; [ -n "$text" ] && echo seen'
+    outcome = await place.runner("UserPromptSubmit", command).run(PROMPT)
+    assert outcome.additional_context == "seen"
+
+
 @pytest.mark.parametrize("code", ["import json", "import yaml"])
 async def test_python_code_in_a_command_loads_nothing_of_the_project(
     place: Place, code: str
