@@ -10,7 +10,6 @@ from typing import Final
 from msgspec import Struct, field
 
 from agent.sandbox.configuration.path_lists import PathLists
-from agent.sandbox.credential_paths import credential_paths
 from agent.sandbox.denied_files import denied_files
 from agent.sandbox.git.git_program import PROGRAM_DIRECTORIES
 from agent.sandbox.package_caches import PackageCaches, private_caches, shared_caches
@@ -22,6 +21,7 @@ from agent.sandbox.protected.protected_names import NameSearch
 from permissions.base.process.neutral_git import with_git_values
 from permissions.confinement import Confinement
 from permissions.context import PermissionContext
+from permissions.paths.credential_paths import credential_paths
 from permissions.paths.own_program import own_program
 from permissions.paths.resolve import beginnings
 

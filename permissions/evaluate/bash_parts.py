@@ -106,11 +106,22 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
         is_small=not writes and is_small_reading(facts, bash.scope.launch),
         runs_configured=any(one.runs_configured for one in all_facts),
         is_elsewhere=any(_is_elsewhere(bash, one) for one in all_facts),
+        reads_credentials=any(_reads_credentials(bash, access) for access in accesses),
         detail=_detail(facts, accesses),
         needs=facts.risk or facts.unclear,
         beyond=beyond_files(bash, facts),
     )
     return PreparedPart(part, find)
+
+
+def _reads_credentials(bash: CallView, access: ResolvedAccess) -> bool:
+    floor = access.floor
+    return (
+        access.kind is AccessKind.READ
+        and floor is not None
+        and floor.lifted_by_allow
+        and any(bash.scope.is_credential(target) for target in access.targets)
+    )
 
 
 def _is_elsewhere(bash: CallView, facts: CommandFacts) -> bool:
@@ -185,12 +196,13 @@ def _analyzed_floors(bash: CallView, facts: CommandFacts) -> Iterator[Floor | No
 
 
 def _access_floor(bash: CallView, access: ResolvedAccess) -> Floor | None:
-    return None if _may_be_sent(bash, access) else _left_open(bash, access.floor)
+    return None if _may_be_read(bash, access) else _left_open(bash, access.floor)
 
 
-def _may_be_sent(bash: CallView, access: ResolvedAccess) -> bool:
-    """Whether a rule about files, not one about commands, allows reading and sending the file."""
-    if access.kind is not AccessKind.SENT or access.floor is None:
+def _may_be_read(bash: CallView, access: ResolvedAccess) -> bool:
+    """Whether a rule about files, not one about commands, allows a read outside the scope."""
+    floor = access.floor
+    if floor is None or not (floor.lifted_by_allow or access.kind is AccessKind.SENT):
         return False
     calls = [RuleSubject("Read", {}, target) for target in access.targets]
     rules = [first_match(bash.rules, _ALLOW, call, bash.anchors) for call in calls]

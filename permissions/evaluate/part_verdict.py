@@ -55,6 +55,8 @@ class Part(Struct, frozen=True):
     is_elsewhere: bool = False
     """Whether it runs outside the launch directory, or in an untrusted one: the same words may run
     other files there."""
+    reads_credentials: bool = False
+    """Whether it reads what usually contains credentials, which no wildcard for a program covers."""
     write_dirs: tuple[str, ...] = ()
     """Existing directories outside the working directories that it provably writes to."""
     target: str = ""
@@ -90,7 +92,7 @@ def part_verdict(
     by_rule = _cascade(prepared_part, view, name, trace)
     if by_rule is not None and by_rule.behavior is _DENY:
         return by_rule, trace
-    verdict = _not_below(floor, by_rule or _default(part, view), part)
+    verdict = _not_below(floor, by_rule or _default(part, view), prepared_part)
     final = _require_enforcement(part, _cap_verdict(part, verdict, view), view)
     leaves = final.source is _BY_SANDBOX and verdict.source is not _BY_SANDBOX
     by_mode = final.source is _BY_MODE or (final.behavior is not verdict.behavior and not leaves)
@@ -159,17 +161,32 @@ def _left_of_allow(
     return _by_mode(part, _ASK, f"{verdict.message}, but no sandbox here limits it to the project")
 
 
-def _not_below(floor: Floor | None, verdict: PartVerdict, part: Part) -> PartVerdict:
+def _not_below(
+    floor: Floor | None, verdict: PartVerdict, prepared_part: PreparedPart
+) -> PartVerdict:
     """Return the verdict, or the floor's if that is stricter and not lifted."""
+    part = prepared_part.part
     if floor is None:
         return verdict
-    is_lifted = floor.lifted_by_allow and verdict.reason is Reason.ALLOW_RULE
+    is_lifted = (
+        floor.lifted_by_allow
+        and verdict.reason is Reason.ALLOW_RULE
+        and (not part.reads_credentials or _names_command(prepared_part))
+    )
     if not is_lifted and verdict.behavior is not _DENY:
         return _from_floor(part, floor)
     if verdict.source is _BY_MODE:
         # Keep the reason of the floor, which the mode's own denial would hide.
         return replace(_from_floor(part, floor), behavior=verdict.behavior)
     return verdict
+
+
+def _names_command(prepared_part: PreparedPart) -> bool:
+    """Whether the rule that allows a command covers all of Bash, or has no wildcard."""
+    from permissions.matching.match_bash import is_without_wildcard  # with the first command
+
+    rule = prepared_part.find(RuleBehavior.ALLOW)
+    return rule is None or rule.is_tool_wide or is_without_wildcard(rule, prepared_part.part.text)
 
 
 def _cascade(

@@ -129,6 +129,14 @@ def names_exactly(rule: Rule, command: str) -> bool:
     return isinstance(pattern, BashPattern) and _is_written_out(pattern, command)
 
 
+def is_without_wildcard(rule: Rule, command: str) -> bool:
+    """Whether a rule that covers the command has no wildcard for it."""
+    pattern = rule.specifier
+    return isinstance(pattern, BashPattern) and (
+        pattern.is_exact or _is_written_out(pattern, command)
+    )
+
+
 def _is_written_out(pattern: BashPattern, command: str) -> bool:
     # A final ` *` is a wildcard of the rule, even if the command has the same text.
     return pattern.bare is None and pattern.text.strip() == command.strip()

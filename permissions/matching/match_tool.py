@@ -1,7 +1,8 @@
 """Finds the rules that match a call of a tool other than Bash, or one file access.
 
-An Edit rule governs every editing tool, an Edit allow also grants reading, a Read deny also stops
-editing; a path rule on Write, MultiEdit, NotebookEdit, Glob or Grep governs that tool alone.
+An Edit rule governs every editing tool, an Edit allow of a path also grants reading, a Read deny
+also stops editing; a path rule on Write, MultiEdit, NotebookEdit, Glob or Grep governs that tool
+alone.
 """
 
 from __future__ import annotations
@@ -283,5 +284,7 @@ def _crosses(rule: Rule, governor: str, tool: str) -> bool:
     # A glob such as `*` or a parameter is about the tool that it names, nothing else.
     if rule.tool.glob is not None or isinstance(rule.specifier, ParameterPattern):
         return False
-    # `Read` as a whole tool concerns reading; it does not apply to a path that is edited.
-    return not (isinstance(rule.specifier, WholeTool) and governor == "Read" and tool in EDIT_TOOLS)
+    # `Read` as a whole tool concerns reading; it does not apply to a path that is edited. `Edit` as
+    # a whole tool names no file that may be read.
+    crosses_kinds = (governor == "Read") == (tool in EDIT_TOOLS)
+    return not (isinstance(rule.specifier, WholeTool) and crosses_kinds)

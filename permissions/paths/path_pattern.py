@@ -101,6 +101,9 @@ class PathPattern(Struct, frozen=True, dict=True):
 def floats(pattern: str, *, strict: bool) -> bool:
     """Return whether the pattern matches at any depth; `strict` as deny and ask rules do."""
     body = pattern.rstrip("/")
+    if strict:
+        # Written with `./`, a deny rule is the same, as in Claude Code.
+        body = body.removeprefix("./")
     if "/" not in body:
         return True
     if body.startswith("**/"):

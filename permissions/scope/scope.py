@@ -18,6 +18,7 @@ from permissions.base.network.private_addresses import inside_kind
 from permissions.context import PermissionContext
 from permissions.decision import Behavior, Reason
 from permissions.mode import Mode
+from permissions.paths.credential_paths import credential_places
 from permissions.paths.file_view import FileView, for_one_decision
 from permissions.paths.protected_paths import (
     Protection,
@@ -93,6 +94,10 @@ class Scope(Struct, frozen=True):
     def contains(self, target: Target) -> bool:
         """Return whether the file, links resolved, is inside a working directory."""
         return _is_below_one(target.real, self.roots)
+
+    def is_credential(self, target: Target) -> bool:
+        """Whether the file is in a usual location of credentials."""
+        return any(_is_below_one(target.real, credential_places(home)) for home in self.homes)
 
     def check_read(self, target: Target | None, path_text: str) -> Floor | None:
         """Check a read: None inside, an ask outside."""

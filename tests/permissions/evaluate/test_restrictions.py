@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from permissions.decision import Behavior
+from permissions.evaluate.read_only_classifier import decide_with_classifier
+from permissions.request import PermissionRequest
 from tests.permissions.engine import Engine
 
 
@@ -65,6 +67,55 @@ def test_only_a_bare_name_in_an_allow_rule_fits_at_any_depth(
     # User rules anchor `/x` at the settings folder: from there no rule may reach the project.
     decision = engine.call("Edit", {"file_path": str(engine.root / path)}, allow=[rule])
     assert decision.behavior is behavior
+
+
+@pytest.mark.parametrize(
+    ("rule", "path"),
+    [("Read(./a.py)", "src/a.py"), ("Read(./*.py)", "src/a.py"), ("Read(./b/**)", "src/b/c")],
+)
+def test_a_name_behind_a_dot_in_a_deny_rule_fits_at_any_depth(
+    engine: Engine, rule: str, path: str
+) -> None:
+    decision = engine.call("Read", {"file_path": str(engine.root / path)}, deny=[rule])
+    assert decision.behavior is Behavior.DENY
+
+
+@pytest.mark.parametrize(
+    ("command", "rules", "behavior"),
+    [
+        ("cat ~/.ssh/id", ["Bash(cat *)"], Behavior.ASK),
+        ("base64 ~/.aws/credentials", ["Bash(base64:*)"], Behavior.ASK),
+        ("tar cf x ~/.gnupg", ["Bash(tar *)"], Behavior.ASK),
+        ("cat ~/.ssh/id", ["Bash(cat ~/.ssh/id)"], Behavior.ALLOW),
+        ("cat ~/.ssh/id", ["Bash"], Behavior.ALLOW),
+        ("cat ~/.ssh/id", ["Bash(cat *)", "Read(~/.ssh/**)"], Behavior.ALLOW),
+        ("ssh -i ~/.ssh/id h", ["Bash(ssh *)"], Behavior.ALLOW),
+    ],
+)
+def test_a_wildcard_for_a_program_opens_no_credentials(
+    engine: Engine, command: str, rules: list[str], behavior: Behavior
+) -> None:
+    assert engine.bash(command, allow=rules).behavior is behavior
+
+
+@pytest.mark.parametrize(
+    "command", ["cat /etc/x", "ls /etc", "cd /etc && ls", "grep a /etc/x", "wc -l < /etc/x"]
+)
+def test_a_rule_about_files_outside_is_about_reading_commands_too(
+    engine: Engine, command: str
+) -> None:
+    decision = decide_with_classifier(
+        PermissionRequest("Bash", {"command": command}), engine.context(allow=["Read(//etc/**)"])
+    )
+    assert decision.behavior is Behavior.ALLOW, decision.message
+    other = command.replace("/etc", "/opt")
+    assert engine.bash(other, allow=["Read(//etc/**)"]).behavior is Behavior.ASK
+
+
+def test_an_allow_of_all_edits_opens_no_file_elsewhere(engine: Engine) -> None:
+    assert engine.call("Read", {"file_path": "/etc/x"}, allow=["Edit"]).behavior is Behavior.ASK
+    of_path = engine.call("Read", {"file_path": "/etc/x"}, allow=["Edit(//etc/**)"])
+    assert of_path.behavior is Behavior.ALLOW
 
 
 @pytest.mark.parametrize("rule", ["Read(//secret.txt)", "Read(~/secret.txt)", "Read(//outside)"])

@@ -1,4 +1,7 @@
-"""Usual locations of credentials, masked in every confinement except `project_files`."""
+"""Usual locations of credentials, masked in every confinement except `project_files`.
+
+No wildcard rule for a program covers a read of them.
+"""
 
 from __future__ import annotations
 
@@ -69,8 +72,12 @@ _IN_HOME: Final = (
 _OF_THE_SYSTEM: Final = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d")
 
 
+def credential_places(home: str) -> tuple[str, ...]:
+    """Return the absolute paths of all of them, whether they exist or not."""
+    return (*[os.path.join(home, name) for name in _IN_HOME], *_OF_THE_SYSTEM)
+
+
 def credential_paths(home: Path) -> tuple[str, ...]:
     """Return the canonical paths of those that exist."""
-    candidates = [*[os.path.join(home, name) for name in _IN_HOME], *_OF_THE_SYSTEM]
-    real_paths = [os.path.realpath(path) for path in candidates if os.path.exists(path)]
-    return tuple(dict.fromkeys(real_paths))
+    existing = [path for path in credential_places(str(home)) if os.path.exists(path)]
+    return tuple(dict.fromkeys(map(os.path.realpath, existing)))
