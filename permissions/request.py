@@ -17,7 +17,8 @@ class PermissionRequest(Struct, frozen=True):
     request_id: str = ""
     tool_use_id: str = ""
     is_trusted_read: bool = False
-    """Whether it is a read-only tool of an MCP server that the user trusts to declare that."""
+    """Whether it is a tool of an MCP server that the user trusts to report what only reads, or a
+    skill without rules and hooks of its own."""
     wants_user: bool = False
     """Whether the MCP server requires that a user sees each call of its tool."""
     agent_id: str | None = None

@@ -51,6 +51,14 @@ class Skills:
         """Return the names of the skills that the model may use."""
         return tuple(command.meta.name for command in self._offered_commands())
 
+    def is_text_alone(self, name: str) -> bool:
+        """Has the skill neither rules nor hooks of its own? False for one that is not there."""
+        try:
+            _, template = self._find(name)
+        except ToolError:
+            return False
+        return not (template.allowed_tools or template.hooks)
+
     def _offered_commands(self) -> tuple[PromptCommand, ...]:
         commands = self._registry.for_model()
         if self._only is None:

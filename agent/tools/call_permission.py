@@ -147,12 +147,19 @@ def _request(call: RunningCall, ready: Ready, request_id: str = "") -> Permissio
         tool_input=ready.visible_input,
         request_id=request_id,
         tool_use_id=call.use.id,
-        is_trusted_read=not ready.tool.requires_permission,
+        is_trusted_read=not ready.tool.requires_permission or _is_text_alone(call, ready),
         wants_user=ready.tool.requires_user_interaction,
         agent_id=call.events.agent_id,
         agent_type=call.ports.agent_type,
         classifier_context=call.ports.hooks.classifier_context(),
     )
+
+
+def _is_text_alone(call: RunningCall, ready: Ready) -> bool:
+    """Does the call load a skill that allows nothing and runs nothing but what is decided alone?"""
+    skills, name = call.ports.services.skills, ready.visible_input.get("skill")
+    is_skill = ready.tool.name == "Skill" and skills is not None and isinstance(name, str)
+    return is_skill and skills.is_text_alone(name.removeprefix("/"))
 
 
 async def _apply_pre_hook(

@@ -143,6 +143,10 @@ class SkillPort(Protocol):
         """Return their names."""
         ...
 
+    def is_text_alone(self, name: str) -> bool:
+        """Has the skill neither rules nor hooks of its own? False for one that is not there."""
+        ...
+
     async def load(self, name: str, arguments: str, turn_id: str, abort: AbortSignal) -> SkillText:
         """Return a skill's text and the files it mentions. Raises ToolError."""
         ...

@@ -56,7 +56,7 @@ class Part(Struct, frozen=True):
     """Whether it runs outside the launch directory, or in an untrusted one: the same words may run
     other files there."""
     reads_credentials: bool = False
-    """Whether it reads what usually contains credentials, which no wildcard for a program covers."""
+    """Whether it reads usual locations of credentials, which no wildcard for a program covers."""
     write_dirs: tuple[str, ...] = ()
     """Existing directories outside the working directories that it provably writes to."""
     target: str = ""

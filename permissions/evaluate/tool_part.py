@@ -57,7 +57,7 @@ def tool_part(request: PermissionRequest, tool: str, view: CallView) -> Prepared
         is_write=tool in EDIT_TOOLS,
         is_free=tool in READ_TOOLS
         or tool in FREE_TOOLS
-        or (request.is_trusted_read and is_mcp_name(tool)),
+        or (request.is_trusted_read and (is_mcp_name(tool) or tool == "Skill")),
         is_edit=tool in EDIT_TOOLS,
         target="" if target is None else target.real,
     )

@@ -228,6 +228,21 @@ async def test_the_model_is_informed_of_skills_and_can_load_one(
     assert "Run make ship for prod." in seen(journey)
 
 
+async def test_a_skill_asks_only_if_it_brings_rules_or_hooks(
+    begin: Begin, fresh_home: Path
+) -> None:
+    skills = fresh_home / ".agent" / "skills"
+    write(skills / "plain" / "SKILL.md", "---\ndescription: Plain\nmodel: small\n---\nPlain text.")
+    write(
+        skills / "open" / "SKILL.md",
+        "---\ndescription: Opens\nallowed-tools: Bash(make *)\n---\nOpen text.",
+    )
+    calls = [Turn((ToolCall("Skill", {"skill": name}),)) for name in ("plain", "open")]
+    journey = await begin([*calls, DONE], answers=[no()])
+    plain, other = results(await journey.send("use them"))
+    assert (plain.outcome, other.outcome) == ("ok", "denied")
+
+
 FORK = "---\ndescription: How to look\ncontext: fork\nagent: Explore\n---\nLook at $0 closely."
 
 
