@@ -158,8 +158,9 @@ def _request(call: RunningCall, ready: Ready, request_id: str = "") -> Permissio
 def _is_text_alone(call: RunningCall, ready: Ready) -> bool:
     """Does the call load a skill that allows nothing and runs nothing but what is decided alone?"""
     skills, name = call.ports.services.skills, ready.visible_input.get("skill")
-    is_skill = ready.tool.name == "Skill" and skills is not None and isinstance(name, str)
-    return is_skill and skills.is_text_alone(name.removeprefix("/"))
+    if ready.tool.name != "Skill" or skills is None or not isinstance(name, str):
+        return False
+    return skills.is_text_alone(name.removeprefix("/"))
 
 
 async def _apply_pre_hook(

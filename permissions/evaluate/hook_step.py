@@ -42,7 +42,8 @@ def _by_hook(decision: Decision, hook: str, reason: str, who: str) -> Decision |
             behavior, message = Behavior.DENY, ground if who in ground else f"{who}: {ground}"
         case "allow" if decision.is_mode_default_ask:
             behavior, message = Behavior.ALLOW, f"{who}: {reason or 'allowed'}"
-        case "ask" | "defer" if decision.behavior is Behavior.ALLOW:
+        case "ask" | "defer" if decision.behavior is Behavior.ALLOW or decision.is_mode_default_ask:
+            # The mode's own question may be answered by a classifier, this one may not.
             behavior, message = Behavior.ASK, f"{who} asks: {reason or 'confirm this'}"
         case _:
             return None

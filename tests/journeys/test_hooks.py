@@ -10,7 +10,7 @@ from typing import Any
 
 from agent.events import HookFinished, Notice
 from agent.model.scripted.scenario import Text, ToolCall, Turn
-from tests.journeys.conftest import Begin, results, terminal
+from tests.journeys.conftest import Begin, no, results, terminal
 
 DONE = Turn((Text("Done."),))
 
@@ -115,6 +115,15 @@ async def test_an_audit_server_is_informed_of_every_call(begin: Begin, fresh_hom
 
     assert (payload["tool_name"], payload["tool_input"]["command"]) == ("Bash", "echo hi")
     assert payload["tool_response"]["stdout"] == "hi"
+
+
+async def test_no_classifier_answers_what_a_hook_asks_about(begin: Begin, fresh_home: Path) -> None:
+    ask = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}
+    configure(fresh_home, "PreToolUse", f"echo '{json.dumps(ask)}'", matcher="Bash")
+    journey = await begin([bash("ls"), DONE], answers=[no()])
+    (result,) = results(await journey.send("go"))
+    assert result.outcome == "denied"
+    assert len(journey.person.asked) == 1
 
 
 async def test_a_rewritten_command_is_what_is_decided_and_run(
