@@ -226,7 +226,7 @@ async def _after_success(
     if call.user_change and tool_response is not None and "userModified" in tool_response:
         outcome = replace(outcome, tool_response={**tool_response, "userModified": True})
     response = (
-        _unstructured(outcome.content, ready.tool.name)
+        _response_of(outcome.content, ready.tool.name)
         if tool_response is None
         else outcome.tool_response
     )
@@ -328,7 +328,7 @@ async def _result(
     )
 
 
-def _unstructured(content: str | tuple[Block, ...], tool_name: str) -> object:
+def _response_of(content: str | tuple[Block, ...], tool_name: str) -> object:
     """Return a result without a shape of its own: the content blocks of an MCP server, or text."""
     if not is_mcp_name(tool_name):
         return _as_text(content)

@@ -8,7 +8,7 @@ from typing import Final
 
 _CONTEXT: Final = 3
 _MAX_PAIRS: Final = 4_000_000
-"""Lines before times lines after that are compared; a larger change is one hunk."""
+"""Old lines times new lines that are compared; a larger change is one hunk."""
 
 _Range = tuple[int, int, int, int]
 
@@ -17,37 +17,37 @@ def structured_patch(old: str, new: str) -> list[dict[str, object]]:
     """Return the hunks, each with three lines of context; none for a new file."""
     if not old:
         return []
-    before, after = old.splitlines(), new.splitlines()
+    old_lines, new_lines = old.splitlines(), new.splitlines()
     return [
         {
             "oldStart": group[0][0] + 1,
             "oldLines": group[-1][1] - group[0][0],
             "newStart": group[0][2] + 1,
             "newLines": group[-1][3] - group[0][2],
-            "lines": _lines(group, before, after),
+            "lines": _lines(group, old_lines, new_lines),
         }
-        for group in _groups(before, after)
+        for group in _groups(old_lines, new_lines)
     ]
 
 
-def _lines(group: list[_Range], before: list[str], after: list[str]) -> list[str]:
+def _lines(group: list[_Range], old_lines: list[str], new_lines: list[str]) -> list[str]:
     lines: list[str] = []
     for old_start, old_end, new_start, new_end in group:
-        if before[old_start:old_end] == after[new_start:new_end]:
-            lines += [f" {line}" for line in before[old_start:old_end]]
+        if old_lines[old_start:old_end] == new_lines[new_start:new_end]:
+            lines += [f" {line}" for line in old_lines[old_start:old_end]]
         else:
-            lines += [f"-{line}" for line in before[old_start:old_end]]
-            lines += [f"+{line}" for line in after[new_start:new_end]]
+            lines += [f"-{line}" for line in old_lines[old_start:old_end]]
+            lines += [f"+{line}" for line in new_lines[new_start:new_end]]
     return lines
 
 
-def _groups(before: list[str], after: list[str]) -> list[list[_Range]]:
+def _groups(old_lines: list[str], new_lines: list[str]) -> list[list[_Range]]:
     """Return the changed ranges with the equal ones around them, those of a hunk together."""
-    start = sum(1 for _ in takewhile(_is_pair, zip(before, after, strict=False)))
-    most = min(len(before), len(after)) - start
-    backwards = zip(reversed(before), reversed(after), strict=False)
+    start = sum(1 for _ in takewhile(_is_pair, zip(old_lines, new_lines, strict=False)))
+    most = min(len(old_lines), len(new_lines)) - start
+    backwards = zip(reversed(old_lines), reversed(new_lines), strict=False)
     end = min(most, sum(1 for _ in takewhile(_is_pair, backwards)))
-    old_end, new_end = len(before) - end, len(after) - end
+    old_end, new_end = len(old_lines) - end, len(new_lines) - end
     if (old_end - start) * (new_end - start) > _MAX_PAIRS:
         lead, trail = min(start, _CONTEXT), min(end, _CONTEXT)
         return [
@@ -60,7 +60,10 @@ def _groups(before: list[str], after: list[str]) -> list[list[_Range]]:
     # What is equal at both ends counts for the context alone.
     first, last = max(0, start - _CONTEXT), max(0, end - _CONTEXT)
     matcher = difflib.SequenceMatcher(
-        None, before[first : len(before) - last], after[first : len(after) - last], autojunk=False
+        None,
+        old_lines[first : len(old_lines) - last],
+        new_lines[first : len(new_lines) - last],
+        autojunk=False,
     )
     return [
         [(a + first, b + first, c + first, d + first) for _, a, b, c, d in group]

@@ -17,13 +17,13 @@ def _applied(old: str, hunks: list[dict[str, object]]) -> list[str]:
         assert isinstance(texts, list)
         result += lines[place : start - 1]
         assert len(result) + 1 == hunk["newStart"]
-        before = [text[1:] for text in texts if text[0] in " -"]
-        assert before == lines[start - 1 : start - 1 + len(before)]
-        assert len(before) == hunk["oldLines"]
-        after = [text[1:] for text in texts if text[0] in " +"]
-        assert len(after) == hunk["newLines"]
-        result += after
-        place = start - 1 + len(before)
+        old_lines = [text[1:] for text in texts if text[0] in " -"]
+        assert old_lines == lines[start - 1 : start - 1 + len(old_lines)]
+        assert len(old_lines) == hunk["oldLines"]
+        new_lines = [text[1:] for text in texts if text[0] in " +"]
+        assert len(new_lines) == hunk["newLines"]
+        result += new_lines
+        place = start - 1 + len(old_lines)
     return result + lines[place:]
 
 
