@@ -52,7 +52,7 @@ class Skills:
         return tuple(command.meta.name for command in self._offered_commands())
 
     def is_text_alone(self, name: str) -> bool:
-        """Has the skill neither rules nor hooks of its own? False for one that is not there."""
+        """Return whether a skill exists and has neither rules nor hooks of its own."""
         try:
             _, template = self._find(name)
         except ToolError:

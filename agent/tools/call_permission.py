@@ -156,7 +156,7 @@ def _request(call: RunningCall, ready: Ready, request_id: str = "") -> Permissio
 
 
 def _is_text_alone(call: RunningCall, ready: Ready) -> bool:
-    """Does the call load a skill that allows nothing and runs nothing but what is decided alone?"""
+    """Whether the call loads a skill that neither allows nor runs anything by itself."""
     skills, name = call.ports.services.skills, ready.visible_input.get("skill")
     if ready.tool.name != "Skill" or skills is None or not isinstance(name, str):
         return False

@@ -144,7 +144,7 @@ class SkillPort(Protocol):
         ...
 
     def is_text_alone(self, name: str) -> bool:
-        """Has the skill neither rules nor hooks of its own? False for one that is not there."""
+        """Return whether a skill exists and has neither rules nor hooks of its own."""
         ...
 
     async def load(self, name: str, arguments: str, turn_id: str, abort: AbortSignal) -> SkillText:
