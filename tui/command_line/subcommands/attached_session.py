@@ -15,7 +15,7 @@ from agent.errors import SessionError
 from agent.session.archive.transcript_export import export
 from agent.session.background_input import BackgroundInput, OpenQuestion
 from agent.session.background_runs import BackgroundRun, BackgroundRuns
-from permissions.base.text.sanitize import sanitize
+from permissions.base.text.sanitize import reveal, sanitize
 
 LOOK_S: Final = 0.5
 """How often the transcript is checked for changes."""
@@ -77,15 +77,7 @@ class AttachedSession:
         previous, self._question = self._question, question
         if question is None or question == previous:
             return
-        who = f"The agent {question.agent_id}" if question.agent_id else "The session"
-        call_text = sanitize(json.dumps(question.tool_input, ensure_ascii=False, indent=2))
-        command = question.tool_input.get("command")
-        if isinstance(command, str) and question.tool_input.keys() <= {"command", "description"}:
-            call_text = sanitize(command)
-        click.echo(
-            f"\n{sanitize(who)} asks: {sanitize(question.tool)}\n{call_text}\n"
-            f"{sanitize(question.reason)}\n({_HELP})"
-        )
+        click.echo(f"\n{question_text(question)}\n({_HELP})")
 
     def _read_for(self, seconds: float) -> None:
         """Read what is typed within this many seconds."""
@@ -120,6 +112,16 @@ class AttachedSession:
             is_delivered = self._input.answer(question, allows=allows, comment=comment.strip())
         if not is_delivered:
             click.echo("It no longer reads messages: nothing was sent.", err=True)
+
+
+def question_text(question: OpenQuestion) -> str:
+    """Return what a session asks; hidden characters are shown, since the answer is about them."""
+    who = f"The agent {question.agent_id}" if question.agent_id else "The session"
+    call_text = json.dumps(question.tool_input, ensure_ascii=False, indent=2)
+    command = question.tool_input.get("command")
+    if isinstance(command, str) and len(question.tool_input) == 1:
+        call_text = command
+    return reveal(f"{who} asks: {question.tool}\n{call_text}\n{question.reason}")
 
 
 def transcript_text(path: Path) -> str:

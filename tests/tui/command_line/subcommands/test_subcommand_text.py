@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.session.background_input import OpenQuestion
+from permissions.base.text.sanitize import sanitize
 from tui.cli import main
+from tui.command_line.subcommands.attached_session import question_text
 
 TITLE = "\x1b]0;owned\x07"
 SETTINGS = {
@@ -105,3 +108,14 @@ def test_a_guessed_word_is_answered_with_the_right_one(
 ) -> None:
     assert main(words) == 2
     assert f"Did you mean {meant}?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [{}, {"description": "d"}])
+def test_a_question_of_a_session_hides_no_part_of_the_command(more: dict[str, str]) -> None:
+    # A shell runs what a terminal would take for the payload of a control string.
+    for start, end in (("\x1b]", "\x07"), ("\x9d", "\x9c"), ("\x1b[", "m"), ("\u202e", "")):
+        command = f"ls {start}; touch planted; echo {end}"
+        question = OpenQuestion("1", "Bash", {"command": command, **more}, "why", None)
+        text = question_text(question)
+        assert "touch planted" in text
+        assert sanitize(text) == text
