@@ -5,6 +5,7 @@ Next: `tui.app.parts` (the parts of the screen).
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -128,6 +129,12 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], inherit_bindings=F
             parts.bell.reports_focus()
             return
         parts.terminal.on_reply(message.text, parts.appearance.themes, self._lay_out_again)
+
+    def without_secrets(self, text: str) -> str:
+        """Return what a crash may print: keys in it are replaced."""
+        from permissions.base.text.redactor import Redactor, secrets_of  # with a crash alone
+
+        return Redactor(secrets_of(os.environ)).text(text)
 
     def _lay_out_again(self) -> None:
         """Measure all text again, and redraw the whole screen."""

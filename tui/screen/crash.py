@@ -23,11 +23,16 @@ PRIVATE_NAMES: Final = {
 class CrashReport(App[ReturnType], Generic[ReturnType]):
     """An app that ends with a plain traceback."""
 
+    def without_secrets(self, text: str) -> str:
+        """Return what may be printed of a report; a subclass knows the secrets."""
+        return text
+
     def _fatal_error(self) -> None:
         """End the app and print the exception that is being handled on the normal screen."""
         from rich.text import Text  # needed at most once
 
-        report = "".join(map(_printable, traceback.format_exc()))
+        # The text of an error may contain the value that it is about.
+        report = "".join(map(_printable, self.without_secrets(traceback.format_exc())))
         advice = "Please report this:"
         if isinstance(sys.exception(), ImportError):
             # Modules are loaded at their first use; an update in the meantime replaces them.

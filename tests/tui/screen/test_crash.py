@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.app import ComposeResult
 
+from tui.app.app import AgentApp
 from tui.screen.crash import CrashReport
 
 
@@ -34,3 +35,21 @@ async def test_a_crash_explains_what_to_do_first(
     printed = " ".join(capsys.readouterr().err.split())
     assert advice in printed
     assert "Traceback" in printed
+
+
+async def test_a_crash_shows_no_secret(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Failing(FailingApp):
+        # Without the parts of the screen, which take seconds.
+        without_secrets = AgentApp.without_secrets  # type: ignore[assignment]
+
+    monkeypatch.setenv("TRACKER_TOKEN", "Xq7-secret-value")
+    app = Failing(ValueError("Xq7-secret-value, sk-ant-api03-0123456789abcdefghij"))
+    with pytest.raises(ValueError, match="Xq7"):
+        async with app.run_test():
+            pass
+    printed = "".join(capsys.readouterr().err.split())
+    assert "[redacted" in printed
+    assert "Xq7-secret-value" not in printed
+    assert "0123456789abcdefghij" not in printed
