@@ -21,8 +21,6 @@ _DIFF: Final = (
     "--no-textconv",
     "--no-color",
     "--no-prefix",
-    # Submodules have a configuration of their own, whose programs would run.
-    "--ignore-submodules=dirty",
     "--submodule=short",
 )
 _EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"

@@ -40,8 +40,7 @@ def read_branch(project_root: Path) -> str | None:
 async def read_git_state(directory: Path, programs: ReadingPrograms) -> GitState | None:
     """Ask git for branch, changes and last commits; None if that fails or takes too long.
 
-    Only call it if the directory is trusted, or contains nothing that needs trust. Submodules are
-    not entered, because each has its own configuration.
+    Only call it if the directory is trusted, or contains nothing that needs trust.
     """
     status, log = await asyncio.gather(
         run_git(
@@ -51,7 +50,6 @@ async def read_git_state(directory: Path, programs: ReadingPrograms) -> GitState
             "--porcelain=v1",
             "--branch",
             "--untracked-files=normal",
-            "--ignore-submodules=dirty",
             hashes_files=True,
         ),
         run_git(
@@ -86,7 +84,8 @@ async def run_git(
     """Return the output of a git command; None if it fails or takes too long.
 
     `errors` says how to handle invalid UTF-8, as in `bytes.decode`. A command that hashes files
-    would run the repository's filters, so they are switched off.
+    (`status`, `diff`) would run the repository's filters, so they are switched off; submodules are
+    not entered, because each has its own configuration.
     """
     filters = frozenset[str]()
     if hashes_files:
@@ -94,6 +93,7 @@ async def run_git(
         if listing is None:
             return None
         filters = repository_filters(listing)
+        arguments = (arguments[0], "--ignore-submodules=dirty", *arguments[1:])
     output = await _output(programs, directory, arguments, filters)
     return None if output is None else output.decode("utf-8", errors)
 

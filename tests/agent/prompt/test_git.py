@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 from collections.abc import Mapping
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.orchestration.cluster.agent_queue import QueueError
+from agent.orchestration.cluster.repository_commit import repository_commit
 from agent.prompt.git import read_branch, read_git_state
 from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 
@@ -50,6 +53,25 @@ async def test_monitors_and_hooks_of_the_repository_do_not_run(repository: Path)
         config.write(f"[core]\n\tfsmonitor = {script}\n\tpager = {script}\n")
     assert await read_git_state(repository, programs(repository, os.environ)) is not None
     assert not marker.exists()
+
+
+async def test_programs_of_a_submodule_do_not_run(repository: Path, tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=repository, check=True, capture_output=True)
+
+    marker = tmp_path / "marker"
+    git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(repository), "sub")
+    config = repository / ".git" / "modules" / "sub"
+    git("config", "-f", str(config / "config"), "filter.x.clean", f"touch {marker}; cat")
+    (config / "info" / "attributes").write_text("* filter=x\n")
+    os.utime(repository / "sub" / "a", (1, 1))
+    state = await read_git_state(repository, programs(repository, os.environ))
+    assert state is not None
+    with contextlib.suppress(QueueError):
+        await repository_commit(repository)
+    assert not marker.exists()
+    git("status")
+    assert marker.exists(), "the attack works"
 
 
 async def test_outside_a_repository_there_is_nothing(tmp_path: Path) -> None:
