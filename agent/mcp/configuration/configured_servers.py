@@ -51,6 +51,8 @@ class ConfiguredServer(Struct, frozen=True):
     """Why it may not, for users; empty if it may."""
     earlier: Mapping[str, object] | None = None
     """The approved entry that it replaced, if it waits for approval."""
+    replaces_own: bool = False
+    """Whether it would start in place of a server of the user that has the same name."""
 
 
 class ConfiguredServers(Struct, frozen=True):
@@ -225,7 +227,8 @@ class _Judge:
             return None
         earlier = earlier_entry(self._consents, definition)
         reason = "changed since you approved it" if earlier is not None else "waits for approval"
-        return ConfiguredServer(definition, "needs_approval", reason, earlier)
+        replaces_own = definition.name in self._own_names.values()
+        return ConfiguredServer(definition, "needs_approval", reason, earlier, replaces_own)
 
     def _is_listed(self, definition: ServerDefinition) -> bool:
         """Return whether the user's settings approve a project's server by name, or all servers."""

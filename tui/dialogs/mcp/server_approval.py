@@ -23,6 +23,9 @@ _RUNS: Final = (
     "A program from {}. It runs as you, with only the environment variables named "
     "here, and confined to the project where this machine supports that."
 )
+_REPLACES: Final = (
+    "It takes the place of your own server {}, and the rules that you wrote for that apply to it."
+)
 _FREE: Final = "A program that runs as you; nothing confines it."
 _LATEST: Final = "No version is pinned: it runs the latest published one each time it starts."
 _RUNNERS: Final = frozenset({"npx", "bunx", "pnpx", "uvx", "pipx"})
@@ -58,6 +61,8 @@ def _body(server: ConfiguredServer) -> Callable[[int], Sequence[Row]]:
         else:
             body += _entry_rows(definition, width)
         body.append(BLANK)
+        if server.replaces_own:
+            body += wrap([(_REPLACES.format(reveal(definition.name)), Ink(Role.WARNING))], width)
         for note in _notes(definition):
             body += wrap([(note, MUTED)], width)
         return body

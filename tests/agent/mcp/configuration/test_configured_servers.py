@@ -428,3 +428,11 @@ def test_a_project_s_server_takes_no_tool_names_of_the_user_s(
         "git_hub": "may_start",
         name: "needs_approval" if waits else "blocked",
     }
+
+
+def test_a_project_s_server_in_place_of_the_user_s_says_so(place: Place) -> None:
+    place.write(USER, {"mcpServers": {"tracker": {"command": "mine"}}})
+    place.write(MCP, {"mcpServers": {"tracker": {"command": "a"}, "other": {"command": "b"}}})
+    place.trust()
+    waiting = {one.definition.name: one.replaces_own for one in place.load().waiting}
+    assert waiting == {"tracker": True, "other": False}
