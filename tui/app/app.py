@@ -30,6 +30,12 @@ from tui.theme.theme_palette import Palette
 from tui.transcript.transcript_widget import TranscriptWidget
 
 
+def _without_secrets(text: str) -> str:
+    from permissions.base.text.redactor import Redactor, secrets_of  # with a crash alone
+
+    return Redactor(secrets_of(os.environ)).text(text)
+
+
 class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], inherit_bindings=False):
     """Passes Textual's messages to the parts, and gives them access to Textual.
 
@@ -42,6 +48,8 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], inherit_bindings=F
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     INLINE_PADDING = 0
+
+    without_secrets = staticmethod(_without_secrets)
 
     def __init__(
         self,
@@ -129,12 +137,6 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], inherit_bindings=F
             parts.bell.reports_focus()
             return
         parts.terminal.on_reply(message.text, parts.appearance.themes, self._lay_out_again)
-
-    def without_secrets(self, text: str) -> str:
-        """Return what a crash may print: keys in it are replaced."""
-        from permissions.base.text.redactor import Redactor, secrets_of  # with a crash alone
-
-        return Redactor(secrets_of(os.environ)).text(text)
 
     def _lay_out_again(self) -> None:
         """Measure all text again, and redraw the whole screen."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
 from textual.app import App
@@ -23,9 +24,8 @@ PRIVATE_NAMES: Final = {
 class CrashReport(App[ReturnType], Generic[ReturnType]):
     """An app that ends with a plain traceback."""
 
-    def without_secrets(self, text: str) -> str:
-        """Return what may be printed of a report; a subclass knows the secrets."""
-        return text
+    without_secrets: Callable[[str], str] = str
+    """Returns what may be printed of a report; a subclass knows the secrets."""
 
     def _fatal_error(self) -> None:
         """End the app and print the exception that is being handled on the normal screen."""

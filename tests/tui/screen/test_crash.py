@@ -42,7 +42,7 @@ async def test_a_crash_shows_no_secret(
 ) -> None:
     class Failing(FailingApp):
         # Without the parts of the screen, which take seconds.
-        without_secrets = AgentApp.without_secrets
+        without_secrets = staticmethod(AgentApp.without_secrets)
 
     monkeypatch.setenv("TRACKER_TOKEN", "Xq7-secret-value")
     app = Failing(ValueError("Xq7-secret-value, sk-ant-api03-0123456789abcdefghij"))
