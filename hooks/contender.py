@@ -124,5 +124,5 @@ if TYPE_CHECKING:
     OutcomeListener = Callable[[EventOutcome], None]
     Suggest = Callable[[PermissionRequest, Decision], Sequence[Grant]]
 
-    def _proves(contender: HookContender) -> Contender:
+    def _check_protocol(contender: HookContender) -> Contender:
         return contender

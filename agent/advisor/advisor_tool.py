@@ -145,5 +145,5 @@ class AdvisorSwitch:
 
 if TYPE_CHECKING:
 
-    def _proves(switch: AdvisorSwitch) -> AdvisorChoice:
+    def _check_protocol(switch: AdvisorSwitch) -> AdvisorChoice:
         return switch

@@ -188,5 +188,5 @@ class SkillReminders:
 
 if TYPE_CHECKING:
 
-    def _proves(reminders: SkillReminders) -> Reminders:
+    def _check_protocol(reminders: SkillReminders) -> Reminders:
         return reminders

@@ -245,5 +245,5 @@ def command_message(command: PromptCommand, text: str, *, agent: str | None = No
 
 if TYPE_CHECKING:
 
-    def _proves(expander: Expander) -> PromptExpander:
+    def _check_protocol(expander: Expander) -> PromptExpander:
         return expander

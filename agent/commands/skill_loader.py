@@ -143,5 +143,5 @@ def skill_list(commands: tuple[PromptCommand, ...]) -> str:
 
 if TYPE_CHECKING:
 
-    def _proves(skills: Skills) -> SkillPort:
+    def _check_protocol(skills: Skills) -> SkillPort:
         return skills

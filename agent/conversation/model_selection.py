@@ -188,5 +188,5 @@ class ModelInUse:
 
 if TYPE_CHECKING:
 
-    def _proves(model_in_use: ModelInUse) -> ModelChoice:
+    def _check_protocol(model_in_use: ModelInUse) -> ModelChoice:
         return model_in_use

@@ -379,5 +379,5 @@ def _restricts(update: Mapping[str, object]) -> bool:
 
 if TYPE_CHECKING:
 
-    def _proves(control: Control) -> Contender:
+    def _check_protocol(control: Control) -> Contender:
         return control

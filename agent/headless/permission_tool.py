@@ -77,5 +77,5 @@ class PermissionTool:
 
 if TYPE_CHECKING:
 
-    def _proves(tool: PermissionTool) -> Contender:
+    def _check_protocol(tool: PermissionTool) -> Contender:
         return tool

@@ -365,5 +365,5 @@ class HookDispatch:
 
 if TYPE_CHECKING:
 
-    def _proves(dispatch: HookDispatch) -> TurnHooks:
+    def _check_protocol(dispatch: HookDispatch) -> TurnHooks:
         return dispatch

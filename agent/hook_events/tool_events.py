@@ -142,5 +142,5 @@ class ToolEvents:
 
 if TYPE_CHECKING:
 
-    def _proves(events: ToolEvents) -> CallHooks:
+    def _check_protocol(events: ToolEvents) -> CallHooks:
         return events

@@ -57,5 +57,5 @@ class NoHooks:
 
 if TYPE_CHECKING:
 
-    def _proves(hooks: NoHooks) -> tuple[CallHooks, TurnHooks]:
+    def _check_protocol(hooks: NoHooks) -> tuple[CallHooks, TurnHooks]:
         return hooks, hooks

@@ -384,7 +384,7 @@ class ContextManager:
 
 if TYPE_CHECKING:
 
-    def _check(ports: ContextManagerPorts) -> ContextPort:
+    def _check_protocol(ports: ContextManagerPorts) -> ContextPort:
         return ContextManager(ports)
 
 

@@ -73,5 +73,5 @@ class _Second:
 
 if TYPE_CHECKING:
 
-    def _proves(start: HookHeadStart) -> tuple[Contender, Contender]:
+    def _check_protocol(start: HookHeadStart) -> tuple[Contender, Contender]:
         return start.first, start.second

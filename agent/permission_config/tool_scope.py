@@ -44,5 +44,5 @@ def _is_below(path: Path, directories: tuple[Path, ...]) -> bool:
 
 if TYPE_CHECKING:
 
-    def _proves(directories: WorkingDirectories) -> WorkingScope:
+    def _check_protocol(directories: WorkingDirectories) -> WorkingScope:
         return directories

@@ -117,5 +117,5 @@ class AgentBranch:
 
 if TYPE_CHECKING:
 
-    def _proves(branch: AgentBranch) -> SubagentPort:
+    def _check_protocol(branch: AgentBranch) -> SubagentPort:
         return branch

@@ -115,5 +115,5 @@ def read_record(path: Path) -> AgentRecord | None:
 
 if TYPE_CHECKING:
 
-    def _proves(journal: AgentJournal) -> CallRecorder:
+    def _check_protocol(journal: AgentJournal) -> CallRecorder:
         return journal

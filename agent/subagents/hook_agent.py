@@ -147,7 +147,7 @@ def structured_output_tool(take: Callable[[Mapping[str, object]], None]) -> AnyT
 
 if TYPE_CHECKING:
 
-    def _proves(agent: HookAgent) -> RunHookAgent:
+    def _check_protocol(agent: HookAgent) -> RunHookAgent:
         return agent
 
 

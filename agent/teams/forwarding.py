@@ -180,5 +180,5 @@ class LeaderLine:
 
 if TYPE_CHECKING:
 
-    def _proves(line: LeaderLine) -> Mailbox:
+    def _check_protocol(line: LeaderLine) -> Mailbox:
         return line

@@ -364,5 +364,5 @@ async def _first_of(*waits: object) -> None:
 
 if TYPE_CHECKING:
 
-    def _proves(mail: LeaderMail) -> MailPort:
+    def _check_protocol(mail: LeaderMail) -> MailPort:
         return mail

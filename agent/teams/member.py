@@ -242,5 +242,5 @@ class TeamMember:
 
 if TYPE_CHECKING:
 
-    def _proves(mail: MemberMail) -> MailPort:
+    def _check_protocol(mail: MemberMail) -> MailPort:
         return mail

@@ -74,5 +74,5 @@ def _score(words: set[str], name: str, description: str) -> int:
 
 if TYPE_CHECKING:
 
-    def _proves(tools: DeferredTools) -> DeferredToolsPort:
+    def _check_protocol(tools: DeferredTools) -> DeferredToolsPort:
         return tools

@@ -184,5 +184,5 @@ def _to_allow(verdict: PartVerdict) -> PartVerdict:
 
 if TYPE_CHECKING:
 
-    def _prove(classifier: LocalClassifier) -> Contender:
+    def _check_protocol(classifier: LocalClassifier) -> Contender:
         return classifier

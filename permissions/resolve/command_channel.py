@@ -97,5 +97,5 @@ class Channel:
 
 if TYPE_CHECKING:
 
-    def _prove(channel: Channel) -> Contender:
+    def _check_protocol(channel: Channel) -> Contender:
         return channel

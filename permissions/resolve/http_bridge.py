@@ -242,5 +242,5 @@ def _response(status: int, answer: dict[str, object]) -> bytes:
 
 if TYPE_CHECKING:
 
-    def _prove(bridge: Bridge) -> Contender:
+    def _check_protocol(bridge: Bridge) -> Contender:
         return bridge

@@ -180,5 +180,5 @@ Answer with one JSON object and nothing else:
 
 if TYPE_CHECKING:
 
-    def _prove(classifier: ModelClassifier) -> Contender:
+    def _check_protocol(classifier: ModelClassifier) -> Contender:
         return classifier

@@ -21,7 +21,7 @@ EXCLUDED: Final = ["*sample*"]
 
 USED_BY_NAME: Final = (
     # (files, names, used by)
-    ("*", "_pro[vo]*", "the type checker: this implementation fits that protocol"),
+    ("*", "_check_protocol", "the type checker: this implementation fits that protocol"),
     ("agent/*", "model_config", "pydantic"),
     ("agent/settings/schema.py", "*", "pydantic; a setting is read by its name in the file"),
     ("agent/settings/sections/*.py", "*", "pydantic; a setting is read by its name in the file"),

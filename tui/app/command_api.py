@@ -62,5 +62,5 @@ class CommandApi:
 
 if TYPE_CHECKING:
 
-    def _proof(screen: CommandApi) -> CommandScreen:
+    def _check_protocol(screen: CommandApi) -> CommandScreen:
         return screen

@@ -144,7 +144,7 @@ class _LateUser:
 
 if TYPE_CHECKING:
 
-    def _proof(
+    def _check_protocol(
         contender: _LateContender, user: _LateUser, screen: LateScreen
     ) -> tuple[Contender, AskUser, ShowDialog, Front]:
         return contender, user, user.show, screen

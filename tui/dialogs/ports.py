@@ -205,5 +205,5 @@ async def show(host: DialogHost, dialog: AnsweredDialog[AnswerT]) -> AnswerT:
 
 if TYPE_CHECKING:
 
-    def _proof(contender: DialogContender, user: DialogUser) -> tuple[Contender, AskUser]:
+    def _check_protocol(contender: DialogContender, user: DialogUser) -> tuple[Contender, AskUser]:
         return contender, user

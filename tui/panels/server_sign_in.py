@@ -80,5 +80,5 @@ async def sign_in(screen: CommandScreen, live: LiveServers, name: str) -> None:
 
 if TYPE_CHECKING:
 
-    def _proves(surface: ScreenSignIn) -> SignInSurface:
+    def _check_protocol(surface: ScreenSignIn) -> SignInSurface:
         return surface

@@ -249,5 +249,7 @@ class LineDialogUser:
 
 if TYPE_CHECKING:
 
-    def _proof(contender: LineContender, user: LineDialogUser) -> tuple[Contender, AskUser]:
+    def _check_protocol(
+        contender: LineContender, user: LineDialogUser
+    ) -> tuple[Contender, AskUser]:
         return contender, user

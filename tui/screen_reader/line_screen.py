@@ -238,5 +238,5 @@ class LineScreen:
 
 if TYPE_CHECKING:
 
-    def _proof(screen: LineScreen) -> CommandScreen:
+    def _check_protocol(screen: LineScreen) -> CommandScreen:
         return screen

@@ -165,5 +165,5 @@ class FirstTurn:
 
 if TYPE_CHECKING:
 
-    def _proof(first: FirstTurn) -> BegunPrompt:
+    def _check_protocol(first: FirstTurn) -> BegunPrompt:
         return first

@@ -235,5 +235,5 @@ def _seconds(text: str | None, default_ms: int) -> float:
 
 if TYPE_CHECKING:
 
-    def _proves(reminders: ServerReminders) -> Reminders:
+    def _check_protocol(reminders: ServerReminders) -> Reminders:
         return reminders

@@ -64,5 +64,5 @@ class CallerChannel:
 
 if TYPE_CHECKING:
 
-    def _proves(channel: CallerChannel) -> MessageChannel:
+    def _check_protocol(channel: CallerChannel) -> MessageChannel:
         return channel

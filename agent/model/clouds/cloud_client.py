@@ -181,5 +181,5 @@ class CloudClient:
 
 if TYPE_CHECKING:
 
-    def _proves(client: CloudClient) -> ModelClient:
+    def _check_protocol(client: CloudClient) -> ModelClient:
         return client

@@ -301,5 +301,5 @@ async def _in_time(listing: Awaitable[tuple[str, ...]]) -> tuple[str, ...]:
 
 if TYPE_CHECKING:
 
-    def _proves(client: ModelRouter) -> ProviderClient:
+    def _check_protocol(client: ModelRouter) -> ProviderClient:
         return client

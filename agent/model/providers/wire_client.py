@@ -192,5 +192,5 @@ def _google_limits(
 
 if TYPE_CHECKING:
 
-    def _proves(client: WireClient) -> ModelClient:
+    def _check_protocol(client: WireClient) -> ModelClient:
         return client

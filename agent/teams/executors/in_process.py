@@ -69,5 +69,5 @@ class InProcessExecutor:
 
 if TYPE_CHECKING:
 
-    def _proves(executor: InProcessExecutor) -> TeammateExecutor:
+    def _check_protocol(executor: InProcessExecutor) -> TeammateExecutor:
         return executor

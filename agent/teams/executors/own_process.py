@@ -141,5 +141,5 @@ def worker_command(start: Path) -> tuple[str, ...]:
 
 if TYPE_CHECKING:
 
-    def _proves(executor: ProcessExecutor) -> TeammateExecutor:
+    def _check_protocol(executor: ProcessExecutor) -> TeammateExecutor:
         return executor

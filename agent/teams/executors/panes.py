@@ -83,5 +83,5 @@ class PaneExecutor:
 
 if TYPE_CHECKING:
 
-    def _proves(executor: PaneExecutor) -> TeammateExecutor:
+    def _check_protocol(executor: PaneExecutor) -> TeammateExecutor:
         return executor

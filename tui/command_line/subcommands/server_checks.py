@@ -141,5 +141,5 @@ def say(error: McpError | OSError) -> click.ClickException:
 
 if TYPE_CHECKING:
 
-    def _proves(surface: TerminalSignIn) -> SignInSurface:
+    def _check_protocol(surface: TerminalSignIn) -> SignInSurface:
         return surface

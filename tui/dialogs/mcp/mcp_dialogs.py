@@ -90,5 +90,5 @@ def _values(
 
 if TYPE_CHECKING:
 
-    def _proves(dialogs: McpDialogs) -> McpUser:
+    def _check_protocol(dialogs: McpDialogs) -> McpUser:
         return dialogs
