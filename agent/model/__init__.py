@@ -1,1 +1,1 @@
-"""The model seam: client protocol, the Messages API implementation, and a scripted server."""
+"""Models: client protocol, the Messages API implementation, and a scripted server."""

@@ -197,7 +197,7 @@ async def message_events(
     """
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind and kind != "text/event-stream":
-        for event in _whole(kind, await response.aread()):
+        for event in _unstreamed_events(kind, await response.aread()):
             yield event
         return
     records = with_progress(server_events(response.aiter_bytes()), timeouts.progress_s)
@@ -213,7 +213,7 @@ async def message_events(
     raise ModelError("cut", "The answer ended before it was complete.", phase="stream")
 
 
-def _whole(content_type: str, body: bytes) -> list[ModelEvent]:
+def _unstreamed_events(content_type: str, body: bytes) -> list[ModelEvent]:
     """Return the events of a response that was not streamed."""
     if content_type == "application/json":
         try:

@@ -29,13 +29,13 @@ def cache_marks(
         fields["system"] = [_with_mark(b) if i in ends else b for i, b in enumerate(system)]
     users = [i for i, message in enumerate(messages) if message["role"] == "user"]
     fields["messages"] = [
-        {**message, "content": _end_marked(message["content"])} if i in users[-2:] else message
+        {**message, "content": _mark_last_block(message["content"])} if i in users[-2:] else message
         for i, message in enumerate(messages)
     ]
     return fields
 
 
-def _end_marked(content: object) -> object:
+def _mark_last_block(content: object) -> object:
     blocks = list(content) if isinstance(content, list) else []
     for index in range(len(blocks) - 1, -1, -1):
         if blocks[index].get("type") not in _UNMARKED:

@@ -135,7 +135,7 @@ def resolve_model(
     elif not origin:
         if endpoint.is_official:
             unknown = providers.unknown(model) if model else None
-            if reason := unknown or _key_of_another(env, providers):
+            if reason := unknown or _other_key_message(env, providers):
                 return Unconfigured(reason)
             return Unconfigured(_NOTHING_CONFIGURED, is_untouched=True)
         endpoint = Endpoint(base_url, auth_token=NO_KEY, headers=endpoint.headers)
@@ -153,7 +153,7 @@ def resolve_model(
     )
 
 
-def _key_of_another(env: Mapping[str, str], providers: Providers) -> str | None:
+def _other_key_message(env: Mapping[str, str], providers: Providers) -> str | None:
     """Return a message about a key of another provider, or None if none is set."""
     for each in providers.by_name.values():
         key = next((name for name in each.key_variables if _value(env, name)), None)

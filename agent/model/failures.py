@@ -74,7 +74,7 @@ def _redirect_error(response: httpx2.Response) -> ModelError:
 def from_connection(error: Exception, base_url: str) -> ModelError:
     """Return the error for a connection that failed before a response began."""
     place = _with_proxy(base_url)
-    cause = _root(error)
+    cause = _root_cause(error)
     name = type(cause).__name__
     refusal = _tls_refusal(error)
     if refusal is not None:
@@ -160,7 +160,7 @@ def _tls_refusal(error: BaseException | None) -> str | None:
     return _tls_refusal(error.__cause__ or error.__context__)
 
 
-def _root(error: BaseException) -> BaseException:
+def _root_cause(error: BaseException) -> BaseException:
     """Return the exception at the bottom of the chain of causes that explains most."""
     while error.__cause__ is not None and str(error.__cause__):
         error = error.__cause__

@@ -87,7 +87,7 @@ async def _request(port: int, method: str, path: str, body: bytes) -> tuple[int,
         answer = b""
         while len(answer) < MAX_BYTES and (piece := await reader.read(65_536)):
             answer += piece
-            if _is_whole(answer):
+            if _is_complete(answer):
                 break
     finally:
         writer.close()
@@ -96,7 +96,7 @@ async def _request(port: int, method: str, path: str, body: bytes) -> tuple[int,
     return _parse_answer(answer)
 
 
-def _is_whole(answer: bytes) -> bool:
+def _is_complete(answer: bytes) -> bool:
     """Whether the response is complete, by its headers; some servers leave the connection open."""
     head, end, body = answer.partition(b"\r\n\r\n")
     if not end:
@@ -142,10 +142,10 @@ def _models(body: bytes) -> tuple[str, ...]:
     if not isinstance(entries, list):
         return ()
     names = [entry.get("id") for entry in entries if isinstance(entry, dict)]
-    return _usable(names)
+    return _usable_names(names)
 
 
-def _usable(names: Sequence[object]) -> tuple[str, ...]:
+def _usable_names(names: Sequence[object]) -> tuple[str, ...]:
     """Return the usable names, at most `MAX_MODELS`, without embedding models."""
     return tuple(
         name

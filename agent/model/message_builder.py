@@ -99,7 +99,7 @@ class MessageBuilder:
         return Message(
             role="assistant",
             content=tuple(
-                mark_call(block, self._container) for block in blocks if _may_return(block)
+                mark_call(block, self._container) for block in blocks if _is_returnable(block)
             ),
             origin="model",
             uid=self.uid,
@@ -230,7 +230,7 @@ class _OpenBlock(Struct):
         return {}
 
 
-def _may_return(block: Block) -> bool:
+def _is_returnable(block: Block) -> bool:
     kind = block.get("type")
     if kind == "text":
         return bool(str(block.get("text") or "").strip())
@@ -260,7 +260,7 @@ class CallRepair:
         if not isinstance(event, BlockStart) or event.block.get("type") != "tool_use":
             return event
         call_id = self._unique_id(str(event.block.get("id") or ""))
-        name = _possible_name(str(event.block.get("name") or ""))
+        name = _valid_name(str(event.block.get("name") or ""))
         if event.block.get("id") == call_id and event.block.get("name") == name:
             return event
         return replace(event, block={**event.block, "id": call_id, "name": name})
@@ -275,5 +275,5 @@ class CallRepair:
         return call_id
 
 
-def _possible_name(name: str) -> str:
+def _valid_name(name: str) -> str:
     return _FOREIGN.sub("_", name)[:NAME_LIMIT] or NAMELESS

@@ -293,13 +293,15 @@ def read_usage(record: Mapping[str, object], earlier: Usage | None = None) -> Us
         server_uses if isinstance(server_uses, Mapping) else {}, "web_search_requests"
     )
     return Usage(
-        input_tokens=_or(_count(record, "input_tokens"), base.input_tokens),
-        output_tokens=_or(_count(record, "output_tokens"), base.output_tokens),
-        cache_read_tokens=_or(_count(record, "cache_read_input_tokens"), base.cache_read_tokens),
+        input_tokens=_count_or(_count(record, "input_tokens"), base.input_tokens),
+        output_tokens=_count_or(_count(record, "output_tokens"), base.output_tokens),
+        cache_read_tokens=_count_or(
+            _count(record, "cache_read_input_tokens"), base.cache_read_tokens
+        ),
         cache_write_5m_tokens=write_5m,
         cache_write_1h_tokens=write_1h,
-        thinking_tokens=_or(thinking, base.thinking_tokens),
-        web_searches=_or(searches, base.web_searches),
+        thinking_tokens=_count_or(thinking, base.thinking_tokens),
+        web_searches=_count_or(searches, base.web_searches),
     )
 
 
@@ -325,8 +327,8 @@ def _cache_writes(record: Mapping[str, object], base: Usage) -> tuple[int, int]:
     split = record.get("cache_creation")
     if isinstance(split, Mapping):
         return (
-            _or(_count(split, "ephemeral_5m_input_tokens"), earlier[0]),
-            _or(_count(split, "ephemeral_1h_input_tokens"), earlier[1]),
+            _count_or(_count(split, "ephemeral_5m_input_tokens"), earlier[0]),
+            _count_or(_count(split, "ephemeral_1h_input_tokens"), earlier[1]),
         )
     total = _count(record, "cache_creation_input_tokens")
     if total is None or total == sum(earlier):
@@ -341,5 +343,5 @@ def _count(record: Mapping[str, object], name: str) -> int | None:
     return None
 
 
-def _or(value: int | None, fallback: int) -> int:
+def _count_or(value: int | None, fallback: int) -> int:
     return fallback if value is None else value

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent.model.scripted.faults import Odd, Status
+from agent.model.scripted.faults import Quirk, Status
 from agent.model.scripted.scenario import (
     FaultPlan,
     ModelInfo,
@@ -180,7 +180,7 @@ async def test_a_session_continues_with_another_provider(project: Path, fresh_ho
 
 async def test_calls_written_as_text_are_run(project: Path, fresh_home: Path) -> None:
     call = ToolCall("Bash", {"command": "echo from-a-weak-model"})
-    turns = (Turn((call,), fault=Odd("calls_as_text")), Turn((Text("It said ${result}"),)))
+    turns = (Turn((call,), fault=Quirk("calls_as_text")), Turn((Text("It said ${result}"),)))
     async with ScriptedServer(Scenario(turns=turns)) as server:
         status, result, _ = await ask(
             project, fresh_home, server, "--model", "work/coder", "--allow", "Bash(echo *)"

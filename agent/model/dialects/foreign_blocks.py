@@ -83,7 +83,7 @@ def shared_turns(request: ModelRequest, provider: str) -> list[tuple[str, list[B
     if "kept_thinking" in request.without:
         messages = drop_thinking(messages)
     mine = [
-        replace(message, content=tuple(_readable(message.content, provider)))
+        replace(message, content=tuple(_readable_blocks(message.content, provider)))
         for message in messages
     ]
     turns: list[tuple[str, list[Block]]] = []
@@ -120,7 +120,7 @@ def left_out(messages: Sequence[Message], provider: str) -> str:
     return f"Left out of the history, as only the provider that wrote it can read it: {what}."
 
 
-def _readable(content: Sequence[Block], provider: str) -> list[Block]:
+def _readable_blocks(content: Sequence[Block], provider: str) -> list[Block]:
     readable: list[Block] = []
     for block in content:
         kind = str(block.get("type"))

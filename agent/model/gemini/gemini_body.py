@@ -51,7 +51,7 @@ def gemini_body(
     tools = [_declaration(tool) for tool in request.tools if "input_schema" in tool]
     if tools:
         body["tools"] = [{"functionDeclarations": tools}]
-        body["toolConfig"] = {"functionCallingConfig": _calling(request.tool_choice)}
+        body["toolConfig"] = {"functionCallingConfig": _calling_config(request.tool_choice)}
     if model.can_think and "thinking" not in request.without:
         generation["thinkingConfig"] = _thinking(request, model)
     if request.output_schema is not None and "output_schema" not in request.without:
@@ -68,7 +68,7 @@ def _declaration(tool: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _calling(choice: Mapping[str, object] | None) -> dict[str, object]:
+def _calling_config(choice: Mapping[str, object] | None) -> dict[str, object]:
     match (choice or {}).get("type"):
         case "any":
             return {"mode": "ANY"}

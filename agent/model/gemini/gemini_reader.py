@@ -32,7 +32,7 @@ _STOPS: Final[Mapping[str, str]] = {
     "CONTINUATION": "pause_turn",
 }
 """Finish reasons to stop reasons; all others are refusals."""
-_AGAIN: Final = frozenset(
+_RETRIABLE_FINISHES: Final = frozenset(
     {
         "MALFORMED_FUNCTION_CALL",
         "MALFORMED_RESPONSE",
@@ -84,7 +84,7 @@ class GeminiReader:
         yield from self._close()
         if not self._finish:
             raise ModelError("cut", "The answer ended before it was complete.", phase="stream")
-        if self._finish in _AGAIN and not self._calls:
+        if self._finish in _RETRIABLE_FINISHES and not self._calls:
             message = f"The model's answer was unusable ({self._finish}). {self._detail}".strip()
             raise ModelError("malformed", message, phase="stream")
         stop = _STOPS.get(self._finish, "refusal")

@@ -136,7 +136,7 @@ class ChatReader:
                 for each in array(delta, "reasoning_details")
             )
         if thought or (details and self._kind != "thinking" and not self._calls):
-            yield from self._more("thinking", thought)
+            yield from self._extend_block("thinking", thought)
         if isinstance(delta.get("content"), list):
             for part in array(delta, "content"):  # Mistral's parts
                 yield from self._part(part)
@@ -144,7 +144,7 @@ class ChatReader:
             for piece in self._marked_text.feed(content):
                 yield from self._piece(piece)
         if refusal := text(delta, "refusal"):
-            yield from self._more("text", refusal)
+            yield from self._extend_block("text", refusal)
             self._stop = "refusal"
         for number, call in enumerate(array(delta, "tool_calls")):
             yield from self._call_delta(call, number)
@@ -154,20 +154,20 @@ class ChatReader:
     def _part(self, part: Mapping[str, object]) -> Iterator[ModelEvent]:
         if part.get("type") == "thinking":
             inner = array(part, "thinking")
-            yield from self._more("thinking", "".join(text(each, "text") for each in inner))
+            yield from self._extend_block("thinking", "".join(text(each, "text") for each in inner))
         else:
-            yield from self._more("text", text(part, "text"))
+            yield from self._extend_block("text", text(part, "text"))
 
     def _piece(self, piece: MarkedPiece | WrittenCall) -> Iterator[ModelEvent]:
         match piece:
             case MarkedPiece(kind, content):
                 if content.strip() or self._kind == kind:
-                    yield from self._more(kind, content)
+                    yield from self._extend_block(kind, content)
             case WrittenCall(name, input_json):
                 function = {"name": name, "arguments": input_json}
                 yield from self._call_delta({"index": None, "function": function}, 0)
 
-    def _more(self, kind: str, piece: str) -> Iterator[ModelEvent]:
+    def _extend_block(self, kind: str, piece: str) -> Iterator[ModelEvent]:
         if self._kind != kind:
             yield from self._flush_calls()
             yield from self._close()
@@ -184,7 +184,7 @@ class ChatReader:
             arguments = json.dumps(arguments)
         if isinstance(arguments, str) and arguments:
             call.waiting.append(arguments)
-        yield from self._show_calls()
+        yield from self._emit_calls()
 
     def _call(self, index: object, call_id: str, name: str) -> _Call:
         """Return the call that a delta extends; a new one if its id or its index is new."""
@@ -195,7 +195,7 @@ class ChatReader:
         self._calls.append(_Call(index, call_id, name))
         return self._calls[-1]
 
-    def _show_calls(self, *, all_of_them: bool = False) -> Iterator[ModelEvent]:
+    def _emit_calls(self, *, all_of_them: bool = False) -> Iterator[ModelEvent]:
         while self._complete_calls < len(self._calls):
             call = self._calls[self._complete_calls]
             is_last = self._complete_calls == len(self._calls) - 1
@@ -210,13 +210,13 @@ class ChatReader:
                 call.arguments += piece
                 yield BlockDelta(self._block, {"type": "input_json_delta", "partial_json": piece})
             call.waiting.clear()
-            if not all_of_them and (is_last or not _is_whole(call.arguments)):
+            if not all_of_them and (is_last or not _is_complete_json(call.arguments)):
                 return
             yield from self._close()
             self._complete_calls += 1
 
     def _flush_calls(self) -> Iterator[ModelEvent]:
-        yield from self._show_calls(all_of_them=True)
+        yield from self._emit_calls(all_of_them=True)
 
     def _open(self, kind: str, head: Block) -> Iterator[ModelEvent]:
         self._block += 1
@@ -234,7 +234,7 @@ class ChatReader:
         self._kind = ""
 
 
-def _is_whole(arguments: str) -> bool:
+def _is_complete_json(arguments: str) -> bool:
     try:
         json.loads(arguments or "{}")
     except (ValueError, RecursionError):

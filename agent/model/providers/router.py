@@ -92,7 +92,7 @@ class ModelRouter:
                 if error.status != 401 or has_begun or not may_renew:
                     raise
             # The key may have expired: its helper runs once more.
-            await self._forget(provider)
+            await self._close_client(provider)
 
     def known_capabilities(self, model: str) -> ModelCapabilities:
         """Return what is known without asking; see `ModelClient.known_capabilities`."""
@@ -147,11 +147,13 @@ class ModelRouter:
         main = self.main.endpoint
         questions: list[Awaitable[tuple[str, ...]]]
         questions = [
-            self._list_models(each) for each in self.providers.by_name.values() if self._may(each)
+            self._list_models(each)
+            for each in self.providers.by_name.values()
+            if self._is_set_up(each)
         ]
         if main.api_key or main.auth_token:
             questions.insert(0, self.main.list_models())
-        answers = await asyncio.gather(*(_in_time(each) for each in questions))
+        answers = await asyncio.gather(*(_await_listing(each) for each in questions))
         return tuple(dict.fromkeys(name for names in answers for name in names))
 
     def address(self, model: str) -> str:
@@ -215,7 +217,7 @@ class ModelRouter:
         for client in self._clients.values():
             await client.aclose()
 
-    def _may(self, provider: Provider) -> bool:
+    def _is_set_up(self, provider: Provider) -> bool:
         """Whether a provider is set up, by settings or by a key in the environment."""
         if provider.is_configured:
             return True
@@ -227,7 +229,7 @@ class ModelRouter:
         names = provider.models or await (await self._client(provider)).list_models()
         return tuple(f"{provider.name}/{name}" for name in names)
 
-    async def _forget(self, provider: Provider) -> None:
+    async def _close_client(self, provider: Provider) -> None:
         client = self._clients.pop(provider.name, None)
         if client is not None:
             await client.aclose()
@@ -291,7 +293,7 @@ def _with_model_name(event: ModelEvent, provider: str, model: str) -> ModelEvent
     return event
 
 
-async def _in_time(listing: Awaitable[tuple[str, ...]]) -> tuple[str, ...]:
+async def _await_listing(listing: Awaitable[tuple[str, ...]]) -> tuple[str, ...]:
     try:
         async with asyncio.timeout(LIST_S):
             return await listing

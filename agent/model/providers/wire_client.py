@@ -82,7 +82,7 @@ class WireClient:
             if self.endpoint.dialect == "gemini":
                 report = _google_limits(base, await self._pool.ask(f"/models/{quote(model)}"))
             else:
-                report = await ask_server(self._ask_beside, model, base)
+                report = await ask_server(self._query_path, model, base)
             if report is None:
                 return self.known_capabilities(model)
             # Only the Messages API has thinking with a budget and cache marks.
@@ -137,7 +137,7 @@ class WireClient:
             except httpx2.HTTPError as error:
                 raise from_stream(error, self.endpoint.timeouts.silence_s) from error
 
-    async def _ask_beside(
+    async def _query_path(
         self, path: str, body: Mapping[str, object] | None
     ) -> Mapping[str, object] | None:
         """Query `/v1/…` below the base address, and other paths at a local server's root."""
@@ -151,7 +151,7 @@ async def _events(
 ) -> AsyncGenerator[ModelEvent, None]:
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind and kind != "text/event-stream":
-        for event in _whole(kind, await response.aread(), reader):
+        for event in _unstreamed_events(kind, await response.aread(), reader):
             yield event
     else:
         records = with_progress(server_events(response.aiter_bytes()), timeouts.progress_s)
@@ -165,7 +165,9 @@ async def _events(
         yield event
 
 
-def _whole(content_type: str, body: bytes, reader: AnswerReader) -> Iterator[ModelEvent]:
+def _unstreamed_events(
+    content_type: str, body: bytes, reader: AnswerReader
+) -> Iterator[ModelEvent]:
     """Yield the events of a response that was not streamed."""
     if content_type == "application/json":
         try:

@@ -29,7 +29,7 @@ def holds(when: When, body: Mapping[str, object], *, number: int, last_turn: str
         _matches(when.system, lambda: texts_of(as_blocks(body.get("system")))),
         _matches(when.body, lambda: json.dumps(body, ensure_ascii=False)),
         when.has_tool is None or _has_tool(body, when.has_tool),
-        when.result is None or when.result in _kinds(results),
+        when.result is None or when.result in _outcome_kinds(results),
         _matches(when.result_text, lambda: "\n".join(result_text(r) for r in results)),
         when.result_tool is None or when.result_tool in _result_tools(body, results),
     )
@@ -77,7 +77,7 @@ def _results(body: Mapping[str, object]) -> list[dict[str, object]]:
     return results
 
 
-def _kinds(results: Sequence[Mapping[str, object]]) -> set[str]:
+def _outcome_kinds(results: Sequence[Mapping[str, object]]) -> set[str]:
     if not results:
         return {"none"}
     kinds = {"any"}

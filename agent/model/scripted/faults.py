@@ -116,7 +116,7 @@ class WholeJson(Struct, frozen=True):
     """Respond to a stream request with one JSON message, as simple servers do."""
 
 
-Habit = Literal[
+QuirkName = Literal[
     "zero_index",
     "no_ids",
     "whole_calls",
@@ -130,14 +130,14 @@ Habit = Literal[
 ]
 
 
-class Odd(Struct, frozen=True):
+class Quirk(Struct, frozen=True):
     """Deviate as some servers do: those of Chat Completions, of Responses (`no_index`,
     `whole_calls`) or of Gemini (`no_ids`, `malformed_call`)."""
 
-    habit: Habit
+    name: QuirkName
 
 
 PlacedFault = Cut | Stall | ErrorFault | Insert
 """Faults that happen at one point of the response."""
 
-Fault = Status | Cut | Stall | ErrorFault | Insert | Drop | Duplicate | NoUsage | WholeJson | Odd
+Fault = Status | Cut | Stall | ErrorFault | Insert | Drop | Duplicate | NoUsage | WholeJson | Quirk

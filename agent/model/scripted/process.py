@@ -58,7 +58,9 @@ class ScriptedProcess:
             line = b""
         self.base_url = line.decode().strip()
         if not self.base_url:
-            raise OSError(f"The scripted server did not start. {await self._complaint()}".strip())
+            raise OSError(
+                f"The scripted server did not start. {await self._read_error_output()}".strip()
+            )
         return self.base_url
 
     async def aclose(self) -> None:
@@ -85,11 +87,12 @@ class ScriptedProcess:
         """End."""
         await self.aclose()
 
-    async def _complaint(self) -> str:
+    async def _read_error_output(self) -> str:
+        """Stop the process and return its standard error; empty if there is no process."""
         process, self._process = self._process, None
         if process is None:
             return ""
         if process.returncode is None:
             process.terminate()
-        _, complaint = await process.communicate()
-        return complaint.decode("utf-8", "replace").strip()
+        _, error_output = await process.communicate()
+        return error_output.decode("utf-8", "replace").strip()

@@ -115,7 +115,7 @@ def _build(
     return instance
 
 
-def _each(read: Callable[[object, str], T]) -> Callable[[object, str], tuple[T, ...]]:
+def _sequence_of(read: Callable[[object, str], T]) -> Callable[[object, str], tuple[T, ...]]:
     def read_all(value: object, where: str) -> tuple[T, ...]:
         items = enumerate(_values(value, where))
         return tuple(read(item, f"{where}[{index}]") for index, item in items)
@@ -203,14 +203,14 @@ def _turn(value: object, where: str) -> Turn:
         Turn,
         value,
         where,
-        {"parts": _each(_part), "when": _when, "pace": _pace, "fault": _fault},
+        {"parts": _sequence_of(_part), "when": _when, "pace": _pace, "fault": _fault},
     )
 
 
 _SCENARIO: Final[Mapping[str, Callable[[object, str], object]]] = {
-    "turns": _each(_turn),
+    "turns": _sequence_of(_turn),
     "otherwise": _turn,
     "pace": _pace,
-    "faults": _each(_fault_plan),
-    "models": _each(_model),
+    "faults": _sequence_of(_fault_plan),
+    "models": _sequence_of(_model),
 }

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agent.model.scripted.cache import CacheSimulation
 from agent.model.scripted.choose import holds, last_result, prompt_of
-from agent.model.scripted.faults import Fault, Odd, Status, WholeJson
+from agent.model.scripted.faults import Fault, Quirk, Status, WholeJson
 from agent.model.scripted.frames import ScriptedAnswer, frames_of, make_answer
 from agent.model.scripted.prefix import PrefixChain, chain_of, sign_summary
 from agent.model.scripted.record import RecordedRequest
@@ -25,7 +25,7 @@ from agent.model.scripted.scenario import (
     Turn,
 )
 from agent.model.scripted.send_plan import Step, error_body, plan_body, plan_stream
-from agent.model.scripted.spoken.spoken_dialect import trail
+from agent.model.scripted.spoken.spoken_dialect import conversation_digest
 from agent.model.scripted.spoken.spoken_paths import MESSAGES, asks_for_answer, dialect_at
 from agent.model.scripted.substitute import substitute
 from agent.model.scripted.validate import RequestProblem, find_problem, too_long
@@ -81,7 +81,7 @@ class ScriptPlayer:
 
     def answer(self, record: RecordedRequest, raw_body: bytes) -> ScriptedResponse:
         """Return the response to a request and note the details in `record`."""
-        faults = [plan.fault for plan in self._due(record, turn=None)]
+        faults = [plan.fault for plan in self._due_faults(record, turn=None)]
         for fault in faults:
             if isinstance(fault, Status):
                 return self._status(record, fault, faults)
@@ -150,7 +150,7 @@ class ScriptPlayer:
         record.turn = turn.name
         if turn.fault is not None:
             faults = [*faults, turn.fault]
-        faults += [plan.fault for plan in self._due(record, turn=turn.name)]
+        faults += [plan.fault for plan in self._due_faults(record, turn=turn.name)]
         for fault in faults:
             if isinstance(fault, Status):
                 return self._status(record, fault, faults)
@@ -177,8 +177,8 @@ class ScriptPlayer:
         if not is_streamed or any(isinstance(f, WholeJson) for f in faults):
             whole = answer.message() if dialect is None else dialect.whole(answer)
             return _json(200, whole, faults)
-        odd = [fault for fault in faults if isinstance(fault, Odd)]
-        encoder = None if dialect is None else dialect.encoder(answer, record.body, odd)
+        quirks = [fault for fault in faults if isinstance(fault, Quirk)]
+        encoder = None if dialect is None else dialect.encoder(answer, record.body, quirks)
         words = pace.delta_tokens or (1 if pace.tokens_per_s else 8)
         steps = plan_stream(
             frames_of(answer, words_per_delta=words),
@@ -200,7 +200,7 @@ class ScriptPlayer:
                 return turn
         return self.scenario.otherwise
 
-    def _due(self, record: RecordedRequest, *, turn: str | None) -> list[FaultPlan]:
+    def _due_faults(self, record: RecordedRequest, *, turn: str | None) -> list[FaultPlan]:
         """Return the faults that happen now: before a turn is chosen (None), or once it is."""
         due: list[FaultPlan] = []
         for index, plan in enumerate(self.scenario.faults):
@@ -325,7 +325,7 @@ def _google_models(
 def _place(chain: PrefixChain, record: RecordedRequest) -> str:
     """Return a key for a conversation's state: a digest up to its last answer."""
     is_foreign = dialect_at(record.path) is not None
-    return trail(chain) if is_foreign else _last_assistant_digest(chain)
+    return conversation_digest(chain) if is_foreign else _last_assistant_digest(chain)
 
 
 def _last_assistant_digest(chain: PrefixChain) -> str:

@@ -17,9 +17,9 @@ from agent.model.scripted.faults import (
     Fault,
     Insert,
     NoUsage,
-    Odd,
     PlacedFault,
     Position,
+    Quirk,
     Stall,
     Status,
     WholeJson,
@@ -151,7 +151,7 @@ def _edit_frames(frames: list[Frame], fault: Fault) -> list[Frame]:
             ]
         case NoUsage():
             return [replace(frame, data=_without_usage(frame.data)) for frame in frames]
-        case Cut() | Stall() | ErrorFault() | Insert() | Status() | WholeJson() | Odd():
+        case Cut() | Stall() | ErrorFault() | Insert() | Status() | WholeJson() | Quirk():
             return frames
     assert_never(fault)
 

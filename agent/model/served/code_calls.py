@@ -66,13 +66,13 @@ def settle_calls(messages: Sequence[Message], *, is_offered: bool) -> Sequence[M
     """Return the messages as the endpoint accepts them; the same object if no code made a call."""
     if not any(run_of(block) for message in messages for block in message.content):
         return messages
-    given_up = set(_given_up(messages, is_offered))
+    abandoned_ids = set(_abandoned_runs(messages, is_offered))
     settled_messages: list[Message] = []
     waiting: list[Message] = []
     only_results = False
     for message in messages:
         if message.role == "assistant":
-            content = tuple(_unroll(message.content, given_up))
+            content = tuple(_without_runs(message.content, abandoned_ids))
             only_results = any(run_of(block) for block in content)
             if content:
                 settled_messages.append(replace(message, content=content))
@@ -81,13 +81,15 @@ def settle_calls(messages: Sequence[Message], *, is_offered: bool) -> Sequence[M
             settled_messages += [message, *waiting]
             waiting = []
         elif _is_results(message):
-            settled_messages.append(replace(message, content=tuple(map(_as_text, message.content))))
+            settled_messages.append(
+                replace(message, content=tuple(map(_text_only, message.content)))
+            )
         else:
             waiting.append(message)
     return settled_messages
 
 
-def _given_up(messages: Sequence[Message], is_offered: bool) -> Iterator[str]:
+def _abandoned_runs(messages: Sequence[Message], is_offered: bool) -> Iterator[str]:
     """Yield the ids of runs that never ended and no longer wait for results."""
     blocks = [block for message in messages for block in message.content]
     ended_runs = {str(b["tool_use_id"]) for b in blocks if _is_code_result(b)}
@@ -109,15 +111,15 @@ def _is_results(message: Message) -> bool:
     return all(block.get("type") == "tool_result" for block in message.content)
 
 
-def _unroll(content: Sequence[Block], given_up: set[str]) -> Iterator[Block]:
+def _without_runs(content: Sequence[Block], abandoned_ids: set[str]) -> Iterator[Block]:
     for block in content:
-        if run_of(block) in given_up:
+        if run_of(block) in abandoned_ids:
             yield {name: value for name, value in block.items() if name not in ("caller", ORIGIN)}
-        elif block.get("type") != "server_tool_use" or block.get("id") not in given_up:
+        elif block.get("type") != "server_tool_use" or block.get("id") not in abandoned_ids:
             yield block
 
 
-def _as_text(result: Block) -> Block:
+def _text_only(result: Block) -> Block:
     content = result.get("content")
     if not isinstance(content, list):
         return result

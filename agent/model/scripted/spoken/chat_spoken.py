@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from agent.model.dialects.json_members import array, record, text
-from agent.model.scripted.faults import ErrorFault, Odd
+from agent.model.scripted.faults import ErrorFault, Quirk
 from agent.model.scripted.frames import Frame, ScriptedAnswer
 from agent.model.scripted.spoken.openai_errors import openai_error, openai_error_body
 from agent.model.scripted.spoken.responses_spoken import call_arguments, schema_problem
@@ -151,10 +151,10 @@ def _missing_results_text(call_ids: Sequence[str]) -> str:
 class ChatEncoder:
     """Encodes one answer as chunks."""
 
-    def __init__(self, answer: ScriptedAnswer, body: Body, odd: Sequence[Odd]) -> None:
-        """`body` is the request; `odd` are the deviations to simulate."""
+    def __init__(self, answer: ScriptedAnswer, body: Body, quirks: Sequence[Quirk]) -> None:
+        """`body` is the request; `quirks` are the deviations to simulate."""
         self._answer = answer
-        self._habits = {each.habit for each in odd}
+        self._quirks = {each.name for each in quirks}
         self._with_usage = bool(record(body, "stream_options").get("include_usage"))
         self._calls = -1
         self._head: dict[str, object] = {}
@@ -164,7 +164,7 @@ class ChatEncoder:
     def encode(self, frame: Frame) -> bytes:
         """See `Encoder`."""
         chunks = b"".join(data_line(chunk) for chunk in self._chunks(frame))
-        if frame.event == "ping" and "comments" in self._habits:
+        if frame.event == "ping" and "comments" in self._quirks:
             chunks += b": PROCESSING\n\n"
         if frame.event == "message_stop":
             chunks += b"data: [DONE]\n\n"
@@ -199,7 +199,7 @@ class ChatEncoder:
             case "message_delta":
                 stop = text(record(data, "delta"), "stop_reason")
                 finish = _FINISH.get(stop, "stop")
-                if "finish_stop" in self._habits:
+                if "finish_stop" in self._quirks:
                     finish = "stop"
                 self._usage = record(data, "usage")
                 yield self._chunk({}, finish)
@@ -214,44 +214,44 @@ class ChatEncoder:
         self._calls += 1
         self._arguments = ""
         self._head = {
-            "index": 0 if "zero_index" in self._habits else self._calls,
-            "id": "" if "no_ids" in self._habits else block["id"],
+            "index": 0 if "zero_index" in self._quirks else self._calls,
+            "id": "" if "no_ids" in self._quirks else block["id"],
             "type": "function",
             "function": {"name": block["name"], "arguments": ""},
         }
-        if not self._is_late:
+        if not self._sends_whole_calls:
             yield self._chunk({"tool_calls": [self._head]})
 
     @property
-    def _is_late(self) -> bool:
+    def _sends_whole_calls(self) -> bool:
         """Whether calls are sent in one piece, at their end."""
-        return bool(self._habits & {"whole_calls", "object_arguments", "calls_as_text"})
+        return bool(self._quirks & {"whole_calls", "object_arguments", "calls_as_text"})
 
     def _delta(self, delta: Mapping[str, object]) -> Iterator[dict[str, object]]:
         match delta.get("type"):
             case "text_delta":
                 yield self._chunk({"content": delta["text"]})
             case "thinking_delta":
-                field = "reasoning" if "reasoning_field" in self._habits else "reasoning_content"
+                field = "reasoning" if "reasoning_field" in self._quirks else "reasoning_content"
                 yield self._chunk({field: delta["thinking"]})
             case "input_json_delta":
                 self._arguments += text(delta, "partial_json")
-                if not self._is_late:
+                if not self._sends_whole_calls:
                     function = {"arguments": delta["partial_json"]}
                     call: dict[str, object] = {"index": self._head["index"], "function": function}
                     yield self._chunk({"tool_calls": [call]})
 
     def _stop(self) -> Iterator[dict[str, object]]:
-        if not self._head or not self._is_late:
+        if not self._head or not self._sends_whole_calls:
             return
         name = record(self._head, "function")["name"]
-        if "calls_as_text" in self._habits:
+        if "calls_as_text" in self._quirks:
             content = f'<tool_call>\n{{"name": "{name}", "arguments": {self._arguments or "{}"}}}\n'
             for piece in (content[:5], content[5:20], content[20:], "</tool_call>"):
                 yield self._chunk({"content": piece})
             return
         arguments: object = self._arguments
-        if "object_arguments" in self._habits:
+        if "object_arguments" in self._quirks:
             arguments = json.loads(self._arguments or "{}")
         call = {**self._head, "function": {"name": name, "arguments": arguments}}
         yield self._chunk({"tool_calls": [call]})

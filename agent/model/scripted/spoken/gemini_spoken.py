@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from agent.model.dialects.json_members import array, record, text
-from agent.model.scripted.faults import ErrorFault, Odd
+from agent.model.scripted.faults import ErrorFault, Quirk
 from agent.model.scripted.frames import Frame, ScriptedAnswer, frames_of
 from agent.model.scripted.spoken.spoken_dialect import (
     Body,
@@ -174,10 +174,10 @@ def _signature(call: Mapping[str, object]) -> str:
 class GeminiEncoder:
     """Encodes one answer as a sequence of `generateContent` responses."""
 
-    def __init__(self, answer: ScriptedAnswer, body: Body, odd: Sequence[Odd]) -> None:
+    def __init__(self, answer: ScriptedAnswer, body: Body, quirks: Sequence[Quirk]) -> None:
         """`body` is the request."""
         self._answer = answer
-        self._habits = {each.habit for each in odd}
+        self._quirks = {each.name for each in quirks}
         self._call: dict[str, object] = {}
         self._arguments = ""
         self._calls = 0
@@ -206,7 +206,7 @@ class GeminiEncoder:
             case "message_delta":
                 stop = text(record(data, "delta"), "stop_reason")
                 finish = _FINISH.get(stop, "STOP")
-                if "malformed_call" in self._habits:
+                if "malformed_call" in self._quirks:
                     finish = "MALFORMED_FUNCTION_CALL"
                 parts: list[dict[str, object]] = []
                 if not self._calls:
@@ -236,7 +236,7 @@ class GeminiEncoder:
         part: dict[str, object] = {"functionCall": call}
         if self._calls == 1:
             part["thoughtSignature"] = _signature(call)
-        if "no_ids" not in self._habits:
+        if "no_ids" not in self._quirks:
             call["id"] = self._call["id"]
         return part
 

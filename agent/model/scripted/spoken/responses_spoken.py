@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from agent.model.dialects.json_members import array, record, text
-from agent.model.scripted.faults import ErrorFault, Odd
+from agent.model.scripted.faults import ErrorFault, Quirk
 from agent.model.scripted.frames import Frame, ScriptedAnswer, frames_of
 from agent.model.scripted.spoken.openai_errors import openai_error, openai_error_body
 from agent.model.scripted.spoken.spoken_dialect import (
@@ -214,12 +214,12 @@ def _reasoning(item: Mapping[str, object], following: Sequence[Mapping[str, obje
 class ResponsesEncoder:
     """Encodes one answer as the events of the Responses API."""
 
-    def __init__(self, answer: ScriptedAnswer, body: Body, odd: Sequence[Odd]) -> None:
+    def __init__(self, answer: ScriptedAnswer, body: Body, quirks: Sequence[Quirk]) -> None:
         """`body` is the request."""
         self._answer = answer
         self._sequence = -1
         self._output: list[dict[str, object]] = []
-        self._habits = {each.habit for each in odd}
+        self._quirks = {each.name for each in quirks}
         self._stop: Mapping[str, object] = {}
         self._usage: Mapping[str, object] = {}
 
@@ -239,7 +239,7 @@ class ResponsesEncoder:
 
     def _number_event(self, event: dict[str, object]) -> dict[str, object]:
         self._sequence += 1
-        if "no_index" in self._habits:
+        if "no_index" in self._quirks:
             return {name: value for name, value in event.items() if name != "output_index"}
         return {**event, "sequence_number": self._sequence}
 
@@ -305,7 +305,7 @@ class ResponsesEncoder:
                 yield {"type": "response.reasoning_summary_text.delta", **fields}
             case "input_json_delta":
                 item["arguments"] = str(item["arguments"]) + text(delta, "partial_json")
-                if "whole_calls" not in self._habits:
+                if "whole_calls" not in self._quirks:
                     fields = {**place, "delta": delta["partial_json"]}
                     yield {"type": "response.function_call_arguments.delta", **fields}
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from agent.model.scripted.faults import Odd
+from agent.model.scripted.faults import Quirk
 from agent.model.scripted.frames import ScriptedAnswer
 from agent.model.scripted.prefix import PrefixChain
 from agent.model.scripted.send_plan import Encoder
@@ -28,7 +28,7 @@ class SpokenDialect(Struct, frozen=True):
     """Converts a path and a request to a body of the Messages API."""
     problem: Callable[[Body], RequestProblem | None]
     """Returns why the real endpoint would reject a request; None if it would accept it."""
-    encoder: Callable[[ScriptedAnswer, Body, Sequence[Odd]], Encoder]
+    encoder: Callable[[ScriptedAnswer, Body, Sequence[Quirk]], Encoder]
     error_body: Callable[[int, str, str], str]
     """Encodes a status, the Messages API's type of error, and a text."""
     whole: Callable[[ScriptedAnswer], dict[str, object]]
@@ -47,7 +47,7 @@ def seal(kind: str, text: str) -> str:
     return f"{kind}.{hashlib.sha256(body).hexdigest()[:40]}"
 
 
-def trail(chain: PrefixChain) -> str:
+def conversation_digest(chain: PrefixChain) -> str:
     """Return a digest of a conversation up to its last answer; empty if it has none.
 
     Without thinking and ids, as not every dialect sends them back.

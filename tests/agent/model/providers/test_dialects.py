@@ -14,8 +14,8 @@ from agent.model.scripted.faults import (
     Cut,
     ErrorFault,
     NoUsage,
-    Odd,
     Position,
+    Quirk,
     Status,
     WholeJson,
 )
@@ -148,7 +148,7 @@ async def test_an_error_inside_the_stream(serve: Serve, dialect: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "habit",
+    "quirk",
     [
         "zero_index",
         "no_ids",
@@ -160,8 +160,8 @@ async def test_an_error_inside_the_stream(serve: Serve, dialect: str) -> None:
         "comments",
     ],
 )
-async def test_odd_servers_of_chat_completions(serve: Serve, habit: str) -> None:
-    turn = Turn(BOTH.parts, name="both", fault=Odd(habit))  # type: ignore[arg-type]
+async def test_quirks_of_chat_completions(serve: Serve, quirk: str) -> None:
+    turn = Turn(BOTH.parts, name="both", fault=Quirk(quirk))  # type: ignore[arg-type]
     stage = await serve(Scenario(turns=(turn, DONE)))
     history = await conversation(stage, "chat")
     assert [use.input for use in history[1].tool_uses()] == [{"path": "a.py"}, {"path": "b.py"}]
@@ -170,9 +170,9 @@ async def test_odd_servers_of_chat_completions(serve: Serve, habit: str) -> None
     assert [each.problem for each in stage.server.requests] == ["", ""]
 
 
-@pytest.mark.parametrize("habit", ["no_index", "whole_calls"])
-async def test_odd_servers_of_responses(serve: Serve, habit: Literal["no_index"]) -> None:
-    turn = Turn(BOTH.parts, name="both", fault=Odd(habit))
+@pytest.mark.parametrize("quirk", ["no_index", "whole_calls"])
+async def test_quirks_of_responses(serve: Serve, quirk: Literal["no_index"]) -> None:
+    turn = Turn(BOTH.parts, name="both", fault=Quirk(quirk))
     stage = await serve(Scenario(turns=(turn, DONE)))
     history = await conversation(stage, "openai")
     assert [use.input for use in history[1].tool_uses()] == [{"path": "a.py"}, {"path": "b.py"}]
@@ -181,7 +181,7 @@ async def test_odd_servers_of_responses(serve: Serve, habit: Literal["no_index"]
 
 
 async def test_gemini_without_ids(serve: Serve) -> None:
-    stage = await serve(Scenario(turns=(Turn(BOTH.parts, fault=Odd("no_ids")), DONE)))
+    stage = await serve(Scenario(turns=(Turn(BOTH.parts, fault=Quirk("no_ids")), DONE)))
     await conversation(stage, "gemini")
     assert [each.problem for each in stage.server.requests] == ["", ""]
     parts = [part for c in stage.server.requests[1].body["contents"] for part in c["parts"]]
@@ -190,7 +190,7 @@ async def test_gemini_without_ids(serve: Serve) -> None:
 
 
 async def test_a_malformed_call_of_gemini_is_tried_again(serve: Serve) -> None:
-    stage = await serve(Scenario(turns=(Turn((Text("x"),), fault=Odd("malformed_call")),)))
+    stage = await serve(Scenario(turns=(Turn((Text("x"),), fault=Quirk("malformed_call")),)))
     with pytest.raises(ModelError) as caught:
         await stage.ask("gemini")
     assert classify(caught.value).retryable
