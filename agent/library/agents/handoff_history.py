@@ -90,8 +90,8 @@ def nest_handoff_history(
         data.input_history if isinstance(data.input_history, str) else list(data.input_history)
     )
     transcript = _flatten(earlier)
-    items = [(each, True) for each in _plain(data.pre_handoff_items)]
-    items += [(each, False) for each in _plain(data.new_items)]
+    items = [(each, True) for each in _input_items(data.pre_handoff_items)]
+    items += [(each, False) for each in _input_items(data.new_items)]
     if history_mapper is not None:
         history = history_mapper([*transcript, *(each for each, _ in items)])
     else:
@@ -109,7 +109,7 @@ def default_handoff_history_mapper(transcript: list[InputItem]) -> list[InputIte
     return [{"role": "assistant", "content": "\n".join(text)}]
 
 
-def _plain(items: tuple[RunItem, ...]) -> list[InputItem]:
+def _input_items(items: tuple[RunItem, ...]) -> list[InputItem]:
     return [
         copy.deepcopy(each.to_input_item())
         for each in items
@@ -162,12 +162,12 @@ def _flatten(items: list[InputItem]) -> list[InputItem]:
     """Return the items with summaries of earlier handoffs converted back to items."""
     flat: list[InputItem] = []
     for item in items:
-        inner_items = _taken_apart(item)
+        inner_items = _nested_items(item)
         flat.extend([item] if inner_items is None else inner_items)
     return flat
 
 
-def _taken_apart(item: InputItem) -> list[InputItem] | None:
+def _nested_items(item: InputItem) -> list[InputItem] | None:
     content = item.get("content")
     if item.get("role") != "assistant" or not isinstance(content, str):
         return None

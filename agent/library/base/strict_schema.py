@@ -39,7 +39,7 @@ class _Strict:
             raise TypeError(f"Expected {schema!r} to be a dictionary")
         self._children(schema, depth + 1)
         self._close(schema, depth + 1)
-        self._unite(schema, depth + 1)
+        self._convert_composition(schema, depth + 1)
         if schema.get("default", ...) is None:
             del schema["default"]
         reference = schema.get("$ref")
@@ -73,7 +73,7 @@ class _Strict:
         if isinstance(properties, dict):
             schema["required"] = list(properties)
 
-    def _unite(self, schema: _Schema, depth: int) -> None:
+    def _convert_composition(self, schema: _Schema, depth: int) -> None:
         choices = [*(schema.get("anyOf") or []), *(schema.pop("oneOf", None) or [])]
         if choices:
             schema["anyOf"] = [self.convert(each, depth) for each in choices]

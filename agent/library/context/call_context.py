@@ -8,7 +8,7 @@ from agent.library.base.raw_items import InputItem, RawItem, read
 from agent.library.context.run_context import RunContextWrapper, TContext
 
 
-def _missing(name: str) -> str:
+def _raise_missing(name: str) -> str:
     raise ValueError(f"{name} must be passed to ToolContext")
 
 
@@ -16,9 +16,9 @@ def _missing(name: str) -> str:
 class CallContext(RunContextWrapper[TContext]):
     """The run's context with the current call; exported as `ToolContext`."""
 
-    tool_name: str = field(default_factory=lambda: _missing("tool_name"))
-    tool_call_id: str = field(default_factory=lambda: _missing("tool_call_id"))
-    tool_arguments: str = field(default_factory=lambda: _missing("tool_arguments"))
+    tool_name: str = field(default_factory=lambda: _raise_missing("tool_name"))
+    tool_call_id: str = field(default_factory=lambda: _raise_missing("tool_call_id"))
+    tool_arguments: str = field(default_factory=lambda: _raise_missing("tool_arguments"))
     """The raw arguments, as the model wrote them."""
     tool_call: RawItem = None
     tool_namespace: str | None = None
@@ -49,12 +49,12 @@ class CallContext(RunContextWrapper[TContext]):
     ) -> CallContext[TContext]:
         """Return the context of a call in a run."""
         values = {each.name: getattr(context, each.name) for each in fields(RunContextWrapper)}
-        name = tool_name or read(tool_call, "name") or _missing("tool_name")
+        name = tool_name or read(tool_call, "name") or _raise_missing("tool_name")
         arguments = tool_arguments
         if arguments is None:
             arguments = read(tool_call, "arguments")
         if arguments is None:
-            arguments = _missing("tool_arguments")
+            arguments = _raise_missing("tool_arguments")
         return cls(
             **values,
             tool_name=name,

@@ -48,7 +48,7 @@ VERSION: Final = "agent-durable-3"
 WORKFLOW: Final = "agent-tui.run"
 WAITING: Final = "waiting"
 ANSWER: Final = "answer"
-LOOK_S: Final = 0.5
+POLL_S: Final = 0.5
 """Polling interval, in seconds, for whether a run has ended or waits for approval."""
 A_YEAR_S: Final = 366 * 24 * 3600.0
 
@@ -244,8 +244,8 @@ class DurableRunner:
         await self._dbos.send_async(run_id, json.dumps(answer), topic=ANSWER)
 
     async def look_again(self) -> None:
-        """Wait for `LOOK_S`, then resume runs of processes that ended in the meantime."""
-        await asyncio.sleep(LOOK_S)
+        """Wait for `POLL_S`, then resume runs of processes that ended in the meantime."""
+        await asyncio.sleep(POLL_S)
         await self._take_over()
 
     # -- pieces -----------------------------------------------------------------------------
@@ -268,14 +268,14 @@ class DurableRunner:
                 "application_version": VERSION,
                 "executor_id": self._executor_id,
                 "serializer": DBOSPortableJSONSerializer(),
-                "notification_listener_polling_interval_sec": LOOK_S,
+                "notification_listener_polling_interval_sec": POLL_S,
                 "log_level": "ERROR",
                 "db_engine_kwargs": {"connect_args": connect_options()} if self._file else {},
             }
         )
 
         async def work(options_json: str) -> str:
-            return await self._work(options_json)
+            return await self._run_workflow(options_json)
 
         self._workflow = self._dbos.workflow(name=WORKFLOW)(work)
         self._dbos.launch()
@@ -291,7 +291,7 @@ class DurableRunner:
         for each in workflows:
             await self._dbos.resume_workflow_async(each.workflow_id)
 
-    async def _work(self, options_json: str) -> str:
+    async def _run_workflow(self, options_json: str) -> str:
         """Run the agent, waiting for approvals in between: the workflow."""
         use_steps(_DurableSteps(self._dbos))
         options = json.loads(options_json)

@@ -1,4 +1,4 @@
-"""The interface of models; `agent.library.models.seam_model` implements it."""
+"""The interface of models; `agent.library.models.endpoint_model` implements it."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from agent.errors import UsageError
 from agent.library.agents.agent_definition import Agent
 from agent.library.base.raw_items import RawItem
 from agent.library.base.run_exceptions import UserError
+from agent.library.models.endpoint_model import EndpointModel
 from agent.library.models.model_interface import Model, ModelProvider
-from agent.library.models.seam_model import SeamModel
 from agent.library.program.program_setup import (
     ProgramSetup,
     choose_model,
@@ -54,7 +54,7 @@ class StandardModels:
             raise UserError("No model is named: set Agent.model, or ANTHROPIC_MODEL.")
         client = open_client(self._setup, chosen)
         self._clients.append(client)
-        return SeamModel(client, chosen.model, chosen.address)
+        return EndpointModel(client, chosen.model, chosen.address)
 
     async def aclose(self) -> None:
         """Close the connections of this run."""

@@ -17,8 +17,8 @@ from agent.events import Compacted, Usage
 from agent.library.base.raw_items import InputItem, RawItem, input_list
 from agent.library.base.run_usage import RunUsage, usage_of, usage_to_json
 from agent.library.items.run_items import ModelResponse
+from agent.library.models.endpoint_model import EndpointModel
 from agent.library.models.item_messages import input_items, messages_of, run_usage
-from agent.library.models.seam_model import SeamModel
 from agent.library.program.transcript_session import TranscriptSession
 from agent.library.state.run_result import items_as_input
 from agent.library.state.run_scope import RunScope
@@ -53,7 +53,7 @@ class InputCompaction:
         self._fitting: _Fitting | None = None
         self._last_measure: tuple[RawItem, int] = (None, 0)
 
-    async def before_call(self, model: SeamModel, request: ModelRequest) -> bool:
+    async def before_call(self, model: EndpointModel, request: ModelRequest) -> bool:
         """Compact if a request would nearly fill the window; return whether that was done."""
         if self._fitting is None or self._fitting.model is not model:
             self._fitting = await _fitting(self._scope, model, request)
@@ -100,7 +100,7 @@ class _Fitting:
     """Fits a history into the window of one model."""
 
     def __init__(
-        self, scope: RunScope, model: SeamModel, request: ModelRequest, budget: ContextBudget
+        self, scope: RunScope, model: EndpointModel, request: ModelRequest, budget: ContextBudget
     ) -> None:
         gate = scope.gate
         assert gate is not None, "a run has a gate"
@@ -116,7 +116,7 @@ class _Fitting:
                 turn_id=gate.dispatch.firing.turn_id,
                 summary=ModelSummarizer(
                     model.client,
-                    self._asking,
+                    self._summary_request,
                     lambda: model.recovery,
                     turn_id=gate.dispatch.firing.turn_id,
                     account=self._account,
@@ -163,14 +163,14 @@ class _Fitting:
     def _prefix_tokens(self) -> int:
         return prefix_tokens(self.request.system, self.request.tools)
 
-    def _asking(self, messages: tuple[Message, ...]) -> ModelRequest:
+    def _summary_request(self, messages: tuple[Message, ...]) -> ModelRequest:
         return replace(self.request, messages=messages, output_schema=None, tool_choice=None)
 
     async def _account(self, usage: Usage, _model: str) -> None:
         self._usage.add(run_usage(usage))
 
 
-async def _fitting(scope: RunScope, model: SeamModel, request: ModelRequest) -> _Fitting:
+async def _fitting(scope: RunScope, model: EndpointModel, request: ModelRequest) -> _Fitting:
     capabilities = await model.client.capabilities(model.name)
     gate = scope.gate
     assert gate is not None, "a run has a gate"

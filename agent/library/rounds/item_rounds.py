@@ -20,7 +20,7 @@ from agent.library.base.run_exceptions import (
 )
 from agent.library.items.run_events import AgentUpdatedStreamEvent
 from agent.library.items.run_items import RunItem, ToolCallOutputItem
-from agent.library.models.seam_model import SeamModel
+from agent.library.models.endpoint_model import EndpointModel
 from agent.library.rounds.agent_spans import AgentSpans
 from agent.library.rounds.final_outputs import (
     Unfinished,
@@ -192,7 +192,7 @@ class ItemRounds:
             return None
         except ModelBehaviorError as error:
             # Only the program's models are corrected; a caller's model is up to the caller.
-            is_ours = isinstance(scope.find_model(agent), SeamModel)
+            is_ours = isinstance(scope.find_model(agent), EndpointModel)
             if is_ours and state.corrections < MAX_CORRECTIONS:
                 self._events.admit(agent, [correction(str(error))])
                 self._text_before = ""

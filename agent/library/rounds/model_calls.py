@@ -26,8 +26,8 @@ from agent.library.base.run_usage import usage_of
 from agent.library.items.response_json import read_model_response, response_json
 from agent.library.items.run_events import RawResponsesStreamEvent
 from agent.library.items.run_items import ModelResponse
+from agent.library.models.endpoint_model import EndpointModel
 from agent.library.models.model_interface import Model, ModelTracing
-from agent.library.models.seam_model import SeamModel
 from agent.library.rounds.input_compaction import InputCompaction, model_input
 from agent.library.state.run_config import CallModelData, ModelInputData
 from agent.library.state.run_scope import RunScope
@@ -87,7 +87,7 @@ async def call_model(
 
     request = await make_request()
     model = scope.find_model(agent)
-    if isinstance(model, SeamModel):
+    if isinstance(model, EndpointModel):
         schema = output_schema_of(agent.output_type)
         tool_list = [*tools.tools, *tools.handoffs]
         size = await model.request(request.instructions, request.input, options, tool_list, schema)
@@ -96,7 +96,7 @@ async def call_model(
     await scope.hooks.on_llm_start(scope.context, agent, request.instructions, request.input)
     if agent.hooks is not None:
         await agent.hooks.on_llm_start(scope.context, agent, request.instructions, request.input)
-    response = await _within(options.timeout, _answer(scope, model, agent, request))
+    response = await _await_response(options.timeout, _answer(scope, model, agent, request))
     compaction.record_response(response)
     scope.context.usage.add(response.usage)
     scope.state.model_responses.append(response)
@@ -124,10 +124,10 @@ async def _filter_input(scope: RunScope, agent: Agent, data: ModelInputData) -> 
             text = str(error) if is_open else "Error details are redacted."
             span.set_error({"message": "Error in call_model_input_filter", "data": {"error": text}})
         raise
-    return ModelInputData(without_doubles(result.input), result.instructions)
+    return ModelInputData(without_duplicates(result.input), result.instructions)
 
 
-def without_doubles(items: list[InputItem]) -> list[InputItem]:
+def without_duplicates(items: list[InputItem]) -> list[InputItem]:
     """Return items without duplicates by id: the latest of each is kept.
 
     It is at the position of the first one, except for outputs, which must follow their calls.
@@ -144,7 +144,7 @@ def without_doubles(items: list[InputItem]) -> list[InputItem]:
     return list(by_key.values())
 
 
-async def _within(
+async def _await_response(
     seconds: float | None, answer: asyncio.Future[ModelResponse] | RawItem
 ) -> ModelResponse:
     if seconds is None:

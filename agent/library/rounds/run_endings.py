@@ -80,14 +80,14 @@ class RunEndings:
         except OutputGuardrailTripwireTriggered:
             raise
         except Exception:
-            await self._save_with(message)
+            await self._save_message(message)
             raise
-        await self._save_with(message)
+        await self._save_message(message)
         self._state.final_output = output
         self._state.has_finished = True
         scope.announce_items(message)
 
-    async def _save_with(self, message: list[RunItem]) -> None:
+    async def _save_message(self, message: list[RunItem]) -> None:
         """Add a message and store it; remove it again if it cannot be stored."""
         state = self._state
         state.add_items(message)

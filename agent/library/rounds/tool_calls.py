@@ -219,7 +219,7 @@ class _CallRun:
             return self._result(answer) if isinstance(answer, str) else answer
         if errors:
             raise errors[0]
-        return self._result(self._as_hooks_left_it(outcome, *ran))
+        return self._result(self._output_after_hooks(outcome, *ran))
 
     async def _input_guardrails(self) -> str | None:
         data = ToolInputGuardrailData(self._context, self._agent)
@@ -275,7 +275,7 @@ class _CallRun:
 
         return await (work() if self._step is None else self._step.run(work))
 
-    def _as_hooks_left_it(self, outcome: CallOutcome, output: RawItem = "") -> RawItem:
+    def _output_after_hooks(self, outcome: CallOutcome, output: RawItem = "") -> RawItem:
         """Return the output, or a text if hooks changed it or the call did not run."""
         text, failure = str(outcome.response), self._context.failure
         own_text = sanitize(str(output) if failure is None else failure)

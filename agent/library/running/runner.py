@@ -92,7 +92,7 @@ class AgentRunner:
         engine = RunEngine(
             _scope(state, config, models, options, emit),
             is_stopping=lambda: result.is_stopping,
-            after_turn=lambda: _turn_ended(result, state),
+            after_turn=lambda: _on_turn_end(result, state),
         )
 
         async def work() -> None:
@@ -157,7 +157,7 @@ def set_default_agent_runner(runner: AgentRunner | None) -> None:
     _default_runner[:] = [runner or AgentRunner()]
 
 
-async def _turn_ended(result: RunResultStreaming, state: RunState) -> None:
+async def _on_turn_end(result: RunResultStreaming, state: RunState) -> None:
     update_result(result, state)
     if not state.has_finished:
         await result.events_consumed()

@@ -110,13 +110,13 @@ class RunResultBase(ABC):
         )
 
 
-def _weak(
+def _weak_reference(
     agent: RawItem, old_reference: Callable[[], RawItem] | None
 ) -> Callable[[], RawItem] | None:
     return weakref.ref(agent) if agent is not None else old_reference
 
 
-def _strong(reference: Callable[[], RawItem] | None) -> RawItem:
+def _resolve(reference: Callable[[], RawItem] | None) -> RawItem:
     agent = reference() if reference is not None else None
     if agent is None:
         raise AgentsException("Last agent reference is no longer available.")
@@ -144,11 +144,11 @@ class RunResult(RunResultBase):
         Raises:
             AgentsException: it was released and no longer exists.
         """
-        return self._last_agent if self._last_agent is not None else _strong(self._agent_reference)
+        return self._last_agent if self._last_agent is not None else _resolve(self._agent_reference)
 
     def release_agents(self, *, release_new_items: bool = True) -> None:
         """Keep only weak references to the agents, for long-lived results."""
-        self._agent_reference = _weak(self._last_agent, self._agent_reference)
+        self._agent_reference = _weak_reference(self._last_agent, self._agent_reference)
         self._last_agent = None
         if release_new_items:
             for item in self.new_items:
@@ -196,7 +196,9 @@ class RunResultStreaming(RunResultBase):
             AgentsException: it was released and no longer exists.
         """
         return (
-            self.current_agent if self.current_agent is not None else _strong(self._agent_reference)
+            self.current_agent
+            if self.current_agent is not None
+            else _resolve(self._agent_reference)
         )
 
     @property
@@ -222,11 +224,11 @@ class RunResultStreaming(RunResultBase):
         if self._is_waiting or self._cancel_mode != "immediate":
             self._event_queue.put_nowait(_END)
 
-    def reader_came(self) -> None:
+    def add_reader(self) -> None:
         """Register a reader: turns wait at their end until it has read all events."""
         self._active_stream_consumers += 1
 
-    def reader_left(self) -> None:
+    def remove_reader(self) -> None:
         """Unregister a reader."""
         self._active_stream_consumers -= 1
         self._wake.set()
@@ -294,7 +296,7 @@ class RunResultStreaming(RunResultBase):
 
     def release_agents(self, *, release_new_items: bool = True) -> None:
         """Keep only weak references to the agents, for long-lived results."""
-        self._agent_reference = _weak(self.current_agent, self._agent_reference)
+        self._agent_reference = _weak_reference(self.current_agent, self._agent_reference)
         self.current_agent = None
         if release_new_items:
             for item in self.new_items:
@@ -325,7 +327,7 @@ class _Reader:
         self._result = result
         self._task: asyncio.Task[object] | None = None
         self._is_here = True
-        result.reader_came()
+        result.add_reader()
 
     def watch(self) -> None:
         """Leave if the current task fails, which may be between two events."""
@@ -338,7 +340,7 @@ class _Reader:
         """Unregister the reader, so that the run no longer waits for it."""
         if self._is_here:
             self._is_here = False
-            self._result.reader_left()
+            self._result.remove_reader()
 
     def _handle_end(self, task: asyncio.Task[object]) -> None:
         if task is self._task and (task.cancelled() or task.exception() is not None):

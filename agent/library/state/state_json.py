@@ -232,12 +232,12 @@ def _item(data: Mapping[str, RawItem], agents: Mapping[str, Agent]) -> RunItem:
 def _guardrail(data: Mapping[str, RawItem], agent: Agent) -> InputGuardrailResult:
     by_name = {each.get_name(): each for each in agent.input_guardrails}
     name = data["name"]
-    guardrail = by_name.get(name) or InputGuardrail(_no_longer_there, name)
+    guardrail = by_name.get(name) or InputGuardrail(_lost_guardrail, name)
     output = GuardrailFunctionOutput(data["output_info"], data["tripwire_triggered"])
     return InputGuardrailResult(guardrail, output)
 
 
-def _no_longer_there(
+def _lost_guardrail(
     _context: RunContextWrapper, _agent: RawItem, _input: RawItem
 ) -> GuardrailFunctionOutput:
     raise UserError("This guardrail is part of a stored result; it cannot run.")

@@ -42,7 +42,7 @@ _EFFORTS: Final[Mapping[str, Effort]] = {
 }
 
 
-class SeamModel(Model):
+class EndpointModel(Model):
     """One model of the program's endpoints."""
 
     def __init__(self, client: ModelClient, model: str, endpoint: str) -> None:
