@@ -39,7 +39,7 @@ async def launch_plan(
     If the journal cannot be read, earlier runs are ignored. Raises ScriptError.
     """
     try:
-        earlier = await journal.ask(lambda store: _earlier(store, run))
+        earlier = await journal.ask(lambda store: _earlier_use(store, run))
     except JournalError:
         earlier = _Earlier()
     plan = WorkflowDisplay(
@@ -69,7 +69,7 @@ async def launch_plan(
     )
 
 
-def _earlier(store: JournalStore, run: RunRecord) -> _Earlier:
+def _earlier_use(store: JournalStore, run: RunRecord) -> _Earlier:
     agents_used = store.steps.usage(session=run.session).agents if run.session else 0
     runs = store.runs.newest(EARLIER_RUNS, name=run.name)
     if not runs:

@@ -10,10 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.orchestration.journal.journal_records import (
+    OwnerRequest,
     RunRecord,
     StepRecord,
     StepState,
-    Wish,
     WorkflowState,
 )
 from agent.orchestration.run.workflow_run import WorkflowRun
@@ -85,7 +85,7 @@ class ProjectRuns:
             else:
                 run.own.control.resume()
         else:
-            await self._wish(name, Wish.PAUSE if pauses else Wish.RESUME)
+            await self._request(name, OwnerRequest.PAUSE if pauses else OwnerRequest.RESUME)
         return f"{name} pauses: agents at work continue" if pauses else f"{name} continues"
 
     async def stop(self, run: ShownRun) -> str:
@@ -96,17 +96,17 @@ class ProjectRuns:
         if run.own is not None:
             run.own.control.stop("a user stopped it")
         else:
-            await self._wish(name, Wish.STOP)
+            await self._request(name, OwnerRequest.STOP)
         return f"{name} stops; what finished stays recorded"
 
-    async def _wish(self, run_id: str, wish: Wish) -> None:
-        await self._workflows.journal.ask(lambda store: store.runs.wish(run_id, wish))
+    async def _request(self, run_id: str, request: OwnerRequest) -> None:
+        await self._workflows.journal.ask(lambda store: store.runs.request(run_id, request))
 
     async def _show_run(self, record: RunRecord) -> ShownRun:
         ended_run = self._ended_runs.get(record.id)
         if ended_run is not None and ended_run.record == record:
             return ended_run
-        own = self._own(record.id)
+        own = self._find_running(record.id)
         if own is not None:
             state = WorkflowState.PAUSED if own.control.is_paused else record.state
             return ShownRun(record, live_figures(own), state, own)
@@ -137,5 +137,5 @@ class ProjectRuns:
             for place, view in own.steps.views.items()
         ]
 
-    def _own(self, run_id: str) -> WorkflowRun | None:
+    def _find_running(self, run_id: str) -> WorkflowRun | None:
         return next((run for run in self._workflows.running if run.record.id == run_id), None)

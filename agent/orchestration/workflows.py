@@ -158,7 +158,7 @@ class Workflows:
         in_background = call.in_background
         if in_background is None:
             in_background = record.kind != SUBTASKS
-        task = self._begin(run, reports=in_background)
+        task = self._start_task(run, reports=in_background)
         if in_background:
             return WorkflowStart(
                 record.id,
@@ -173,7 +173,7 @@ class Workflows:
         """Start a new run in the background."""
         await self.journal.add(record)
         run = self._run(record)
-        _ = self._begin(run, reports=True)
+        _ = self._start_task(run, reports=True)
         return run
 
     async def resume(self, run_id: str, limits: RunChange = UNCHANGED) -> WorkflowRun:
@@ -182,8 +182,8 @@ class Workflows:
         Raises:
             JournalError: there is no such run, or another process owns it.
         """
-        run = self._run(await self._apply_limits(await self._take(run_id), limits))
-        _ = self._begin(run, reports=True)
+        run = self._run(await self._apply_limits(await self._take_ownership(run_id), limits))
+        _ = self._start_task(run, reports=True)
         return run
 
     async def to_the_end(self, run_id: str) -> RunEnd | None:
@@ -243,7 +243,7 @@ class Workflows:
 
         assert call.resumes is not None
         try:
-            record = await self._take(call.resumes)
+            record = await self._take_ownership(call.resumes)
         except JournalError as error:
             raise ToolError(f"The run cannot be resumed: {error}.") from error
         if (call.subtasks is None) != (record.kind != SUBTASKS):
@@ -259,7 +259,7 @@ class Workflows:
                 record = replace(record, args=json.dumps(call.args))
         return await self._apply_limits(record, limits_of(call))
 
-    async def _take(self, run_id: str) -> RunRecord:
+    async def _take_ownership(self, run_id: str) -> RunRecord:
         owner = new_owner()
         record = await self.journal.ask(lambda store: store.runs.take(run_id, owner, LEASE_S))
         return replace(record, owner=owner)
@@ -321,14 +321,14 @@ class Workflows:
 
         return workflow_file(find_workflow(name, self._surround.places()))
 
-    def _begin(self, run: WorkflowRun, *, reports: bool) -> asyncio.Task[RunEnd]:
+    def _start_task(self, run: WorkflowRun, *, reports: bool) -> asyncio.Task[RunEnd]:
         self._runs[run.record.id] = run
-        task = asyncio.ensure_future(self._work(run, reports=reports))
+        task = asyncio.ensure_future(self._run_and_report(run, reports=reports))
         self._tasks[run.record.id] = task
         self.on_change()
         return task
 
-    async def _work(self, run: WorkflowRun, *, reports: bool) -> RunEnd:
+    async def _run_and_report(self, run: WorkflowRun, *, reports: bool) -> RunEnd:
         try:
             end = await run.to_the_end()
         finally:

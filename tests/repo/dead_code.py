@@ -27,6 +27,7 @@ USED_BY_NAME: Final = (
     ("agent/settings/sections/*.py", "*", "pydantic; a setting is read by its name in the file"),
     ("agent/mcp/protocol/oauth.py", "*et_*", "the SDK, as its storage of tokens"),
     ("agent/orchestration/findings.py", "*", "`read_record`, as fields of what an agent reports"),
+    ("agent/orchestration/journal/journal_records.py", "wish", "msgspec, as a column"),
     ("hooks/events/*.py", "*", "msgspec, as the fields of what a hook reads"),
     ("agent/sandbox/network/proxy.py", "open_connections", "the tests of its limits"),
     ("agent/model/scripted/cache.py", "*", "the JSON of a response, as its keys"),

@@ -13,10 +13,10 @@ from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.journal_records import StepPlace, StepRecord, StepState
 from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
 
-LOOK_S: Final = 0.5
-LOOKS_ALONE: Final = 20
+POLL_S: Final = 0.5
+POLLS_BEFORE_WARNING: Final = 20
 """Number of polls after which the user is notified that no worker takes an agent."""
-LOOKS_UNHELD: Final = 4
+MAX_UNHELD_POLLS: Final = 4
 """Number of polls after which a worker that took an agent but holds no step counts as dead."""
 RETRY_S: Final = 5.0
 
@@ -43,29 +43,29 @@ class RemoteAgents:
         place = order.place
         assert place is not None, "the step was claimed"
         job = await self._queue.put(QueuedAgent(order))
-        looks = looks_unheld = 0
+        polls = unheld_polls = 0
         while not abort.aborted:
-            step = await self._look(place)
+            step = await self._read_step(place)
             if step is not None and step.state is not StepState.RUNNING:
                 return _answer(step)
-            looks += 1
+            polls += 1
             if step is None or step.owner != place.owner:
-                looks_unheld = 0
+                unheld_polls = 0
             elif await self._queue.is_waiting(job):
-                looks_unheld = 0
-                self._warn_alone(looks)
+                unheld_polls = 0
+                self._warn_without_workers(polls)
             else:
-                looks_unheld += 1
-            is_lost = looks_unheld >= LOOKS_UNHELD
+                unheld_polls += 1
+            is_lost = unheld_polls >= MAX_UNHELD_POLLS
             if is_lost or (step is not None and await self._take_back(step, place)):
                 # The journal gives the step to one worker only, so a surplus job does no harm.
                 job = await self._queue.put(QueuedAgent(order))
-                looks_unheld = 0
-            await abort.sleep(LOOK_S)
+                unheld_polls = 0
+            await abort.sleep(POLL_S)
         await self._queue.withdraw(job)
         return AgentAnswer(state=StepState.PARTIAL, reason="the run was stopped")
 
-    async def _look(self, place: StepPlace) -> StepRecord | None:
+    async def _read_step(self, place: StepPlace) -> StepRecord | None:
         try:
             return await self._journal.ask(
                 lambda store: store.steps.get(place.run, place.key, place.occurrence)
@@ -85,8 +85,8 @@ class RemoteAgents:
         except JournalError:
             return False
 
-    def _warn_alone(self, looks: int) -> None:
-        if self._has_warned or looks < LOOKS_ALONE:
+    def _warn_without_workers(self, polls: int) -> None:
+        if self._has_warned or polls < POLLS_BEFORE_WARNING:
             return
         self._has_warned = True
         self._notify(

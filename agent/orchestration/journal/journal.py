@@ -23,11 +23,11 @@ from agent.orchestration.journal.journal_records import (
     Caps,
     Claim,
     Claimed,
+    OwnerRequest,
     Reused,
     RunRecord,
     StepRecord,
     StepState,
-    Wish,
     WorkflowState,
     WorkflowUsage,
 )
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 LEASE_S: Final = 15.0
 RENEW_S: Final = 0.5
-"""Interval in which leases are renewed, and wishes of other processes are read."""
+"""Interval in which leases are renewed, and requests of other processes are read."""
 AGAIN_S: Final = 5.0
 """Interval between attempts with a failing store, as each may wait for a lock."""
 Result = TypeVar("Result")
@@ -112,7 +112,7 @@ class Journal:
         if unwritten_step is not None and unwritten_step.state is StepState.DONE:
             return Reused(unwritten_step.result, unwritten_step.ended_at or 0.0)
         try:
-            await self._write_again_runs()
+            await self._retry_run_writes()
             claim = await self.ask(lambda store: store.steps.claim(step, self._lease_s, caps))
         except JournalError as error:
             self._report(error)
@@ -131,21 +131,21 @@ class Journal:
             self._unwritten[step.run, step.key, step.occurrence] = step
             self._report(error)
 
-    async def renew(self, run: str, owner: str) -> Wish:
-        """Extend the leases of a run and write pending records; return the wish of other processes.
+    async def renew(self, run: str, owner: str) -> OwnerRequest:
+        """Extend the leases of a run and write pending records; return a request to its owner.
 
         Raises `RunTakenError` if the run has another owner by now.
         """
         try:
-            await self._write_again_runs()
-            wish = await self.ask(lambda store: store.runs.renew(run, owner, self._lease_s))
-            await self._write_again()
+            await self._retry_run_writes()
+            request = await self.ask(lambda store: store.runs.renew(run, owner, self._lease_s))
+            await self._retry_writes()
         except RunTakenError:
             raise
         except JournalError as error:
             self._report(error)
-            return Wish.NONE
-        return wish
+            return OwnerRequest.NONE
+        return request
 
     async def set_state(
         self,
@@ -168,8 +168,8 @@ class Journal:
 
         self._unwritten_states.pop(run, None)
         try:
-            await self._write_again_runs()
-            await self._write_again()
+            await self._retry_run_writes()
+            await self._retry_writes()
             await self.ask(change)
         except JournalError as error:
             self._unwritten_states[run] = change
@@ -187,7 +187,7 @@ class Journal:
         """Record a new run, which this process owns; if the store fails, later."""
         self._unwritten_runs[run.id] = run
         try:
-            await self._write_again_runs()
+            await self._retry_run_writes()
         except JournalError as error:
             self._report(error)
 
@@ -195,8 +195,8 @@ class Journal:
         """Write pending records and close the store."""
         self._again_at = 0.0  # one last attempt
         try:
-            await self._write_again_runs()
-            await self._write_again()
+            await self._retry_run_writes()
+            await self._retry_writes()
         except JournalError as error:
             self._report(error)
         finally:
@@ -213,12 +213,12 @@ class Journal:
             usage.agents + agents, usage.tokens + tokens, usage.cost_usd + cost_usd
         )
 
-    async def _write_again_runs(self) -> None:
+    async def _retry_run_writes(self) -> None:
         for run in tuple(self._unwritten_runs.values()):
             await self.ask(partial(_begin, run=run, lease_s=self._lease_s))
             self._unwritten_runs.pop(run.id, None)
 
-    async def _write_again(self) -> None:
+    async def _retry_writes(self) -> None:
         for place, step in tuple(self._unwritten.items()):
             await self.ask(partial(_finish, step=step))
             self._unwritten.pop(place, None)

@@ -75,13 +75,13 @@ def _limits(
     caps: Caps,
 ) -> Iterator[_Limit]:
     run_caps = (run.max_agents, run.max_tokens, run.budget_usd)
-    yield from _of("run", run_usage, working, run_caps)
+    yield from _limits_of("run", run_usage, working, run_caps)
     if session_usage is not None:
         session_caps = (caps.session_agents, caps.session_tokens, caps.session_usd)
-        yield from _of("session", session_usage, working, session_caps)
+        yield from _limits_of("session", session_usage, working, session_caps)
 
 
-def _of(
+def _limits_of(
     of: Literal["run", "session"],
     usage: WorkflowUsage,
     working: int,

@@ -34,7 +34,7 @@ class StepState(StrEnum):
     FAILED = "failed"
 
 
-class Wish(StrEnum):
+class OwnerRequest(StrEnum):
     """What another process asks of a run's owner."""
 
     NONE = ""
@@ -64,7 +64,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     state: WorkflowState = WorkflowState.QUEUED
     reason: str = ""
     """Why it is paused, failed or stopped."""
-    wish: Wish = Wish.NONE
+    wish: OwnerRequest = OwnerRequest.NONE
     owner: str = ""
     lease_until: float = 0.0
     """Unix time until which its owner counts as alive."""

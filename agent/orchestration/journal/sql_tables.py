@@ -18,13 +18,13 @@ from agent.orchestration.journal.journal_records import (
     Caps,
     Claim,
     Claimed,
+    OwnerRequest,
     Reused,
     RunChange,
     RunRecord,
     StepPlace,
     StepRecord,
     StepState,
-    Wish,
     WorkflowState,
     WorkflowUsage,
 )
@@ -52,7 +52,7 @@ class SqlRuns:
         """Record a new run."""
         with self._connection.transaction(is_durable=True) as transaction:
             record = msgspec.structs.replace(run, created_at=transaction.now)
-            values = [_plain(getattr(record, name)) for name in RUN_COLUMNS]
+            values = [_storable(getattr(record, name)) for name in RUN_COLUMNS]
             marks = ", ".join("?" for _ in values)
             transaction.execute(f"INSERT INTO workflow_run ({_RUN}) VALUES ({marks})", values)
 
@@ -89,8 +89,8 @@ class SqlRuns:
         assert owned_run is not None
         return owned_run
 
-    def renew(self, run: str, owner: str, lease_s: float) -> Wish:
-        """Extend the leases of a run and its steps; return and clear the wish of others.
+    def renew(self, run: str, owner: str, lease_s: float) -> OwnerRequest:
+        """Extend the leases of a run and its steps; return and clear a request to it.
 
         Raises `RunTakenError` if the run has another owner by now.
         """
@@ -108,7 +108,7 @@ class SqlRuns:
                 "WHERE run = ? AND owner = ? AND state = 'running'",
                 (lease_until, run, owner),
             )
-        return Wish(str(rows[0][1]))
+        return OwnerRequest(str(rows[0][1]))
 
     def set_state(
         self,
@@ -128,7 +128,7 @@ class SqlRuns:
                 "result = CASE WHEN ? = '' THEN result ELSE ? END, "
                 "lease_until = CASE WHEN ? THEN 0 ELSE lease_until END WHERE id = ? AND owner = ?",
                 (
-                    *(state, _plain(reason), ended_at, _plain(result), _plain(result)),
+                    *(state, _storable(reason), ended_at, _storable(result), _storable(result)),
                     *(ended_at is not None, run, owner),
                 ),
             )
@@ -139,10 +139,10 @@ class SqlRuns:
                     (run, owner),
                 )
 
-    def wish(self, run: str, wish: Wish) -> None:
-        """Store a wish for the owner."""
+    def request(self, run: str, action: OwnerRequest) -> None:
+        """Store a request to the owner, which replaces an earlier one."""
         with self._connection.transaction() as transaction:
-            transaction.execute("UPDATE workflow_run SET wish = ? WHERE id = ?", (wish, run))
+            transaction.execute("UPDATE workflow_run SET wish = ? WHERE id = ?", (action, run))
 
     def change(self, run: str, change: RunChange) -> None:
         """Change limits of a run, or replace its script while no process runs it."""
@@ -168,7 +168,7 @@ class SqlSteps:
             current = _step(transaction, step.run, step.key, step.occurrence)
             if current is not None and current.state is StepState.DONE:
                 return Reused(current.result, current.ended_at or 0.0)
-            if current is not None and _is_elsewhere(current, step.owner, transaction.now):
+            if current is not None and _runs_elsewhere(current, step.owner, transaction.now):
                 return Busy()
             return self._start(transaction, step, current, lease_s, caps)
 
@@ -230,7 +230,7 @@ class SqlSteps:
                 or current.owner != place.owner
             ):
                 return False
-            if if_dead and _is_elsewhere(current, owner, transaction.now):
+            if if_dead and _runs_elsewhere(current, owner, transaction.now):
                 return False
             transaction.execute(
                 f"UPDATE workflow_step SET owner = ?, lease_until = ? WHERE {_PLACE}",
@@ -262,7 +262,7 @@ class SqlSteps:
                 return False
             started_at = current.started_at if current is not None else transaction.now
             if current is not None and current.state is StepState.RUNNING:
-                step = _with_earlier(step, current)
+                step = _add_earlier_usage(step, current)
             final_step = msgspec.structs.replace(
                 step,
                 attempts=max(step.attempts, current.attempts if current is not None else 1),
@@ -302,7 +302,7 @@ class SqlSteps:
         return _as_step(rows[0]) if rows else None
 
 
-def _is_elsewhere(step: StepRecord, owner: str, now: float) -> bool:
+def _runs_elsewhere(step: StepRecord, owner: str, now: float) -> bool:
     """Return whether another live process runs the step."""
     is_running = step.state is StepState.RUNNING and step.owner != owner
     return is_running and step.lease_until > now and not is_gone(step.owner)
@@ -335,7 +335,7 @@ def _usage(transaction: Transaction, column: str, value: str) -> WorkflowUsage:
     return WorkflowUsage(count, int(tokens), cost, is_cost_known=unpriced_count == 0)
 
 
-def _with_earlier(step: StepRecord, earlier: StepRecord) -> StepRecord:
+def _add_earlier_usage(step: StepRecord, earlier: StepRecord) -> StepRecord:
     """Return an ended attempt with the usage of earlier attempts added."""
     costs = [cost for cost in (step.cost_usd, earlier.cost_usd) if cost is not None]
     return msgspec.structs.replace(
@@ -344,7 +344,7 @@ def _with_earlier(step: StepRecord, earlier: StepRecord) -> StepRecord:
 
 
 def _write_step(transaction: Transaction, step: StepRecord) -> None:
-    values = [_plain(getattr(step, name)) for name in STEP_COLUMNS]
+    values = [_storable(getattr(step, name)) for name in STEP_COLUMNS]
     marks = ", ".join("?" for _ in values)
     changes = ", ".join(
         f"{name} = excluded.{name}"
@@ -373,7 +373,7 @@ def _convert_row(values: dict[str, Value], kind: type[_Record]) -> _Record:
         raise JournalError(f"a record of the journal cannot be read: {error}") from error
 
 
-def _plain(value: object) -> Value:
+def _storable(value: object) -> Value:
     if isinstance(value, str):
         # Characters that databases reject must not lose a result of an agent, script or endpoint.
         return str(without_surrogates(str(value))).replace("\0", "\ufffd")

@@ -45,7 +45,7 @@ async def run_fan_out(steps: StepRunner, subtasks: Subtasks, *, verifies: bool) 
     Each verifier starts as soon as the result is available. Raises `RunStopped`.
     """
     runs = [
-        asyncio.ensure_future(_one(steps, number, task, verifies=verifies))
+        asyncio.ensure_future(_run_subtask(steps, number, task, verifies=verifies))
         for number, task in enumerate(subtasks.prompts, 1)
     ]
     try:
@@ -81,7 +81,9 @@ def answer_text(answer: AgentAnswer) -> str:
     return text
 
 
-async def _one(steps: StepRunner, number: int, task: str, *, verifies: bool) -> SubtaskResult:
+async def _run_subtask(
+    steps: StepRunner, number: int, task: str, *, verifies: bool
+) -> SubtaskResult:
     order = AgentOrder(
         prompt=task, label=f"agent {number}", phase=INVESTIGATE, reports_findings=True
     )

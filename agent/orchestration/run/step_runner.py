@@ -81,7 +81,7 @@ class StepRunner:
         self._at_limit = at_limit
         self._on_near = on_near
         self._reported_limits: set[tuple[str, str, float]] = set()
-        self._asking: asyncio.Future[None] | None = None
+        self._ask_task: asyncio.Future[None] | None = None
         self._working = 0
         self._idle = asyncio.Event()
         self._slots = Slots(caps.concurrent)
@@ -115,7 +115,7 @@ class StepRunner:
         )
         if (
             self.run.kind == "subtasks"
-            and (earlier := await self._of_earlier_run(step)) is not None
+            and (earlier := await self._find_earlier_answer(step)) is not None
         ):
             return earlier
         for attempt in range(MAX_ATTEMPTS):
@@ -141,9 +141,11 @@ class StepRunner:
                     await self._pause(limit)
                 case Claimed(attempt=attempt, near_caps=near_caps):
                     for limit in near_caps:
-                        self._tell_once(limit)
+                        self._report_limit_once(limit)
                     place = StepPlace(step.run, step.key, step.occurrence, step.owner)
-                    return await self._work(step, replace(order, attempt=attempt, place=place))
+                    return await self._run_counted(
+                        step, replace(order, attempt=attempt, place=place)
+                    )
 
     async def _pause(self, limit: CapReached) -> None:
         """Pause and ask; without a user, leave the run once running agents have ended."""
@@ -151,8 +153,8 @@ class StepRunner:
             await self._until_idle()
             raise RunLeft(limit.text)
         self._control.pause(limit.text)
-        if self._asking is None:
-            self._asking = asyncio.ensure_future(self._ask(limit, self._at_limit))
+        if self._ask_task is None:
+            self._ask_task = asyncio.ensure_future(self._ask(limit, self._at_limit))
 
     async def _until_idle(self) -> None:
         """Wait for running agents, as the end of the run would cancel them."""
@@ -164,17 +166,17 @@ class StepRunner:
         try:
             is_raised = await at_limit(self, limit)
         finally:
-            self._asking = None
+            self._ask_task = None
         if is_raised:
             self._control.resume()
 
-    def _tell_once(self, limit: CapReached) -> None:
+    def _report_limit_once(self, limit: CapReached) -> None:
         key = (limit.of, limit.unit, limit.cap)
         if key not in self._reported_limits:
             self._reported_limits.add(key)
             self._on_near(limit)
 
-    async def _work(self, step: StepRecord, order: AgentOrder) -> AgentAnswer:
+    async def _run_counted(self, step: StepRecord, order: AgentOrder) -> AgentAnswer:
         self._working += 1
         try:
             return await self._answer(step, order)
@@ -222,7 +224,7 @@ class StepRunner:
             await asyncio.shield(self._journal.finish(ended_record))
             self._show(StepView(ended_record))
 
-    async def _of_earlier_run(self, step: StepRecord) -> AgentAnswer | None:
+    async def _find_earlier_answer(self, step: StepRecord) -> AgentAnswer | None:
         """Return the answer of the same subtask from an earlier run of this session; else None."""
         session = self.run.session
         if not session:
@@ -248,9 +250,9 @@ class StepRunner:
 
     async def aclose(self) -> None:
         """Cancel a pending question about a limit."""
-        if self._asking is not None:
-            self._asking.cancel()
-            await asyncio.gather(self._asking, return_exceptions=True)
+        if self._ask_task is not None:
+            self._ask_task.cancel()
+            await asyncio.gather(self._ask_task, return_exceptions=True)
 
     async def _wait(self, seconds: float) -> None:
         try:

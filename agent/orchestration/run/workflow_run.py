@@ -1,4 +1,4 @@
-"""One run in this process, from its record to its result; handles wishes of other processes."""
+"""One run in this process, from its record to its result; handles requests of other processes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from agent.orchestration.journal.journal_error import RunTakenError
 from agent.orchestration.journal.journal_records import (
     CapReached,
     Caps,
+    OwnerRequest,
     RunRecord,
-    Wish,
     WorkflowState,
     WorkflowUsage,
 )
@@ -87,7 +87,7 @@ class WorkflowRun:
             parts.caps,
             on_change=on_change,
             at_limit=parts.at_limit,
-            on_near=self._tell_near,
+            on_near=self._report_near_limit,
         )
         self.started_s = time.monotonic()
         self.log_lines: list[str] = []
@@ -115,7 +115,7 @@ class WorkflowRun:
 
     async def _run_to_end(self) -> RunEnd:
         try:
-            return RunEnd(WorkflowState.COMPLETED, await self._work())
+            return RunEnd(WorkflowState.COMPLETED, await self._compute_result())
         except RunLeft as error:
             return RunEnd(WorkflowState.PAUSED, reason=str(error))
         except RunStopped as error:
@@ -123,7 +123,7 @@ class WorkflowRun:
         except ScriptError as error:
             return RunEnd(WorkflowState.FAILED, reason=str(error))
 
-    async def _work(self) -> str:
+    async def _compute_result(self) -> str:
         if self.record.kind == "subtasks":
             prompts = json.loads(self.record.script)
             options = fan_out_options(self.record.args)
@@ -161,7 +161,7 @@ class WorkflowRun:
             self.on_log(text)
         self._on_change()
 
-    def _tell_near(self, limit: CapReached) -> None:
+    def _report_near_limit(self, limit: CapReached) -> None:
         text = f"The workflow {self.record.name}: {limit.text}. At the limit it pauses."
         self._log("log", text)
         self._parts.notify(text)
@@ -174,20 +174,20 @@ class WorkflowRun:
         return Spent(self._earlier_usage.cost_usd + cost, self._earlier_usage.tokens + tokens)
 
     async def _renew(self) -> None:
-        """Renew the lease, and handle wishes of other processes."""
+        """Renew the lease, and handle requests of other processes."""
         reason = ""
         while True:
             try:
-                wish = await self._parts.journal.renew(self.record.id, self.record.owner)
+                request = await self._parts.journal.renew(self.record.id, self.record.owner)
             except RunTakenError as error:
                 self.control.stop(str(error))
                 return
-            match wish:
-                case Wish.PAUSE:
+            match request:
+                case OwnerRequest.PAUSE:
                     self.control.pause("a user paused it")
-                case Wish.RESUME:
+                case OwnerRequest.RESUME:
                     self.control.resume()
-                case Wish.STOP:
+                case OwnerRequest.STOP:
                     self.control.stop("a user stopped it")
             if self.control.is_paused != bool(reason):
                 reason = self.control.reason if self.control.is_paused else ""

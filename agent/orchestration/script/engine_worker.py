@@ -47,16 +47,16 @@ def main() -> None:
         context.set_time_limit(start["cpu_s"])
         script = context.eval(start["source"])
         control("start", start["args"], start["budget"], script)
-        _pump(context, control, start)
+        _run_jobs(context, control, start)
     except ScriptEnded as error:
         _send({"error": str(error)})
     except quickjs.StackOverflow:
         _send({"error": "the script nests too deeply"})
     except quickjs.JSException as error:
-        _send({"error": _readable(str(error))})
+        _send({"error": _error_line(str(error))})
 
 
-def _pump(context: Any, control: Callable[..., Any], start: dict[str, Any]) -> None:
+def _run_jobs(context: Any, control: Callable[..., Any], start: dict[str, Any]) -> None:
     while True:
         while context.execute_pending_job():
             # Each job has a limit; this one is for scripts that keep starting new jobs.
@@ -80,7 +80,7 @@ def _pump(context: Any, control: Callable[..., Any], start: dict[str, Any]) -> N
             control("settle", *answer)
 
 
-def _readable(error: str) -> str:
+def _error_line(error: str) -> str:
     """Return the first line of an error, with the script's line number for a syntax error."""
     first, *trace = error.encode("utf-8", "replace").decode().strip().splitlines() or ["it failed"]
     if "interrupted" in first:
@@ -100,10 +100,10 @@ def _restrict(cpu_s: float) -> None:
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(kind, (value, value))
     if sys.platform == "linux":
-        _give_up_files()
+        _deny_files()
 
 
-def _give_up_files() -> None:
+def _deny_files() -> None:
     """Deny this process access to all files, if the kernel supports Landlock."""
     libc = ctypes.CDLL(None, use_errno=True)
     access = ctypes.c_uint64(_FILE_ACCESS)

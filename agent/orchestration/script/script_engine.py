@@ -157,9 +157,9 @@ class _ScriptRun:
                 return _decode_json(str(message["value"]))
             calls = message.get("calls")
             for call in calls if isinstance(calls, list) else ():
-                self._take(_decode_json(str(call)))
+                self._handle_call(_decode_json(str(call)))
 
-    def _take(self, call: object) -> None:
+    def _handle_call(self, call: object) -> None:
         self._call_count += 1
         if self._call_count > MAX_CALLS:
             raise ScriptError(f"the script makes more than {MAX_CALLS:,} calls")

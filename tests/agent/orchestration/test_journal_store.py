@@ -17,13 +17,13 @@ from agent.orchestration.journal.journal_records import (
     CapReached,
     Caps,
     Claimed,
+    OwnerRequest,
     Reused,
     RunChange,
     RunRecord,
     StepPlace,
     StepRecord,
     StepState,
-    Wish,
     WorkflowState,
 )
 from agent.orchestration.journal.journal_store import JournalStore
@@ -138,10 +138,10 @@ def test_a_run_has_one_owner_that_lives(store: JournalStore) -> None:
     assert (taken.owner, taken.state) == ("b", WorkflowState.RUNNING)
 
 
-def test_a_wish_reaches_the_owner_once(store: JournalStore) -> None:
-    store.runs.wish("r", Wish.PAUSE)
-    assert store.runs.renew("r", "a", 60) is Wish.PAUSE
-    assert store.runs.renew("r", "a", 60) is Wish.NONE
+def test_a_request_reaches_the_owner_once(store: JournalStore) -> None:
+    store.runs.request("r", OwnerRequest.PAUSE)
+    assert store.runs.renew("r", "a", 60) is OwnerRequest.PAUSE
+    assert store.runs.renew("r", "a", 60) is OwnerRequest.NONE
 
 
 def test_a_run_that_is_over_can_be_taken_again(store: JournalStore) -> None:
@@ -197,7 +197,7 @@ def test_an_older_journal_gets_the_columns_that_are_new(tmp_path: Path) -> None:
     run = store.runs.get("r")
     assert run is not None
     assert run.state is WorkflowState.QUEUED
-    store.runs.wish("r", Wish.STOP)
+    store.runs.request("r", OwnerRequest.STOP)
     store.close()
     with closing(sqlite3.connect(path)) as after:
         assert after.execute("SELECT later FROM workflow_run").fetchone() == ("kept",)

@@ -184,14 +184,14 @@ async def test_nothing_of_the_host_is_in_reach(host: Host) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Landlock is Linux's")
 def test_the_process_gives_up_files(tmp_path: Path) -> None:
-    from agent.orchestration.script.engine_worker import _give_up_files
+    from agent.orchestration.script.engine_worker import _deny_files
 
     kept = tmp_path / "kept"
     kept.write_text("secret")
     child = os.fork()
     if child == 0:
         try:
-            _give_up_files()
+            _deny_files()
             open(kept).close()
         except PermissionError:
             os._exit(13)

@@ -14,9 +14,9 @@ from agent.orchestration.journal.journal_error import RunTakenError
 from agent.orchestration.journal.journal_records import (
     CapReached,
     Caps,
+    OwnerRequest,
     RunChange,
     StepState,
-    Wish,
     WorkflowState,
 )
 from agent.orchestration.run import step_runner
@@ -208,7 +208,7 @@ async def test_another_process_stops_a_run_and_no_finished_result_is_lost(
     ending = asyncio.ensure_future(run.to_the_end())
     await holds.wait()
     other = place.another_journal()
-    await other.ask(lambda store: store.runs.wish("r", Wish.STOP))
+    await other.ask(lambda store: store.runs.request("r", OwnerRequest.STOP))
     end = await ending
     assert end.state is WorkflowState.STOPPED
     states = {

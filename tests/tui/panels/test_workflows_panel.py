@@ -12,7 +12,12 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from agent.abort import AbortController
-from agent.orchestration.journal.journal_records import RunRecord, StepRecord, StepState, Wish
+from agent.orchestration.journal.journal_records import (
+    OwnerRequest,
+    RunRecord,
+    StepRecord,
+    StepState,
+)
 from agent.orchestration.run_figures import RunFigures, run_figures
 from agent.orchestration.workflows import Workflows
 from agent.tools.workflow_port import WorkflowCall
@@ -101,7 +106,7 @@ async def test_runs_are_listed_opened_paused_continued_and_stopped(
         await user.shows("a user stopped it")
 
 
-async def test_an_open_run_of_another_process_gets_wishes(
+async def test_an_open_run_of_another_process_gets_requests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agents = HeldAgents()
@@ -113,11 +118,11 @@ async def test_an_open_run_of_another_process_gets_wishes(
         await user.pilot.press("x")
         await settled(user.pilot)
 
-        async def wish() -> Wish:
+        async def request() -> OwnerRequest:
             return await user.workflows.journal.renew("audit-1", "elsewhere")
 
         async with asyncio.timeout(20):
-            while await wish() is not Wish.STOP:
+            while await request() is not OwnerRequest.STOP:
                 await settled(user.pilot)
         await user.pilot.press("escape")
 

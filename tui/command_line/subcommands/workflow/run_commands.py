@@ -19,9 +19,9 @@ from agent.exit_status import EXIT_COMPLETED
 from agent.options import RunOptions
 from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.journal_records import (
+    OwnerRequest,
     RunChange,
     RunRecord,
-    Wish,
     WorkflowState,
 )
 from agent.orchestration.journal.journal_store import JournalStore
@@ -194,10 +194,9 @@ def _continue_there(
         raise click.ClickException(f"The run {record.id} is under way: stop it to edit its script.")
     if not limits.is_empty:
         store.runs.change(record.id, limits)
-    store.runs.wish(record.id, Wish.RESUME)
-    text = (
-        json.dumps({"run": record.id, "wish": Wish.RESUME}) if as_json else f"resume: {record.id}"
-    )
+    request = OwnerRequest.RESUME
+    store.runs.request(record.id, request)
+    text = json.dumps({"run": record.id, "wish": request}) if as_json else f"resume: {record.id}"
     click.echo(text)
     return EXIT_COMPLETED
 

@@ -9,7 +9,12 @@ from pathlib import Path
 
 import click
 
-from agent.orchestration.journal.journal_records import RunRecord, StepRecord, Wish, WorkflowState
+from agent.orchestration.journal.journal_records import (
+    OwnerRequest,
+    RunRecord,
+    StepRecord,
+    WorkflowState,
+)
 from agent.orchestration.script.script_meta import ScriptError
 from agent.orchestration.workflow_files import workflow_file
 from permissions.base.text.count_text import count_text
@@ -82,8 +87,8 @@ def show(as_json: bool, run_id: str) -> int:
     return 0
 
 
-def _wishes(wish: Wish) -> Callable[[str, bool], int]:
-    def leave(run_id: str, as_json: bool) -> int:
+def _request_sender(request: OwnerRequest) -> Callable[[str, bool], int]:
+    def send(run_id: str, as_json: bool) -> int:
         with journal() as store:
             run = found_run(store, run_id)
             if not is_owned(run):
@@ -93,19 +98,21 @@ def _wishes(wish: Wish) -> Callable[[str, bool], int]:
                     else f"The run {run_id} is {state_of(run)}: no process works on it. To "
                     f"continue it: agent-tui workflow resume {run_id}"
                 )
-            store.runs.wish(run_id, wish)
-        click.echo(json.dumps({"run": run_id, "wish": wish}) if as_json else f"{wish}: {run_id}")
+            store.runs.request(run_id, request)
+        click.echo(
+            json.dumps({"run": run_id, "wish": request}) if as_json else f"{request}: {run_id}"
+        )
         return 0
 
-    return leave
+    return send
 
 
-for _wish, _help in (
-    (Wish.PAUSE, "Pause a run: working agents finish, no others start."),
-    (Wish.STOP, "Stop a run; finished results stay recorded."),
+for _request, _help in (
+    (OwnerRequest.PAUSE, "Pause a run: working agents finish, no others start."),
+    (OwnerRequest.STOP, "Stop a run; finished results stay recorded."),
 ):
-    command.command(str(_wish), help=_help)(
-        with_json(click.argument("run_id", metavar="RUN")(_wishes(_wish)))
+    command.command(str(_request), help=_help)(
+        with_json(click.argument("run_id", metavar="RUN")(_request_sender(_request)))
     )
 
 
