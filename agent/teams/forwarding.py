@@ -120,9 +120,9 @@ class LeaderLine:
             reasons=tuple(sorted(str(reason) for reason in pending.ask_reasons)),
         )
         self._requests[request.request_id] = pending.message, forwarded_request
-        await self._put(request.request_id)
+        await self._send_request(request.request_id)
 
-    async def _put(self, request_id: str) -> None:
+    async def _send_request(self, request_id: str) -> None:
         text, forwarded_request = self._requests[request_id]
         await self._post.send(
             self._leader_id,
@@ -148,7 +148,7 @@ class LeaderLine:
             elif current_leader != leader:
                 # Another process leads now; it drops this copy if it has the question already.
                 leader, gone_s = current_leader, 0.0
-                await self._put(request_id)
+                await self._send_request(request_id)
 
     def unregister(self, request_id: str) -> None:
         """Forget the request; if it is unanswered, withdraw it from the leader."""

@@ -16,7 +16,7 @@ class Inbox:
     def __init__(self, messages: Iterable[TeamMessage] = ()) -> None:
         """Start with `messages`, which an earlier process received and did not deliver."""
         self._waiting = list(messages)
-        self._more: list[Message] = []
+        self._notes: list[Message] = []
         self.change = asyncio.Event()
         """Set with each arrival; cleared by the reader that waits for it."""
         self._listener: Callable[[], None] = lambda: None
@@ -28,7 +28,7 @@ class Inbox:
 
     def add_note(self, message: Message) -> None:
         """Add a message of the program itself."""
-        self._more.append(message)
+        self._notes.append(message)
         self.change.set()
 
     def listen(self, listener: Callable[[], None]) -> None:
@@ -37,13 +37,13 @@ class Inbox:
 
     def waits(self) -> bool:
         """Return whether messages are waiting."""
-        return bool(self._waiting or self._more)
+        return bool(self._waiting or self._notes)
 
     def take(self) -> list[Message]:
         """Remove and return the next messages."""
         count = first_that_fit(self._waiting)
         messages, self._waiting = self._waiting[:count], self._waiting[count:]
-        notes, self._more = self._more, []
+        notes, self._notes = self._notes, []
         return [*map(as_message, messages), *notes]
 
     def _announce(self) -> None:

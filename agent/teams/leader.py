@@ -118,7 +118,7 @@ class TeamLeader:
         for message in history.undelivered_messages:
             self.mail.add(message)
         seen_ids = {message.id for message in history.mail}
-        self._post.start(seen_ids, self._take, lambda text: self._notify(text, "warning"))
+        self._post.start(seen_ids, self._handle_message, lambda text: self._notify(text, "warning"))
         await self.progress.begin()
         await self.staff.adopt()
         for request in history.open_requests:
@@ -151,7 +151,7 @@ class TeamLeader:
             if not (self.staff.working or self._settling):
                 return self._wants_synthesis()
             self.mail.change.clear()
-            await _first_of(self.mail.change.wait(), abort.wait())
+            await _wait_for_first(self.mail.change.wait(), abort.wait())
         return False
 
     async def spawn(self, new: NewMember) -> MemberEntry:
@@ -218,7 +218,7 @@ class TeamLeader:
         self._settling += 1
         try:
             text = await self.stop_worker(entry.name, reason)
-            self._fail(entry, outcome, reason)
+            self._report_failure(entry, outcome, reason)
         finally:
             self._settling -= 1
         return text
@@ -245,11 +245,11 @@ class TeamLeader:
 
     def mark_failed(self, entry: MemberEntry) -> None:
         """Mark a worker that cannot be started again as failed."""
-        self._fail(entry, "lost", _LOST)
+        self._report_failure(entry, "lost", _LOST)
 
-    def _fail(self, entry: MemberEntry, outcome: str, text: str) -> None:
+    def _report_failure(self, entry: MemberEntry, outcome: str, text: str) -> None:
         """Report the end of a worker on its behalf."""
-        self._take(
+        self._handle_message(
             TeamMessage(
                 id=derived_id(outcome, entry.session_id, entry.last_report, str(entry.starts)),
                 sender=entry.agent_id,
@@ -269,7 +269,7 @@ class TeamLeader:
         await self._background.aclose()
         await self._post.aclose()
 
-    def _take(self, message: TeamMessage) -> None:
+    def _handle_message(self, message: TeamMessage) -> None:
         match message.kind:
             case "permission_request":
                 self.desk.take(message)
@@ -288,13 +288,13 @@ class TeamLeader:
     async def _handle_report(self, message: TeamMessage) -> None:
         result = self._add_result(message)
         try:
-            await self._settle(message, result)
+            await self._record_outcome(message, result)
         finally:
             self._settling -= 1
             prefix = f"The worker failed ({result.outcome}). " if result.is_failure else ""
             self.mail.add(replace(message, text=f"{prefix}{message.text}"))
 
-    async def _settle(self, message: TeamMessage, result: WorkerResult) -> None:
+    async def _record_outcome(self, message: TeamMessage, result: WorkerResult) -> None:
         """Record how a worker ended; after a failure, apply its `on_failure`."""
         entry = await self.staff.record_report(
             message.sender, message.id, has_failed=result.is_failure
@@ -353,7 +353,7 @@ class TeamLeader:
         return True
 
 
-async def _first_of(*waits: object) -> None:
+async def _wait_for_first(*waits: object) -> None:
     tasks = [asyncio.ensure_future(one) for one in waits]  # type: ignore[call-overload]
     try:
         await asyncio.wait(tasks, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED)

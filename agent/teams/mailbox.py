@@ -94,7 +94,7 @@ class MailDirectory:
         with self._reading() as is_reader:
             if not is_reader:
                 return Received()
-            for name in _fair(self._names())[:MAX_BATCH]:
+            for name in _round_robin(self._names())[:MAX_BATCH]:
                 message = self._read(name, problems)
                 if message is None:
                     continue
@@ -154,7 +154,7 @@ def _file_name(message: TeamMessage) -> str:
     return f"{rank}-{message.sent_ns:020d}-{message.sender}-{message.id}.msg"
 
 
-def _fair(names: list[str]) -> list[str]:
+def _round_robin(names: list[str]) -> list[str]:
     """Return urgent messages first, then one of each sender in turn, each sender's in order."""
     urgent = [name for name in names if name.startswith("0-")]
     senders: defaultdict[str, deque[str]] = defaultdict(deque)

@@ -81,9 +81,9 @@ class MemberProgress:
         Past messages are not sent as events; usage without a leader is added to the totals.
         """
         for entry in self._ports.members():
-            worker = self._of(entry)
+            worker = self._worker_of(entry)
             for record in await asyncio.to_thread(_new_records, worker):
-                _see(worker, record)
+                _apply_record(worker, record)
             await self._count(entry)
         self._watch.listen(self._change.set)
         self._task = asyncio.ensure_future(self._follow())
@@ -91,7 +91,7 @@ class MemberProgress:
     def rows(self) -> tuple[RunningAgent, ...]:
         """Return the current state of the workers, in the order of their starts."""
         waiting = set(self._ports.waiting())
-        rows = [self._of(entry).row for entry in self._ports.members()]
+        rows = [self._worker_of(entry).row for entry in self._ports.members()]
         for entry, row in zip(self._ports.members(), rows, strict=True):
             state = _STATES[entry.status]
             row.state = "asking" if state == "working" and row.id in waiting else state
@@ -117,10 +117,10 @@ class MemberProgress:
                 await self._read(entry)
 
     async def _read(self, entry: MemberEntry) -> None:
-        worker = self._of(entry)
+        worker = self._worker_of(entry)
         records = await asyncio.to_thread(_new_records, worker)
         for record in records:
-            _see(worker, record)
+            _apply_record(worker, record)
             if isinstance(record, MessageRecord) and record.agent_id is None:
                 await self._ports.emit(_event(worker.row, record.message))
         if await self._count(entry):
@@ -130,7 +130,7 @@ class MemberProgress:
 
     async def _count(self, entry: MemberEntry) -> bool:
         """Add a worker's new usage to the totals; return whether there was any."""
-        worker = self._of(entry)
+        worker = self._worker_of(entry)
         more = _difference(worker.usage, worker.counted_usage)
         if more == Usage():
             return False
@@ -141,7 +141,7 @@ class MemberProgress:
             await self._ports.record_usage(entry.name, worker.counted_usage)
         return True
 
-    def _of(self, entry: MemberEntry) -> _Worker:
+    def _worker_of(self, entry: MemberEntry) -> _Worker:
         worker = self._workers.get(entry.name)
         if worker is None:
             sessions = self._place.member_dir(entry.name) / "sessions"
@@ -199,7 +199,7 @@ def _transcript(row: RunningAgent) -> Path | None:
     return row.transcript
 
 
-def _see(worker: _Worker, record: object) -> None:
+def _apply_record(worker: _Worker, record: object) -> None:
     row = worker.row
     match record:
         case RequestRecord():
@@ -208,7 +208,7 @@ def _see(worker: _Worker, record: object) -> None:
             row.answer.see(record.message)
             for block in record.message.content:
                 if block["type"] == "tool_use":
-                    row.current = _call(block["name"], block["input"])
+                    row.current = _call_line(block["name"], block["input"])
         case ToolStart():
             row.use.tool_count += 1
         case UsageRecord():
@@ -219,7 +219,7 @@ def _see(worker: _Worker, record: object) -> None:
             pass
 
 
-def _call(name: object, arguments: object) -> str:
+def _call_line(name: object, arguments: object) -> str:
     """Return a call in one line: its tool, and its first text argument."""
     values = arguments.values() if isinstance(arguments, dict) else ()
     first = next((value for value in values if isinstance(value, str)), "")

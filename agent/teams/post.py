@@ -54,7 +54,7 @@ class MailWatch:
         if not self._tasks:
             self._tasks = [
                 asyncio.ensure_future(self._follow()),
-                asyncio.ensure_future(self._call()),
+                asyncio.ensure_future(self._call_listeners()),
             ]
 
     async def aclose(self) -> None:
@@ -77,7 +77,7 @@ class MailWatch:
             ):
                 self._change.set()
 
-    async def _call(self) -> None:
+    async def _call_listeners(self) -> None:
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(POLL_S):
@@ -145,7 +145,7 @@ class Post:
         self.watch.listen(self._arrival.set)
         self.watch.start()
         self._arrival.set()
-        self._task = asyncio.ensure_future(self._take(seen_ids, handle, warn))
+        self._task = asyncio.ensure_future(self._deliver(seen_ids, handle, warn))
 
     async def aclose(self) -> None:
         """Stop receiving; the rest stays in the mailbox. Safe to call twice."""
@@ -155,7 +155,7 @@ class Post:
             task.cancel()
             await asyncio.wait({task})
 
-    async def _take(
+    async def _deliver(
         self, seen_ids: set[str], handle: Callable[[TeamMessage], None], warn: Callable[[str], None]
     ) -> None:
         while True:

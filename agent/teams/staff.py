@@ -144,7 +144,7 @@ class Staff:
             try:
                 await self._start(entry, executor)
             except (TeamError, OSError):
-                await self._note(replace(entry, status="failed"))
+                await self._store_or_warn(replace(entry, status="failed"))
                 raise
             return entry
 
@@ -158,7 +158,7 @@ class Staff:
         try:
             await self._post.send(entry.agent_id, "text", text=text)
         except (TeamError, OSError):
-            await self._note(entry)
+            await self._store_or_warn(entry)
             raise
         if self.is_active(name):
             return f"Delivered to {entry.agent_id}."
@@ -169,7 +169,7 @@ class Staff:
         """Stop a worker for good; return whether it was alive. Raises TeamError."""
         entry = self.find(name)
         was_alive = self.is_active(name)
-        await self._note(replace(entry, status="stopped"))
+        await self._store_or_warn(replace(entry, status="stopped"))
         if was_alive:
             await self._end(entry, reason)
         return was_alive
@@ -196,7 +196,7 @@ class Staff:
         status: MemberStatus = "failed" if has_failed else "idle"
         status = entry.status if entry.status == "stopped" else status
         entry = replace(entry, status=status, starts=1, last_report=report_id)
-        await self._note(entry)
+        await self._store_or_warn(entry)
         return entry
 
     async def record_usage(self, name: str, usage: Usage) -> None:
@@ -212,7 +212,7 @@ class Staff:
         """Restart a worker that has ended, if it was at work; duplicate reports are recognized."""
         if self._is_closing:
             return
-        task = asyncio.ensure_future(self._after_death(agent))
+        task = asyncio.ensure_future(self._on_worker_death(agent))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -222,9 +222,9 @@ class Staff:
         for task in tuple(self._tasks):
             task.cancel()
         alive = [one for one in self.members if self.is_active(one.name)]
-        await asyncio.gather(*map(self._leave, alive))
+        await asyncio.gather(*map(self._end_with_leader, alive))
 
-    async def _leave(self, entry: MemberEntry) -> None:
+    async def _end_with_leader(self, entry: MemberEntry) -> None:
         if entry.executor == "in-process":
             await self._ports.executors(entry.executor).terminate(entry.agent_id)
         else:
@@ -237,28 +237,28 @@ class Staff:
         except (TeamError, OSError):
             has_ended = False
         else:
-            has_ended = await self._has_ended(entry.name)
+            has_ended = await self._wait_for_end(entry.name)
         if not has_ended:
             await self._ports.executors(entry.executor).terminate(entry.agent_id)
 
-    async def _after_death(self, agent: str) -> None:
+    async def _on_worker_death(self, agent: str) -> None:
         entry = self._team.member(agent)
         if entry is not None and entry.status == "working" and not self.is_active(agent):
             await self._restart(entry)
 
     async def _restart(self, entry: MemberEntry) -> None:
         if entry.starts >= self._ports.max_starts:
-            await self._note(replace(entry, status="failed"))
+            await self._store_or_warn(replace(entry, status="failed"))
             self._ports.fail_member(entry)
             return
         entry = replace(entry, starts=entry.starts + 1)
-        await self._note(entry)
+        await self._store_or_warn(entry)
         self._ports.notify(f"{entry.agent_id} ended unexpectedly and continues.", "warning")
         try:
             await self._start(entry, self._ports.executors(entry.executor))
         except (TeamError, OSError) as error:
             self._ports.notify(error_reason(error), "warning")
-            await self._note(replace(entry, status="failed"))
+            await self._store_or_warn(replace(entry, status="failed"))
             self._ports.fail_member(entry)
 
     async def _start(self, entry: MemberEntry, executor: TeammateExecutor) -> None:
@@ -290,7 +290,7 @@ class Staff:
                 f"The mailbox of {entry.agent_id} cannot be created: {error.strerror}."
             ) from error
 
-    async def _note(self, entry: MemberEntry) -> None:
+    async def _store_or_warn(self, entry: MemberEntry) -> None:
         """Store something that has happened; a failed write is only reported."""
         try:
             await self._write(entry)
@@ -315,7 +315,7 @@ class Staff:
         async with self._writing:
             await asyncio.to_thread(write_team, self._place, self._team)
 
-    async def _has_ended(self, name: str) -> bool:
+    async def _wait_for_end(self, name: str) -> bool:
         for _ in range(int(STOP_S / 0.1)):
             if not self.is_active(name):
                 return True

@@ -71,7 +71,7 @@ class WorkerKinds:
                 raise TeamError(str(error)) from error
             # Tools of its own MCP servers are known only once these run.
             names = (*(tool.name for tool in kind_tools.registry.all()), *tools_of_servers(kind))
-        if unknown := [name for name in requested_names if not _is_there(name, names)]:
+        if unknown := [name for name in requested_names if not _matches_name(name, names)]:
             who = "Workers have" if kind is None else f"The agent {kind.name} has"
             raise TeamError(f"{who} no tool {', '.join(unknown)}. There are: {', '.join(names)}.")
         if requested_names:
@@ -81,7 +81,7 @@ class WorkerKinds:
         return names
 
 
-def _is_there(entry: str, names: Sequence[str]) -> bool:
+def _matches_name(entry: str, names: Sequence[str]) -> bool:
     """Return whether an entry matches a name; `mcp__server` matches every tool of a server."""
     if not entry.startswith("mcp__"):
         return entry in names
