@@ -130,7 +130,7 @@ class ContextManager:
             step = await self._compact(messages, tokens, "auto", "", abort, pressure)
             if step is not None and step.event is not None:
                 return step
-        return self._give_up(messages)
+        return self._stop_retrying(messages)
 
     async def after_overflow(
         self, messages: tuple[Message, ...], abort: AbortSignal
@@ -202,10 +202,10 @@ class ContextManager:
         veto = await self._veto_reason(trigger, focus)
         if veto is not None:
             return ContextStep(messages, notices=(veto,))
-        room = self._room(messages, tokens, trigger)
+        room = self._target_tokens(messages, tokens, trigger)
         # Large histories are processed in a thread, so that the screen stays responsive.
         start = await asyncio.to_thread(protected_from, messages, room)
-        has_past = _may_gain(messages, start, trigger)
+        has_past = _can_save_enough(messages, start, trigger)
         if trigger != "manual":
             shrunk = await asyncio.to_thread(shrink, messages, target=room)
             if shrunk.steps and (shrunk.tokens <= room or not has_past):
@@ -218,7 +218,7 @@ class ContextManager:
             # history is short. No request was made.
             return None
         try:
-            ready = await self._written_before(messages, start, trigger, focus, abort, pressure)
+            ready = await self._available_summary(messages, start, trigger, focus, abort, pressure)
         except Aborted:
             return None
         if ready is not None:
@@ -235,7 +235,7 @@ class ContextManager:
         history = replace_past(messages, start, summary)
         return await self._finish(messages, history, tokens, trigger, summary, notices)
 
-    async def _written_before(
+    async def _available_summary(
         self,
         messages: tuple[Message, ...],
         start: int,
@@ -273,7 +273,7 @@ class ContextManager:
         except ModelError:
             return None
 
-    def _room(self, messages: Sequence[Message], tokens: int, trigger: Trigger) -> int:
+    def _target_tokens(self, messages: Sequence[Message], tokens: int, trigger: Trigger) -> int:
         """Return the target size of the messages, in tokens by our estimate."""
         budget = self._ports.budget()
         prefix = self._ports.prefix_tokens()
@@ -371,7 +371,7 @@ class ContextManager:
             return None
         return f"A hook stopped the compaction: {outcome.reason or 'no reason given'}"
 
-    def _give_up(self, messages: tuple[Message, ...]) -> ContextStep | None:
+    def _stop_retrying(self, messages: tuple[Message, ...]) -> ContextStep | None:
         if self._has_warned:
             return None
         self._has_warned = True
@@ -392,7 +392,7 @@ def _digest_text(messages: Sequence[Message]) -> str:
     return digest(messages) or "(nothing was done yet)"
 
 
-def _may_gain(messages: Sequence[Message], start: int, trigger: Trigger) -> bool:
+def _can_save_enough(messages: Sequence[Message], start: int, trigger: Trigger) -> bool:
     """Return whether even the shortest summary of what precedes `start` would save enough."""
     size = total_tokens(messages)
     least = 0

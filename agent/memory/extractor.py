@@ -3,7 +3,7 @@
 It is the program's loop with the conversation's own prefix, which the cache serves, with a limit of
 rounds and with tools that reach only memory files. The uid of the last processed message is stored
 only after success, so that a failure loses nothing. It runs only after a suitable turn
-(`agent.memory.worth_looking`), and only if the user agreed.
+(`agent.memory.fact_detection`), and only if the user agreed.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from agent.loop.loop_ports import LoopPorts
 from agent.loop.model_turn import Recovery
 from agent.loop.no_hooks import NoHooks
 from agent.memory.extraction import ask_for
+from agent.memory.fact_detection import may_contain_facts
 from agent.memory.facts import FactStore
-from agent.memory.worth_looking import is_worth_looking
 from agent.messages import Message
 from agent.model.client import ModelRequest
 from agent.stream import TurnEvents, discard
@@ -75,7 +75,7 @@ class FactExtractor:
 
     def after_prompt(self, messages: tuple[Message, ...]) -> None:
         """Start a run unless it is off or running; the next run includes these messages, too."""
-        if self._may_look() and (self._task is None or self._task.done()):
+        if self._may_extract() and (self._task is None or self._task.done()):
             self._task = asyncio.ensure_future(self._run_guarded(messages))
 
     async def wait(self) -> None:
@@ -105,7 +105,7 @@ class FactExtractor:
         setting = self._ports.is_on()
         return self._answer if setting is None else setting
 
-    def _may_look(self) -> bool:
+    def _may_extract(self) -> bool:
         is_on = self._is_on()
         return self._ports.ask is not None if is_on is None else is_on
 
@@ -118,13 +118,13 @@ class FactExtractor:
 
     async def _extract(self, messages: tuple[Message, ...]) -> None:
         new = _messages_since(messages, self._cursor)
-        if not is_worth_looking(new):
+        if not may_contain_facts(new):
             return
         if self._is_on() is None and self._ports.ask is not None:
             self._answer = await self._ports.ask()
         if not self._is_on():
             return
-        has_notes = not self._wrote_itself(new) and await self._look(messages, len(new))
+        has_notes = not self._model_wrote_facts(new) and await self._run_agent(messages, len(new))
         if has_notes is None:
             return
         self._cursor = messages[-1].uid
@@ -134,7 +134,7 @@ class FactExtractor:
             write_private, self._ports.state, json.dumps(state).encode(), sync=False
         )
 
-    async def _look(self, messages: tuple[Message, ...], count: int) -> bool | None:
+    async def _run_agent(self, messages: tuple[Message, ...], count: int) -> bool | None:
         """Run the agent; return whether it wrote notes, None on failure."""
         from agent.memory.memory_tools import MemoryFiles, memory_tools  # imported at its first use
 
@@ -150,14 +150,14 @@ class FactExtractor:
             calls=replace(
                 parent.calls,
                 registry=memory_tools(files),
-                gate=_own_gate(parent.calls.gate),
+                gate=_memory_gate(parent.calls.gate),
                 hooks=hooks,
                 recorder=None,
                 previews=None,
             ),
             hooks=hooks,
-            request=_short(parent.request),
-            take_queue=_nothing_queued,
+            request=_limit_output(parent.request),
+            take_queue=_empty_queue,
             reports=list,
             mail=None,
             answer=None,
@@ -172,7 +172,7 @@ class FactExtractor:
         # At the limit, a repetition would end at the limit again.
         return files.has_notes if end.reason in {"completed", "max_turns"} else None
 
-    def _wrote_itself(self, new: Sequence[Message]) -> bool:
+    def _model_wrote_facts(self, new: Sequence[Message]) -> bool:
         """Return whether the model itself changed fact files in this turn, which excludes a run."""
         directories = (self._ports.store.directory, self._ports.store.everywhere)
         return any(
@@ -195,11 +195,11 @@ class _MemoryAllowed:
         return replace(pending, behavior=Behavior.ALLOW)
 
 
-def _own_gate(gate: PermissionGate) -> PermissionGate:
+def _memory_gate(gate: PermissionGate) -> PermissionGate:
     return PermissionGate(replace(gate.context, mode=Mode.DEFAULT), _MemoryAllowed())
 
 
-def _short(
+def _limit_output(
     request: Callable[[tuple[Message, ...]], ModelRequest],
 ) -> Callable[[tuple[Message, ...]], ModelRequest]:
     def build(messages: tuple[Message, ...]) -> ModelRequest:
@@ -209,7 +209,7 @@ def _short(
     return build
 
 
-async def _nothing_queued() -> list[Message]:
+async def _empty_queue() -> list[Message]:
     return []
 
 

@@ -95,7 +95,7 @@ class HookAgent:
             calls=replace(
                 calls,
                 registry=registry,
-                gate=_own_gate(calls.gate, lambda: services.cwd),
+                gate=_hook_agent_gate(calls.gate, lambda: services.cwd),
                 hooks=hooks,
                 services=services,
                 recorder=None,
@@ -110,7 +110,7 @@ class HookAgent:
         )
 
 
-def _own_gate(gate: PermissionGate, cwd: Callable[[], Path]) -> PermissionGate:
+def _hook_agent_gate(gate: PermissionGate, cwd: Callable[[], Path]) -> PermissionGate:
     """Return the gate of a hook's agent: the session's rules in default mode, or in plan mode.
 
     A call that no rule allows is denied unless it only reads; no user is asked.

@@ -46,7 +46,7 @@ def own_words(messages: Iterable[Message]) -> str:
     return "\n".join([first, *middle, *latest])
 
 
-def _earlier_words(summary: str) -> list[str | None]:
+def _quoted_prompts(summary: str) -> list[str | None]:
     """Return the prompts that a summary message quotes."""
     head = _ANY_HEAD.search(summary)
     if head is None:
@@ -70,9 +70,9 @@ def _prompts(messages: Iterable[Message]) -> list[str | None]:
     prompts: list[str | None] = []
     for message in messages:
         if message.origin == "summary":
-            prompts += _earlier_words(message.text)
+            prompts += _quoted_prompts(message.text)
         elif message.origin == "person" and message.text.strip():
-            prompts.append(_short(message.text.strip()))
+            prompts.append(_shorten(message.text.strip()))
     return prompts
 
 
@@ -114,7 +114,7 @@ class _Work(Struct):
             self.todos = json.dumps(use.input.get("todos"), ensure_ascii=False)[:4_000]
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     if len(text) <= ONE_PROMPT_CHARACTERS:
         return text
     half = ONE_PROMPT_CHARACTERS // 2

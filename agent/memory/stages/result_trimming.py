@@ -38,26 +38,26 @@ def _trim_message(message: Message, calls: Mapping[str, ToolUse]) -> Message:
 
 def _trim(block: Block, calls: Mapping[str, ToolUse]) -> Block:
     content = block.get("content")
-    hint = _how_to_get_it(calls.get(str(block.get("tool_use_id"))))
+    hint = _recovery_hint(calls.get(str(block.get("tool_use_id"))))
     if isinstance(content, str):
         is_long = len(content) > LONG_CHARACTERS
-        return {**block, "content": _cut(content, hint)} if is_long else block
+        return {**block, "content": _cut_middle(content, hint)} if is_long else block
     parts = content if isinstance(content, list) else []
     texts = [part for part in parts if part.get("type") == "text"]
     text = "\n".join(str(part.get("text", "")) for part in texts)
     if len(text) <= LONG_CHARACTERS:
         return block
     others = [part for part in parts if part.get("type") != "text"]
-    return {**block, "content": [text_block(_cut(text, hint)), *others]}
+    return {**block, "content": [text_block(_cut_middle(text, hint)), *others]}
 
 
-def _how_to_get_it(call: ToolUse | None) -> str:
+def _recovery_hint(call: ToolUse | None) -> str:
     if call is not None and call.name == "Read":
         return f"Read {call.input.get('file_path')} again, a part with `offset` and `limit`"
     return "repeat the call"
 
 
-def _cut(text: str, hint: str) -> str:
+def _cut_middle(text: str, hint: str) -> str:
     left_out = len(text) - HEAD_CHARS - TAIL_CHARS
     return (
         f"{text[:HEAD_CHARS]}\n[… {left_out:,} characters of this result were removed to save "

@@ -54,10 +54,10 @@ def drop_rounds(messages: Sequence[Message], *, end: int, tokens: int) -> tuple[
     note_index = next((i for i, m in enumerate(remaining) if m.text.startswith(_HEAD)), None)
     if note_index is None:
         note_index = first
-        rest.insert(note_index, _note(list(map(call_line, dropped_calls))))
+        rest.insert(note_index, _removal_note(list(map(call_line, dropped_calls))))
     else:
         lines = rest[note_index].text[len(_HEAD) : -len(_END)].splitlines()
-        note = _note([*lines, *map(call_line, dropped_calls)])
+        note = _removal_note([*lines, *map(call_line, dropped_calls)])
         rest[note_index] = replace(rest[note_index], content=note.content)
     return drop_thinking(rest, note_index)
 
@@ -69,7 +69,7 @@ def call_line(use: ToolUse) -> str:
     return line if len(line) <= MAX_ARGUMENT_CHARS else f"{line[:MAX_ARGUMENT_CHARS]}…"
 
 
-def _note(lines: Sequence[str]) -> Message:
+def _removal_note(lines: Sequence[str]) -> Message:
     visible = lines if len(lines) <= MAX_LISTED else ["…", *lines[-MAX_LISTED:]]
     return user_message(f"{_HEAD}{chr(10).join(visible)}{_END}", origin="reminder")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.memory.worth_looking import is_worth_looking
+from agent.memory.fact_detection import may_contain_facts
 from agent.messages import Message, tool_result_block, tool_results_message, user_message
 from agent.tools.decline_text import declined_with
 
@@ -33,14 +33,14 @@ def answered(name: str, result: str) -> list[Message]:
     ],
 )
 def test_words_of_a_decision_are_found(prompt: str, expected: bool) -> None:
-    assert is_worth_looking([user_message(prompt)]) is expected
+    assert may_contain_facts([user_message(prompt)]) is expected
 
 
 def test_answers_and_comments_of_the_user_count() -> None:
-    assert is_worth_looking(answered("AskUserQuestion", "SQLite"))
-    assert is_worth_looking(answered("Bash", declined_with("use make")))
-    assert not is_worth_looking(answered("Bash", "you should never see this"))
+    assert may_contain_facts(answered("AskUserQuestion", "SQLite"))
+    assert may_contain_facts(answered("Bash", declined_with("use make")))
+    assert not may_contain_facts(answered("Bash", "you should never see this"))
 
 
 def test_words_of_the_program_do_not_count() -> None:
-    assert not is_worth_looking([user_message("always and never", origin="reminder")])
+    assert not may_contain_facts([user_message("always and never", origin="reminder")])

@@ -1,6 +1,6 @@
-"""Decides, without a request, whether new messages are worth an extraction of facts.
+"""Decides, without a request, whether new messages may contain facts to extract.
 
-They are if the user corrected, preferred or decided something: in a prompt, in the comment on a
+They may if the user corrected, preferred or decided something: in a prompt, in the comment on a
 declined call, or by answering a question. A false positive costs a short request; a false negative
 only delays, as the next extraction includes these messages.
 """
@@ -31,7 +31,7 @@ _FOREIGN_SCRIPT: Final = compile_late(r"[^\W\d_\x00-\u024f]")
 """A letter of a script other than that of the words above."""
 
 
-def is_worth_looking(new: Sequence[Message]) -> bool:
+def may_contain_facts(new: Sequence[Message]) -> bool:
     """Return whether the messages since the last extraction may contain a fact."""
     question_ids = {use.id for message in new for use in message.tool_uses() if use.name == ASKING}
     for message in new:
