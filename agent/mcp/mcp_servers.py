@@ -233,7 +233,7 @@ class McpServers:
             await asyncio.wait(ending, timeout=CLOSE_S)
 
     def _add(self, definition: ServerDefinition) -> ServerOwner:
-        owner = ServerOwner(ServerAccess(definition, self._world), self._tell)
+        owner = ServerOwner(ServerAccess(definition, self._world), self._notify_listeners)
         self._owners[definition.name] = owner
         return owner
 
@@ -243,6 +243,6 @@ class McpServers:
             raise ServerUnavailable(f"There is no MCP server named {name}.")
         return owner
 
-    def _tell(self, view: ServerView) -> None:
+    def _notify_listeners(self, view: ServerView) -> None:
         for listener in tuple(self._listeners):
             listener(view)

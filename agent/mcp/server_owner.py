@@ -63,7 +63,9 @@ class ServerOwner:
         if self._task is None or self._task.done():
             self._restarts = RestartPlan(is_local=self.definition.is_local)
             self._set(ServerState.PENDING)
-            self._task = asyncio.create_task(self._own(), name=f"mcp {self.definition.name}")
+            self._task = asyncio.create_task(
+                self._maintain_connection(), name=f"mcp {self.definition.name}"
+            )
 
     async def stop(self, state: ServerState = ServerState.DISABLED, reason: str = "") -> None:
         """Close the connection."""
@@ -123,7 +125,7 @@ class ServerOwner:
             return await session.call_tool(name, arguments, progress)
 
         async with self._calls, self._writing if is_alone else contextlib.nullcontext():
-            return await self._again_after_expiry(call_once)
+            return await self._retry_after_expiry(call_once)
 
     async def ask(self, request: Callable[[ServerSession], Awaitable[Answer]]) -> Answer:
         """Send any other request, with the limits of a call. Raises McpError."""
@@ -132,9 +134,9 @@ class ServerOwner:
             return await request(await self.session())
 
         async with self._calls:
-            return await self._again_after_expiry(ask_once)
+            return await self._retry_after_expiry(ask_once)
 
-    async def _again_after_expiry(
+    async def _retry_after_expiry(
         self, request: Callable[[CallClock], Awaitable[Answer]]
     ) -> Answer:
         """Run a request; repeat it once if the server had lost the session and did not run it."""
@@ -145,7 +147,7 @@ class ServerOwner:
             if not self.access.take_expiry():
                 raise
         if self.view.generation == generation:
-            self._lose()
+            self._mark_lost()
         return await self._run_timed(request)
 
     async def _run_timed(self, request: Callable[[CallClock], Awaitable[Answer]]) -> Answer:
@@ -157,12 +159,12 @@ class ServerOwner:
             return await clock.run(request(clock))
         except ServerUnavailable:
             # This is the only sign that a server's program died during a call.
-            self._lose()
+            self._mark_lost()
             raise
         finally:
             self._clocks.discard(clock)
 
-    async def _own(self) -> None:
+    async def _maintain_connection(self) -> None:
         while True:
             self._is_lost = False
             failure = await self._connect_once()
@@ -185,7 +187,10 @@ class ServerOwner:
             async with AsyncExitStack() as stack:
                 async with self.access.turn(), asyncio.timeout(self.access.connect_s):
                     session = await self.access.open(
-                        stack, on_loss=self._lose, on_change=self._wake_owner, waiting=self._waiting
+                        stack,
+                        on_loss=self._mark_lost,
+                        on_change=self._wake_owner,
+                        waiting=self._pause_clocks,
                     )
                     offer = await self._offer(session)
                 if self.access.can_sign_in:
@@ -194,7 +199,7 @@ class ServerOwner:
                 self._publish_connection(session, offer)
                 watching = asyncio.create_task(self._watch(session))
                 try:
-                    await self._attend(session)
+                    await self._process_changes(session)
                 finally:
                     watching.cancel()
                     await asyncio.wait({watching})
@@ -217,7 +222,7 @@ class ServerOwner:
         )
         self._set(ServerState.CONNECTED)
 
-    async def _attend(self, session: ServerSession) -> None:
+    async def _process_changes(self, session: ServerSession) -> None:
         """Read changed lists until the connection is lost."""
         while not self._is_lost:
             await self._wake.wait()
@@ -268,14 +273,14 @@ class ServerOwner:
         self._stale.add(name)
         self._wake.set()
 
-    def _lose(self) -> None:
+    def _mark_lost(self) -> None:
         self._is_lost = True
         self._wake.set()
         if self._session is not None:
             self._session = None
             self._set(ServerState.PENDING, "the connection was lost")
 
-    def _waiting(self, count: int) -> None:
+    def _pause_clocks(self, count: int) -> None:
         for clock in self._clocks:
             clock.pause(count > 0)
 

@@ -51,7 +51,7 @@ def outcome_of(result: CallResult, files: ResultFiles) -> ToolOutcome:
     for one in result.content:
         blocks += _blocks(one, files)
     value = result.structured_content
-    if value is not None and not _says(blocks, value):
+    if value is not None and not _contains_structured(blocks, value):
         blocks.append(text_block(json.dumps(value, ensure_ascii=False)))
     if all(block["type"] == "text" for block in blocks):
         text = "\n".join(str(block["text"]) for block in blocks)
@@ -106,7 +106,7 @@ def _bytes(text: object) -> bytes:
         return b""
 
 
-def _says(blocks: list[Block], value: object) -> bool:
+def _contains_structured(blocks: list[Block], value: object) -> bool:
     """Return whether a text block contains the structured result, as the protocol advises."""
     for block in blocks:
         if block["type"] == "text":

@@ -30,7 +30,7 @@ def flatten(schema: Json) -> tuple[dict[str, object], str]:
     """
     root = _Resolver(schema).resolve(schema, (), 0)
     assert isinstance(root, dict)
-    whole, note = _one_object(root)
+    whole, note = _merged_object(root)
     whole["type"] = "object"
     if not isinstance(whole.get("properties"), dict):
         whole["properties"] = {}
@@ -85,17 +85,17 @@ def _target(root: Json, reference: str) -> Json | None:
     return node if isinstance(node, Mapping) else None
 
 
-def _one_object(schema: dict[str, object]) -> tuple[dict[str, object], str]:
+def _merged_object(schema: dict[str, object]) -> tuple[dict[str, object], str]:
     whole = {key: value for key, value in schema.items() if key not in {*_GROUPS, "allOf"}}
     notes: list[str] = []
     for part in _objects(schema.get("allOf")):
-        inner, note = _one_object(part)
+        inner, note = _merged_object(part)
         _merge(whole, inner, is_required=True)
         notes += [note] if note else []
     for word, how in _GROUPS.items():
         groups = _objects(schema.get(word))
         for part in groups:
-            _merge(whole, _one_object(part)[0], is_required=False)
+            _merge(whole, _merged_object(part)[0], is_required=False)
         if names := [_fields(part) for part in groups if _fields(part)]:
             group_list = "; ".join(", ".join(group) for group in names)
             notes.append(f"Give {how} of these groups of fields: {group_list}.")

@@ -109,7 +109,7 @@ def configured_servers(settings: Settings, sources: ServerSources) -> Configured
         bad = ()
     elif sources.strict:
         bad = tuple(one for one in bad if one.source is RuleSource.CLI)
-        candidates += map(_Candidate, _of_sources(settings, RuleSource.CLI))
+        candidates += map(_Candidate, _texts_of_sources(settings, RuleSource.CLI))
     else:
         local, user = servers_of_claude(settings.home, settings.project_root)
         plugins = _plugins(settings, sources)
@@ -153,17 +153,17 @@ def _plugins(settings: Settings, sources: ServerSources) -> list[PluginServers]:
     return [plugin_servers(root, data_home) for root in sources.plugin_dirs]
 
 
-def _of_sources(settings: Settings, *sources: RuleSource) -> Iterator[McpServerText]:
+def _texts_of_sources(settings: Settings, *sources: RuleSource) -> Iterator[McpServerText]:
     return (one for one in settings.mcp_servers if one.source in sources)
 
 
 def _in_order(settings: Settings, local: McpEntries, user: McpEntries) -> list[_Candidate]:
     above = (RuleSource.CLI, RuleSource.POLICY, RuleSource.LOCAL)
     return [
-        *map(_Candidate, _of_sources(settings, *above)),
+        *map(_Candidate, _texts_of_sources(settings, *above)),
         *(_Candidate(text, "local") for text in local.servers),
-        *map(_Candidate, _of_sources(settings, RuleSource.PROJECT)),
-        *map(_Candidate, _of_sources(settings, RuleSource.USER)),
+        *map(_Candidate, _texts_of_sources(settings, RuleSource.PROJECT)),
+        *map(_Candidate, _texts_of_sources(settings, RuleSource.USER)),
         *map(_Candidate, user.servers),
     ]
 
@@ -202,14 +202,14 @@ class _Judge:
             if own_name != definition.name:
                 reason = f"rules could not tell its tools from those of your server {own_name}"
                 return ConfiguredServer(definition, "blocked", reason)
-            waits = self._of_others(text, definition)
+            waits = self._foreign_refusal(text, definition)
             if waits is not None:
                 return waits
         if not definition.is_local and not definition.url:
             return ConfiguredServer(definition, "not_configured", 'its "url" is empty')
         return ConfiguredServer(definition, "may_start")
 
-    def _of_others(
+    def _foreign_refusal(
         self, text: McpServerText, definition: ServerDefinition
     ) -> ConfiguredServer | None:
         values = self._settings.values

@@ -39,7 +39,7 @@ def plugin_servers(root: Path, data_home: Path) -> PluginServers:
     name_node = manifest.get("name") if isinstance(manifest, JsonNode) else None
     name = str(name_node.value) if name_node is not None and name_node.value else root.name
     place = PluginPlace(name, root, data_home / name)
-    all_entries = list(_all(root, manifest))
+    all_entries = list(_all_entries(root, manifest))
     servers = [server for one in all_entries for server in one.servers]
     entries = McpEntries(
         tuple(replace(one, name=f"plugin:{name}:{one.name}") for one in servers),
@@ -49,7 +49,7 @@ def plugin_servers(root: Path, data_home: Path) -> PluginServers:
     return PluginServers(place, entries)
 
 
-def _all(root: Path, manifest: JsonNode | McpEntries | None) -> Iterator[McpEntries]:
+def _all_entries(root: Path, manifest: JsonNode | McpEntries | None) -> Iterator[McpEntries]:
     own = _parse_file(root / FILE)
     if own is not None:
         yield _entries_of_file(own, root / FILE)

@@ -22,7 +22,7 @@ class ServerPolicy(Struct, frozen=True):
 
     def refusal(self, definition: ServerDefinition) -> str | None:
         """Return why a server must not be used, or None if it may be used."""
-        if any(_fits(entry, definition) for entry in self.deny_entries):
+        if any(_matches(entry, definition) for entry in self.deny_entries):
             return "denied by deniedMcpServers"
         if self.allow_entries is not None and not _is_allowed(self.allow_entries, definition):
             return "not in allowedMcpServers"
@@ -50,20 +50,20 @@ def _is_allowed(entries: Sequence[McpMatchSection], definition: ServerDefinition
     else:
         by_form = [one for one in entries if one.serverUrl is not None]
     by_name = [one for one in entries if one.serverName is not None]
-    return any(_fits(entry, definition) for entry in (by_form or by_name))
+    return any(_matches(entry, definition) for entry in (by_form or by_name))
 
 
-def _fits(entry: McpMatchSection, definition: ServerDefinition) -> bool:
+def _matches(entry: McpMatchSection, definition: ServerDefinition) -> bool:
     if entry.serverName is not None:
         return entry.serverName == definition.name
     if entry.serverCommand is not None:
         argv = [definition.command, *definition.args]
         return definition.transport == "stdio" and entry.serverCommand == argv
     is_remote = definition.transport not in ("stdio", "sdk")
-    return is_remote and _url_fits(entry.serverUrl or "", definition.url)
+    return is_remote and _url_matches(entry.serverUrl or "", definition.url)
 
 
-def _url_fits(pattern: str, url: str) -> bool:
+def _url_matches(pattern: str, url: str) -> bool:
     scheme, _, rest = pattern.partition("://")
     host, slash, path = rest.partition("/")
     parts = urlsplit(url)

@@ -19,7 +19,7 @@ def shown_entry(definition: ServerDefinition) -> dict[str, object]:
     fields: dict[str, object] = {}
     for key, value in definition.entry.items():
         if key in ("headers", "env") and isinstance(value, Mapping):
-            fields[key] = {str(name): _hidden(str(one)) for name, one in value.items()}
+            fields[key] = {str(name): _hide_value(str(one)) for name, one in value.items()}
         elif key == "url":
             fields[key] = _url(str(value))
         elif key in ("command", "headersHelper"):
@@ -43,7 +43,7 @@ def shown_address(definition: ServerDefinition) -> str:
     return " ".join([str(entry.get("command", "")), *map(str, words)])
 
 
-def _hidden(value: str) -> str:
+def _hide_value(value: str) -> str:
     return value if "${" in value else HIDDEN
 
 

@@ -55,7 +55,7 @@ class AgentServers:
                     continue
                 names.append(definition.name)
                 self._users[definition.name] += 1
-                self._live.apart.add(definition.name)
+                self._live.agent_only_names.add(definition.name)
                 servers.start([definition])
         try:
             await servers.settle(names, timeout_s=CONNECT_S)
@@ -100,6 +100,6 @@ class AgentServers:
         for name in names:
             self._users[name] -= 1
             if not self._users[name]:
-                self._live.apart.discard(name)
+                self._live.agent_only_names.discard(name)
             if not self._users[name] and self._live.configuration.get(name) is None:
                 await self._live.servers.remove(name)

@@ -26,13 +26,13 @@ class CallerChannel:
         self._name = name
         self._ask = ask
         self._answers: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self._asking: set[asyncio.Task[None]] = set()
+        self._ask_tasks: set[asyncio.Task[None]] = set()
 
     async def send(self, message: Mapping[str, object]) -> None:
         """Pass on a message; its answer is queued for `receive`."""
         task = asyncio.ensure_future(self._handle_message(message))
-        self._asking.add(task)
-        task.add_done_callback(self._asking.discard)
+        self._ask_tasks.add(task)
+        task.add_done_callback(self._ask_tasks.discard)
 
     async def _handle_message(self, message: Mapping[str, object]) -> None:
         try:
@@ -54,7 +54,7 @@ class CallerChannel:
 
     async def aclose(self) -> None:
         """Cancel pending messages and close the channel."""
-        tasks = set(self._asking)
+        tasks = set(self._ask_tasks)
         for task in tasks:
             task.cancel()
         if tasks:

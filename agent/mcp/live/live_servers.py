@@ -68,7 +68,7 @@ class LiveServers:
         self.changes = changes
         self.rules = rules
         self.configuration = ConfiguredServers()
-        self.apart: set[str] = set()
+        self.agent_only_names: set[str] = set()
         """Names of servers whose tools are only offered to some agents."""
         self._settings = settings
         self._sources = sources
@@ -76,14 +76,14 @@ class LiveServers:
         self._notify = notify
         self._notes = ServerNotes(self._own_views, tools, changes.withholds_instructions)
         self._one_at_a_time = asyncio.Lock()
-        self._asking: asyncio.Task[None] | None = None
+        self._ask_task: asyncio.Task[None] | None = None
         self._open: set[str] = set()
         """Digests of servers that the user was already asked about in this process."""
         servers.on_change(self._follow_view)
 
     def _follow_view(self, view: ServerView) -> None:
         self.rules.check(view)
-        if view.name not in self.apart:
+        if view.name not in self.agent_only_names:
             self.tools.follow(view)
             if view.state is ServerState.FAILED:
                 more = "" if self._user is None else " /mcp shows more."
@@ -91,7 +91,9 @@ class LiveServers:
                 self._notify(f"MCP server {view.name} is not connected: {reason}.{more}", "warning")
 
     def _own_views(self) -> tuple[ServerView, ...]:
-        return tuple(view for view in self.servers.views() if view.name not in self.apart)
+        return tuple(
+            view for view in self.servers.views() if view.name not in self.agent_only_names
+        )
 
     # -- start and settings ---------------------------------------------------------------------
 
@@ -122,12 +124,12 @@ class LiveServers:
             for view in self.servers.views():
                 # The rules may have been reloaded.
                 self.rules.check(view)
-        if self._user is not None and self._asking is None and self._to_ask():
-            self._asking = asyncio.create_task(self._ask(self._user), name="MCP approvals")
+        if self._user is not None and self._ask_task is None and self._unasked_servers():
+            self._ask_task = asyncio.create_task(self._ask(self._user), name="MCP approvals")
 
     async def _apply(self, previous: ConfiguredServer | None, server: ConfiguredServer) -> None:
         definition = server.definition
-        if previous is not None and _same(previous, server):
+        if previous is not None and _is_same_server(previous, server):
             return
         if server.standing == "may_start":
             await self.servers.replace(definition)
@@ -180,28 +182,28 @@ class LiveServers:
 
     async def aclose(self) -> None:
         """Stop all servers."""
-        if self._asking is not None:
-            self._asking.cancel()
-            await asyncio.wait({self._asking})
+        if self._ask_task is not None:
+            self._ask_task.cancel()
+            await asyncio.wait({self._ask_task})
         await self.servers.aclose()
 
     # -- consent --------------------------------------------------------------------------------
 
-    def _to_ask(self) -> list[ConfiguredServer]:
+    def _unasked_servers(self) -> list[ConfiguredServer]:
         return [
             one for one in self.configuration.waiting if one.definition.digest not in self._open
         ]
 
     async def _ask(self, user: McpUser) -> None:
         try:
-            while servers := self._to_ask():
+            while servers := self._unasked_servers():
                 answer = await user.approve_server(servers[0])
                 if answer is None:
                     self._open.add(servers[0].definition.digest)
                 else:
                     await self.answer(servers[0], is_approved=answer == "approved")
         finally:
-            self._asking = None
+            self._ask_task = None
 
     async def judge_servers(self, texts: Sequence[McpServerText]) -> tuple[ConfiguredServer, ...]:
         """Judge servers outside the settings, and ask the user about foreign ones."""
@@ -320,7 +322,7 @@ class LiveServers:
         return self.servers.views()
 
 
-def _same(one: ConfiguredServer, other: ConfiguredServer) -> bool:
+def _is_same_server(one: ConfiguredServer, other: ConfiguredServer) -> bool:
     # The digest does not cover values of environment variables, which may have changed.
     definitions = [replace(each.definition, line=None) for each in (one, other)]
     return definitions[0] == definitions[1] and one.standing == other.standing

@@ -17,7 +17,7 @@ MAX_NAMES: Final = 400
 """Most names of deferred tools of one server; the rest is only counted."""
 
 
-class _Told(Struct, frozen=True):
+class _SentNote(Struct, frozen=True):
     state: ServerState
     reason: str = ""
     waiting: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class ServerNotes:
         self._views = views
         self._tools = tools
         self._withholds_instructions = withholds_instructions
-        self._notes_by_name: dict[str, _Told] = {}
+        self._notes_by_name: dict[str, _SentNote] = {}
 
     def news(self) -> str | None:
         """Return a note about changes since the last one; None if there are none."""
@@ -47,18 +47,18 @@ class ServerNotes:
             previous = self._notes_by_name.get(view.name)
             if now != previous and view.state is not ServerState.DISABLED:
                 lines.extend(self._lines(view, now, previous))
-            elif view.state is ServerState.DISABLED and _was_there(previous):
+            elif view.state is ServerState.DISABLED and _was_connected(previous):
                 lines.append(f"- {view.name}: turned off; its tools are gone")
             self._notes_by_name[view.name] = now
         old_names = self._notes_by_name.keys() - {view.name for view in self._views()}
         for name in sorted(old_names):
-            if _was_there(self._notes_by_name.pop(name)):
+            if _was_connected(self._notes_by_name.pop(name)):
                 lines.append(f"- {name}: removed; its tools are gone")
         return "MCP servers:\n" + "\n".join(lines) if lines else None
 
-    def _state_of(self, view: ServerView) -> _Told:
+    def _state_of(self, view: ServerView) -> _SentNote:
         is_connected = view.state is ServerState.CONNECTED
-        return _Told(
+        return _SentNote(
             view.state,
             "" if is_connected else view.reason,
             self._tools.waiting(view.name) if is_connected else (),
@@ -68,7 +68,7 @@ class ServerNotes:
     def _instructions(self, view: ServerView) -> str:
         return "" if self._withholds_instructions(view.name) else view.offer.instructions
 
-    def _lines(self, view: ServerView, now: _Told, previous: _Told | None) -> list[str]:
+    def _lines(self, view: ServerView, now: _SentNote, previous: _SentNote | None) -> list[str]:
         name = view.name
         match now.state:
             case ServerState.CONNECTED:
@@ -84,7 +84,9 @@ class ServerNotes:
             case _:
                 return [f"- {name}: being connected; its tools are announced when they are there"]
 
-    def _connection_parts(self, view: ServerView, now: _Told, previous: _Told | None) -> list[str]:
+    def _connection_parts(
+        self, view: ServerView, now: _SentNote, previous: _SentNote | None
+    ) -> list[str]:
         count = len(self._tools.names(view.name))
         parts = [f"- {view.name}: connected, {count} tool{'' if count == 1 else 's'}"]
         fresh = [name for name in now.waiting if previous is None or name not in previous.waiting]
@@ -101,5 +103,5 @@ class ServerNotes:
         return parts
 
 
-def _was_there(note: _Told | None) -> bool:
+def _was_connected(note: _SentNote | None) -> bool:
     return note is not None and note.state is ServerState.CONNECTED

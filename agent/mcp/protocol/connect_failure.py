@@ -21,7 +21,7 @@ def read_failure(
     error: BaseException, traffic: TrafficLog | None, *, can_sign_in: bool
 ) -> McpError:
     """Return our error for an exception of the SDK, which may be a group."""
-    leaves = list(_leaves(error))
+    leaves = list(_leaf_errors(error))
     for leaf in leaves:
         if isinstance(leaf, NeedsSignIn):
             return leaf
@@ -38,7 +38,7 @@ def read_failure(
     for leaf in leaves:
         if isinstance(leaf, McpError):
             return leaf
-    return _in_words(leaves[0], is_remote=traffic is not None)
+    return _to_mcp_error(leaves[0], is_remote=traffic is not None)
 
 
 def _refusal_error(status: int) -> McpError:
@@ -53,7 +53,7 @@ def _refusal_error(status: int) -> McpError:
             )
 
 
-def _in_words(error: BaseException, *, is_remote: bool) -> McpError:
+def _to_mcp_error(error: BaseException, *, is_remote: bool) -> McpError:
     match error:
         case TimeoutError() | httpx2.TimeoutException():
             return ConnectFailed("it did not answer in time", is_transient=is_remote)
@@ -68,9 +68,9 @@ def _in_words(error: BaseException, *, is_remote: bool) -> McpError:
             return ConnectFailed(cut(str(error), 500) or type(error).__name__)
 
 
-def _leaves(error: BaseException) -> Iterator[BaseException]:
+def _leaf_errors(error: BaseException) -> Iterator[BaseException]:
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
-            yield from _leaves(inner)
+            yield from _leaf_errors(inner)
     else:
         yield error

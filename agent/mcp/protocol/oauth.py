@@ -132,7 +132,7 @@ class ServerAuth(httpx2.Auth):
                 is_sent = is_sent or outgoing is request
                 if outgoing is not request:
                     if is_sent and self._user is None:
-                        raise NeedsSignIn(await self._why())
+                        raise NeedsSignIn(await self._sign_in_reason())
                     outgoing = await self._check_request(outgoing)
                 response = yield outgoing
                 if outgoing is request:
@@ -148,7 +148,7 @@ class ServerAuth(httpx2.Auth):
                     outgoing = await self._refresh_again(flow)
                 else:
                     outgoing = await flow.answer(response)
-            await self._remember()
+            await self._store_server_metadata()
         finally:
             await flow.aclose()
             _release(refresh_lock)
@@ -271,7 +271,7 @@ class ServerAuth(httpx2.Auth):
     async def _show(self, url: str) -> None:
         attempt = self._user
         if attempt is None:
-            raise NeedsSignIn(await self._why())
+            raise NeedsSignIn(await self._sign_in_reason())
         metadata = self._provider.context.oauth_metadata
         if metadata is not None and "S256" not in (metadata.code_challenge_methods_supported or ()):
             raise ConnectFailed(
@@ -310,7 +310,7 @@ class ServerAuth(httpx2.Auth):
         result = await self._user.wait_for_return()
         return AuthorizationCodeResult(code=result.code, state=result.state, iss=result.issuer)
 
-    async def _remember(self) -> None:
+    async def _store_server_metadata(self) -> None:
         """Store the authorization server's endpoints for later refreshes."""
         context = self._provider.context
         entry = await self._storage.read()
@@ -325,7 +325,7 @@ class ServerAuth(httpx2.Auth):
                 resource=_fields(resource) if resource is not None else None,
             )
 
-    async def _why(self) -> str:
+    async def _sign_in_reason(self) -> str:
         if self._wants_more:
             return WANTS_MORE
         # A rejected refresh leaves the stored tokens unchanged.

@@ -110,7 +110,7 @@ class StdioChannel:
             try:
                 view = view[os.write(stdin.fileno(), view) :]
             except BlockingIOError:
-                await _when_ready(stdin, to_write=True)
+                await _wait_until_ready(stdin, to_write=True)
             except OSError as error:
                 raise ChannelClosed(error.strerror or str(error)) from error
 
@@ -143,13 +143,13 @@ async def _read(stream: IO[bytes] | None) -> bytes:
         try:
             return os.read(stream.fileno(), _CHUNK)
         except BlockingIOError:
-            await _when_ready(stream, to_write=False)
+            await _wait_until_ready(stream, to_write=False)
         except OSError:
             break
     return b""
 
 
-async def _when_ready(stream: IO[bytes], *, to_write: bool) -> None:
+async def _wait_until_ready(stream: IO[bytes], *, to_write: bool) -> None:
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     (loop.add_writer if to_write else loop.add_reader)(stream.fileno(), ready.set)
