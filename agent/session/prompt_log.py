@@ -87,9 +87,9 @@ class PromptLog:
 
     def _newest(self, scope: Scope) -> Iterator[TypedPrompt]:
         if scope != "everywhere":
-            yield from _backwards(self._path)
+            yield from _read_backwards(self._path)
             return
-        everything = [prompt for path in self._paths() for prompt in _backwards(path)]
+        everything = [prompt for path in self._paths() for prompt in _read_backwards(path)]
         everything.sort(key=lambda prompt: prompt.time_s, reverse=True)
         yield from everything
 
@@ -107,7 +107,7 @@ class PromptLog:
         write_private(self._path, data[middle:], sync=False)
 
 
-def _backwards(path: Path) -> Iterator[TypedPrompt]:
+def _read_backwards(path: Path) -> Iterator[TypedPrompt]:
     """Yield a file's prompts from the end, reading lazily."""
     try:
         file = open_regular(path)

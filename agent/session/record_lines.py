@@ -101,10 +101,10 @@ def read_backwards(path: Path, *, end: int | None = None) -> Iterator[Line | Dam
     """
     with path.open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
-        yield from _backwards(stream, size if end is None else min(end, size))
+        yield from _lines_backwards(stream, size if end is None else min(end, size))
 
 
-def _backwards(stream: BinaryIO, end: int) -> Iterator[Line | DamagedLine]:
+def _lines_backwards(stream: BinaryIO, end: int) -> Iterator[Line | DamagedLine]:
     position = end
     pieces: list[bytes] = []  # of the line that continues into the previous block, last piece first
     is_last = True
@@ -115,7 +115,7 @@ def _backwards(stream: BinaryIO, end: int) -> Iterator[Line | DamagedLine]:
         line_at = position
         for part in reversed(parts[1:]):
             line_at -= len(part)
-            line = _finish([*pieces, part], line_at, is_last)
+            line = _decode_line([*pieces, part], line_at, is_last)
             pieces, is_last = [], False
             if line is not None:
                 yield line
@@ -123,12 +123,12 @@ def _backwards(stream: BinaryIO, end: int) -> Iterator[Line | DamagedLine]:
         pieces.append(parts[0])
         position = start
     if pieces:
-        line = _finish(pieces, 0, is_last)
+        line = _decode_line(pieces, 0, is_last)
         if line is not None:
             yield line
 
 
-def _finish(pieces: list[bytes], offset: int, is_last: bool) -> Line | DamagedLine | None:
+def _decode_line(pieces: list[bytes], offset: int, is_last: bool) -> Line | DamagedLine | None:
     raw = b"".join(reversed(pieces))
     if is_last:
         # The rest after the last newline, which is empty in a complete file.

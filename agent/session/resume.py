@@ -154,7 +154,7 @@ class _Rebuild:
         self._last: Record | None = None
 
     def run(self) -> ResumedConversation:
-        for entry in reversed(list(self._collect())):
+        for entry in reversed(list(self._records_backwards())):
             if isinstance(entry, Gap):
                 self._replay.entries.append(entry)
             else:
@@ -162,7 +162,7 @@ class _Rebuild:
         history = make_valid(self._replay.entries, self._replay.calls)
         return self._result(history)
 
-    def _collect(self) -> Iterator[Record | Gap]:
+    def _records_backwards(self) -> Iterator[Record | Gap]:
         """Yield records backwards, up to one that needs nothing before it."""
         next_seq: int | None = None
         for line in read_backwards(self._path):
@@ -250,7 +250,7 @@ class _Rebuild:
             prefix_digest=system.digest,
             states=tuple(latest[kind] for kind in LAST_ONE_COUNTS if kind in latest),
             unfinished_turn=self._replay.open_turn,
-            notes=tuple(self._notes(history, self._when_cut_off(header))),
+            notes=tuple(self._notes(history, self._interruption_phrase(header))),
         )
 
     def _queued_prompts(self) -> tuple[str, ...]:
@@ -263,7 +263,7 @@ class _Rebuild:
         records = self._replay.latest.values()
         return next((record for record in records if isinstance(record, kind)), None)
 
-    def _when_cut_off(self, header: SessionHeader | None) -> str:
+    def _interruption_phrase(self, header: SessionHeader | None) -> str:
         """Return when unfinished work was interrupted, as the end of a sentence."""
         # An unused copy ends with an empty grants record. Its original may continue elsewhere.
         is_fresh_copy = self._last == GrantsRecord()

@@ -261,14 +261,14 @@ class SessionRecorder:
             if record.kind in DURABLE:
                 await self._session.transcript.flush()
         except SessionError as error:
-            self._has_trouble = self._has_trouble or self._complain(str(error))
+            self._has_trouble = self._has_trouble or self._set_complaint(str(error))
         else:
             if self._has_trouble:
-                self._complain("The session is saved again; nothing is missing from it.")
+                self._set_complaint("The session is saved again; nothing is missing from it.")
             self._has_trouble = False
         return not self._has_trouble
 
-    def _complain(self, text: str) -> bool:
+    def _set_complaint(self, text: str) -> bool:
         self.complaint = text
         return True
 

@@ -116,7 +116,7 @@ class SessionStore:
         header = SessionHeader(
             new_id, str(project_dir), str(launch_dir or project_dir), self._version
         )
-        with _removed_on_failure(transcript):
+        with _remove_on_failure(transcript):
             transcript.append(to_json(header), sync=True)
         return Session(new_id, transcript)
 
@@ -180,7 +180,7 @@ class SessionStore:
         new_id = valid_id(new_id) if new_id else str(uuid.uuid4())
         directory = self.directory(project_dir) if project_dir else info.path.parent
         transcript = Transcript.create(directory / f"{new_id}{_SUFFIX}")
-        with _removed_on_failure(transcript):
+        with _remove_on_failure(transcript):
             for line in read_forwards(info.path):
                 match line:
                     case Line() if line.data.get("kind") == "session":
@@ -249,7 +249,7 @@ class SessionStore:
             other
             for other in newer
             if not is_open(other.path)
-            and _NAMED.isdisjoint(_kinds(other.path))
+            and _NAMED.isdisjoint(_record_kinds(other.path))
             and has_content(other.path)
         )
 
@@ -310,10 +310,10 @@ def project_slug(project_dir: Path) -> str:
 
 def has_prompt(path: Path) -> bool:
     """Return whether a session has a message or a prompt."""
-    return any(kind in ("message", "prompt") for kind in _kinds(path))
+    return any(kind in ("message", "prompt") for kind in _record_kinds(path))
 
 
-def _kinds(path: Path) -> Iterator[object]:
+def _record_kinds(path: Path) -> Iterator[object]:
     """Yield the kinds of a session's records, until a read error."""
     with contextlib.suppress(OSError):
         for line in read_forwards(path):
@@ -393,7 +393,7 @@ def _sessions(directory: Path) -> Iterator[SessionInfo]:
 
 
 @contextlib.contextmanager
-def _removed_on_failure(transcript: Transcript) -> Iterator[None]:
+def _remove_on_failure(transcript: Transcript) -> Iterator[None]:
     try:
         yield
     except (SessionError, OSError) as error:

@@ -71,7 +71,7 @@ class Transcript:
         except OSError as error:
             if lock is not None:
                 os.close(lock)
-            raise SessionError(_cannot("created", path, error)) from error
+            raise SessionError(_failure_message("created", path, error)) from error
         sync_dir(path.parent)
         return cls(path, descriptor, lock, 0, clock=clock)
 
@@ -91,7 +91,7 @@ class Transcript:
         except OSError as error:
             if lock is not None:
                 os.close(lock)
-            raise SessionError(_cannot("opened", path, error)) from error
+            raise SessionError(_failure_message("opened", path, error)) from error
         try:
             repairs = _repair_end(path, descriptor)
             last = _last_line(path)
@@ -104,7 +104,7 @@ class Transcript:
         except OSError as error:
             os.close(descriptor)
             os.close(lock)
-            raise SessionError(_cannot("opened", path, error)) from error
+            raise SessionError(_failure_message("opened", path, error)) from error
         except SessionError:
             os.close(descriptor)
             os.close(lock)
@@ -203,7 +203,7 @@ class Transcript:
             # A partial line within the file would hide the records after it.
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, self._size)
-            raise SessionError(_cannot("written", self.path, error)) from error
+            raise SessionError(_failure_message("written", self.path, error)) from error
         self._size += len(line)
         self._dirty = True
 
@@ -218,7 +218,7 @@ class Transcript:
                 os.fsync(self._descriptor)
             except OSError as error:
                 self._dirty = True
-                raise SessionError(_cannot("written", self.path, error)) from error
+                raise SessionError(_failure_message("written", self.path, error)) from error
 
     def _trim_backlog(self) -> None:
         size = sum(map(len, self._backlog))
@@ -281,7 +281,7 @@ def _last_line(path: Path) -> Line | None:
     return next((line for line in read_backwards(path) if isinstance(line, Line)), None)
 
 
-def _cannot(verb: str, path: Path, error: OSError) -> str:
+def _failure_message(verb: str, path: Path, error: OSError) -> str:
     reason = error.strerror or str(error)
     hints = {
         errno.ENOSPC: " Free some space; until then the conversation is only in memory.",

@@ -68,9 +68,9 @@ class _Repair:
                     self._after_gap = True
                 case Message(role="assistant"):
                     self._answer_open(at_end=False)
-                    self._assistant(entry)
+                    self._add_assistant(entry)
                 case Message():
-                    self._other(entry)
+                    self._add_other(entry)
         self._answer_open(at_end=True)
         return RepairedHistory(
             tuple(self._messages),
@@ -78,7 +78,7 @@ class _Repair:
             tuple(self._not_run),
         )
 
-    def _assistant(self, message: Message) -> None:
+    def _add_assistant(self, message: Message) -> None:
         content = [b for b in message.content if not _is_empty_text(b)]
         if self._after_gap:
             remaining = [b for b in content if b.get("type") not in _THINKING]
@@ -109,7 +109,7 @@ class _Repair:
         self._seen_ids.add(call_id)
         return True
 
-    def _other(self, message: Message) -> None:
+    def _add_other(self, message: Message) -> None:
         results = {
             str(b.get("tool_use_id")): b for b in message.content if b.get("type") == "tool_result"
         }
@@ -118,7 +118,9 @@ class _Repair:
         ]
         orphans = results.keys() - dict(self._open).keys()
         answers = [
-            results[call_id] if call_id in results else self._stand_in(call_id, name, at_end=False)
+            results[call_id]
+            if call_id in results
+            else self._substitute_result(call_id, name, at_end=False)
             for call_id, name in self._open
         ]
         self._open = []
@@ -135,13 +137,15 @@ class _Repair:
         """Answer every open call in a separate message."""
         if not self._open:
             return
-        answers = [self._stand_in(call_id, name, at_end=at_end) for call_id, name in self._open]
+        answers = [
+            self._substitute_result(call_id, name, at_end=at_end) for call_id, name in self._open
+        ]
         self._open = []
         if not at_end:
             self._mark_gap()
         self._messages.append(Message("user", tuple(answers), "tool"))
 
-    def _stand_in(self, call_id: str, name: str, *, at_end: bool) -> Block:
+    def _substitute_result(self, call_id: str, name: str, *, at_end: bool) -> Block:
         """Return a substitute result for an unanswered call, the same on every resume.
 
         A call left open by a crash is reported once, at the end of the history; earlier ones were

@@ -87,7 +87,7 @@ class _End(Struct):
                 self.title = record.title
             case PromptRecord():
                 self.last_prompt = _short(record.text)
-            case MessageRecord(agent_id=None) if _is_own(record.message):
+            case MessageRecord(agent_id=None) if _is_typed_prompt(record.message):
                 self.last_prompt = _short(record.message.text)
             case MessageRecord(agent_id=None):
                 if record.message.role == "assistant" and record.message.text.strip():
@@ -126,7 +126,7 @@ def _head(path: Path) -> tuple[SessionHeader | None, str]:
                     header = record
                 case PromptRecord() if record.text.strip():
                     return header, _short(record.text)
-                case MessageRecord(agent_id=None) if _is_own(record.message):
+                case MessageRecord(agent_id=None) if _is_typed_prompt(record.message):
                     return header, _short(record.message.text)
                 case _:
                     continue
@@ -135,7 +135,7 @@ def _head(path: Path) -> tuple[SessionHeader | None, str]:
     return header, ""
 
 
-def _is_own(message: Message) -> bool:
+def _is_typed_prompt(message: Message) -> bool:
     return message.origin == "person" and bool(message.text.strip())
 
 

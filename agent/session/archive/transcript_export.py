@@ -83,17 +83,17 @@ def _agents_of(path: Path) -> dict[str, list[Record]]:
 
 def _with_agents(records: Iterable[Record], agents: dict[str, list[Record]]) -> Iterator[Record]:
     """Yield records, with those of agents after their calls, and the remaining ones at the end."""
-    yield from _behind_calls(records, agents)
+    yield from _insert_agents(records, agents)
     while agents:
-        yield from _behind_calls(agents.pop(next(iter(agents))), agents)
+        yield from _insert_agents(agents.pop(next(iter(agents))), agents)
 
 
-def _behind_calls(records: Iterable[Record], agents: dict[str, list[Record]]) -> Iterator[Record]:
+def _insert_agents(records: Iterable[Record], agents: dict[str, list[Record]]) -> Iterator[Record]:
     for record in records:
         yield record
         if isinstance(record, MessageRecord):
             for use in record.message.tool_uses():
-                yield from _behind_calls(agents.pop(use.id, ()), agents)
+                yield from _insert_agents(agents.pop(use.id, ()), agents)
 
 
 def _records(path: Path) -> Iterator[Record]:

@@ -181,7 +181,7 @@ class Checkpoints:
         state = self._blobs.capture(path)
         self._edits[tool_use_id] = _FileEdit(path, state)
         if not any(s.path == path and s.turn_id == turn_id for s in self._snapshots):
-            self._note(path, state, tool_use_id, turn_id)
+            self._add_snapshot(path, state, tool_use_id, turn_id)
             self._sync()
 
     def _before_command(self, tool_use_id: str, turn_id: str) -> tuple[str, ...]:
@@ -198,8 +198,8 @@ class Checkpoints:
                     state = self._blobs.capture(path, sync=False)
                 except PermissionError:
                     state = PathState("not_kept", detail="no permission to read it")
-                self._note(path, state, tool_use_id, turn_id)
-            self._note_gaps(turn_id, tool_use_id, not_covered)
+                self._add_snapshot(path, state, tool_use_id, turn_id)
+            self._add_gaps(turn_id, tool_use_id, not_covered)
             self._sync()
         except (OSError, SessionError) as error:
             not_covered.append(f"copies could not be saved: {error_reason(error)}")
@@ -215,12 +215,12 @@ class Checkpoints:
                 for path in self._worktree.changed_since(listing.head):
                     if path not in already and path not in listing.found_paths:
                         content = self._worktree.at_commit(listing.head, path)
-                        self._note(path, self._from_commit(content), tool_use_id, turn_id)
+                        self._add_snapshot(path, self._from_commit(content), tool_use_id, turn_id)
                         already.add(path)
             # Files that are new now did not exist when the command started.
             for path in self._worktree.changed_files().new_since(listing):
                 if path not in already:
-                    self._note(path, PathState("absent"), tool_use_id, turn_id)
+                    self._add_snapshot(path, PathState("absent"), tool_use_id, turn_id)
             self._sync()
         except (OSError, SessionError):
             return
@@ -231,7 +231,7 @@ class Checkpoints:
         data, mode = content
         return PathState("file", self._blobs.put(data, sync=False), mode, len(data))
 
-    def _note(self, path: Path, state: PathState, tool_use_id: str, turn_id: str) -> None:
+    def _add_snapshot(self, path: Path, state: PathState, tool_use_id: str, turn_id: str) -> None:
         seq = self._append(
             {
                 "kind": "snapshot",
@@ -243,7 +243,7 @@ class Checkpoints:
         )
         self._add(Snapshot(turn_id, tool_use_id, path, state, seq))
 
-    def _note_gaps(self, turn_id: str, tool_use_id: str, texts: Iterable[str]) -> None:
+    def _add_gaps(self, turn_id: str, tool_use_id: str, texts: Iterable[str]) -> None:
         reported_texts = {text for _, turn, text in self._gaps if turn == turn_id}
         for text in texts:
             if text in reported_texts:
@@ -337,7 +337,7 @@ class Checkpoints:
         return FileChange(path, "cannot", current, target, current.detail or "it is a link now")
 
     def _restore(self, turn_id: str, paths: Iterable[Path] | None, redo_id: str) -> RestoreResult:
-        return self._carry_out(self._preview(turn_id, paths).changes, f"{REDO}{redo_id}")
+        return self._apply_changes(self._preview(turn_id, paths).changes, f"{REDO}{redo_id}")
 
     def _undo(self, tool_use_ids: Sequence[str], redo_id: str) -> RestoreResult:
         edits = [edit for use_id in tool_use_ids if (edit := self._edits.pop(use_id, None))]
@@ -355,13 +355,13 @@ class Checkpoints:
             else:
                 detail = "it has changed since"
                 changes.append(FileChange(path, "cannot", current, target, detail))
-        return self._carry_out(changes, f"{UNDO}{redo_id}")
+        return self._apply_changes(changes, f"{UNDO}{redo_id}")
 
-    def _carry_out(self, changes: Sequence[FileChange], mark: str) -> RestoreResult:
+    def _apply_changes(self, changes: Sequence[FileChange], mark: str) -> RestoreResult:
         work = [change for change in changes if change.action != "cannot"]
         try:
             for change in work:
-                self._note(change.path, self._blobs.capture(change.path), "", mark)
+                self._add_snapshot(change.path, self._blobs.capture(change.path), "", mark)
             self._sync()
         except OSError as error:
             raise SessionError(
