@@ -131,7 +131,7 @@ def write_text_only() -> None:
 
 def no_reader() -> int:
     """Discard output whose reader has closed the pipe (`| head`); return the exit status."""
-    _let_go()
+    _discard_output()
     return EXIT_PIPE
 
 
@@ -143,7 +143,7 @@ def cannot_write(error: OSError) -> int:
     """
     if error.filename is not None or error.errno not in _OF_THE_DEVICE:
         raise error
-    _let_go()
+    _discard_output()
     sys.stderr.write(f"agent-tui: the output cannot be written: {error.strerror}\n")
     return EXIT_CANNOT_WRITE
 
@@ -156,13 +156,13 @@ def finish(status: int) -> int:
         return no_reader()
     except OSError as error:
         if status == EXIT_CANNOT_WRITE:
-            _let_go()  # the error was already reported
+            _discard_output()  # the error was already reported
             return status
         return cannot_write(error)
     return status
 
 
-def _let_go() -> None:
+def _discard_output() -> None:
     """Redirect unwritten output to /dev/null: Python would retry at exit and report an error."""
     try:
         sys.stdout.flush()

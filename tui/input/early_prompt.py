@@ -87,7 +87,7 @@ class EarlyPrompt:
         except BaseException:
             self._is_reading = False
             self._restore()
-            self._let_go()
+            self._restore_handlers()
             os.close(self._wake_read)
             os.close(self._wake_write)
             raise
@@ -119,22 +119,22 @@ class EarlyPrompt:
         """Stop without restoring the terminal, which the driver controls by now."""
         self.hand_over()
         self._is_shown = False
-        self._let_go()
+        self._restore_handlers()
 
     def give_back(self) -> None:
         """Restore the terminal's settings and screen; does nothing after `settle`."""
         self.hand_over()
         self._restore()
-        self._let_go()
+        self._restore_handlers()
 
     def let_interrupt(self) -> None:
         """Restore the previous handler of Ctrl+C, so that the caller unwinds to `give_back`."""
-        self._put_back(signal.SIGINT)
+        self._restore_handler(signal.SIGINT)
 
     def let_end(self) -> None:
         """Restore the previous handlers of all signals that end the program."""
         for number in _ENDING_SIGNALS:
-            self._put_back(number)
+            self._restore_handler(number)
 
     def show_answer(self, prompt: str, text: str) -> None:
         """Show the next piece of an answer where the first frame will; stops at any markup."""
@@ -180,15 +180,15 @@ class EarlyPrompt:
             self._handlers[number] = old_handler
             self._ours[number] = handler
 
-    def _put_back(self, number: int) -> None:
+    def _restore_handler(self, number: int) -> None:
         old_handler = self._handlers.pop(number, None)
         # Do not replace a handler that someone else has set since.
         if old_handler is not None and signal.getsignal(number) is self._ours[number]:
             signal.signal(number, old_handler)
 
-    def _let_go(self) -> None:
+    def _restore_handlers(self) -> None:
         for number in [*self._handlers]:
-            self._put_back(number)
+            self._restore_handler(number)
 
     def _on_end(self, number: int, _frame: FrameType | None) -> None:
         """End at once: there is nothing to save yet, and an exception could be raised anywhere."""
@@ -288,7 +288,7 @@ class EarlyPrompt:
                     # Closed (end of file); the driver will see the same.
                     sources.remove(self._typed_fileno)
                 self._store(data)
-            if self._wake_read in ready and not self._obey(os.read(self._wake_read, _READ_BYTES)):
+            if self._wake_read in ready and not self._handle_orders():
                 return
 
     def _store(self, data: bytes) -> None:
@@ -311,8 +311,9 @@ class EarlyPrompt:
             with suppress(OSError):
                 self._write(visible.decode("ascii"))
 
-    def _obey(self, orders: bytes) -> bool:
-        """Redraw as requested; return whether to continue."""
+    def _handle_orders(self) -> bool:
+        """Read orders and redraw as they request; return whether to continue."""
+        orders = os.read(self._wake_read, _READ_BYTES)
         with suppress(OSError, termios.error):
             if _TAKE_AGAIN in orders and self._is_in_front():
                 self._take()

@@ -37,7 +37,7 @@ _CONTROLS: Final = re.compile(
 class _Terminal:
     """How the terminal draws clusters of several code points; there is only one terminal."""
 
-    apart: frozenset[str] = frozenset()
+    split_kinds: frozenset[str] = frozenset()
     """What it draws code point by code point. `family`: all emoji of several code points;
     `tone`: skin tones (tmux 3.3, which joins families and ignores the selector); `flag`: the two
     halves of flags."""
@@ -48,9 +48,9 @@ def draw_apart(what: Literal["family", "tone", "flag"]) -> bool:
 
     Returns whether that is a change, after which everything must be laid out again.
     """
-    if what in _Terminal.apart:
+    if what in _Terminal.split_kinds:
         return False
-    _Terminal.apart |= {what}
+    _Terminal.split_kinds |= {what}
     _cached_clusters.cache_clear()
     is_one_cluster.cache_clear()
     return True
@@ -60,16 +60,16 @@ def _graphemes(text: str) -> Iterable[str]:
     """Return the parts of the text that the terminal draws as one character each."""
     from wcwidth import iter_graphemes  # late: see _PLAIN
 
-    if not _Terminal.apart:
+    if not _Terminal.split_kinds:
         return iter_graphemes(text)
     return (part for whole in iter_graphemes(text) for part in _as_drawn(whole))
 
 
 def _as_drawn(grapheme: str) -> Iterable[str]:
     kind = "flag" if _FLAG.fullmatch(grapheme) else "family"
-    if kind in _Terminal.apart:
+    if kind in _Terminal.split_kinds:
         return grapheme
-    return _BEFORE_TONE.split(grapheme) if "tone" in _Terminal.apart else (grapheme,)
+    return _BEFORE_TONE.split(grapheme) if "tone" in _Terminal.split_kinds else (grapheme,)
 
 
 def is_plain(text: str) -> bool:
@@ -116,9 +116,9 @@ def _split(text: str) -> list[Cluster]:
     from wcwidth import wcswidth  # late: see _PLAIN
 
     clusters: list[Cluster] = []
-    is_tone_apart = "tone" in _Terminal.apart
+    splits_tones = "tone" in _Terminal.split_kinds
     for grapheme in _graphemes(_CONTROLS.sub("", text)):
-        drawn = grapheme.replace(_SELECTOR, "") if is_tone_apart else grapheme
+        drawn = grapheme.replace(_SELECTOR, "") if splits_tones else grapheme
         width = min(2, wcswidth(drawn))
         if width > 0:
             clusters.append((grapheme[:CLUSTER_LIMIT], width))

@@ -52,7 +52,7 @@ ANSWER = "\n".join(
 @pytest.fixture(autouse=True)
 def one_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test begins with a terminal that joins, and so does what comes after it."""
-    monkeypatch.setattr(width._Terminal, "apart", frozenset())
+    monkeypatch.setattr(width._Terminal, "split_kinds", frozenset())
     width._cached_clusters.cache_clear()
     yield
     width._cached_clusters.cache_clear()
