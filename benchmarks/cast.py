@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
-from benchmarks.program import Happening, Output
+from benchmarks.program import Output, TerminalEvent
 
 LONGEST_PAUSE_S: Final = 2.5
 """Longer pauses are shortened, because watching a model think is boring."""
 
 
 def as_cast(
-    happenings: Iterable[Happening], *, columns: int, rows: int, title: str, start_s: float
+    events: Iterable[TerminalEvent], *, columns: int, rows: int, title: str, start_s: float
 ) -> str:
     """Return a header and one line for each output; times are relative to `start_s`.
 
@@ -32,13 +32,13 @@ def as_cast(
         )
     ]
     rest = b""
-    for happening in happenings:
-        if isinstance(happening, Output):
-            data = rest + happening.data
+    for event in events:
+        if isinstance(event, Output):
+            data = rest + event.data
             cut = _whole(data)
             rest = data[cut:]
             if text := data[:cut].decode("utf-8", "replace"):
-                at_s = round(max(0.0, happening.at_s - start_s), 3)
+                at_s = round(max(0.0, event.at_s - start_s), 3)
                 lines.append(json.dumps([at_s, "o", text], ensure_ascii=False))
     return "\n".join([*lines, ""])
 

@@ -24,7 +24,7 @@ from benchmarks.model import (
     streamed_text,
     streamed_tokens,
 )
-from benchmarks.program import Happening, Output, Program, Resized, Step
+from benchmarks.program import Output, Program, Resized, Step, TerminalEvent
 from benchmarks.terminal import Emulator
 
 TOKENS_PER_S: Final = 80
@@ -139,9 +139,9 @@ def measure_start(variant: Variant, model: Model, *, starts: int) -> list[Figure
 def measure_idle(program: Program, seconds: float) -> list[Figure]:
     """Memory, processor time and output of an idle program."""
     program.wait_for_quiet(1.0)
-    memory_mb, cpu_s, start = program.memory_mb(), program.cpu_s(), len(program.happenings)
+    memory_mb, cpu_s, start = program.memory_mb(), program.cpu_s(), len(program.events)
     program.listen(seconds)
-    output_bytes = _bytes_written(program.happenings[start:])
+    output_bytes = _bytes_written(program.events[start:])
     return [
         Figure("memory at the prompt", memory_mb, "MB"),
         Figure("idle processor", 100 * (program.cpu_s() - cpu_s) / seconds, "%"),
@@ -168,14 +168,14 @@ def measure_stream(program: Program, model: Model, words: int) -> list[Figure]:
     prompt = stream_prompt(words, TOKENS_PER_S)
     cpu_s = program.cpu_s()
     sent_s = send(program, prompt)
-    start = len(program.happenings)
+    start = len(program.events)
     program.listen(seconds + 2.0)
     cpu_s = program.cpu_s() - cpu_s
     request = model.find(prompt, after_s=sent_s)
     program.emulator.changed_cells()
     sights = _MarkSights()
     program.review(sights.observe)
-    outputs = [e for e in program.happenings[start:] if isinstance(e, Output)]
+    outputs = [e for e in program.events[start:] if isinstance(e, Output)]
     output_bytes = _bytes_written(outputs)
     delays, last_s = [], None
     if request is not None:
@@ -279,11 +279,11 @@ class _FirstSights:
         self.frame_s: float | None = None
         self.echo_s: float | None = None
 
-    def observe(self, happening: Happening, screen: Emulator) -> None:
+    def observe(self, event: TerminalEvent, screen: Emulator) -> None:
         if self.frame_s is None and screen.text().strip():
-            self.frame_s = happening.at_s
+            self.frame_s = event.at_s
         if self.echo_s is None and screen.longest_run(KEY):
-            self.echo_s = happening.at_s
+            self.echo_s = event.at_s
 
 
 class _KeyCounter:
@@ -292,10 +292,10 @@ class _KeyCounter:
     def __init__(self) -> None:
         self.shown_s: list[float] = []
 
-    def observe(self, happening: Happening, screen: Emulator) -> None:
-        if isinstance(happening, Output) and KEY.encode() in happening.data:
+    def observe(self, event: TerminalEvent, screen: Emulator) -> None:
+        if isinstance(event, Output) and KEY.encode() in event.data:
             new = screen.longest_run(KEY) - len(self.shown_s)
-            self.shown_s.extend([happening.at_s] * max(0, new))
+            self.shown_s.extend([event.at_s] * max(0, new))
 
     def echoes_ms(self, typed_s: Sequence[float]) -> list[float]:
         pairs = zip(typed_s, self.shown_s, strict=False)
@@ -309,12 +309,12 @@ class _MarkSights:
         self.seen_s: dict[str, float] = {}
         self.changed_cells = 0
 
-    def observe(self, happening: Happening, screen: Emulator) -> None:
-        if isinstance(happening, Resized):
+    def observe(self, event: TerminalEvent, screen: Emulator) -> None:
+        if isinstance(event, Resized):
             return
         self.changed_cells += screen.changed_cells()
         for mark in _MARK.findall(screen.text()):
-            self.seen_s.setdefault(mark, happening.at_s)
+            self.seen_s.setdefault(mark, event.at_s)
 
 
 def _type_keys(program: Program, keys: int) -> tuple[list[float], int]:
@@ -326,9 +326,9 @@ def _type_keys(program: Program, keys: int) -> tuple[list[float], int]:
     for _ in range(keys):
         steps.append(Step(at_s, keys=KEY.encode()))
         at_s += chance.uniform(0.06, 0.14)
-    start = len(program.happenings)
+    start = len(program.events)
     typed_s = program.play(steps, rest_s=0.6)
-    output_bytes = _bytes_written(program.happenings[start:])
+    output_bytes = _bytes_written(program.events[start:])
     program.review(counter.observe)
     _erase(program, keys)
     return counter.echoes_ms(typed_s), output_bytes
@@ -363,8 +363,8 @@ def _since(start_s: float, at_s: float | None) -> float | None:
     return None if at_s is None else (at_s - start_s) * 1000
 
 
-def _bytes_written(happenings: Sequence[Happening]) -> int:
-    return sum(len(event.data) for event in happenings if isinstance(event, Output))
+def _bytes_written(events: Sequence[TerminalEvent]) -> int:
+    return sum(len(event.data) for event in events if isinstance(event, Output))
 
 
 def _bursts(outputs: Sequence[Output]) -> int:

@@ -15,7 +15,7 @@ from typing import Final
 
 from agent.files.matcher import NameList, Search
 from benchmarks.figures import Figure
-from benchmarks.program import Happening, Output, Program
+from benchmarks.program import Output, Program, TerminalEvent
 from benchmarks.terminal import Emulator
 
 FILES: Final = 100_000
@@ -79,9 +79,9 @@ class _Sight:
     text: str
     seen_s: float | None = None
 
-    def observe(self, happening: Happening, screen: Emulator) -> None:
-        if self.seen_s is None and isinstance(happening, Output) and self.text in screen.text():
-            self.seen_s = happening.at_s
+    def observe(self, event: TerminalEvent, screen: Emulator) -> None:
+        if self.seen_s is None and isinstance(event, Output) and self.text in screen.text():
+            self.seen_s = event.at_s
 
 
 def _names(count: int) -> list[str]:

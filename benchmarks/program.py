@@ -51,8 +51,8 @@ class Typed:
     data: bytes
 
 
-Happening = Output | Resized | Typed
-Observer = Callable[[Happening, Emulator], None]
+TerminalEvent = Output | Resized | Typed
+Observer = Callable[[TerminalEvent, Emulator], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +85,11 @@ class Program:
     terminal: int
     emulator: Emulator
     started_s: float
-    happenings: list[Happening] = field(default_factory=list)
+    events: list[TerminalEvent] = field(default_factory=list)
     exit_status: int | None = None
     """The result of `os.waitstatus_to_exitcode`; None while it runs."""
     observer: Observer | None = None
-    _unseen: deque[Happening] = field(default_factory=deque)
+    _unseen: deque[TerminalEvent] = field(default_factory=deque)
 
     @classmethod
     def spawn(
@@ -179,7 +179,7 @@ class Program:
         while time.monotonic() < limit_s and self._read_for(quiet_s):
             pass
         self.review()
-        times_s = [event.at_s for event in self.happenings if isinstance(event, Output)]
+        times_s = [event.at_s for event in self.events if isinstance(event, Output)]
         return times_s[-1] if times_s else self.started_s
 
     def review(self, observer: Observer | None = None) -> None:
@@ -189,8 +189,8 @@ class Program:
         """
         observer = observer or self.observer
         while self._unseen:
-            happening = self._unseen.popleft()
-            match happening:
+            event = self._unseen.popleft()
+            match event:
                 case Output(_, data):
                     self.emulator.write(data)
                 case Resized(_, columns, rows):
@@ -198,7 +198,7 @@ class Program:
                 case Typed():
                     pass
             if observer is not None:
-                observer(happening, self.emulator)
+                observer(event, self.emulator)
 
     def cpu_s(self) -> float:
         """Return the processor time in s that the program's threads used, without children.
@@ -238,9 +238,9 @@ class Program:
             raise ProgramEndedError(self.exit_status, self.emulator.text())
         return _process_figures(self.pid)
 
-    def _note(self, happening: Happening) -> None:
-        self.happenings.append(happening)
-        self._unseen.append(happening)
+    def _note(self, event: TerminalEvent) -> None:
+        self.events.append(event)
+        self._unseen.append(event)
 
     def _read_until(self, limit_s: float) -> None:
         while (left_s := limit_s - time.monotonic()) > 0:

@@ -65,7 +65,7 @@ def _answered(program: Program) -> float | None:
     limit_s = time.monotonic() + _LIMIT_S
     while time.monotonic() < limit_s:
         program.listen(0.02)
-        for each in program.happenings:
+        for each in program.events:
             if isinstance(each, Output) and _ANSWER in each.data:
                 return each.at_s
         if program.exit_status is not None:

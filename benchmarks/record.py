@@ -73,7 +73,7 @@ def main(directory: Path) -> int:
         with _demo(COLUMNS, ROWS) as program:
             shots = record(program)
             cast = as_cast(
-                program.happenings,
+                program.events,
                 columns=COLUMNS,
                 rows=ROWS,
                 title=_TITLE,

@@ -74,7 +74,7 @@ def request_builder(
     return request
 
 
-def held_to_schemas(
+def mark_strict(
     tools: Iterable[dict[str, object]], model_in_use: ModelInUse, model: str | None = None
 ) -> list[dict[str, object]]:
     """Mark our own tools as strict if the endpoint enforces schemas on calls of the model.
@@ -82,9 +82,9 @@ def held_to_schemas(
     Done once, at the start: a later change would miss the prompt cache. Tools of servers are not
     marked: one schema that does not compile would disable strictness for all tools.
     """
-    is_held = model_in_use.holds_calls(model or model_in_use.model)
+    is_strict = model_in_use.holds_calls(model or model_in_use.model)
     return [
-        {**tool, "strict": True} if is_held and not is_mcp_name(str(tool["name"])) else tool
+        {**tool, "strict": True} if is_strict and not is_mcp_name(str(tool["name"])) else tool
         for tool in tools
     ]
 

@@ -11,7 +11,7 @@ from agent.assembly.command_setup import CommandAssembly
 from agent.assembly.context_setup import (
     BuildRequest,
     ContextSetup,
-    held_to_schemas,
+    mark_strict,
     request_builder,
 )
 from agent.assembly.hook_setup import HookParts
@@ -71,7 +71,7 @@ async def build_loop(
     prefix = await start.prefix(system, tools.registry, recorder)
     await recorder.mode(str(gate.mode))
     model_in_use = model.model_in_use
-    wire = held_to_schemas(tools.registry.to_wire(), model_in_use)
+    wire = mark_strict(tools.registry.to_wire(), model_in_use)
     request = request_builder(
         model_in_use,
         prefix.system,

@@ -23,36 +23,36 @@ class CommandReply(Struct, frozen=True):
     """Focus of the summary if the command asks for a compaction, else None."""
 
 
-async def run_typed_command(text: str, center: CommandService) -> CommandReply | None:
+async def run_typed_command(text: str, service: CommandService) -> CommandReply | None:
     """Run a local command and return its output; None if the text is for the model."""
     parts = split_command(text)
     if parts is None:
         return None
-    await center.ready()
-    command = center.registry.find(parts[0])
+    await service.ready()
+    command = service.registry.find(parts[0])
     if command is None:
-        advice = advice_on(text, center.registry, center.custom.waiting)
+        advice = advice_on(text, service.registry, service.custom.waiting)
         return CommandReply(advice, is_error=True) if advice is not None else None
     if not isinstance(command, LocalCommand):
         return None
     name = command.meta.name
     try:
-        result = await center.run_local(command, parts[1])
+        result = await service.run_local(command, parts[1])
     except AgentError as error:
         return CommandReply(str(error), is_error=True)
     except OSError as error:
         return CommandReply(f"/{name}: {error.strerror or error}", is_error=True)
-    return _reply(result, name, center)
+    return _reply(result, name, service)
 
 
-def _reply(result: results.CommandResult, name: str, center: CommandService) -> CommandReply:
+def _reply(result: results.CommandResult, name: str, service: CommandService) -> CommandReply:
     match result:
         case results.Compact(focus):
             return CommandReply("", compacts=focus)
         case results.OpenPanel("context"):
-            return CommandReply(_context_text(center.context.context_breakdown()))
+            return CommandReply(_context_text(service.context.context_breakdown()))
         case results.OpenPanel("agents"):
-            return CommandReply(agents_text(center.context.agents.catalog))
+            return CommandReply(agents_text(service.context.agents.catalog))
         case results.ShowText(text, level):
             return CommandReply(text, is_error=level == "warning")
         case results.CopyText(text, _):

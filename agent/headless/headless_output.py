@@ -74,7 +74,7 @@ class _Run(Struct):
     start_time: float = field(default_factory=time.monotonic)
     answer: AnswerText = field(default_factory=AnswerText)
     denials: list[dict[str, object]] = field(default_factory=list)
-    denied_for_want: bool = False
+    denied_without_user: bool = False
     asked_ids: set[str] = field(default_factory=set)
     failure: ErrorEvent | None = None
     notices: list[str] = field(default_factory=list)
@@ -153,10 +153,10 @@ class HeadlessOutput:
                 return self._write_command(reply.text, run, has_failed=reply.is_error)
         async for event in self._conversation.run(prompt):
             self._see(event, run)
-        await self._hear_agents(run)
+        await self._continue_with_reports(run)
         return self._end(run)
 
-    async def _hear_agents(self, run: _Run) -> None:
+    async def _continue_with_reports(self, run: _Run) -> None:
         """Let the model continue with reports of background agents and workflows."""
         agents, workflows = self._conversation.agents, self._conversation.workflows
         while run.terminal is not None and run.terminal.reason == "completed":
@@ -258,7 +258,7 @@ class HeadlessOutput:
     def _message(self, event: MessageCommitted, run: _Run) -> None:
         message = event.message
         if event.agent_id is None:
-            run.answer.see(message)
+            run.answer.on_message(message)
         if message.role == "assistant":
             for use in message.tool_uses():
                 self._inputs[use.id] = (use.name, use.input)
@@ -288,7 +288,7 @@ class HeadlessOutput:
             DecisionSource.BRIDGE,
             DecisionSource.CHANNEL,
         }:
-            run.denied_for_want = True
+            run.denied_without_user = True
 
     def _count_refusal(self, event: ToolResult, run: _Run) -> None:
         """Count a refusal of the sandbox, which no user could allow, as a denial."""
@@ -302,7 +302,7 @@ class HeadlessOutput:
                 "source": str(DecisionSource.SANDBOX),
             }
         )
-        run.denied_for_want = True
+        run.denied_without_user = True
 
     def _end(self, run: _Run) -> int:
         terminal = run.terminal
@@ -311,7 +311,7 @@ class HeadlessOutput:
             terminal,
             run.answer.text,
             run.failure,
-            denied_for_want=run.denied_for_want,
+            denied_without_user=run.denied_without_user,
             exceeded_budget=self._conversation.gate.context.budget_exceeded,
         )
         answer = self._structured_answer(run, outcome)
@@ -375,7 +375,7 @@ class HeadlessOutput:
 
     def _explain(self, run: _Run, terminal: Terminal, outcome: Outcome) -> None:
         status = outcome.status
-        if run.denied_for_want:
+        if run.denied_without_user:
             self._explain_denials(run)
         if status == EXIT_LIMIT:
             self._print(f"stopped: {outcome.errors[0]}")

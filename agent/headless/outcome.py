@@ -79,7 +79,7 @@ def outcome_of(
     answer: str,
     failure: ErrorEvent | None,
     *,
-    denied_for_want: bool,
+    denied_without_user: bool,
     exceeded_budget: str | None = None,
 ) -> Outcome:
     """Return the outcome of a prompt; `failure` is the error that ended it, if one did.
@@ -103,7 +103,7 @@ def outcome_of(
         return Outcome(status, is_error=True, text=text)
     if status == EXIT_COMPLETED and exceeded_budget is not None:
         return stop_outcome(exceeded_budget, OVER_BUDGET, EXIT_LIMIT)
-    if status == EXIT_COMPLETED and denied_for_want:
+    if status == EXIT_COMPLETED and denied_without_user:
         status = EXIT_DENIED
     return Outcome(status, text=answer)
 

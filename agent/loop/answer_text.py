@@ -13,7 +13,7 @@ class AnswerText(Struct):
     text: str = ""
     _is_cut: bool = False
 
-    def see(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         """Process the next committed message; only messages of the model with text matter."""
         if message.role != "assistant" or not message.text:
             return

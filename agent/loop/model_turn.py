@@ -42,7 +42,14 @@ from agent.model.client import (
 from agent.model.message_builder import MessageBuilder
 from agent.recovery.breaker import Breaker, Breakers, BreakerState
 from agent.recovery.classify import Failure, FailureKind, classify
-from agent.recovery.escalation import Degrade, Fail, RetryAfter, RetryState, SwitchModel, climb
+from agent.recovery.escalation import (
+    Degrade,
+    Fail,
+    RetryAfter,
+    RetryState,
+    SwitchModel,
+    next_action,
+)
 from agent.recovery.overflow import AnswerRoom
 from agent.recovery.retry import RetryPolicy, heartbeat_chunks
 from agent.stream import TurnEvents
@@ -168,7 +175,7 @@ class ModelTurn:
                 return _to_answered(fold)
             failure = classify(error, now=recovery.wall_clock())
             self._learn_limits(failure)
-            state, rung = climb(
+            state, action = next_action(
                 state,
                 failure,
                 policy=self._policy,
@@ -178,13 +185,13 @@ class ModelTurn:
                 may_refresh=recovery.refresh is not None,
                 without=self._without,
             )
-            if isinstance(rung, Fail | SwitchModel):
+            if isinstance(action, Fail | SwitchModel):
                 recovery.breakers.record_failure(*self._server, failure, recovery.monotonic())
                 self._policy = recovery.policy
-            if isinstance(rung, Fail):
-                return Failed(rung, error, _partial(fold)[0])
+            if isinstance(action, Fail):
+                return Failed(action, error, _partial(fold)[0])
             await self._withdraw(str(failure.kind))
-            await self._act(rung, abort)
+            await self._act(action, abort)
 
     async def _attempt(
         self, fold: MessageBuilder, attempt: int, abort: AbortSignal
@@ -207,7 +214,7 @@ class ModelTurn:
         try:
             while (item := await reader.next()) is not None:
                 fold.feed(item)
-                for event in server.see(item, fold):
+                for event in server.on_event(item, fold):
                     await self._events.emit(event)
                 delta = self._delta(item)
                 if delta is not None:
@@ -236,38 +243,40 @@ class ModelTurn:
             await self._emit(Tombstone(self._events.turn_id, self._uid, reason, agent_id=agent_id))
             self._uid = new_uid()
 
-    async def _act(self, rung: RetryAfter | SwitchModel | Degrade, abort: AbortSignal) -> None:
+    async def _act(self, action: RetryAfter | SwitchModel | Degrade, abort: AbortSignal) -> None:
         """Carry out a recovery action; every wait is reported and can be ended by an abort."""
-        match rung:
+        match action:
             case RetryAfter():
-                if rung.max_tokens is not None:
-                    self._request = replace(self._request, max_tokens=rung.max_tokens)
-                    if rung.failure is not None and rung.failure.overflow is not None:
+                if action.max_tokens is not None:
+                    self._request = replace(self._request, max_tokens=action.max_tokens)
+                    if action.failure is not None and action.failure.overflow is not None:
                         self._recovery.room.note(self._request)
-                if rung.refresh_credentials and self._recovery.refresh is not None:
+                if action.refresh_credentials and self._recovery.refresh is not None:
                     with contextlib.suppress(Aborted):
                         await abort.race(self._recovery.refresh())
-                await self._sleep(rung, abort)
+                await self._sleep(action, abort)
             case SwitchModel():
                 await self._emit(
                     ModelFallback(
                         self._events.turn_id,
                         self._request.model,
-                        rung.model,
-                        rung.reason,
+                        action.model,
+                        action.reason,
                         agent_id=self._events.agent_id,
                     )
                 )
-                self._request = replace(self._request, model=rung.model)
-                self._recovery.fallen_back_to = rung.model
+                self._request = replace(self._request, model=action.model)
+                self._recovery.fallen_back_to = action.model
             case Degrade():
                 disabled_features = self._recovery.without.get(self._provider, frozenset())
-                self._recovery.without[self._provider] = disabled_features | {rung.feature}
+                self._recovery.without[self._provider] = disabled_features | {action.feature}
                 # Inputs are always checked here, so users lose nothing without strict tools.
-                if rung.feature != "strict":
-                    await self._events.notice("info", f"{rung.reason} It is left out from now on.")
+                if action.feature != "strict":
+                    await self._events.notice(
+                        "info", f"{action.reason} It is left out from now on."
+                    )
             case _:
-                assert_never(rung)
+                assert_never(action)
 
     async def _sleep(self, wait: RetryAfter, abort: AbortSignal) -> None:
         policy, failure = self._recovery.policy, wait.failure

@@ -27,7 +27,7 @@ class ServerCalls:
         self._open: dict[str, tuple[str, str, float]] = {}
         """Name, line of the card and start of each call, by its id."""
 
-    def see(self, event: ModelEvent, fold: MessageBuilder) -> Iterator[AgentEvent]:
+    def on_event(self, event: ModelEvent, fold: MessageBuilder) -> Iterator[AgentEvent]:
         """Yield agent events for an event of the stream, which `fold` has processed."""
         if isinstance(event, BlockStop):
             block = fold.block(event.index)

@@ -86,7 +86,7 @@ class RetryState(Struct, frozen=True):
     fell_back_to: frozenset[str] = frozenset()
 
 
-def climb(
+def next_action(
     state: RetryState,
     failure: Failure,
     *,
@@ -111,12 +111,12 @@ def climb(
     """
     overloads = state.overloads + 1 if failure.kind is FailureKind.OVERLOADED else 0
     state = replace(state, attempts=state.attempts + 1, overloads=overloads, elapsed_s=elapsed_s)
-    cure = _cure(state, failure, may_refresh, without)
-    if cure is not None:
-        return cure
+    fix = _fix(state, failure, may_refresh, without)
+    if fix is not None:
+        return fix
     can_fall_back = fallback_model is not None and fallback_model not in state.fell_back_to
-    worn_out = state.overloads >= OVERLOADS_BEFORE_FALLBACK and policy.retry_capacity
-    if fallback_model is not None and can_fall_back and worn_out:
+    is_overloaded = state.overloads >= OVERLOADS_BEFORE_FALLBACK and policy.retry_capacity
+    if fallback_model is not None and can_fall_back and is_overloaded:
         return _fallen_back(state, fallback_model, failure)
     plan = policy.plan(state.attempts, failure, rng, elapsed_s=elapsed_s)
     if not isinstance(plan, GiveUp):
@@ -138,7 +138,7 @@ _FEATURES: Final[Mapping[str, str]] = {
 }
 
 
-def _cure(
+def _fix(
     state: RetryState, failure: Failure, may_refresh: bool, without: frozenset[str]
 ) -> tuple[RetryState, RecoveryAction] | None:
     """Return the action for a failure that a changed request can fix; each fix is tried once."""

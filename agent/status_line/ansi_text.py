@@ -51,22 +51,22 @@ def pieces(line: str) -> tuple[Piece, ...]:
 
 
 def _pieces(line: str) -> Iterator[Piece]:
-    look = Piece("")
+    style = Piece("")
     position = 0
     for match in _MEANT.finditer(line):
-        yield from _clean_text(line[position : match.start()], look)
+        yield from _clean_text(line[position : match.start()], style)
         if match["sgr"] is not None:
-            look = _apply_parameters(look, match["sgr"])
+            style = _apply_parameters(style, match["sgr"])
         else:
             address = match["link"]
-            look = replace(look, link=address if _SAFE_LINK.match(address) else None)
+            style = replace(style, link=address if _SAFE_LINK.match(address) else None)
         position = match.end()
-    yield from _clean_text(line[position:], look)
+    yield from _clean_text(line[position:], style)
 
 
-def _clean_text(text: str, look: Piece) -> Iterator[Piece]:
+def _clean_text(text: str, style: Piece) -> Iterator[Piece]:
     if visible := sanitize(text).replace("\n", " "):
-        yield replace(look, text=visible)
+        yield replace(style, text=visible)
 
 
 _CHANGES: Final[Mapping[int, Mapping[str, object]]] = {
@@ -85,19 +85,19 @@ _CHANGES: Final[Mapping[int, Mapping[str, object]]] = {
 """What each SGR code without arguments changes."""
 
 
-def _apply_parameters(look: Piece, parameters: str) -> Piece:
+def _apply_parameters(style: Piece, parameters: str) -> Piece:
     codes = [int(part) if part else 0 for part in re.split("[;:]", parameters)]
     while codes:
         code = codes.pop(0)
         if code == 0:
-            look = Piece("", link=look.link)
+            style = Piece("", link=style.link)
         elif code in (38, 48):
             color, codes = _extended_color(codes)
             if code == 38:
-                look = replace(look, color=color)
+                style = replace(style, color=color)
         else:
-            look = replace(look, **_CHANGES.get(code, {}))
-    return look
+            style = replace(style, **_CHANGES.get(code, {}))
+    return style
 
 
 def _extended_color(codes: Sequence[int]) -> tuple[Color | None, list[int]]:

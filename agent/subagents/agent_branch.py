@@ -36,7 +36,9 @@ class AgentBranch:
         """Run an agent to its end, or start it in the background. Raises ToolError."""
         self._check_kind(task)
         supervisor = self._supervisor
-        agent = await supervisor.start(task, self._agent, in_background=self._goes_back(task))
+        agent = await supervisor.start(
+            task, self._agent, in_background=self._runs_in_background(task)
+        )
         if agent.in_background:
             return launch_report(agent)
         report = await supervisor.wait(agent, abort, self._agent)
@@ -62,7 +64,7 @@ class AgentBranch:
         )
         return replace(second, text=f"{remark}\n{second.text}")
 
-    def _goes_back(self, task: AgentTask) -> bool:
+    def _runs_in_background(self, task: AgentTask) -> bool:
         """Whether the agent of a task runs in the background."""
         always = self._supervisor.catalog.get(task.subagent_type).background
         return always if task.in_background is None else task.in_background or always

@@ -62,7 +62,7 @@ async def run_agent(
 
     async def record_and_emit(event: AgentEvent) -> None:
         await journal.event(event, loop.history.messages if loop is not None else ())
-        agent.see(event)
+        agent.on_event(event)
         await emit(event)
 
     turn_id = agent.task.tool_use_id

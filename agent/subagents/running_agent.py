@@ -104,12 +104,12 @@ class RunningAgent(Struct, kw_only=True, eq=False):
         """How long ago it ended; 0 while it runs."""
         return 0.0 if self.ended_s is None else time.monotonic() - self.ended_s
 
-    def see(self, event: AgentEvent) -> None:
+    def on_event(self, event: AgentEvent) -> None:
         """Update the state from an event of this agent, before listeners receive it."""
         self.last_event_s = time.monotonic()
         match event:
             case MessageCommitted():
-                self.answer.see(event.message)
+                self.answer.on_message(event.message)
             case RequestStart():
                 self.model = event.model
                 self.current = "thinking"

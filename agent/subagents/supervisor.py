@@ -45,7 +45,7 @@ from agent.tools.base import ToolError
 
 MAX_UNREAD: Final = 20
 """Most unread messages of an agent."""
-LAST_WORDS: Final = 2_000
+KEPT_ANSWER_CHARS: Final = 2_000
 """Characters of an agent's answer that are kept in memory after its end."""
 CLOSE_S: Final = 5.0
 """How long the end of agents is awaited when the program closes."""
@@ -239,7 +239,7 @@ class AgentSupervisor:
         agent.report = report
         agent.current = ""
         # The transcript has the whole answer; a session may have hundreds of agents.
-        agent.answer = AnswerText(agent.answer.text[-LAST_WORDS:])
+        agent.answer = AnswerText(agent.answer.text[-KEPT_ANSWER_CHARS:])
         agent.open_questions.clear()
         agent.running_calls.clear()
         agent.ended_s = time.monotonic()

@@ -151,7 +151,7 @@ class TeamMember:
             show(event)
             match event:
                 case MessageCommitted(agent_id=None):
-                    turn.answer.see(event.message)
+                    turn.answer.on_message(event.message)
                 case PermissionResolved() if event.decision.behavior is Behavior.DENY:
                     turn.denials.append(event.decision.message)
                 case Terminal(agent_id=None):

@@ -205,7 +205,7 @@ def _apply_record(worker: _Worker, record: object) -> None:
         case RequestRecord():
             row.model, row.current = record.model, "thinking"
         case MessageRecord(agent_id=None):
-            row.answer.see(record.message)
+            row.answer.on_message(record.message)
             for block in record.message.content:
                 if block["type"] == "tool_use":
                     row.current = _call_line(block["name"], block["input"])

@@ -111,7 +111,7 @@ async def _resolve_ask(
         else:
             await _report_rewrite(call, answer.message, old_input, ready)
         evaluation = _evaluate(call, ready)
-        decision = _stands(answer, evaluation)
+        decision = _final_decision(answer, evaluation)
         if decision.behavior is Behavior.ASK:
             continue
         # The log entry about the answer has the old input, this one the input that runs.
@@ -124,7 +124,7 @@ async def _resolve_ask(
     raise Refused("denied", "The input was changed too often; the call was not run.")
 
 
-def _stands(answer: Decision, evaluation: Evaluation) -> Decision:
+def _final_decision(answer: Decision, evaluation: Evaluation) -> Decision:
     """Return the decision after an answer that changed the input, which the new check may only
     tighten."""
     new_decision = evaluation.decision

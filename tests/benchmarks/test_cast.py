@@ -14,8 +14,8 @@ from tests.repo.checkout import ROOT
 
 
 def recorded(pieces: list[bytes]) -> list[list[object]]:
-    happenings = [Output(10.0 + number, piece) for number, piece in enumerate(pieces)]
-    text = as_cast([Typed(9.0, b"x"), *happenings], columns=80, rows=24, title="t", start_s=10.0)
+    events = [Output(10.0 + number, piece) for number, piece in enumerate(pieces)]
+    text = as_cast([Typed(9.0, b"x"), *events], columns=80, rows=24, title="t", start_s=10.0)
     # Not `splitlines`: a recording may hold other characters that end a line.
     header, *lines = [json.loads(line) for line in text.rstrip("\n").split("\n")]
     assert (header["version"], header["width"], header["height"]) == (2, 80, 24)

@@ -41,7 +41,7 @@ def test_the_program_is_informed_of_a_new_size(tmp_path: Path) -> None:
 def test_output_is_noted_with_times_that_never_go_back(tmp_path: Path) -> None:
     program = _spawn("for x in 1 2 3; do echo $x; done", tmp_path)
     assert program.wait_until(lambda screen: "3" in screen.text())
-    times = [event.at_s for event in program.happenings if isinstance(event, Output)]
+    times = [event.at_s for event in program.events if isinstance(event, Output)]
     assert times == sorted(times)
     assert times[0] >= program.started_s
     program.wait_until(lambda _: program.exit_status is not None)

@@ -40,7 +40,7 @@ def _imported() -> frozenset[str]:
     return frozenset(names)
 
 
-def _rooms() -> set[str]:
+def _directories() -> set[str]:
     """Return the directories directly below a package, in the notation of the page."""
     parts = (path.split("/") for path in _sources())
     return {f"{path[0]}/{path[1]}/" for path in parts if len(path) > 2}
@@ -66,8 +66,8 @@ def test_every_directory_named_holds_modules() -> None:
     assert [path for path in named if f"{path}__init__.py" not in _sources()] == []
 
 
-def test_every_room_is_named() -> None:
-    assert _rooms() - set(NAMED.findall(PAGE)) == set()
+def test_every_directory_is_named() -> None:
+    assert _directories() - set(NAMED.findall(PAGE)) == set()
 
 
 def test_every_class_named_exists() -> None:

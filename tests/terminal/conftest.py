@@ -190,4 +190,4 @@ def shows(text: str) -> Callable[[Emulator], bool]:
 
 def written(program: Program) -> bytes:
     """Return all that the program wrote so far."""
-    return b"".join(each.data for each in program.happenings if isinstance(each, Output))
+    return b"".join(each.data for each in program.events if isinstance(each, Output))

@@ -52,7 +52,7 @@ def asked(program: Program, until: str = "That is all.") -> Emulator:
 
 
 def written_by(program: Program) -> str:
-    data = b"".join(event.data for event in program.happenings if isinstance(event, Output))
+    data = b"".join(event.data for event in program.events if isinstance(event, Output))
     return data.decode("utf-8", "replace")
 
 

@@ -269,5 +269,5 @@ def test_where_something_else_may_come_first_nothing_is_shown(
     # Opens once the program waits at the other end.
     with gate.open("wb"):
         program.listen(0)
-        assert program.happenings == []
+        assert program.events == []
     assert program.wait_until(shows("agent-tui")), program.emulator.text()

@@ -21,7 +21,7 @@ CURSOR_MOVES = re.compile(rb"\x1b\[[\d;]*[ABCDHfJsu]|\x1b\[\?1049|\x1b\[\?25")
 
 
 def written(program: Program) -> bytes:
-    return b"".join(event.data for event in program.happenings if isinstance(event, Output))
+    return b"".join(event.data for event in program.events if isinstance(event, Output))
 
 
 def test_from_a_request_to_an_approved_edit(screen: Screen, serve: Serve, project: Path) -> None:

@@ -164,7 +164,7 @@ class ConversationMaker:
             if session_id is None:
                 mode = str(self.parts.conversation.status.mode)
             await self.parts.conversation.aclose("clear" if session_id is None else "resume")
-            for line in self.last_words():
+            for line in self.closing_lines():
                 self._front.notice(line, "warning")
             self.parts = None
         self.options = replace(
@@ -202,14 +202,14 @@ class ConversationMaker:
         team = f" --team {self.options.team}" if self.options.team is not None else ""
         return f"Continue with: {where}agent-tui{team} -r {conversation.view.session_id}\n"
 
-    def last_words(self) -> Sequence[str]:
+    def closing_lines(self) -> Sequence[str]:
         """Return the lines to print at the end: ended shell commands, and notices of hooks."""
         if self.parts is None:
             return ()
         conversation = self.parts.conversation
         hook_events = [e for e in conversation.hooks.notices() if e.type == "hook_finished"]
         notices = [line for event in hook_events for line in event.notices]
-        return [sanitize(line) for line in (*conversation.shells.last_words(), *notices)]
+        return [sanitize(line) for line in (*conversation.shells.closing_notice(), *notices)]
 
     def suggest_grants(
         self, request: PermissionRequest, decision: Decision

@@ -94,7 +94,7 @@ class _LineSession:
             farewell = self._maker.how_to_continue()
             await self._maker.aclose()
             self.reader.close()
-        self.output.write([f"warning: {line}" for line in self._maker.last_words()])
+        self.output.write([f"warning: {line}" for line in self._maker.closing_lines()])
         if farewell:
             self.output.write([farewell.rstrip()])
         return self._status or 0

@@ -152,7 +152,7 @@ class _HeadlessRun:
             return status
         finally:
             await conversation.aclose()
-            for line in conversation.shells.last_words():
+            for line in conversation.shells.closing_notice():
                 write_message(sys.stderr, f"agent-tui: {sanitize(line)}")
             report_hooks(conversation.hooks.notices(), sys.stderr)
 

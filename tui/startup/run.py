@@ -94,7 +94,7 @@ class _Start:
                 self._early.give_back()
             await first.aclose()
             sys.stdout.write(first.maker.how_to_continue())
-            for line in first.maker.last_words():
+            for line in first.maker.closing_lines():
                 write_message(sys.stderr, f"agent-tui: {line}")
             if not ended_by:
                 raise

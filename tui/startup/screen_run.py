@@ -163,7 +163,7 @@ class ScreenRun:
         try:
             sys.stdout.write(unsent)
             self.status = self._write_goodbye(report)
-            for line in self.maker.last_words():
+            for line in self.maker.closing_lines():
                 write_message(sys.stderr, f"agent-tui: {line}")
         except OSError:
             # The terminal is closed: there is no reader.

@@ -19,7 +19,7 @@ from agent.display import (
     WorkflowDisplay,
 )
 from agent.tools.decline_text import DECLINED, PLAN_REJECTED, UNANSWERED, comment_in
-from agent.tools.search.hidden_words import hidden_part
+from agent.tools.search.hidden_text import hidden_part
 from themes.theme import Role
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indent_rows, row

@@ -116,7 +116,7 @@ def build_agents(
         is_on=start.options.orchestrate or start.settings.values.orchestration is True,
     )
     if start.resumed_conversation is not None:
-        _take_up(start, supervisor, recording)
+        _report_unfinished(start, supervisor, recording)
     return AgentParts(
         catalog,
         supervisor,
@@ -127,7 +127,9 @@ def build_agents(
     )
 
 
-def _take_up(start: StartContext, supervisor: AgentSupervisor, recording: Recording) -> None:
+def _report_unfinished(
+    start: StartContext, supervisor: AgentSupervisor, recording: Recording
+) -> None:
     """Report agents that the end of the program interrupted, and deliver outstanding reports."""
     remains = unfinished_agents(start.directory, recording.recorder.session.transcript.path)
     if remains.cut_off:

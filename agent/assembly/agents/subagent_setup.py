@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.abort import Aborted
-from agent.assembly.context_setup import ContextSetup, held_to_schemas, request_builder
+from agent.assembly.context_setup import ContextSetup, mark_strict, request_builder
 from agent.assembly.late import Late
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.prompt_setup import PromptParts
@@ -222,7 +222,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         system = self._system(definition, services, form)
         deferred_tools = _own_deferred_tools(tools.registry, definition, services.deferred_tools)
         model = self._model(agent, above)
-        wire = held_to_schemas(tools.registry.to_wire(), self.model_in_use, model)
+        wire = mark_strict(tools.registry.to_wire(), self.model_in_use, model)
         effort: Effort | None = definition.effort
         if agent.task.effort is not None:
             effort = agent.task.effort  # type: ignore[assignment]

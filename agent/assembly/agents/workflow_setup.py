@@ -148,7 +148,7 @@ class _SessionAgents:
         failure = _Failure(release)
         try:
             agent = await self._supervisor.start(task, None, definition=self._definition(order))
-            agent.listeners.append(failure.see)
+            agent.listeners.append(failure.on_event)
             report = await self._supervisor.wait(agent, abort, None)
         except (AgentError, ToolError) as error:
             return AgentAnswer(state=StepState.FAILED, reason=f"{type(error).__name__}: {error}")
@@ -211,7 +211,7 @@ class _Failure:
         self.kind = self.message = ""
         self.retry_after_s: float | None = None
 
-    def see(self, event: AgentEvent) -> None:
+    def on_event(self, event: AgentEvent) -> None:
         if isinstance(event, TextDelta | ThinkingDelta | ToolInputDelta | Complete):
             self._release()
         elif isinstance(event, ErrorEvent):

@@ -111,7 +111,7 @@ def files_of(directory: CommandDirectory) -> Iterator[FoundFile]:
         yield from _markdown_below(root, (), frozenset(), follow=not directory.is_project)
 
 
-def leads_out(path: str, root: Path) -> bool:
+def is_outside(path: str, root: Path) -> bool:
     """Whether the path of a project's file leads out of the project through a link."""
     inside = os.path.realpath(root)
     return not os.path.realpath(path).startswith(os.path.join(inside, ""))
@@ -131,11 +131,11 @@ def _skills_in(root: str) -> Iterator[FoundFile]:
         status = _status(path)
         if status is not None:
             yield path, (name,), status
-        elif (almost := _almost(f"{root}/{name}")) is not None:
-            yield almost, (name,), None
+        elif (misspelled := _misspelled_skill_file(f"{root}/{name}")) is not None:
+            yield misspelled, (name,), None
 
 
-def _almost(directory: str) -> str | None:
+def _misspelled_skill_file(directory: str) -> str | None:
     """Return the file in a directory that is probably a misspelled `SKILL.md`; None if there is
     none."""
     try:

@@ -30,7 +30,7 @@ from agent.commands.sources.directories import (
     CommandLocations,
     command_directories,
     files_of,
-    leads_out,
+    is_outside,
 )
 from agent.commands.sources.frontmatter_cache import FrontmatterCache, Signature, signature_of
 from agent.commands.spec import CommandError, PromptCommand, Template
@@ -164,7 +164,7 @@ class CommandFinder:
         return _parse(path, directory, data).template
 
     def _read_project(self, path: str) -> tuple[Signature, bytes]:
-        if leads_out(path, self._places.project_root):
+        if is_outside(path, self._places.project_root):
             # Read rules are not applied to a command's text, so it must be inside the project.
             raise CommandError("is a link to a file outside the project and is ignored")
         return _read(path)

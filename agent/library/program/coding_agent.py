@@ -137,7 +137,7 @@ class StreamedCodingRun:
             terminal: Terminal | None = None
             async for event in conversation.run(Prompt(self._prompt)):
                 if isinstance(event, MessageCommitted) and event.agent_id is None:
-                    answer.see(event.message)
+                    answer.on_message(event.message)
                 if isinstance(event, Terminal):
                     terminal = event
                 yield event

@@ -65,6 +65,6 @@ def _find_undelivered(
         if record.parent_id is None and head not in transcript_data:
             answer = AnswerText()
             for message in messages_of(path):
-                answer.see(message)
+                answer.on_message(message)
             missing.append((record, reason, answer.text))
     return tuple(missing)

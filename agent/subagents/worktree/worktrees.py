@@ -110,7 +110,7 @@ class Worktrees:
         self._check_trust()
         hook_path = await self._hooks.worktree_create(name)
         if hook_path is not None:
-            return AgentWorktree(self._made_by_hook(hook_path), "", "")
+            return AgentWorktree(self._checked_hook_path(hook_path), "", "")
         base = await self._git(self._root, "rev-parse", "--verify", "HEAD")
         await self._hide()
         full = f"{name}-{number}" if number else name
@@ -134,7 +134,7 @@ class Worktrees:
         if os.path.realpath(path) != str(place):
             raise WorktreeError(f"{path} leads through a link: no worktree can be there.")
 
-    def _made_by_hook(self, hook_path: str) -> Path:
+    def _checked_hook_path(self, hook_path: str) -> Path:
         """Return the canonical path of a hook's worktree. Raises WorktreeError if it is unsuitable.
 
         The agent works there without asking, so it must not be in the checkout, nor a directory

@@ -27,7 +27,7 @@ from agent.tools.base import (
 )
 from agent.tools.interruption import interruption_cause
 from agent.tools.services import ToolServices
-from agent.tools.shell.exit_words import meaning_of, status_text
+from agent.tools.shell.exit_text import meaning_of, status_text
 from agent.tools.shell.hook_variables import without_foreign_code
 from agent.tools.shell.reading_environment import reading_environment
 from agent.tools.shell.refused_note import for_the_user, refused_note
@@ -158,7 +158,7 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     from agent.tools.shell.protected_checkout import protected_changes
 
     services = context.services
-    note = _usable_cwd(services) + _ignored_leave(tool_input, context)
+    note = _usable_cwd(services) + _ignored_flag_note(tool_input, context)
     cwd = services.cwd
     if context.confinement in _WRITING and services.sandbox is not None:
         stops = await protected_changes(tool_input.command, cwd, services.home, services.reading)
@@ -345,7 +345,7 @@ async def _move(services: ToolServices, cwd: Path | None) -> str:
     )
 
 
-def _ignored_leave(tool_input: BashInput, context: ToolContext) -> str:
+def _ignored_flag_note(tool_input: BashInput, context: ToolContext) -> str:
     if not tool_input.dangerouslyDisableSandbox or context.confinement is Confinement.NONE:
         return ""
     return "\n[dangerouslyDisableSandbox was ignored: settings keep commands in the sandbox.]"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.tools.files.paths import display_path
-from agent.tools.search.hidden_words import HIDDEN
+from agent.tools.search.hidden_text import HIDDEN
 from agent.tools.services import ToolServices
 from permissions.base.process.spawn import CannotConfine
 

@@ -127,7 +127,7 @@ class ShellRegistry:
         self._followers.clear()
         self._foreground.clear()
 
-    def last_words(self) -> tuple[str, ...]:
+    def closing_notice(self) -> tuple[str, ...]:
         """Return a line that names the background commands `kill_all` ended; empty if none."""
         if not self._cut_off:
             return ()

@@ -25,7 +25,7 @@ def shown(*blocks: Block) -> list[AgentEvent]:
     for index, block in enumerate(blocks):
         for event in (BlockStart(index, block), BlockStop(index)):
             fold.feed(event)
-            found += calls.see(event, fold)
+            found += calls.on_event(event, fold)
     return [*found, *calls.close()]
 
 

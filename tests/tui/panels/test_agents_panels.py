@@ -44,7 +44,7 @@ def words(agents: list[RunningAgent], width: int = 100) -> list[str]:
 
 def test_a_row_shows_the_call_and_what_was_used(tmp_path: Path) -> None:
     one = agent(tmp_path)
-    one.see(ToolDispatch("u1", "x", "Grep", {}, "Grep plum", agent_id=one.id))
+    one.on_event(ToolDispatch("u1", "x", "Grep", {}, "Grep plum", agent_id=one.id))
     one.use.tokens, one.use.usd = 34_000, 0.21
     (line,) = words([one])
     assert line.startswith("   ● explore-1  Grep plum  1 tool · 34k tok · $0.21 · ")
@@ -53,9 +53,9 @@ def test_a_row_shows_the_call_and_what_was_used(tmp_path: Path) -> None:
 def test_who_needs_an_answer_comes_first_and_in_words(tmp_path: Path) -> None:
     working, asking = agent(tmp_path), agent(tmp_path, 2)
     ask = user_decision(Behavior.ALLOW)
-    asking.see(PermissionRequested("u1", "r", "x", "Bash", {}, ask, agent_id="explore-2"))
+    asking.on_event(PermissionRequested("u1", "r", "x", "Bash", {}, ask, agent_id="explore-2"))
     assert "explore-2  needs you" in words([working, asking])[0]
-    asking.see(PermissionResolved("u1", "r", "x", ask, agent_id="explore-2"))
+    asking.on_event(PermissionResolved("u1", "r", "x", ask, agent_id="explore-2"))
     assert "explore-1" in words([working, asking])[0]
 
 

@@ -8,7 +8,7 @@ from permissions.base.text.late_pattern import compile_late
 from permissions.paths.protected_paths import may_be_protected
 from permissions.shell.access import HERE, Access, AccessKind, attached_values, each, names
 from permissions.shell.programs.git.configuration import reads_config
-from permissions.shell.programs.git.operands import clone_operands, leads_out
+from permissions.shell.programs.git.operands import clone_operands, may_be_outside
 from permissions.shell.programs.git.subcommands import (
     UNKNOWN_SUBCOMMAND,
     git_parts,
@@ -65,10 +65,10 @@ def _written_words(subcommand: str, rest: Sequence[Word]) -> list[Access]:
             value = Word(word.raw, word.text[len(name) + 1 :] if equals else "", word.splits)
         elif word.plain.startswith("-"):
             value = Word(word.raw, word.text[2:], word.splits)
-        if word not in source and (leads_out(value.text) or _is_guarded(value)):
+        if word not in source and (may_be_outside(value.text) or _is_guarded(value)):
             values.append(value)
     return [
-        *each(AccessKind.READ, [one for one in source if leads_out(one.text)]),
+        *each(AccessKind.READ, [one for one in source if may_be_outside(one.text)]),
         *each(AccessKind.WRITE, values),
     ]
 

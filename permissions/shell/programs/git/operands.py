@@ -15,7 +15,7 @@ def diff_accesses(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     """Outside a repository, and for paths outside of it, diff and grep read any file."""
     is_any = any(word.text == "--no-index" for word in rest)
     operands = split_arguments(rest).operands
-    return each(AccessKind.READ, [word for word in operands if is_any or leads_out(word.text)])
+    return each(AccessKind.READ, [word for word in operands if is_any or may_be_outside(word.text)])
 
 
 def apply_accesses(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
@@ -60,5 +60,5 @@ def remove_accesses(rest: Sequence[Word], is_moved: bool) -> list[Access]:
     return each(AccessKind.REMOVE, () if is_moved else split_arguments(rest).operands)
 
 
-def leads_out(text: str) -> bool:
+def may_be_outside(text: str) -> bool:
     return text.startswith(("/", "~", "..", HOME_MARK)) or "/../" in text

@@ -165,9 +165,9 @@ async def test_what_the_end_cuts_off_is_named(bench: Bench) -> None:
     await (await started(bench, "true")).wait_ended()
     await started(bench, "sleep 75")
     await started(bench, f"sleep 76 # {'x' * 100}\n:")
-    assert shells.last_words() == ()
+    assert shells.closing_notice() == ()
     await shells.kill_all()
-    (line,) = shells.last_words()
+    (line,) = shells.closing_notice()
     cut = f"sleep 76 # {'x' * 100}"[:79]
     assert line == f"ended with the conversation, in the background: sleep 75, {cut}…"
 
