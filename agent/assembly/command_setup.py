@@ -101,7 +101,7 @@ def build_commands(
         [
             custom.commands,
             lambda: BUILTIN_COMMANDS,
-            partial(_of_servers, late),
+            partial(_server_prompts, late),
             _workflows(start, late),
         ],
         Surface.HEADLESS if is_headless else Surface.SCREEN,
@@ -151,7 +151,7 @@ def _workflows(start: StartContext, late: LateParts) -> Callable[[], Sequence[Co
     return WorkflowCommands(directories)
 
 
-def _of_servers(late: LateParts) -> Sequence[Command]:
+def _server_prompts(late: LateParts) -> Sequence[Command]:
     """Return the prompts of connected servers as commands."""
     live = late.servers_or_none()
     if live is None:

@@ -115,7 +115,7 @@ def build_conversation(
             checkpoints=tools.checkpoints,
             costs=model.costs.costs,
             titles=title,
-            after_prompt=_each(loop.extractor.after_prompt, title.after_prompt),
+            after_prompt=_combine(loop.extractor.after_prompt, title.after_prompt),
             token_budget=start.settings.values.tokenBudget,
             expander=parts.commands.expander,
             agents=parts.agents.supervisor,
@@ -140,7 +140,7 @@ def _title(start: StartContext, parts: AssembledParts) -> AutomaticTitle:
     return AutomaticTitle(model.small, recorder, is_wanted)
 
 
-def _each(*receivers: AfterPrompt) -> AfterPrompt:
+def _combine(*receivers: AfterPrompt) -> AfterPrompt:
     def receive(messages: tuple[Message, ...]) -> None:
         for receiver in receivers:
             receiver(messages)
@@ -273,7 +273,7 @@ def _closers(
     is_shared = start.member is not None and start.member.client is not None
     return (
         *(() if seat is None else (seat.aclose,)),
-        _cancelling(learning),
+        _closer_of_task(learning),
         parts.agents.workflows.aclose,
         parts.agents.supervisor.aclose,
         parts.loop.extractor.aclose,
@@ -283,7 +283,7 @@ def _closers(
         parts.permissions.live.aclose,
         parts.permissions.contenders.aclose,
         parts.loop.sources.aclose,
-        _closing(parts.tools.checkpoints.close),
+        _closer_of_function(parts.tools.checkpoints.close),
         state.shells.kill_all,
         start.sandbox.aclose,
         lambda: runner.aclose(wait_s=wait_s),
@@ -293,7 +293,7 @@ def _closers(
     )
 
 
-def _cancelling(task: asyncio.Future[None]) -> Close:
+def _closer_of_task(task: asyncio.Future[None]) -> Close:
     """Return a closer that cancels a task and waits for its end."""
 
     async def run() -> None:
@@ -303,7 +303,7 @@ def _cancelling(task: asyncio.Future[None]) -> Close:
     return run
 
 
-def _closing(close: Callable[[], None]) -> Close:
+def _closer_of_function(close: Callable[[], None]) -> Close:
     """Return a closer that calls a plain function."""
 
     async def run() -> None:

@@ -35,9 +35,9 @@ def open_session(
             root, launch_dir=launch_dir, session_id=options.session_id, is_stored=False
         )
         return session, None, ()
-    session_info = _earlier(store, options, root)
+    session_info = _session_to_continue(store, options, root)
     if options.session_id is not None:
-        _refuse_taken(store, options.session_id)
+        _refuse_existing_id(store, options.session_id)
     if session_info is None:
         session, notes = _create(store, root, launch_dir, options.session_id)
         return session, None, notes
@@ -73,7 +73,9 @@ def _shows_draft(options: RunOptions) -> bool:
     return options.continue_latest and not options.headless and not options.prompt
 
 
-def _earlier(store: SessionStore, options: RunOptions, root: Path) -> SessionInfo | None:
+def _session_to_continue(
+    store: SessionStore, options: RunOptions, root: Path
+) -> SessionInfo | None:
     """Return the session to continue, or None for a new one."""
     if options.resume:
         from agent.session.archive.find_by_name import find_session  # imported only with -r
@@ -101,7 +103,7 @@ def _create(
     except SessionError as error:
         if session_id is not None:
             # Another process may have created it meanwhile.
-            _refuse_taken(store, session_id)
+            _refuse_existing_id(store, session_id)
         session = store.create_unsaved(root, launch_dir=launch_dir, session_id=session_id)
         place = session.temporary_home
         note = (
@@ -111,7 +113,7 @@ def _create(
         return session, (note,)
 
 
-def _refuse_taken(store: SessionStore, session_id: str) -> None:
+def _refuse_existing_id(store: SessionStore, session_id: str) -> None:
     if any(info.id == session_id for info in store.list()):
         raise SessionError(
             f"Session {session_id} already exists. To continue it: agent-tui -r {session_id[:8]}"

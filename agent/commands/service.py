@@ -24,7 +24,7 @@ class LocalModule(Protocol):
         ...
 
 
-async def _at_once() -> None:
+async def _no_wait() -> None:
     return
 
 
@@ -35,7 +35,7 @@ class CommandService(Struct, frozen=True):
     custom: CustomCommands
     context: CommandContext
     files: FileIndex
-    ready: Callable[[], Awaitable[None]] = _at_once
+    ready: Callable[[], Awaitable[None]] = _no_wait
     """Returns once command files have been read; before that a name may be unknown."""
 
     async def run_local(self, command: LocalCommand, arguments: str) -> CommandResult:

@@ -73,7 +73,7 @@ class DisplayHooks:
         lines = self._complete_lines()
         if lines and self._now() >= self._resting_until:
             self._pending.text = self._pending.text[len(lines) :]
-            events.append(await self._through_hooks(event, lines, final=False, abort=abort))
+            events.append(await self._run_hooks(event, lines, final=False, abort=abort))
         return events
 
     def _complete_lines(self) -> str:
@@ -86,9 +86,9 @@ class DisplayHooks:
         pending, self._pending = self._pending, None
         if pending is None or not pending.text:
             return []
-        return [await self._through_hooks(pending.delta, pending.text, final=True, abort=abort)]
+        return [await self._run_hooks(pending.delta, pending.text, final=True, abort=abort)]
 
-    async def _through_hooks(
+    async def _run_hooks(
         self, delta: TextDelta, text: str, *, final: bool, abort: AbortSignal
     ) -> TextDelta:
         if delta.message_uid != self._message:

@@ -34,14 +34,14 @@ async def open_prompt(
     await events.emit_all(parts.hooks.notices())
     refusal = prompt_refusal(outcome)
     if refusal is not None:
-        return await _not_sent(events, "stop_hook_prevented", refusal)
+        return await _end_unsent(events, "stop_hook_prevented", refusal)
     expansion = ExpandedPrompt()
     if parts.expander is not None:
         expansion = await parts.expander.expand(prompt, events, abort)
     if expansion.block_reason is not None:
-        return await _not_sent(events, "stop_hook_prevented", expansion.block_reason)
+        return await _end_unsent(events, "stop_hook_prevented", expansion.block_reason)
     if abort.aborted:
-        return await _not_sent(events, "aborted_tools", abort.reason or "")
+        return await _end_unsent(events, "aborted_tools", abort.reason or "")
     new = [user_message(text, origin="reminder") for text in _notes(parts, state)]
     if outcome is not None and outcome.additional_context:
         new.append(user_message(outcome.additional_context, origin="hook"))
@@ -84,7 +84,7 @@ async def open_wake(
     return tuple(user_message(text, origin="hook") for text in texts)
 
 
-async def _not_sent(events: TurnEvents, end: TerminalReason, reason: str) -> Terminal:
+async def _end_unsent(events: TurnEvents, end: TerminalReason, reason: str) -> Terminal:
     await events.notice("warning", f"Prompt not sent: {reason}")
     return Terminal(events.turn_id, end, reason)
 

@@ -124,16 +124,16 @@ class Rewinding:
         messages = self._state.messages
         index = next((i for i, m in enumerate(messages) if m.uid == prompt_uid), None)
         if index is None:
-            return await self._rewind_behind(prompt_uid)
+            return await self._rewind_past_compaction(prompt_uid)
         text = as_typed(messages[index].text)
         while index and messages[index - 1].origin in _BELONG_TO_PROMPT:
             # Notes before the prompt are removed with it, and added again later.
             index -= 1
         self._state.messages = messages[:index]
-        await self._went_back()
+        await self._record_rewind()
         return text
 
-    async def _rewind_behind(self, prompt_uid: str) -> str:
+    async def _rewind_past_compaction(self, prompt_uid: str) -> str:
         """Go back to before a compaction; the file still has what the model no longer sees."""
         points = {point.message_uid: point for point in await self.points()}
         if prompt_uid not in points:
@@ -141,10 +141,10 @@ class Rewinding:
         self._state.messages = await asyncio.to_thread(
             history_before, self._recorder.transcript_path, prompt_uid
         )
-        await self._went_back()
+        await self._record_rewind()
         return points[prompt_uid].text
 
-    async def _went_back(self) -> None:
+    async def _record_rewind(self) -> None:
         messages = self._state.messages
         self._state.has_opening = bool(messages)
         # The size of the context is unknown until the next answer.

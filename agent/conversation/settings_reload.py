@@ -105,16 +105,16 @@ class LiveSettings:
             if not changed_files:
                 return
             try:
-                await self._take(changed_files)
+                await self._reload_files(changed_files)
             except Exception as error:  # noqa: BLE001 - isolation boundary: what is in force stays
                 self._notify(f"Settings could not be reloaded: {error}", "warning")
 
     async def apply_changes(self, files: Iterable[Path]) -> None:
         """Apply the settings of files that the watcher reports, unless they are applied already."""
         async with self._one_at_a_time:
-            await self._take(files)
+            await self._reload_files(files)
 
-    async def _take(self, files: Iterable[Path]) -> None:
+    async def _reload_files(self, files: Iterable[Path]) -> None:
         """Read all files, and apply changes once unless a hook refuses them."""
         # Taken before reading, so that changes during reading are noticed the next time.
         self._stamps = _stamps(self._settings.watched_files)

@@ -124,7 +124,7 @@ class Control:
         try:
             introduction = self.read(line)
             if introduction is not None:
-                self._welcome_late(conversation, line, introduction)
+                self._accept_late_introduction(conversation, line, introduction)
                 return
         except IntroductionError:
             conversation.controls.interrupt()
@@ -154,7 +154,7 @@ class Control:
         except Exception as error:  # noqa: BLE001 - isolation boundary: the requester gets an answer
             self._refuse(line, f"{type(error).__name__}: {error}")
 
-    def _welcome_late(
+    def _accept_late_introduction(
         self, conversation: Conversation, line: Mapping[str, object], introduction: Introduction
     ) -> None:
         """Honor an `initialize` line that is not the first line of the run."""
@@ -213,7 +213,7 @@ class Control:
         if response is None:
             return None
         failure_text = "the calling program's permission callback failed"
-        return decision_of(_successful(response, failure_text), request)
+        return decision_of(_value_of_response(response, failure_text), request)
 
     async def decide_plan(self, plan: str, tool_use_id: str, abort: AbortSignal) -> PlanAnswer:
         """Ask the calling program about a plan; it may name the mode to continue in.
@@ -229,7 +229,7 @@ class Control:
         }
         try:
             response = await abort.race(self._send_request(body))
-            answer = _successful(response) if response is not None else None
+            answer = _value_of_response(response) if response is not None else None
         except NoAnswer as error:
             return PlanAnswer(is_approved=False, feedback=str(error))
         if not isinstance(answer, Mapping) or answer.get("behavior") != "allow":
@@ -250,7 +250,7 @@ class Control:
         response = await self._send_request(body)
         if response is None:
             return None
-        answer = _successful(response)
+        answer = _value_of_response(response)
         server_answer = answer.get("mcp_response") if isinstance(answer, Mapping) else None
         if not isinstance(server_answer, Mapping):
             raise NoAnswer("the calling program did not answer the server's message")
@@ -274,7 +274,7 @@ class Control:
         )
         if response is None:
             raise NoAnswer("the calling program has ended")
-        answer = _successful(response)
+        answer = _value_of_response(response)
         if not isinstance(answer, Mapping | None):
             raise NoAnswer("the calling program did not answer with an object")
         return answer
@@ -311,7 +311,7 @@ class Control:
                 future.set_result(None)
 
 
-def _successful(
+def _value_of_response(
     response: Mapping[str, object], failure_text: str = "the calling program answered with an error"
 ) -> object:
     if response.get("subtype") != "success":

@@ -140,7 +140,7 @@ class HeadlessOutput:
     async def run(self, prompt: Prompt) -> int:
         """Run one prompt to its end, write its output, and return its exit status."""
         run = _Run(prompt.sender_id)
-        self._conversation.agents.between_turns = partial(self._see, run=run)
+        self._conversation.agents.between_turns = partial(self._on_event, run=run)
         if self._replays:
             self._line(replay_line(prompt, self._conversation.view.session_id))
         if prompt.text.startswith("/"):
@@ -152,7 +152,7 @@ class HeadlessOutput:
             if reply is not None:
                 return self._write_command(reply.text, run, has_failed=reply.is_error)
         async for event in self._conversation.run(prompt):
-            self._see(event, run)
+            self._on_event(event, run)
         await self._continue_with_reports(run)
         return self._end(run)
 
@@ -163,7 +163,7 @@ class HeadlessOutput:
             if not await agents.reports.next() and not await workflows.next_report():
                 break
             async for event in self._conversation.run(None):
-                self._see(event, run)
+                self._on_event(event, run)
         for summary in workflows.summaries():
             self._print(summary.line)
 
@@ -171,14 +171,14 @@ class HeadlessOutput:
         """Compact the history and write the result; return the exit status."""
         text, has_failed = "", False
         async for event in self._conversation.controls.compact(focus):
-            self._see(event, run)
+            self._on_event(event, run)
             if isinstance(event, Compacted):
                 text = f"Compacted: {event.tokens_before:,} to {event.tokens_after:,} tokens."
             elif isinstance(event, Notice):
                 text, has_failed = event.text, event.level != "info"
         return self._write_command(text, run, has_failed=has_failed)
 
-    def _see(self, event: AgentEvent, run: _Run) -> None:
+    def _on_event(self, event: AgentEvent, run: _Run) -> None:
         if isinstance(event, _ENDS_REQUEST):
             self._end_request(event, run)
         if self._format == "stream-json":
@@ -202,7 +202,7 @@ class HeadlessOutput:
             case ErrorEvent() | Notice() | HookFinished():
                 self._report(event, run)
             case RetryScheduled() | ModelFallback() | Compacted():
-                self._between(event)
+                self._report_recovery(event)
             case TextDelta() | ThinkingDelta() | ToolInputDelta() if self._partial is not None:
                 for line in self._partial.delta(event, self._conversation.status.model):
                     self._line(line)
@@ -233,9 +233,9 @@ class HeadlessOutput:
             run.api_s += time.monotonic() - run.asked_at
             run.asked_at = None
         if isinstance(event, Complete):
-            self._see_answer(event, run)
+            self._record_response(event, run)
 
-    def _see_answer(self, event: Complete, run: _Run) -> None:
+    def _record_response(self, event: Complete, run: _Run) -> None:
         run.usages[event.message_uid] = event.usage
         if event.agent_id is None:
             run.stop_reason = event.stop_reason
@@ -243,7 +243,7 @@ class HeadlessOutput:
             for line in self._partial.complete(event):
                 self._line(line)
 
-    def _between(self, event: RetryScheduled | ModelFallback | Compacted) -> None:
+    def _report_recovery(self, event: RetryScheduled | ModelFallback | Compacted) -> None:
         if self._format == "stream-json":
             self._line(notice_line(event, self._conversation.view.session_id))
         if isinstance(event, RetryScheduled):

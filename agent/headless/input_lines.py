@@ -100,7 +100,7 @@ class StreamInput:
         """
         if first is not None:
             self._prompts.put_nowait(first)
-        work = asyncio.ensure_future(self._sort(conversation))
+        work = asyncio.ensure_future(self._dispatch_lines(conversation))
         stop_wait = asyncio.ensure_future(self._stop.wait())
         try:
             while not self._stop.is_set():
@@ -164,19 +164,19 @@ class StreamInput:
         watch.register(self._output, 0)
         with contextlib.suppress(OSError, RuntimeError):  # closed, or the run is over
             watch.poll()
-            loop.call_soon_threadsafe(self._on_nobody_reads)
+            loop.call_soon_threadsafe(self._on_output_closed)
 
-    def _on_nobody_reads(self) -> None:
+    def _on_output_closed(self) -> None:
         self._is_read = False
         self._control.close()
         self.stop()
 
-    async def _sort(self, conversation: Conversation) -> None:
+    async def _dispatch_lines(self, conversation: Conversation) -> None:
         """Handle control lines and queue prompts, in the order of their arrival."""
         try:
             while (line := await self._next_line()) is not None:
                 self._room.release()
-                prompt = await self._take(line, conversation)
+                prompt = await self._handle_line(line, conversation)
                 if prompt is not None and self._joins(prompt, conversation):
                     conversation.prompt_queue.add(prompt)
                 elif prompt is not None:
@@ -198,7 +198,7 @@ class StreamInput:
     async def _next_line(self) -> bytes | None:
         return self._ahead.pop(0) if self._ahead else await self._lines.get()
 
-    async def _take(self, line: bytes, conversation: Conversation) -> Prompt | None:
+    async def _handle_line(self, line: bytes, conversation: Conversation) -> Prompt | None:
         if len(line) > MAX_LINE_BYTES:
             raise ValueError(f"longer than {MAX_LINE_BYTES // 1_000_000} MB")
         text = line.decode("utf-8", "replace").strip()

@@ -41,7 +41,7 @@ class TaskLines(Struct):
         was_in_background = self._live.get(agent.id)
         self._live[agent.id] = agent.in_background
         if was_in_background is None:
-            yield self._agent_line(agent, "task_started", _what_it_is(agent))
+            yield self._agent_line(agent, "task_started", _description_fields(agent))
         elif agent.in_background and not was_in_background:
             yield self._update(agent, {"is_backgrounded": True})
         match event:
@@ -98,7 +98,7 @@ class TaskLines(Struct):
         }
 
 
-def _what_it_is(agent: RunningAgent) -> Line:
+def _description_fields(agent: RunningAgent) -> Line:
     return {
         "task_type": TASK_TYPE,
         "subagent_type": agent.definition.name,

@@ -30,16 +30,18 @@ class WorkflowLines:
         """Check the runs and report what changed."""
         running = {run.record.id: run for run in self._running()}
         for run_id in [one for one in self._runs if one not in running]:
-            self._say(self._runs.pop(run_id)[0], "ended", is_news=True)
+            self._write_state(self._runs.pop(run_id)[0], "ended", is_news=True)
         for run_id, run in running.items():
             state = "paused" if run.control.is_paused else "running"
             previous = self._runs.get(run_id)
             snapshot = _snapshot(state, live_figures(run))
             self._runs[run_id] = run, snapshot
             if previous is None or previous[1] != snapshot:
-                self._say(run, state, is_news=previous is None or previous[1][:2] != snapshot[:2])
+                self._write_state(
+                    run, state, is_news=previous is None or previous[1][:2] != snapshot[:2]
+                )
 
-    def _say(self, run: WorkflowRun, state: str, *, is_news: bool) -> None:
+    def _write_state(self, run: WorkflowRun, state: str, *, is_news: bool) -> None:
         figures = live_figures(run)
         self._line(
             {

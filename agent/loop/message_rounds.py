@@ -152,7 +152,7 @@ class MessageRounds:
     async def _too_long(self, state: LoopState, detail: str) -> Terminal:
         context = self._ports.context
         advice = context.size_advice() if context is not None else None
-        await self._fail("prompt_too_long", advice or _no_longer_fits(detail))
+        await self._fail("prompt_too_long", advice or _overflow_text(detail))
         await self._ports.hooks.stop_failure("invalid_request", detail)
         return self._history.terminal("prompt_too_long", state, detail)
 
@@ -241,7 +241,7 @@ class MessageRounds:
         await events.emit(update)
 
 
-def _no_longer_fits(detail: str) -> str:
+def _overflow_text(detail: str) -> str:
     return (
         f"The conversation no longer fits the model's window ({detail}). "
         "Use /compact to shorten it, /rewind to go back, or /clear to start over."

@@ -168,7 +168,7 @@ class ModelTurn:
             fold = MessageBuilder(self._uid)
             error = await self._attempt(fold, state.attempts + 1, abort)
             if has_fired(abort) and not fold.complete:
-                message, uses = _partial(fold)
+                message, uses = _partial_answer(fold)
                 return Interrupted(message, uses, fold.usage)
             if error is None:
                 recovery.breakers.record_success(*self._server, recovery.monotonic())
@@ -189,9 +189,9 @@ class ModelTurn:
                 recovery.breakers.record_failure(*self._server, failure, recovery.monotonic())
                 self._policy = recovery.policy
             if isinstance(action, Fail):
-                return Failed(action, error, _partial(fold)[0])
+                return Failed(action, error, _partial_answer(fold)[0])
             await self._withdraw(str(failure.kind))
-            await self._act(action, abort)
+            await self._carry_out(action, abort)
 
     async def _attempt(
         self, fold: MessageBuilder, attempt: int, abort: AbortSignal
@@ -243,7 +243,9 @@ class ModelTurn:
             await self._emit(Tombstone(self._events.turn_id, self._uid, reason, agent_id=agent_id))
             self._uid = new_uid()
 
-    async def _act(self, action: RetryAfter | SwitchModel | Degrade, abort: AbortSignal) -> None:
+    async def _carry_out(
+        self, action: RetryAfter | SwitchModel | Degrade, abort: AbortSignal
+    ) -> None:
         """Carry out a recovery action; every wait is reported and can be ended by an abort."""
         match action:
             case RetryAfter():
@@ -309,10 +311,10 @@ class ModelTurn:
             breaker = breakers.get(*self._server)
             model = self._fallback()
             if model is not None:
-                await self._act(SwitchModel(model, _known_to_fail(breaker)), abort)
+                await self._carry_out(SwitchModel(model, _failure_text(breaker)), abort)
             elif recovery.policy.persistent:
                 wait_s = breaker.retry_at - recovery.monotonic()
-                reason, failure = _known_to_fail(breaker), breaker.last_failure
+                reason, failure = _failure_text(breaker), breaker.last_failure
                 await self._sleep(RetryAfter(max(0.1, wait_s), 1, reason, failure=failure), abort)
             elif recovery.policy.probes_at_once:
                 breakers.probe(*self._server, recovery.monotonic())
@@ -387,14 +389,14 @@ class ModelTurn:
         )
 
 
-def _known_to_fail(breaker: Breaker) -> str:
+def _failure_text(breaker: Breaker) -> str:
     last = f" ({breaker.last_failure.message})" if breaker.last_failure is not None else ""
     return f"The last requests failed{last}"
 
 
 def _refusal(breaker: Breaker) -> Failed:
     kind = FailureKind.UNKNOWN if breaker.last_failure is None else breaker.last_failure.kind
-    message = f"Not sent. {_known_to_fail(breaker)}"
+    message = f"Not sent. {_failure_text(breaker)}"
     failure = Failure(kind, retryable=True, message=message)
     return Failed(Fail(failure, 0, message), ModelError("unavailable", message), None)
 
@@ -406,7 +408,7 @@ def _to_answered(fold: MessageBuilder) -> Answered:
     return Answered(fold.message(), uses, fold.stop_reason, detail, fold.usage, fold.asides)
 
 
-def _partial(fold: MessageBuilder) -> tuple[Message | None, tuple[ToolUse, ...]]:
+def _partial_answer(fold: MessageBuilder) -> tuple[Message | None, tuple[ToolUse, ...]]:
     """Return the usable parts of a partial answer: complete blocks, and the text so far."""
     message = fold.message()
     if fold.partial_text.strip():

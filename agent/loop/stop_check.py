@@ -66,7 +66,7 @@ class TurnEnd:
             return state.advance("stop_hook_blocking", detail=feedback[:200])
         complaint = self._answer.complaint(text) if self._answer is not None else None
         if complaint is not None:
-            return await self._correct(state, complaint)
+            return await self._request_correction(state, complaint)
         if self._budget is not None:
             verdict = check_token_budget(self._budget, output_tokens)
             if isinstance(verdict, ContinueBudget):
@@ -78,7 +78,7 @@ class TurnEnd:
             await self._events.notice("info", "The model ended its answer without any text.")
         return history.terminal("completed", state, turns=turns)
 
-    async def _correct(self, state: LoopState, complaint: str) -> LoopState | Terminal:
+    async def _request_correction(self, state: LoopState, complaint: str) -> LoopState | Terminal:
         """Ask the model for a corrected answer, `MAX_CORRECTIONS` times at most."""
         if state.corrections >= MAX_CORRECTIONS:
             detail = f"the answer does not follow the JSON schema: {complaint}"

@@ -77,14 +77,14 @@ class ToolRound:
             return await history.record_interruption("aborted_tools", state, turns=turns)
         stop = next((outcome for _, outcome in outcomes if outcome.ends_turn), None)
         if stop is None:
-            return await self._go_on(state, outcomes, turns, abort)
+            return await self._next_state(state, outcomes, turns, abort)
         if stop.stop_reason:
             return history.terminal("stop_hook_prevented", state, stop.stop_reason, turns=turns)
         return await history.record_interruption(
             "aborted_tools", state, turns=turns, note=INTERRUPTED_FOR_TOOL_NOTE
         )
 
-    async def _go_on(
+    async def _next_state(
         self, state: LoopState, outcomes: Outcomes, turns: int, abort: AbortController
     ) -> LoopState | Terminal:
         """Commit further messages for the model, and return the state of the next request."""

@@ -66,7 +66,7 @@ class Observer:
         self._export: Callable[[FinishedSpan], None] | None = None
         self._is_export_looked_for = False
         self._file = SpanFile(spans_path(session_directory))
-        self._spans: SinkThread[FinishedSpan] = SinkThread(self._take, name="spans")
+        self._spans: SinkThread[FinishedSpan] = SinkThread(self._write_span, name="spans")
         self.tracer.export_to(self._spans)
         self._recorder = EventRecorder(self.tracer, self.log)
         self._sweeping: asyncio.TimerHandle | None = None
@@ -93,7 +93,7 @@ class Observer:
         if self.debug is not None:
             self.debug.close()
 
-    def _take(self, span: FinishedSpan) -> None:
+    def _write_span(self, span: FinishedSpan) -> None:
         if span.content:
             content = {name: self._redact(text) for name, text in span.content.items()}
             span = replace(span, content=content)

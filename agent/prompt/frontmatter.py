@@ -57,7 +57,7 @@ def read_head(text: str) -> FrontMatter:
     try:
         values = _load(head)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        as_texts, changed_lines = _with_texts_quoted(head)
+        as_texts, changed_lines = _quote_texts(head)
         values = _load_or_none(as_texts)
         if isinstance(values, dict):
             is_plain = all(map(_is_whole, changed_lines))
@@ -149,21 +149,21 @@ def _is_whole(line: str) -> bool:
     return not value.startswith(("|", ">"))
 
 
-def _with_texts_quoted(head: str) -> tuple[str, list[str]]:
+def _quote_texts(head: str) -> tuple[str, list[str]]:
     """Quote one-line values that are not valid YAML; return the frontmatter and those lines."""
     lines: list[str] = []
     changed_lines: list[str] = []
     for line in head.splitlines():
         match = _LINE.match(line.rstrip())
         value = match[2].strip() if match is not None else ""
-        if match is not None and value and _is_no_yaml(value):
+        if match is not None and value and _needs_quotes(value):
             changed_lines.append(line)
             line = f"{match[1]}: {json.dumps(value, ensure_ascii=False)}"
         lines.append(line)
     return "\n".join(lines), changed_lines
 
 
-def _is_no_yaml(value: str) -> bool:
+def _needs_quotes(value: str) -> bool:
     """Whether a value is invalid YAML, or would be parsed as a mapping where a text is meant."""
     is_open = value[0] in "\"'" and value.count(value[0]) % 2 == 1
     if value.startswith(("|", ">", "#", "~", "null")) or is_open:

@@ -143,7 +143,7 @@ class Instructions:
             return []
 
     def _load_from(self, directory: Path, reason: LoadReason) -> list[InstructionFile]:
-        if not self._is_ours(directory):
+        if not self._is_trusted_place(directory):
             return []
         real = Path(os.path.realpath(directory))
         within = self._root if real == self._root or self._root in real.parents else real
@@ -154,7 +154,7 @@ class Instructions:
             files += self._load_rules(directory / name, "Project", within=within)
         return files
 
-    def _is_ours(self, directory: Path) -> bool:
+    def _is_trusted_place(self, directory: Path) -> bool:
         """Whether a directory is in the project, or above it and only writable by the user.
 
         Others could write instructions into a shared directory above the project, such as the one

@@ -117,13 +117,13 @@ def next_action(
     can_fall_back = fallback_model is not None and fallback_model not in state.fell_back_to
     is_overloaded = state.overloads >= OVERLOADS_BEFORE_FALLBACK and policy.retry_capacity
     if fallback_model is not None and can_fall_back and is_overloaded:
-        return _fallen_back(state, fallback_model, failure)
+        return _fall_back(state, fallback_model, failure)
     plan = policy.plan(state.attempts, failure, rng, elapsed_s=elapsed_s)
     if not isinstance(plan, GiveUp):
         return state, RetryAfter(plan.delay_s, state.attempts + 1, plan.reason, failure=failure)
     may_fall_back = failure.retryable or failure.kind is FailureKind.MODEL_NOT_FOUND
     if fallback_model is not None and can_fall_back and may_fall_back and policy.retry_capacity:
-        return _fallen_back(state, fallback_model, failure)
+        return _fall_back(state, fallback_model, failure)
     return state, Fail(failure, state.attempts, plan.reason)
 
 
@@ -160,7 +160,7 @@ def _fix(
     return None
 
 
-def _fallen_back(
+def _fall_back(
     state: RetryState, model: str, failure: Failure
 ) -> tuple[RetryState, RecoveryAction]:
     models = state.fell_back_to | {model}

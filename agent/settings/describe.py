@@ -202,7 +202,7 @@ def setting_descriptions() -> Iterator[SettingDescription]:
     for key, part in schema["properties"].items():
         yield SettingDescription(
             key,
-            _form(part),
+            _type_text(part),
             DESCRIPTIONS.get(key, ""),
             key not in WITHOUT_EFFECT,
             key not in FORBIDDEN_IN_PROJECT and key not in _USERS_OWN,
@@ -230,11 +230,11 @@ _TYPES: Final = {
 }
 
 
-def _form(part: Mapping[str, Any]) -> str:
+def _type_text(part: Mapping[str, Any]) -> str:
     """Return a short text about the type of a schema's part."""
     choices = [choice for choice in part.get("anyOf", ()) if choice.get("type") != "null"]
     if choices:
-        return " or ".join(dict.fromkeys(_form(choice) for choice in choices))
+        return " or ".join(dict.fromkeys(_type_text(choice) for choice in choices))
     if "properties" in part:
         return "object: " + ", ".join(f"`{name}`" for name in part["properties"])
     if "enum" in part:
@@ -242,7 +242,7 @@ def _form(part: Mapping[str, Any]) -> str:
     if "const" in part:
         return f"`{part['const']}`"
     if part.get("type") == "array":
-        return "list of " + _plural(_form(part.get("items", {})))
+        return "list of " + _plural(_type_text(part.get("items", {})))
     return _TYPES.get(str(part.get("type")), "any value")
 
 

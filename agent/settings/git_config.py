@@ -135,7 +135,7 @@ def _config_items(path: Path, programs: ReadingPrograms) -> Iterator[TrustItem]:
     except FileNotFoundError:
         return
     except OSError as error:
-        yield _whole(path, error.strerror or "unreadable")
+        yield _file_item(path, error.strerror or "unreadable")
         return
     # Passed on standard input, outside any repository, so that git parses what was read here.
     result = _run(
@@ -144,7 +144,7 @@ def _config_items(path: Path, programs: ReadingPrograms) -> Iterator[TrustItem]:
         )
     )
     if result.exit_code != 0:
-        yield _whole(path, "git cannot read it")
+        yield _file_item(path, "git cannot read it")
         return
     for entry in result.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
         name, separator, value = entry.partition("\n")
@@ -166,15 +166,15 @@ def _hook_items(directory: Path) -> Iterator[TrustItem]:
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
-        yield _whole(directory, error.strerror or "unreadable")
+        yield _file_item(directory, error.strerror or "unreadable")
         return
     for name in names:
         path = directory / name
         if not name.endswith(".sample") and os.path.isfile(path) and os.access(path, os.X_OK):
-            yield _whole(path, "")
+            yield _file_item(path, "")
 
 
-def _whole(path: Path, reason: str) -> TrustItem:
+def _file_item(path: Path, reason: str) -> TrustItem:
     """Return an item for a whole file or directory in its current state."""
     kind = f"git hook {path.name}" if not reason else f"git {path.name} ({reason})"
     return item("setting", kind, [str(path), *_state(path)], file=path)

@@ -122,7 +122,7 @@ class _Scanner:
     def _value(self, depth: int) -> JsonNode:
         if depth > MAX_DEPTH:
             raise self._fail(f"nested deeper than {MAX_DEPTH} levels")
-        line = self._line_here()
+        line = self._current_line()
         character = self._peek()
         if character == "{":
             return self._object(depth, line)
@@ -155,7 +155,7 @@ class _Scanner:
         return JsonNode(value, line, node.members)
 
     def _member(self, node: JsonNode, depth: int) -> None:
-        line = self._line_here()
+        line = self._current_line()
         if self._peek() != '"':
             raise self._fail(f"expected a key in double quotes, found {self._next_char()}")
         key = self._string()
@@ -226,7 +226,7 @@ class _Scanner:
         if match:
             self._position = match.end()
 
-    def _line_here(self) -> int:
+    def _current_line(self) -> int:
         self._line += self._text.count("\n", self._counted_to, self._position)
         self._counted_to = self._position
         return self._line
@@ -240,7 +240,7 @@ class _Scanner:
 
     def _record(self, message: str) -> None:
         if self.error is None:
-            self.error = JsonMistake(self._line_here(), message)
+            self.error = JsonMistake(self._current_line(), message)
 
     def _fail(self, message: str) -> _Stop:
         self._record(message)

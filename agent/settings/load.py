@@ -177,7 +177,7 @@ def load_settings(
         if file is not None:
             files.append(file)
     if flags.settings is not None:
-        files.append(_from_flag(flags.settings, home))
+        files.append(_load_flag(flags.settings, home))
     with_project = RuleSource.PROJECT in flags.sources
     of_project = McpEntries()
     if with_project:
@@ -278,7 +278,7 @@ def _policy(directory: Path, uid: int) -> list[LoadedFile]:
     return files
 
 
-def _from_flag(argument: str, home: Path) -> LoadedFile:
+def _load_flag(argument: str, home: Path) -> LoadedFile:
     if argument.lstrip().startswith("{"):
         file = parse_settings(argument, RuleSource.CLI, None)
         warnings = file.warnings
@@ -364,13 +364,16 @@ def _server_entries(
 
 def _servers(entries: Iterable[McpEntries], state: TrustState) -> tuple[McpServerText, ...]:
     return tuple(
-        replace(server, in_force=server.source not in PROJECT_SOURCES or _counts(server, state))
+        replace(
+            server,
+            in_force=server.source not in PROJECT_SOURCES or _is_server_trusted(server, state),
+        )
         for one in entries
         for server in one.servers
     )
 
 
-def _counts(server: McpServerText, state: TrustState) -> bool:
+def _is_server_trusted(server: McpServerText, state: TrustState) -> bool:
     if not state.by_flag:
         return state.is_trusted
     # Trust for one run covers only what its start found.

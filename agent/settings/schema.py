@@ -268,7 +268,7 @@ def unknown_keys(
     known_keys = SettingsFile.__struct_fields__
     elsewhere = ACCEPTED_ELSEWHERE | FORBIDDEN_IN_PROJECT
     unknown: list[tuple[tuple[str, ...], str | None]] = [
-        ((key,), _MEANT.get(key) or _nearest(key, known_keys, 0.75))
+        ((key,), _MEANT.get(key) or _closest_key(key, known_keys, 0.75))
         for key in raw
         if key not in known_keys and key not in elsewhere
     ]
@@ -277,7 +277,7 @@ def unknown_keys(
     for key in permissions if isinstance(permissions, dict) else ():
         if key not in fields and key not in ACCEPTED_ELSEWHERE:
             # A list of restrictions must not be lost because of a misspelled name.
-            unknown.append((("permissions", key), _nearest(key, fields, 0.6)))
+            unknown.append((("permissions", key), _closest_key(key, fields, 0.6)))
     unknown.extend(_unknown_sandbox_keys(raw))
     return tuple(unknown)
 
@@ -291,10 +291,10 @@ def _unknown_sandbox_keys(
             part = part.get(step) if isinstance(part, dict) else None
         for key in part if isinstance(part, dict) else ():
             if key not in model.__struct_fields__:
-                yield (*path, key), _nearest(key, model.__struct_fields__, 0.6)
+                yield (*path, key), _closest_key(key, model.__struct_fields__, 0.6)
 
 
-def _nearest(key: str, known_keys: Iterable[str], cutoff: float) -> str | None:
+def _closest_key(key: str, known_keys: Iterable[str], cutoff: float) -> str | None:
     return next(iter(difflib.get_close_matches(key, list(known_keys), n=1, cutoff=cutoff)), None)
 
 

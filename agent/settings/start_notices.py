@@ -19,7 +19,9 @@ def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ..
     shown_warnings = [warning for warning in settings.warnings if warning.level != "info"]
     notes = [warning_line(warning, short) for warning in merge_keys(shown_warnings)]
     home = f"{settings.home}/"
-    notes.extend(str(_nearer(line, short)).replace(home, "~/") for part in parts for line in part)
+    notes.extend(
+        str(_with_short_path(line, short)).replace(home, "~/") for part in parts for line in part
+    )
     waiting = len(settings.waiting_rules)
     if settings.trust.must_ask and (waiting or settings.trust.new):
         count = len(settings.trust.new)
@@ -48,7 +50,7 @@ def merge_keys(warnings: Sequence[SettingsWarning]) -> list[SettingsWarning]:
     ]
 
 
-def _nearer(line: object, short: Shorten) -> object:
+def _with_short_path(line: object, short: Shorten) -> object:
     if isinstance(line, ConfigWarning) and line.file is not None:
         return replace(line, file=short(line.file))
     return line

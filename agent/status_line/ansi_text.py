@@ -104,14 +104,14 @@ def _extended_color(codes: Sequence[int]) -> tuple[Color | None, list[int]]:
     """Return the color of a leading `5;n` or `2;r;g;b` (None if there is none) and the rest."""
     match list(codes):
         case [5, index, *rest]:
-            return _of_index(index), rest
+            return _indexed_color(index), rest
         case [2, red, green, blue, *rest]:
-            return _of_channels(red, green, blue), rest
+            return _nearest_color(red, green, blue), rest
         case _:
             return None, []
 
 
-def _of_index(index: int) -> Color | None:
+def _indexed_color(index: int) -> Color | None:
     if index > 255:
         return None
     if index < 16:
@@ -120,10 +120,10 @@ def _of_index(index: int) -> Color | None:
         return "black" if index < 246 else "white"
     cube = index - 16
     red, green, blue = cube // 36, cube // 6 % 6, cube % 6
-    return _of_channels(red * 51, green * 51, blue * 51)
+    return _nearest_color(red * 51, green * 51, blue * 51)
 
 
-def _of_channels(red: int, green: int, blue: int) -> Color:
+def _nearest_color(red: int, green: int, blue: int) -> Color:
     """Return the name of the nearest color; channels are 0 to 255."""
     high, low = max(red, green, blue), min(red, green, blue)
     if high - low < _GREY_SPREAD:

@@ -68,14 +68,14 @@ async def run_agent(
     turn_id = agent.task.tool_use_id
     end = Terminal(turn_id, "error", agent_id=agent.id)
     events = TurnEvents(record_and_emit, turn_id, agent.id)
-    watch = asyncio.ensure_future(_watch(agent, stall_s))
+    watch = asyncio.ensure_future(_watch_for_stall(agent, stall_s))
     try:
         history = await asyncio.to_thread(messages_of, agent.transcript) if continues else ()
         await journal.prompt(turn_id, prompt)
         subagent.hooks.firing.abort = agent.controller.signal
         new = [
             *(() if continues else subagent.opening),
-            *await _opening(subagent),
+            *await _start_hook_messages(subagent),
             user_message(prompt),
         ]
         for _ in range(MAX_CONTINUATIONS):
@@ -111,14 +111,14 @@ def take_inbox(agent: RunningAgent) -> Sequence[Message]:
     return [user_message(text, origin="reminder") for text in texts]
 
 
-async def _opening(subagent: BuiltSubagent) -> list[Message]:
+async def _start_hook_messages(subagent: BuiltSubagent) -> list[Message]:
     outcome = await subagent.hooks.subagent_start()
     if outcome is None or not outcome.additional_context:
         return []
     return [user_message(outcome.additional_context, origin="hook")]
 
 
-async def _watch(agent: RunningAgent, stall_s: float) -> None:
+async def _watch_for_stall(agent: RunningAgent, stall_s: float) -> None:
     """End a stalled agent, unless it waits for the user, a call, a slot or its agents."""
     loop = asyncio.get_running_loop()
     while True:

@@ -50,7 +50,7 @@ def tools_of(
     names = [tool.name for tool in parent.all() if tool.name not in left_out]
     tool_names = [name for name in names if may_have(definition, name)]
     if definition.tools is None:
-        return AgentTools(_only(parent, tool_names))
+        return AgentTools(_restrict_tools(parent, tool_names))
     missing = missing_tools(definition, names)
     if definition.memory is not None:
         tool_names += [
@@ -66,7 +66,7 @@ def tools_of(
             f"The agent {definition.name} cannot be started: none of its tools exists "
             f"({', '.join(definition.tools) or 'its list is empty'})."
         )
-    return AgentTools(_only(parent, tool_names), _rules(definition.tools), missing)
+    return AgentTools(_restrict_tools(parent, tool_names), _rules(definition.tools), missing)
 
 
 def may_have(definition: AgentDefinition, name: str) -> bool:
@@ -81,7 +81,7 @@ def missing_tools(definition: AgentDefinition, names: Sequence[str]) -> tuple[st
     return tuple(
         entry
         for entry in _wanted_tools(definition)
-        if not any(_fits(entry, name) for name in names)
+        if not any(_matches_entry(entry, name) for name in names)
     )
 
 
@@ -97,10 +97,10 @@ def tools_of_servers(definition: AgentDefinition) -> tuple[str, ...]:
 
 def is_among(entries: Sequence[str], name: str) -> bool:
     """Whether one of these entries matches a tool."""
-    return any(_fits(entry, name) for entry in entries)
+    return any(_matches_entry(entry, name) for entry in entries)
 
 
-def _fits(entry: str, name: str) -> bool:
+def _matches_entry(entry: str, name: str) -> bool:
     """Whether an entry matches a tool; `mcp__server` and a final `*` match several."""
     tool_name = canonical_tool(entry.partition("(")[0].strip())
     if tool_name.endswith("*"):
@@ -138,5 +138,5 @@ def startable(definition: AgentDefinition) -> tuple[str, ...] | None:
     )
 
 
-def _only(parent: ToolRegistry, names: Sequence[str]) -> ToolRegistry:
+def _restrict_tools(parent: ToolRegistry, names: Sequence[str]) -> ToolRegistry:
     return parent.without({tool.name for tool in parent.all()} - {*names})

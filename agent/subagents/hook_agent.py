@@ -102,7 +102,7 @@ class HookAgent:
             ),
             hooks=hooks,
             request=request,
-            take_queue=_nothing_queued,
+            take_queue=_empty_queue,
             reports=list,
             mail=None,
             context=None,
@@ -151,5 +151,5 @@ if TYPE_CHECKING:
         return agent
 
 
-async def _nothing_queued() -> list[Message]:
+async def _empty_queue() -> list[Message]:
     return []

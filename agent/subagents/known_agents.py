@@ -49,12 +49,12 @@ class KnownAgents(dict[str, RunningAgent]):
 
     def find(self, agent_id: str) -> RunningAgent | None:
         """Return an agent of this or an earlier run of the program; None if there is none."""
-        return self.get(agent_id) or self._from_disk(agent_id)
+        return self.get(agent_id) or self._read_stored(agent_id)
 
     def _is_taken(self, agent_id: str) -> bool:
         return agent_id in self or agent_id in _RESERVED or self.path(agent_id).exists()
 
-    def _from_disk(self, agent_id: str) -> RunningAgent | None:
+    def _read_stored(self, agent_id: str) -> RunningAgent | None:
         path = self.path(agent_id)
         if "/" in agent_id or not path.exists():
             return None

@@ -64,8 +64,8 @@ class Spending:
         if not await self._ask(f"{text} Allow as much again?"):
             self._refusals[None] = text
             return
-        self._tokens = _more(self._tokens, tokens, self._caps.tokens)
-        self._usd = _more(self._usd, usd, self._caps.usd)
+        self._tokens = _raised_limit(self._tokens, tokens, self._caps.tokens)
+        self._usd = _raised_limit(self._usd, usd, self._caps.usd)
 
     async def _check_one(self, agent: RunningAgent) -> None:
         caps = self._caps
@@ -78,8 +78,8 @@ class Spending:
             self._refusals[agent.id] = text
             return
         self._each[agent.id] = (
-            _more(tokens, agent.use.tokens, caps.tokens_each),
-            _more(usd, agent.use.usd, caps.usd_each),
+            _raised_limit(tokens, agent.use.tokens, caps.tokens_each),
+            _raised_limit(usd, agent.use.usd, caps.usd_each),
         )
 
 
@@ -93,6 +93,6 @@ def _limit_text(
     return None
 
 
-def _more(limit: NumberT | None, amount: NumberT, step: NumberT | None) -> NumberT | None:
+def _raised_limit(limit: NumberT | None, amount: NumberT, step: NumberT | None) -> NumberT | None:
     """Return a limit that was reached raised to the used amount plus `step`."""
     return limit if limit is None or step is None or amount < limit else amount + step

@@ -168,12 +168,12 @@ class AgentSupervisor:
 
     def _begin(self, agent: RunningAgent, prompt: str, *, continues: bool) -> None:
         agent.runs += 1
-        task = asyncio.ensure_future(self._work(agent, prompt, continues=continues))
+        task = asyncio.ensure_future(self._run_in_slot(agent, prompt, continues=continues))
         self._tasks[agent.id] = task
         task.add_done_callback(lambda _: self._tasks.pop(agent.id, None))
         self.on_change()
 
-    async def _work(self, agent: RunningAgent, prompt: str, *, continues: bool) -> None:
+    async def _run_in_slot(self, agent: RunningAgent, prompt: str, *, continues: bool) -> None:
         # If it is aborted while it waits, it still runs: this ends at once, with a report.
         with contextlib.suppress(Aborted):
             await agent.controller.signal.race(self._slots.take(agent.id))
@@ -197,7 +197,7 @@ class AgentSupervisor:
             return SubagentReport(text, "error", 0, 0, agent.id)
         # In a thread: creating the file waits for the disk, which must not delay key presses.
         journal = await asyncio.to_thread(AgentJournal, agent.transcript, redact=self._ports.redact)
-        subagent = replace(subagent, ports=self._own(agent, subagent.ports, journal))
+        subagent = replace(subagent, ports=self._agent_ports(agent, subagent.ports, journal))
         self._ports_by_agent[agent.id] = subagent.ports
         await journal.begin(record_of(agent), self._ports.project, self._ports.version)
 
@@ -220,7 +220,9 @@ class AgentSupervisor:
             stall_s=self.caps.stall_s,
         )
 
-    def _own(self, agent: RunningAgent, ports: LoopPorts, journal: AgentJournal) -> LoopPorts:
+    def _agent_ports(
+        self, agent: RunningAgent, ports: LoopPorts, journal: AgentJournal
+    ) -> LoopPorts:
         """Return an agent's ports with its own limits, messages and transcript."""
         spent = ports.spent
 

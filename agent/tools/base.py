@@ -157,7 +157,7 @@ AnyTool: TypeAlias = Tool[Any]
 """A tool whose input type only the tool itself knows."""
 
 
-async def _no_objection(_input: object, _context: ToolContext) -> str | None:
+async def _accept_input(_input: object, _context: ToolContext) -> str | None:
     return None
 
 
@@ -171,7 +171,7 @@ def build_tool(
     description: str,
     input_model: type[InputT],
     run: Callable[[InputT, ToolContext], Awaitable[ToolOutcome]],
-    validate: Callable[[InputT, ToolContext], Awaitable[str | None]] = _no_objection,
+    validate: Callable[[InputT, ToolContext], Awaitable[str | None]] = _accept_input,
     concurrency: Callable[[InputT], Concurrency] = lambda _: Concurrency.UNSAFE,
     is_read_only: Callable[[InputT], bool] = lambda _: False,
     is_destructive: Callable[[InputT], bool] = lambda _: True,

@@ -41,7 +41,7 @@ async def read_input(call: RunningCall, raw: Mapping[str, object]) -> Ready:
             "Decide yourself and say which assumption you made.",
             fact=f"{tool.name} needs an answer, and no user can be asked in this run.",
         )
-    problem = await _guard(tool.validate(parsed_input, call.context), tool.name)
+    problem = await _run_validation(tool.validate(parsed_input, call.context), tool.name)
     if problem is not None:
         raise Refused("invalid", str(problem), fact=problem.fact)
     visible_input = tool.permission_input(parsed_input, raw, call.context)
@@ -57,7 +57,7 @@ def _identify(call: RunningCall, tool: AnyTool, parsed_input: object) -> str:
     return reveal(line.replace("\n", "⏎"))[:500]
 
 
-async def _guard(validation: Awaitable[str | None], name: str) -> ToolError | None:
+async def _run_validation(validation: Awaitable[str | None], name: str) -> ToolError | None:
     try:
         result = await validation
     except ToolError as error:

@@ -35,7 +35,7 @@ def partition(calls: Sequence[ToolUse], registry: ToolRegistry) -> tuple[Batch, 
     """Split calls into batches in their order; a call whose concurrency is unknown runs alone."""
     batches: list[Batch] = []
     for call in calls:
-        kind = _class_of(call, registry)
+        kind = _concurrency_of(call, registry)
         batch = Batch((), False)
         if kind is not None and batches and batches[-1].is_concurrent:
             batch = batches.pop()
@@ -45,7 +45,7 @@ def partition(calls: Sequence[ToolUse], registry: ToolRegistry) -> tuple[Batch, 
     return tuple(batches)
 
 
-def _class_of(call: ToolUse, registry: ToolRegistry) -> Concurrency | None:
+def _concurrency_of(call: ToolUse, registry: ToolRegistry) -> Concurrency | None:
     """Return how a call may run beside others; None if it must run alone."""
     tool = registry.get(call.name)
     if tool is None or call.invalid_json is not None:
@@ -88,15 +88,15 @@ class Dispatcher:
 
     async def _gather(self, batch: Batch, siblings: AbortController) -> None:
         if len(batch.calls) == 1:
-            await self._one(batch.calls[0], siblings)
+            await self._run_one(batch.calls[0], siblings)
             return
         room = asyncio.Semaphore(self._ports.max_concurrent)
         async with asyncio.TaskGroup() as group:
             for call in batch.calls:
                 is_unlimited = call.id in batch.unlimited_ids
-                group.create_task(self._one(call, siblings, None if is_unlimited else room))
+                group.create_task(self._run_one(call, siblings, None if is_unlimited else room))
 
-    async def _one(
+    async def _run_one(
         self, call: ToolUse, siblings: AbortController, room: asyncio.Semaphore | None = None
     ) -> None:
         """Run a call; one that runs under the limit may stop its siblings when it fails."""

@@ -214,7 +214,9 @@ async def _after_error(
     """Fire PostToolUseFailure and return the result, with additions by its hooks."""
     text = _as_text(outcome.content)
     failure = Refused("failed", text)
-    await _after_failure(call, ready, failure, elapsed_s, hook_text=_for_hooks(outcome, text))
+    await _after_failure(
+        call, ready, failure, elapsed_s, hook_text=_hook_failure_text(outcome, text)
+    )
     return outcome if failure.text == text else replace(outcome, content=failure.text)
 
 
@@ -254,7 +256,7 @@ def _call_outcome(
     )
 
 
-def _for_hooks(outcome: ToolOutcome, text: str) -> str:
+def _hook_failure_text(outcome: ToolOutcome, text: str) -> str:
     """Return a failure as text for hooks: for a command, `Exit code N` comes first."""
     code = (outcome.tool_response or {}).get("exitCode")
     if code is None:

@@ -90,13 +90,13 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         """Return one sub-agent, ready to run. Raises AgentError if it has no tools."""
         above = parent or self.parent()
         if not agent.definition.own_servers:
-            return await self._ready(agent, above, above.calls.registry)
+            return await self._build_with_tools(agent, above, above.calls.registry)
         try:
             servers = await agent.controller.signal.race(self.open_servers()(agent.definition))
         except Aborted as error:
             raise AgentError(error.reason) from error
         try:
-            subagent = await self._ready(
+            subagent = await self._build_with_tools(
                 agent, above, above.calls.registry.with_tools(servers.tools)
             )
         except BaseException:
@@ -113,14 +113,14 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         missing = [user_message(text, origin="reminder") for text in servers.problems]
         return replace(subagent, opening=(*subagent.opening, *missing), close=close)
 
-    async def _ready(
+    async def _build_with_tools(
         self, agent: RunningAgent, above: LoopPorts, registry: ToolRegistry
     ) -> BuiltSubagent:
         definition = agent.definition
         tools = tools_of(definition, registry, may_start_agents=agent.depth < self.max_depth)
         tree = await self._worktree(agent)
         if agent.task.answer is not None:
-            tools.registry.register(answer_tool(agent.task.answer, partial(_hand_in, agent)))
+            tools.registry.register(answer_tool(agent.task.answer, partial(_store_answer, agent)))
         gate = SubagentGate(
             above.calls.gate,
             agent_limits(
@@ -250,7 +250,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             context=self.managers.build(
                 request, recovery, hooks, system, wire, model=model, agent_id=agent.id
             ),
-            after_calls=_after_calls(
+            after_calls=_end_after_answer(
                 agent, None if definition.omits_instructions else path_instructions.after_calls
             ),
         )
@@ -321,11 +321,11 @@ def in_worktree(services: ToolServices, gate: SubagentGate, path: Path) -> ToolS
     return services_there
 
 
-def _hand_in(agent: RunningAgent, answer: Mapping[str, object]) -> None:
+def _store_answer(agent: RunningAgent, answer: Mapping[str, object]) -> None:
     agent.handed_in = answer
 
 
-def _after_calls(agent: RunningAgent, then: AfterCalls | None) -> AfterCalls | None:
+def _end_after_answer(agent: RunningAgent, then: AfterCalls | None) -> AfterCalls | None:
     """End an agent that handed in its answer, after the other calls of that round."""
     if agent.task.answer is None:
         return then

@@ -44,28 +44,28 @@ async def has_servers(start: StartContext) -> bool:
             "--mcp-config: servers cannot be named here, because a managed file lists those that "
             "may be used."
         )
-    return await asyncio.to_thread(_any_servers, start)
+    return await asyncio.to_thread(_may_have_servers, start)
 
 
-def _any_servers(start: StartContext) -> bool:
+def _may_have_servers(start: StartContext) -> bool:
     """Whether a server may be configured; a quick check without parsing."""
     settings = start.settings
     if start.lead is not None and start.lead.own_servers:
         return True
-    if any(_brings_servers(root) for root in start.plugins_with_servers):
+    if any(_plugin_has_servers(root) for root in start.plugins_with_servers):
         return True
     if settings.mcp_servers or settings.bad_mcp_servers or (POLICY_DIR / MANAGED_FILE).exists():
         return True
-    return _names_servers(settings.home / ".claude.json")
+    return _mentions_servers(settings.home / ".claude.json")
 
 
-def _brings_servers(plugin: Path) -> bool:
-    return (plugin / ".mcp.json").exists() or _names_servers(
+def _plugin_has_servers(plugin: Path) -> bool:
+    return (plugin / ".mcp.json").exists() or _mentions_servers(
         plugin / ".claude-plugin" / "plugin.json"
     )
 
 
-def _names_servers(file: Path) -> bool:
+def _mentions_servers(file: Path) -> bool:
     try:
         return b'"mcpServers"' in read_plain(file, _MAX_BYTES)
     except OSError:
@@ -104,13 +104,13 @@ class McpSetup:
         grants.on_allowed = self._bind_stored
         self._start.current_settings.on_change(self._follow)
         if self._is_wanted:
-            self._begin_making()
+            self._start_loading()
 
-    def _begin_making(self) -> None:
-        task = asyncio.create_task(self._make(), name="MCP servers")
+    def _start_loading(self) -> None:
+        task = asyncio.create_task(self._load(), name="MCP servers")
         self._making = self._late.making_servers.bind(task)
 
-    async def _make(self) -> None:
+    async def _load(self) -> None:
         # In a thread, because the import takes longer than a frame.
         await asyncio.to_thread(importlib.import_module, "agent.assembly.servers.mcp_parts")
         from agent.assembly.servers.mcp_parts import live_servers
@@ -136,8 +136,8 @@ class McpSetup:
     def _follow(self) -> None:
         if self._late.mcp.is_bound:
             self._state.background.start(self._late.mcp().follow_settings())
-        elif self._making is None and _any_servers(self._start):
-            self._begin_making()
+        elif self._making is None and _may_have_servers(self._start):
+            self._start_loading()
 
     async def open_for(self, definition: AgentDefinition) -> OpenServers:
         """Connect to an agent's own servers; loads MCP if necessary.
@@ -156,7 +156,7 @@ class McpSetup:
 
     async def _make_servers(self) -> AgentServers:
         if self._making is None:
-            self._begin_making()
+            self._start_loading()
         await self._late.servers_made()
         if self._of_agents is None:
             raise AgentError("Its MCP servers cannot be started: MCP could not be loaded.")

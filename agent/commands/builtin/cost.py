@@ -16,7 +16,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
     if costs is not None:
         state = costs.session()
         lines = [total(status.cost_usd, is_complete=state.is_complete)]
-        lines += [_of_model(name, cost) for name, cost in state.models.items()]
+        lines += [_model_line(name, cost) for name, cost in state.models.items()]
         if not state.is_complete:
             lines.append("  Some models have no known price; the setting `prices` can set one.")
     lines.append(
@@ -38,7 +38,7 @@ def total(cost_usd: float, *, is_complete: bool) -> str:
     return f"at least ${cost_usd:.4f} in this session" if cost_usd else "no cost known so far"
 
 
-def _of_model(name: str, cost: ModelCost) -> str:
+def _model_line(name: str, cost: ModelCost) -> str:
     usage = cost.usage
     write_tokens = usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
     price = f"${cost.cost_usd:.4f}" if cost.is_priced else "no price"

@@ -11,7 +11,7 @@ from permissions.mode import Mode, mode_name, parse_mode
 async def call(arguments: str, context: CommandContext) -> CommandResult:
     """Show the mode, or switch to the named one if it is available in this run."""
     mode_text = arguments.strip()
-    names = ", ".join(str(mode) for mode in _open_modes(context.gate))
+    names = ", ".join(str(mode) for mode in _available_modes(context.gate))
     if not mode_text:
         return ShowText(f"{mode_name(context.gate.mode)}; available: {names}")
     mode = parse_mode(mode_text)
@@ -23,11 +23,11 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     return ShowText(mode_name(mode))
 
 
-def _open_modes(gate: PermissionGate) -> list[Mode]:
+def _available_modes(gate: PermissionGate) -> list[Mode]:
     """Return the modes that can be entered in this conversation."""
-    shut = set()
+    unavailable = set()
     if not gate.context.bypass_available:
-        shut.add(Mode.BYPASS)
+        unavailable.add(Mode.BYPASS)
     if not gate.auto_available:
-        shut.add(Mode.AUTO)
-    return [mode for mode in Mode if mode not in shut]
+        unavailable.add(Mode.AUTO)
+    return [mode for mode in Mode if mode not in unavailable]

@@ -142,7 +142,7 @@ class CustomCommands:
         with contextlib.suppress(OSError):
             async for events in file_changes(
                 *roots,
-                watch_filter=self._concerns,
+                watch_filter=self._is_relevant,
                 collect_ms=COLLECT_MS,
                 recursive=True,
                 stop=stop,
@@ -196,14 +196,16 @@ class CustomCommands:
             if not os.path.isdir(directory)
         ]
         return tuple(
-            dict.fromkeys(p for directory in missing if (p := _nearest(directory)) is not None)
+            dict.fromkeys(
+                p for directory in missing if (p := _existing_parent(directory)) is not None
+            )
         )
 
-    def _concerns(self, _change: object, path: str) -> bool:
+    def _is_relevant(self, _change: object, path: str) -> bool:
         return path.endswith(".md") or "." not in Path(path).name
 
 
-def _nearest(directory: Path) -> Path | None:
+def _existing_parent(directory: Path) -> Path | None:
     """Return the nearest existing parent, at most two levels up: `.agent` or its parent."""
     return next((p for p in (directory.parent, directory.parent.parent) if os.path.isdir(p)), None)
 

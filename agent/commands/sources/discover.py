@@ -86,7 +86,7 @@ class CommandFinder:
         files: dict[str, _Known] = {}
         at_ns = time.time_ns()
         for directory in command_directories(self._places):
-            look = self._look_at_project if directory.is_project else self._look_at_own
+            inspect = self._inspect_project if directory.is_project else self._inspect_own
             for path, parts, status in files_of(directory):
                 if len(files) >= MAX_FILES:
                     problems.append(
@@ -95,9 +95,9 @@ class CommandFinder:
                     break
                 try:
                     if status is None:
-                        raise CommandError(_why_not(path))
+                        raise CommandError(_explain_rejection(path))
                     name = _name(parts, directory)
-                    file = look(path, status, directory)
+                    file = inspect(path, status, directory)
                 except CommandError as error:
                     problems.append(FileProblem(Path(path), str(error)))
                     continue
@@ -126,7 +126,7 @@ class CommandFinder:
         }
         self._cache.write(own, at_ns)
 
-    def _look_at_own(
+    def _inspect_own(
         self, path: str, status: os.stat_result, directory: CommandDirectory
     ) -> _Known:
         signature = signature_of(status)
@@ -140,7 +140,7 @@ class CommandFinder:
         signature, data = _read(path)
         return _Known(signature, directory.is_skills, _parse(path, directory, data).heading)
 
-    def _look_at_project(
+    def _inspect_project(
         self, path: str, status: os.stat_result, directory: CommandDirectory
     ) -> _Known:
         file = self._files.get(path)
@@ -184,7 +184,7 @@ def _name(parts: tuple[str, ...], directory: CommandDirectory) -> str:
     return name
 
 
-def _why_not(path: str) -> str:
+def _explain_rejection(path: str) -> str:
     """Explain why an existing file or directory is not a command."""
     name = os.path.basename(path)
     if name != SKILL_FILE and name.upper() == SKILL_FILE.upper():

@@ -83,7 +83,7 @@ class FrontmatterCache:
         if entries == (self._entries if self._entries is not None else self._read()):
             return
         self._entries = entries
-        data = json.dumps({"readers": _readers(), "files": entries}, separators=(",", ":"))
+        data = json.dumps({"readers": _reader_stamps(), "files": entries}, separators=(",", ":"))
         try:
             write_private(self._file, data.encode(), sync=False)
         except OSError:
@@ -100,7 +100,7 @@ class FrontmatterCache:
                 data = json.loads(file.read(MAX_BYTES))
         except (OSError, NotRegular, ValueError, RecursionError):
             return {}
-        if not isinstance(data, dict) or data.get("readers") != _readers():
+        if not isinstance(data, dict) or data.get("readers") != _reader_stamps():
             return {}
         entries = data.get("files")
         if not isinstance(entries, dict):
@@ -121,7 +121,7 @@ def _is_whole(entry: object) -> bool:
     return text.isprintable() or sanitize(text) == text
 
 
-def _readers() -> list[list[int]]:
+def _reader_stamps() -> list[list[int]]:
     stamps = []
     for module in _READERS:
         try:

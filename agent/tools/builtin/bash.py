@@ -123,14 +123,14 @@ async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
         outcome = await _run_once(tool_input, context)
         if note and isinstance(outcome.content, str):
             outcome = replace(outcome, content=f"{note}\n{outcome.content}")
-        confinement = await _offer_refused(tool_input, context, outcome.refusals)
+        confinement = await _offer_rerun(tool_input, context, outcome.refusals)
         if confinement is None:
             return outcome
         note = _ALLOWED_OUTSIDE if confinement is Confinement.NONE else _ALLOWED
         context = replace(context, confinement=confinement)
 
 
-async def _offer_refused(
+async def _offer_rerun(
     tool_input: BashInput, context: ToolContext, refusals: Sequence[Refusal]
 ) -> Confinement | None:
     """Return the confinement for another run, as the user decides; None for no other run."""
@@ -158,12 +158,12 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     from agent.tools.shell.protected_checkout import protected_changes
 
     services = context.services
-    note = _usable_cwd(services) + _ignored_flag_note(tool_input, context)
+    note = _reset_missing_cwd(services) + _ignored_flag_note(tool_input, context)
     cwd = services.cwd
     if context.confinement in _WRITING and services.sandbox is not None:
         stops = await protected_changes(tool_input.command, cwd, services.home, services.reading)
         if stops and can_hold(services.sandbox.level, context.confinement):
-            return _not_run(tool_input, stops, services)
+            return _not_run_outcome(tool_input, stops, services)
     shell = await _start(tool_input, context)
     shell.is_for_agent = context.agent_id is not None
     if shell.problem:
@@ -177,7 +177,7 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     try:
         why = await _wait(shell, context, timeout_s)
     except asyncio.CancelledError:
-        await _settle(shell)
+        await _stop_and_wait(shell)
         services.shells.release(shell)
         if not context.abort.aborted:
             raise
@@ -200,7 +200,7 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     else:
         services.shells.release(shell)
     if why == "ended":
-        note += await _move(services, shell.final_cwd)
+        note += await _change_cwd(services, shell.final_cwd)
     cause = interruption_cause(context.abort)
     run = shell.confined_run
     if not isinstance(run, SandboxRun):
@@ -220,7 +220,7 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     return replace(outcome, refusals=for_the_user(run, refusals)) if is_refused else outcome
 
 
-def _not_run(
+def _not_run_outcome(
     tool_input: BashInput, stops: tuple[Refusal, ...], services: ToolServices
 ) -> ToolOutcome:
     """Return the outcome of a command whose checkout the sandbox would have stopped halfway."""
@@ -298,11 +298,11 @@ async def _wait(shell: ShellProcess, context: ToolContext, timeout_s: float) -> 
         return "background"
     if abort not in finished_tasks and context.services.background_on_timeout:
         return "continues"
-    await _settle(shell)
+    await _stop_and_wait(shell)
     return "interrupted" if abort in finished_tasks else "timeout"
 
 
-async def _settle(shell: ShellProcess) -> None:
+async def _stop_and_wait(shell: ShellProcess) -> None:
     """Stop the shell and wait until it has ended, even if cancelled again meanwhile."""
     stopping = asyncio.ensure_future(shell.stop())
     try:
@@ -312,14 +312,14 @@ async def _settle(shell: ShellProcess) -> None:
         raise
 
 
-def _usable_cwd(services: ToolServices) -> str:
+def _reset_missing_cwd(services: ToolServices) -> str:
     if os.path.isdir(services.cwd):
         return ""
     old_cwd, services.cwd = services.cwd, services.launch_dir
     return f"\n[{old_cwd} no longer exists; the command ran in {services.cwd}.]"
 
 
-async def _move(services: ToolServices, cwd: Path | None) -> str:
+async def _change_cwd(services: ToolServices, cwd: Path | None) -> str:
     if cwd is not None and cwd != services.cwd and services.sandbox is not None:
         from agent.tools.shell.entered_repository import entered_program
 
@@ -411,12 +411,12 @@ def _outcome(
     return ToolOutcome(
         content="\n".join(parts) or "(no output)",
         is_error=has_failed,
-        display=CommandDisplay(command, _with_refused(output, refusal_text), shell.exit_code),
+        display=CommandDisplay(command, _append_refusals(output, refusal_text), shell.exit_code),
         tool_response=tool_response,
     )
 
 
-def _with_refused(output: str, refusal_text: str) -> str:
+def _append_refusals(output: str, refusal_text: str) -> str:
     return (
         f"{output.rstrip()}\n{without_tags(refusal_text)}".lstrip("\n") if refusal_text else output
     )

@@ -92,7 +92,7 @@ def _edit(tool_input: EditInput, context: ToolContext) -> _Edited:
     name = display_path(path, context.services.launch_dir)
     current = read_current(decided_path(path, context))
     if tool_input.old_string == "":
-        return _fill(tool_input.new_string, current, name)
+        return _fill_empty_file(tool_input.new_string, current, name)
     if current is None:
         raise ToolError(f"{name} does not exist.", "Use Write to create it.")
     refuse_unread(path, current, context)
@@ -112,7 +112,7 @@ def _edit(tool_input: EditInput, context: ToolContext) -> _Edited:
     return _Edited(original, change.text, data, change.count, change.first_line, current)
 
 
-def _fill(content: str, current: CurrentFile | None, name: str) -> _Edited:
+def _fill_empty_file(content: str, current: CurrentFile | None, name: str) -> _Edited:
     if current is not None and current.data:
         raise ToolError(
             f"{name} is not empty.", "old_string may only be empty for a new or an empty file."

@@ -138,7 +138,7 @@ async def _run(tool_input: GrepInput, context: ToolContext) -> ToolOutcome:
         [*options, "--", tool_input.pattern, operand],
         directory=directory,
         programs=services.reading,
-        enough=_enough(tool_input),
+        enough=_stop_condition(tool_input),
     )
     if tool_input.output_mode == "files_with_matches":
         entries = await asyncio.to_thread(file_entries, result.data, directory, services.launch_dir)
@@ -194,7 +194,7 @@ def split_globs(globs: str | None) -> list[str]:
     return [part for part in re.split(r"[\s,]+(?![^{}]*\})", globs) if part]
 
 
-def _enough(tool_input: GrepInput) -> Callable[[bytes], bool]:
+def _stop_condition(tool_input: GrepInput) -> Callable[[bytes], bool]:
     """Return a predicate that ends the search once one entry more than wanted was printed."""
     limit = _limit(tool_input)
     if tool_input.output_mode == "files_with_matches" or limit is None:

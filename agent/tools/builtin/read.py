@@ -100,7 +100,7 @@ def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
         hint = "List it with Glob (pattern `*`) or `ls`." if os.path.isdir(path) else ""
         raise ToolError(f"{name} {error}.", hint) from error
     except FileNotFoundError as error:
-        raise _missing(path, name, context) from error
+        raise _missing_file_error(path, name, context) from error
     except OSError as error:
         raise ToolError(f"Cannot read {name}: {error.strerror}.") from error
     with file:
@@ -123,11 +123,11 @@ def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
             )
             note = f"{status.st_size:,} bytes, too large for Edit"
             return _text_outcome(window, (note,), path, name)
-        data = _all_of(file, MAX_PDF_BYTES if is_pdf else MAX_EDIT_BYTES, name)
+        data = _read_all(file, MAX_PDF_BYTES if is_pdf else MAX_EDIT_BYTES, name)
     return _outcome_of(data, tool_input, path, name, context)
 
 
-def _all_of(file: BinaryIO, limit: int, name: str) -> bytes:
+def _read_all(file: BinaryIO, limit: int, name: str) -> bytes:
     """Return the content. Raises ToolError above `limit` bytes, whatever its reported size."""
     try:
         data = file.read(limit + 1)
@@ -220,7 +220,7 @@ def _structured_result(
     }
 
 
-def _missing(path: Path, name: str, context: ToolContext) -> ToolError:
+def _missing_file_error(path: Path, name: str, context: ToolContext) -> ToolError:
     message = f"{name} does not exist."
     if os.path.islink(path):
         return ToolError(f"{name} is a link to a file that does not exist.")

@@ -132,7 +132,7 @@ def set_mode(target: Path, mode: int) -> None:
 
 
 def _replace_in(directory: int, target: Path, data: bytes, expected_digest: str | None) -> None:
-    current = _current_in(directory, target)
+    current = _read_current(directory, target)
     if (current.digest if current else None) != expected_digest:
         raise ToolError(
             f"{_name(target)} changed on disk just now. Nothing was written.",
@@ -144,32 +144,32 @@ def _replace_in(directory: int, target: Path, data: bytes, expected_digest: str 
         )
     name = os.fsencode(target.name)
     try:
-        _put(directory, name, data, current, is_named=False)
-    except _NotNameless:
-        _put(directory, name, data, current, is_named=True)
+        _replace_file(directory, name, data, current, is_named=False)
+    except _UnnamedUnsupported:
+        _replace_file(directory, name, data, current, is_named=True)
     # Makes the rename durable; some file systems do not support this for directories.
     with contextlib.suppress(OSError):
         os.fsync(directory)
 
 
-class _NotNameless(Exception):
+class _UnnamedUnsupported(Exception):
     """The system or the file system does not support `O_TMPFILE` with a later link."""
 
 
-def _put(
+def _replace_file(
     directory: int, name: bytes, data: bytes, current: CurrentFile | None, *, is_named: bool
 ) -> None:
     """Write a temporary file, and move it into place once it is complete.
 
     Raises:
-        _NotNameless: a file without a name is not supported here. Nothing was created.
+        _UnnamedUnsupported: a file without a name is not supported here. Nothing was created.
         OSError: it cannot be written.
     """
     # Long names are cut so that the temporary one fits the file system's limit.
     temporary = b"." + name[:200] + b"." + secrets.token_hex(6).encode() + b".tmp"
     # A new file gets its mode from the umask; a replacement is private until it has the old one.
     mode = 0o666 if current is None else 0o600
-    descriptor = (_open_named if is_named else _open_nameless)(directory, temporary, mode)
+    descriptor = (_open_named if is_named else _open_unnamed)(directory, temporary, mode)
     try:
         try:
             _write_all(descriptor, data)
@@ -178,7 +178,7 @@ def _put(
             os.fsync(descriptor)
             if not is_named:
                 # It gets its name only now: if the program is killed earlier, nothing is left.
-                _give_name(descriptor, directory, name if current is None else temporary)
+                _link_name(descriptor, directory, name if current is None else temporary)
         finally:
             os.close(descriptor)
         if current is not None:
@@ -191,14 +191,14 @@ def _put(
         raise
 
 
-def _open_nameless(directory: int, _name: bytes, mode: int) -> int:
+def _open_unnamed(directory: int, _name: bytes, mode: int) -> int:
     nameless = getattr(os, "O_TMPFILE", 0)
     if not nameless:
-        raise _NotNameless
+        raise _UnnamedUnsupported
     try:
         return os.open(".", os.O_WRONLY | nameless | os.O_CLOEXEC, mode, dir_fd=directory)
     except OSError as error:
-        raise _NotNameless from error
+        raise _UnnamedUnsupported from error
 
 
 def _open_named(directory: int, name: bytes, mode: int) -> int:
@@ -206,14 +206,14 @@ def _open_named(directory: int, name: bytes, mode: int) -> int:
     return os.open(name, flags, mode, dir_fd=directory)
 
 
-def _give_name(descriptor: int, directory: int, name: bytes) -> None:
+def _link_name(descriptor: int, directory: int, name: bytes) -> None:
     try:
         os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=directory)
     except FileExistsError:
         raise
     except OSError as error:
         # No /proc, a file system without links, or a security policy against them.
-        raise _NotNameless from error
+        raise _UnnamedUnsupported from error
 
 
 def _create(directory: int, temporary: bytes, name: bytes) -> None:
@@ -251,7 +251,7 @@ def _copy_extended_attributes(descriptor: int, name: bytes, directory: int) -> N
             os.close(old)
 
 
-def _current_in(directory: int, target: Path) -> CurrentFile | None:
+def _read_current(directory: int, target: Path) -> CurrentFile | None:
     try:
         file = open_regular(target.name, dir_fd=directory)
     except FileNotFoundError:

@@ -106,13 +106,13 @@ def _explain_missing(text: str, target: str) -> str:
             "old_string begins with line numbers: leave out the number and the tab that Read puts "
             "before each line."
         )
-    loose = _same_but_spacing(lines, sought)
+    loose = _find_ignoring_whitespace(lines, sought)
     if loose is not None:
         return (
             f"Line {loose + 1} onward differs from old_string only in spaces, tabs or blank ends. "
             f"The file has:\n{_quote(lines, loose, len(sought))}"
         )
-    nearest = _nearest(lines, sought)
+    nearest = _find_most_similar(lines, sought)
     if nearest is None:
         return "Nothing in the file is similar to old_string; read it again."
     passage = _quote(lines, nearest, len(sought))
@@ -124,7 +124,7 @@ def _looks_numbered(line: str) -> bool:
     return bool(tab) and number.strip().isdigit()
 
 
-def _same_but_spacing(lines: list[str], sought: list[str]) -> int | None:
+def _find_ignoring_whitespace(lines: list[str], sought: list[str]) -> int | None:
     plain_lines = ["".join(line.split()) for line in lines]
     plain_target = ["".join(line.split()) for line in sought]
     if not any(plain_target):
@@ -138,7 +138,7 @@ def _same_but_spacing(lines: list[str], sought: list[str]) -> int | None:
     return None
 
 
-def _nearest(lines: list[str], sought: list[str]) -> int | None:
+def _find_most_similar(lines: list[str], sought: list[str]) -> int | None:
     """Return the index of the line where the most similar passage starts."""
     anchor_offset = max(range(len(sought)), key=lambda i: len(sought[i].strip()))
     anchor = sought[anchor_offset].strip()

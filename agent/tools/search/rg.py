@@ -80,7 +80,7 @@ async def search(
     Raises:
         ToolError: the search could not run, for instance because of a malformed pattern.
     """
-    odd = await asyncio.to_thread(_odd_ignore_file, directory)
+    odd = await asyncio.to_thread(_blocking_ignore_file, directory)
     ignore_options = ["--no-ignore"] if odd is not None else []
     ignore_note = f"{odd} is not a regular file: no ignore file is used" if odd is not None else ""
     note = ""
@@ -142,7 +142,7 @@ async def matching_lines(pattern: str, text: str, programs: ReadingPrograms) -> 
     return result.stdout.decode("utf-8", "replace")
 
 
-def _odd_ignore_file(directory: Path) -> Path | None:
+def _blocking_ignore_file(directory: Path) -> Path | None:
     """Return an ignore file that rg would block on, such as a pipe; None if there is none.
 
     Looks only in the directory and above it; one further down makes the search time out.

@@ -27,10 +27,10 @@ def only_reads(command: str, directory: str, home: str) -> bool:
     if len(command) > _MAX_CHARS:
         return False
     facts = analyze(command, directory, home)
-    return not isinstance(facts, Unparsable) and bool(facts) and all(map(_reads, facts))
+    return not isinstance(facts, Unparsable) and bool(facts) and all(map(_only_reads, facts))
 
 
-def _reads(facts: CommandFacts) -> bool:
+def _only_reads(facts: CommandFacts) -> bool:
     return (
         facts.is_read_only
         and facts.has_literal_program

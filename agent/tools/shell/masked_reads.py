@@ -15,12 +15,12 @@ from permissions.shell.syntax import HOME_MARK, Unparsable, Word
 
 def masked_reads(policy: SandboxPolicy, command: str, cwd: Path, home: Path) -> Sequence[Refusal]:
     """Return the masked files and directories among what a command reads, each once."""
-    paths = dict.fromkeys(_reads(command, str(cwd), str(home)))
+    paths = dict.fromkeys(_read_paths(command, str(cwd), str(home)))
     rules = ((path, policy.read_refusal(path)) for path in paths)
     return [Refusal(RefusalKind.READ, path, rule) for path, rule in rules if rule is not None]
 
 
-def _reads(command: str, cwd: str, home: str) -> Iterator[str]:
+def _read_paths(command: str, cwd: str, home: str) -> Iterator[str]:
     parts = analyze(command, cwd, home)
     for facts in () if isinstance(parts, Unparsable) else parts:
         for access in facts.accesses:

@@ -60,7 +60,7 @@ def _git_calls(command: str, cwd: Path, home: Path) -> Iterator[list[str]]:
 
 def _find_changes(words: list[str], cwd: Path, programs: ReadingPrograms) -> list[str]:
     own, subcommand, rest = split_git(words)
-    place = [word for word in _of_place(own) if word]
+    place = [word for word in _location_options(own) if word]
 
     def ask(arguments: tuple[str, ...], stdin: bytes) -> bytes | None:
         try:
@@ -80,7 +80,7 @@ def _find_changes(words: list[str], cwd: Path, programs: ReadingPrograms) -> lis
     return [os.path.join(top, name) for name in protected_names]
 
 
-def _of_place(own: Sequence[str]) -> Iterator[str]:
+def _location_options(own: Sequence[str]) -> Iterator[str]:
     """Yield the options that say where git works, but not those that change settings."""
     for position, word in enumerate(own):
         if word in _PLACES:

@@ -35,11 +35,13 @@ class LineFolder:
         end = text.rfind("\n") + 1
         complete, self._pending = text[:end], text[end:]
         if "\r" in complete:
-            complete = "".join(f"{_fold(line)}\n" for line in complete[:-1].split("\n"))
+            complete = "".join(
+                f"{_apply_carriage_returns(line)}\n" for line in complete[:-1].split("\n")
+            )
         if len(self._pending) > _MAX_PENDING_CHARS:
             # A CR at the very end may be half of a CR LF, so it is kept.
             line_end = "\r" if self._pending.endswith("\r") else ""
-            self._pending = _fold(self._pending)
+            self._pending = _apply_carriage_returns(self._pending)
             if len(self._pending) > _MAX_PENDING_CHARS:
                 complete += self._pending
                 self._pending = ""
@@ -49,10 +51,10 @@ class LineFolder:
     def finish(self) -> str:
         """Return the unfinished line."""
         pending, self._pending = self._pending, ""
-        return _fold(pending)
+        return _apply_carriage_returns(pending)
 
 
-def _fold(line: str) -> str:
+def _apply_carriage_returns(line: str) -> str:
     if "\r" not in line:
         return line
     return next((part for part in reversed(line.split("\r")) if part), "")
