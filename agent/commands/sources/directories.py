@@ -131,8 +131,8 @@ def _skills_in(root: str) -> Iterator[FoundFile]:
         status = _status(path)
         if status is not None:
             yield path, (name,), status
-        elif (misspelled := _misspelled_skill_file(f"{root}/{name}")) is not None:
-            yield misspelled, (name,), None
+        elif (other_file := _misspelled_skill_file(f"{root}/{name}")) is not None:
+            yield other_file, (name,), None
 
 
 def _misspelled_skill_file(directory: str) -> str | None:
