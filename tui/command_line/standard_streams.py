@@ -95,18 +95,6 @@ class _LossyFile(io.FileIO):
             return len(memoryview(data))
 
 
-def _complain_to_whoever_listens() -> None:
-    """Ignore errors of writing to standard error; the exit status still reports a failure."""
-    err = sys.stderr
-    if err is sys.__stderr__ and isinstance(err, io.TextIOWrapper) and not err.isatty():
-        sys.stderr = io.TextIOWrapper(
-            io.BufferedWriter(_LossyFile(err.fileno(), "wb", closefd=False)),
-            encoding=err.encoding,
-            errors="backslashreplace",
-            line_buffering=True,
-        )
-
-
 class _TerminalOutput(io.TextIOWrapper):
     """Output to a terminal without control characters except line breaks."""
 
@@ -117,16 +105,33 @@ class _TerminalOutput(io.TextIOWrapper):
         return len(text)
 
 
+def _complain_to_whoever_listens() -> None:
+    """Ignore errors of writing to standard error, where the exit status still reports a failure;
+    write only text to a terminal, also in tracebacks and log messages. The screen is written to
+    the original stream."""
+    err = sys.stderr
+    if err is not sys.__stderr__ or not isinstance(err, io.TextIOWrapper):
+        return
+    is_terminal = err.isatty()
+    file_type, text_type = (
+        (io.FileIO, _TerminalOutput) if is_terminal else (_LossyFile, io.TextIOWrapper)
+    )
+    sys.stderr = text_type(
+        io.BufferedWriter(file_type(err.fileno(), "wb", closefd=False)),
+        encoding=err.encoding,
+        errors="backslashreplace",
+        line_buffering=True,
+    )
+
+
 def write_text_only() -> None:
     """Remove control characters from output to a terminal: many names and errors are untrusted."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if isinstance(stream, io.TextIOWrapper) and stream.isatty():
-            encoding, errors = stream.encoding, stream.errors
-            buffer = stream.detach()
-            output = _TerminalOutput(buffer, encoding, errors, line_buffering=True)
-            setattr(sys, name, output)
-            setattr(sys, f"__{name}__", output)
+    stdout = sys.stdout
+    if isinstance(stdout, io.TextIOWrapper) and stdout.isatty():
+        encoding, errors = stdout.encoding, stdout.errors
+        output = _TerminalOutput(stdout.detach(), encoding, errors, line_buffering=True)
+        sys.stdout = output
+        setattr(sys, "__stdout__", output)  # noqa: B010 - it is declared final
 
 
 def no_reader() -> int:

@@ -109,3 +109,27 @@ def test_a_terminal_receives_text_alone_from_subcommands(
     assert b"phases" in output
     assert b"\x1b" not in output
     assert "\x9b".encode() not in output
+
+
+def test_a_failure_and_a_log_message_do_not_command_the_terminal(fresh_home: Path) -> None:
+    code = (
+        "import logging\n"
+        "from tui.command_line.standard_streams import prepare\n"
+        "prepare()\n"
+        "logging.getLogger('x').warning('said \\x1b]52;c;eA==\\x07')\n"
+        "raise ValueError('failed \\x1b]52;c;eA==\\x07')\n"
+    )
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", code], env=environment(fresh_home), stderr=theirs
+    ) as process:
+        os.close(theirs)
+        output = b""
+        with contextlib.suppress(OSError):
+            while piece := os.read(ours, 65536):
+                output += piece
+    os.close(ours)
+    assert process.returncode == 1
+    assert b"said" in output
+    assert b"ValueError: failed" in output
+    assert b"\x1b" not in output
