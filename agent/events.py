@@ -157,6 +157,8 @@ class ToolResult(Struct, frozen=True):
     refusal_text: str = ""
     """What the sandbox refused and the user did not allow, as text; empty if nothing."""
     agent_id: str | None = None
+    response: object = None
+    """The result in the shape that hooks and programs know for this tool; None if it failed."""
     type: Literal["tool_result"] = "tool_result"
 
 

@@ -122,6 +122,7 @@ class HeadlessOutput:
         if partial_messages and output_format == "stream-json":
             self._partial = PartialLines(conversation.view.session_id)
         self._inputs: dict[str, tuple[str, Mapping[str, object]]] = {}
+        self._responses: dict[str, object] = {}
         self._tasks = TaskLines(conversation.view.session_id, conversation.agents.find)
         workflows = conversation.workflows
         lines = WorkflowLines(lambda: workflows.running, self._workflow, self._print)
@@ -195,8 +196,8 @@ class HeadlessOutput:
                 self._inputs.setdefault(event.tool_use_id, (event.tool, event.input))
             case PermissionResolved():
                 self._record_decision(event, run)
-            case ToolResult(refusal_text=str(what)) if what:
-                self._count_refusal(event, run)
+            case ToolResult():
+                self._see_result(event, run)
             case Terminal(agent_id=None):
                 run.terminal = event
             case ErrorEvent() | Notice() | HookFinished():
@@ -265,7 +266,13 @@ class HeadlessOutput:
         if self._format != "stream-json" or message.origin not in {"model", "tool"}:
             return
         usage = run.usages.pop(message.uid, None)
-        self._line(message_line(event, self._conversation.view.session_id, usage))
+        results = [
+            self._responses.pop(block["tool_use_id"], None)
+            for block in message.content
+            if block.get("type") == "tool_result"
+        ]
+        only_result = results[0] if len(results) == 1 else None
+        self._line(message_line(event, self._conversation.view.session_id, usage, only_result))
 
     def _record_decision(self, event: PermissionResolved, run: _Run) -> None:
         decision = event.decision
@@ -289,6 +296,13 @@ class HeadlessOutput:
             DecisionSource.CHANNEL,
         }:
             run.denied_without_user = True
+
+    def _see_result(self, event: ToolResult, run: _Run) -> None:
+        if self._format == "stream-json":
+            failure = f"Error: {event.text}" if event.is_error else None
+            self._responses[event.tool_use_id] = failure or event.response
+        if event.refusal_text:
+            self._count_refusal(event, run)
 
     def _count_refusal(self, event: ToolResult, run: _Run) -> None:
         """Count a refusal of the sandbox, which no user could allow, as a denial."""

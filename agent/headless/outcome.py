@@ -64,9 +64,7 @@ class Outcome(Struct, frozen=True):
         line: dict[str, object] = {"subtype": self.subtype, "is_error": self.is_error}
         if self.errors:
             return line | {"errors": list(self.errors)}
-        if self.api_error:
-            line["api_error_status"] = self.api_status
-        return line | {"result": self.text}
+        return line | {"api_error_status": self.api_status, "result": self.text}
 
 
 def stop_outcome(reason: str, subtype: str = FAILED, status: int = EXIT_ERROR) -> Outcome:

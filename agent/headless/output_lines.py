@@ -78,8 +78,14 @@ def init_line(conversation: Conversation, servers: ServerSummary) -> Line:
     }
 
 
-def message_line(event: MessageCommitted, session_id: str, usage: Usage | None) -> Line:
-    """Return the line of a message; `usage` is that of its response, if it has one."""
+def message_line(
+    event: MessageCommitted, session_id: str, usage: Usage | None, tool_result: object = None
+) -> Line:
+    """Return the line of a message.
+
+    `usage` is that of its response, if it has one; `tool_result` what its only call returned, in
+    the shape that hooks know.
+    """
     message = event.message
     wire: Line = dict(message.to_wire())
     if message.role == "assistant":
@@ -88,16 +94,18 @@ def message_line(event: MessageCommitted, session_id: str, usage: Usage | None) 
             "type": "message",
             "model": message.model,
             "stop_reason": message.stop_reason,
+            "stop_sequence": None,
         }
         if usage is not None:
             wire["usage"] = usage_json(usage)
-    return {
+    line: Line = {
         "type": message.role,
         "message": wire,
         "parent_tool_use_id": _parent(event),
         "session_id": session_id,
         "uuid": message.uid,
     }
+    return line if tool_result is None else line | {"tool_use_result": tool_result}
 
 
 def replay_line(prompt: Prompt, session_id: str) -> Line:
@@ -211,6 +219,11 @@ def models_json(conversation: Conversation) -> dict[str, Line]:
             + model.usage.cache_write_1h_tokens,
             "webSearchRequests": model.usage.web_searches,
             "costUSD": round(model.cost_usd, 6),
+            **(
+                {"contextWindow": conversation.status.context_window}
+                if name == conversation.status.model
+                else {}
+            ),
         }
         for name, model in models.items()
     }

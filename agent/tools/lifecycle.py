@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
@@ -203,6 +203,7 @@ async def _finish(
         display=outcome.display,
         name=ready.tool.name,
         refusal_text="; ".join(map(refusal_line, outcome.refusals)),
+        response=_response_of(outcome, ready.tool.name),
     )
     block = tool_result_block(call.use.id, content, is_error=outcome.is_error)
     return _call_outcome(call, block, kind, text, ready.tool.name)
@@ -227,11 +228,7 @@ async def _after_success(
     tool_response = outcome.tool_response
     if call.user_change and tool_response is not None and "userModified" in tool_response:
         outcome = replace(outcome, tool_response={**tool_response, "userModified": True})
-    response = (
-        _response_of(outcome.content, ready.tool.name)
-        if tool_response is None
-        else outcome.tool_response
-    )
+    response = _response_of(outcome, ready.tool.name)
     hook = await call.ports.hooks.post_tool_use(
         call.use, ready.visible_input, response, int(elapsed_s * 1000), call.abort
     )
@@ -269,8 +266,10 @@ def _hook_failure_text(outcome: ToolOutcome, text: str) -> str:
 def _apply_post_hook(call: RunningCall, outcome: ToolOutcome, hook: EventOutcome) -> ToolOutcome:
     call.collect_after_run(hook, "PostToolUse")
     if hook.updated_tool_output is not None:
-        content = replaced_content(hook.updated_tool_output)
-        outcome = replace(outcome, content=content, display=None)
+        output = hook.updated_tool_output
+        response = output if isinstance(output, Mapping) else None
+        content = replaced_content(output)
+        outcome = replace(outcome, content=content, display=None, tool_response=response)
     if hook.decision == "block" and hook.reason:
         outcome = replace(outcome, content=_append_note(outcome.content, hook.reason))
     return outcome
@@ -310,6 +309,7 @@ async def _result(
     display: Display | None = None,
     name: str | None = None,
     refusal_text: str = "",
+    response: object = None,
 ) -> None:
     call.display, call.elapsed_s = display, elapsed_s
     await call.live.flush()
@@ -326,12 +326,16 @@ async def _result(
             display=display,
             refusal_text=refusal_text,
             agent_id=call.events.agent_id,
+            response=response,
         )
     )
 
 
-def _response_of(content: str | tuple[Block, ...], tool_name: str) -> object:
-    """Return a result without a shape of its own: the content blocks of an MCP server, or text."""
+def _response_of(outcome: ToolOutcome, tool_name: str) -> object:
+    """Return a result in its tool's shape: without one, an MCP server's content blocks, or text."""
+    content = outcome.content
+    if outcome.tool_response is not None:
+        return outcome.tool_response
     if not is_mcp_name(tool_name):
         return _as_text(content)
     return [text_block(content)] if isinstance(content, str) else list(content)

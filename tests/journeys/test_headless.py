@@ -38,7 +38,9 @@ async def test_json_is_one_result_object(hello: Headless) -> None:
     assert result["permission_denials"] == []
     assert result["duration_ms"] >= result["duration_api_ms"] >= 0
     assert (result["stop_reason"], result["terminal_reason"]) == ("end_turn", "completed")
-    assert result["modelUsage"]["claude-opus-5-5"]["outputTokens"] > 0
+    usage = result["modelUsage"]["claude-opus-5-5"]
+    assert usage["outputTokens"] > 0
+    assert usage["contextWindow"] >= 200_000
 
 
 async def test_an_answer_that_was_cut_and_continued_is_printed_whole(
@@ -70,6 +72,8 @@ async def test_stream_json_begins_with_init_and_ends_with_result(
     assert kinds == ["system", "assistant", "user", "assistant", "result"]
     assert lines[0]["subtype"] == "init"
     assert "content" in str(lines[2]["message"]["content"][0]["content"])
+    assert lines[2]["tool_use_result"]["file"]["content"] == "content"
+    assert lines[-1]["api_error_status"] is None
     assert len({line["session_id"] for line in lines}) == 1
 
 
