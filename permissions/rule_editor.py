@@ -24,7 +24,7 @@ MOVABLE: Final = (RuleSource.SESSION, RuleSource.LOCAL, RuleSource.PROJECT, Rule
 
 
 @runtime_checkable
-class RuleKeeper(Protocol):
+class RuleStore(Protocol):
     """Stores rules outside the gate: settings files, trust, the session's record."""
 
     def store(self, grant: GrantChoice) -> tuple[str, ...]:
@@ -44,8 +44,8 @@ class RuleKeeper(Protocol):
         ...
 
 
-class NothingKept:
-    """A keeper for a gate whose answers apply to one call only."""
+class NoRuleStore:
+    """A rule store for a gate whose answers apply to one call only."""
 
     def store(self, grant: GrantChoice) -> tuple[str, ...]:
         """Store nothing."""
@@ -75,13 +75,13 @@ class _Undo(Struct, frozen=True):
 class RuleEditor:
     """Changes rules of one gate, on the loop that the gate lives on."""
 
-    def __init__(self, gate: PermissionGate, keeper: RuleKeeper) -> None:
+    def __init__(self, gate: PermissionGate, rule_store: RuleStore) -> None:
         """Nothing can be undone yet."""
         self._gate = gate
-        self._keeper = keeper
+        self._rule_store = rule_store
         self._undo_stack: list[_Undo] = []
 
-    async def take_back(self, rule: Rule) -> str:
+    async def remove(self, rule: Rule) -> str:
         """Remove a rule where it is stored; return what happened.
 
         Raises:
@@ -99,7 +99,7 @@ class RuleEditor:
         """Replace the text of a rule; its examples are dropped.
 
         Raises:
-            RuleChangeError: the new text is not a rule, or exists already; or as `take_back`.
+            RuleChangeError: the new text is not a rule, or exists already; or as `remove`.
             OSError: its file cannot be changed.
         """
         _check_movable(rule)
@@ -108,19 +108,19 @@ class RuleEditor:
         behavior = str(rule.behavior)
         restore: Callable[[], Awaitable[None]]
         if rule.file is None:
-            self._keeper.forget(behavior, rule.text)
-            self._keeper.remember(behavior, new)
+            self._rule_store.forget(behavior, rule.text)
+            self._rule_store.remember(behavior, new)
 
             async def swap() -> None:
-                self._keeper.forget(behavior, new)
-                self._keeper.remember(behavior, rule.text)
+                self._rule_store.forget(behavior, new)
+                self._rule_store.remember(behavior, rule.text)
 
             restore = swap
         else:
             file = Path(rule.file)
             receipt = await asyncio.to_thread(replace_rule, file, rule.behavior, rule.text, new)
             if rule.behavior is RuleBehavior.ALLOW:
-                self._keeper.note_own(rule.source, [new])
+                self._rule_store.note_own(rule.source, [new])
             restore = _undoing(receipt)
         self._count(
             [
@@ -135,7 +135,7 @@ class RuleEditor:
         """Move the rule to another source.
 
         Raises:
-            RuleChangeError: it is stored there already; or as `take_back`.
+            RuleChangeError: it is stored there already; or as `remove`.
             OSError: a file cannot be changed. If that is the old file, both contain the rule.
         """
         _check_movable(rule)
@@ -143,7 +143,7 @@ class RuleEditor:
             raise RuleChangeError(f"{rule.text} is already stored there.")
         old_texts = self._texts
         grant = GrantChoice((rule.text,), str(destination), Behavior(str(rule.behavior)))
-        self._keeper.store(grant)
+        self._rule_store.store(grant)
         restore = await self._remove(rule)
         self._count([text for text in self._texts if not _is(text, rule)])
         new_rule = self._stored_rule(rule.text, rule.behavior, destination)
@@ -172,7 +172,7 @@ class RuleEditor:
         """
         self._check_new(text, behavior, source)
         old_texts = self._texts
-        self._keeper.store(GrantChoice((text,), str(source), Behavior(str(behavior))))
+        self._rule_store.store(GrantChoice((text,), str(source), Behavior(str(behavior))))
         new_rule = self._stored_rule(text, behavior, source)
 
         async def undo_change() -> None:
@@ -208,10 +208,10 @@ class RuleEditor:
         _check_movable(rule)
         behavior = str(rule.behavior)
         if rule.file is None:
-            self._keeper.forget(behavior, rule.text)
+            self._rule_store.forget(behavior, rule.text)
 
             async def undo_change() -> None:
-                self._keeper.remember(behavior, rule.text)
+                self._rule_store.remember(behavior, rule.text)
 
             return undo_change
         file = Path(rule.file)

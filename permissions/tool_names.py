@@ -27,7 +27,7 @@ READ_TOOLS = {"Read": "file_path", "Glob": "path", "Grep": "path", "LS": "path"}
 PATH_TOOLS = frozenset(EDIT_TOOLS) | frozenset(READ_TOOLS) | {"Cd"}
 """Tools whose specifier is a path pattern. `Cd` rules apply to the targets of `cd` in Bash."""
 
-FREE_TOOLS = frozenset(
+DEFAULT_ALLOWED_TOOLS = frozenset(
     """
     TodoWrite AskUserQuestion EnterPlanMode ExitPlanMode Agent ListAgents BashOutput TaskStop
     ToolSearch StructuredOutput report_findings Advisor ListMcpResourcesTool SpawnTeammate
@@ -42,7 +42,7 @@ separately.
 
 KNOWN_TOOLS = (
     PATH_TOOLS
-    | FREE_TOOLS
+    | DEFAULT_ALLOWED_TOOLS
     | frozenset({"Bash", "WebFetch", "WebSearch", "Skill", "ReadMcpResourceTool", "Workflow"})
 )
 

@@ -72,7 +72,7 @@ class PermissionContenders:
     def remote(self) -> list[Contender]:
         """Return the contenders through which the user answers remotely; on a tie the first one
         wins."""
-        return [way for way in (self._bridge, self._channel) if way is not None]
+        return [contender for contender in (self._bridge, self._channel) if contender is not None]
 
     def classifier(
         self,

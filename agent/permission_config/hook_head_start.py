@@ -25,37 +25,39 @@ class HookHeadStart:
         self, first: Contender, second: Contender, *, limit_s: float = HEAD_START_S
     ) -> None:
         """Wrap two contenders; add `first` and `second` to the race, in this order."""
-        at_it: dict[str, asyncio.Event] = {}
-        self.first: Final = _First(first, at_it)
-        self.second: Final = _Second(second, at_it, limit_s)
+        end_events: dict[str, asyncio.Event] = {}
+        self.first: Final = _First(first, end_events)
+        self.second: Final = _Second(second, end_events, limit_s)
 
 
 class _First:
-    def __init__(self, inner: Contender, at_it: dict[str, asyncio.Event]) -> None:
+    def __init__(self, inner: Contender, end_events: dict[str, asyncio.Event]) -> None:
         self._inner = inner
-        self._at_it = at_it
+        self._end_events = end_events
 
     @property
     def name(self) -> str:
         return self._inner.name
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        is_over = self._at_it[request.request_id] = asyncio.Event()
+        end_event = self._end_events[request.request_id] = asyncio.Event()
         answer = None
         try:
             answer = await self._inner.decide(request, pending)
         finally:
             if answer is None:
                 # An answer ends the race, which cancels the waiting contender.
-                is_over.set()
-            del self._at_it[request.request_id]
+                end_event.set()
+            del self._end_events[request.request_id]
         return answer
 
 
 class _Second:
-    def __init__(self, inner: Contender, at_it: dict[str, asyncio.Event], limit_s: float) -> None:
+    def __init__(
+        self, inner: Contender, end_events: dict[str, asyncio.Event], limit_s: float
+    ) -> None:
         self._inner = inner
-        self._at_it = at_it
+        self._end_events = end_events
         self._limit_s = limit_s
 
     @property
@@ -63,11 +65,11 @@ class _Second:
         return self._inner.name
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        is_over = self._at_it.get(request.request_id)
-        if is_over is not None:
+        end_event = self._end_events.get(request.request_id)
+        if end_event is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._limit_s):
-                    await is_over.wait()
+                    await end_event.wait()
         return await self._inner.decide(request, pending)
 
 

@@ -98,9 +98,9 @@ class SandboxRun:
 
             # Without a watch, planted files are still moved away after the run.
             with contextlib.suppress(OSError):
-                self._tripwire = Tripwire(names, pid, lambda: self._mend(names))
+                self._tripwire = Tripwire(names, pid, lambda: self._restore_paths(names))
 
-    def _mend(self, names: Sequence[str]) -> bool:
+    def _restore_paths(self, names: Sequence[str]) -> bool:
         name_set = frozenset(names)
         places = move_planted(self.policy.only(name_set), self._quarantine)
         self._quarantine_places |= places

@@ -261,7 +261,9 @@ def _exit_two(
         suspicion = "a script is not where the command says"
     cause = f" ({suspicion})" if suspicion else ""
     if rules.exit_two in (ExitTwo.NOTICE, ExitTwo.IGNORED):
-        return _report_unheeded(run, answer, _unheeded_text(run, rules, stderr) + cause)
+        return _report_unsupported_block(
+            run, answer, _unsupported_block_text(run, rules, stderr) + cause
+        )
     blocking = _to_blocking(run, rules, answer, stderr, "")
     if suspicion and answer is None:
         problem = f"blocks, but probably because it is broken, not because it decided to{cause}"
@@ -271,7 +273,7 @@ def _exit_two(
     return blocking
 
 
-def _unheeded_text(run: HandlerResult, rules: Effects, stderr: str) -> str:
+def _unsupported_block_text(run: HandlerResult, rules: Effects, stderr: str) -> str:
     first = first_line(stderr)
     if rules.exit_two is ExitTwo.NOTICE:
         return f"exit status 2: {first}" if stderr.strip() else "exit status 2"
@@ -279,7 +281,9 @@ def _unheeded_text(run: HandlerResult, rules: Effects, stderr: str) -> str:
     return f"exit status 2 has no effect on {run.spec.event}{detail}"
 
 
-def _report_unheeded(run: HandlerResult, answer: Answer | None, error: str) -> HandlerResult:
+def _report_unsupported_block(
+    run: HandlerResult, answer: Answer | None, error: str
+) -> HandlerResult:
     """Report a block that the event does not support; the rest of the answer applies, but no
     allow."""
     answer = answer or Answer()

@@ -37,7 +37,7 @@ from permissions.shell.syntax import SUPPLIED, Redirect, RedirectKind, Word
 
 def not_understood(bash: CallView, command: str, why: str) -> PreparedPart:
     """Return the single part of a command that cannot be parsed."""
-    is_open = bash.is_held and not bash.is_restricted and not bash.asks_about_files
+    is_open = bash.relies_on_sandbox and not bash.is_restricted and not bash.asks_about_files
     floor = None if is_open else Floor(Behavior.ASK, Reason.UNPARSABLE, why)
 
     def find(behavior: RuleBehavior) -> Rule | None:
@@ -90,7 +90,11 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
         return _first_restriction(bash, behavior, facts, calls)
 
     writes = [access for access in accesses if access.kind in _WRITES]
-    link = None if bash.is_held else through_created_link(resolved_accesses, facts, link_places)
+    link = (
+        None
+        if bash.relies_on_sandbox
+        else through_created_link(resolved_accesses, facts, link_places)
+    )
     floors = list(_floors(bash, facts, accesses, link))
     all_facts = facts.with_inner()
     part = Part(
@@ -176,7 +180,7 @@ def _floors(
     if bash.is_restricted:
         yield possible_command_rule(bash, facts)
     # A sandbox hides files of deny rules; it cannot ask about one.
-    if bash.guards_files and (bash.asks_about_files or not bash.is_held):
+    if bash.guards_files and (bash.asks_about_files or not bash.relies_on_sandbox):
         yield from _file_rule_floors(bash, facts)
     yield from _analyzed_floors(bash, facts)
     if bash.context.blocked_hosts:
@@ -189,7 +193,7 @@ def _analyzed_floors(bash: CallView, facts: CommandFacts) -> Iterator[Floor | No
     if not bash.is_confined:
         # A confined command sees only the processes of its sandbox.
         yield process_floor(bash, facts)
-    if not bash.is_held:
+    if not bash.relies_on_sandbox:
         yield build_directory_floor(bash, facts)
         for one in facts.with_inner():
             yield from _program_floors(bash, one)
@@ -225,7 +229,12 @@ def _left_open(bash: CallView, floor: Floor | None) -> Floor | None:
 
     Proven facts remain: denials, writes outside, protected names; in plan mode reads outside, too.
     """
-    if floor is None or not bash.is_held or floor.behavior is Behavior.DENY or floor.write_dirs:
+    if (
+        floor is None
+        or not bash.relies_on_sandbox
+        or floor.behavior is Behavior.DENY
+        or floor.write_dirs
+    ):
         return floor
     if floor.reason is Reason.PROTECTED_PATH or (floor.lifted_by_allow and bash.plan_runs):
         return floor
@@ -243,7 +252,7 @@ def _program_floors(bash: CallView, facts: CommandFacts) -> Iterator[Floor | Non
 
 
 _WRITES = (AccessKind.WRITE, AccessKind.REMOVE)
-_HANDED = (AccessKind.MENTIONED, AccessKind.LENT)
+_HANDED = (AccessKind.MENTIONED, AccessKind.MOUNTED)
 _MENTIONED = AccessKind.MENTIONED
 _READS = (AccessKind.READ, AccessKind.MENTIONED)
 _ALLOW = RuleBehavior.ALLOW
@@ -351,7 +360,7 @@ def _file_part(
 def _redirect_floors(
     bash: CallView, access: ResolvedAccess, word: Word, facts: CommandFacts, link_places: Places
 ) -> tuple[Floor | None, ...]:
-    is_analyzed = not bash.is_held
+    is_analyzed = not bash.relies_on_sandbox
     return (
         bash.floor,
         _left_open(bash, access.floor),

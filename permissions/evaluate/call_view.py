@@ -54,7 +54,7 @@ class CallView(Struct, dict=True):
         return self.is_bash and self.mode is Mode.PLAN and self.level is SandboxLevel.FULL
 
     @property
-    def is_held(self) -> bool:
+    def relies_on_sandbox(self) -> bool:
         """Whether the sandbox covers what the analysis of the command leaves open."""
         return self.works_inside or self.plan_runs
 

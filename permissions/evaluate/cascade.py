@@ -106,7 +106,7 @@ def _build_evaluation(
     context = view.context
     facts, prepared_parts = _prepared_parts(request, tool, view)
     parts = tuple([one.part for one in prepared_parts])
-    results = _together(parts, [part_verdict(one, view) for one in prepared_parts], view)
+    results = _joint_verdicts(parts, [part_verdict(one, view) for one in prepared_parts], view)
     verdicts = tuple([verdict for verdict, _ in results])
     return Evaluation(
         request,
@@ -166,7 +166,7 @@ def _view(
 _Result = tuple[PartVerdict, list[TraceEntry]]
 
 
-def _together(parts: Sequence[Part], results: list[_Result], view: CallView) -> list[_Result]:
+def _joint_verdicts(parts: Sequence[Part], results: list[_Result], view: CallView) -> list[_Result]:
     """Return the verdicts of parts that run together, under one confinement.
 
     If it permits more than reading, only plain commands count as read-only. If all parts provably
@@ -191,9 +191,9 @@ def _together(parts: Sequence[Part], results: list[_Result], view: CallView) -> 
 def _only_reads(parts: Sequence[Part], results: list[_Result], view: CallView) -> bool:
     """Whether all parts are allowed, provably only read and can be confined to that, and one of
     them runs what a repository names."""
-    is_held = can_hold(view.level, Confinement.READ_ONLY)
+    is_enforceable = can_hold(view.level, Confinement.READ_ONLY)
     return (
-        is_held
+        is_enforceable
         # There, commands run as the user configured.
         and not (view.mode is Mode.BYPASS or view.runs_inside)
         and any(part.runs_configured for part in parts)

@@ -97,9 +97,9 @@ def _of_commands(facts: Iterable[CommandFacts], scope: Scope) -> tuple[str, ...]
     )
 
 
-_LOSES, _AS_ROOT = "discards work:", "as root:"
-_OUTSIDE_GIT, _REACHES, _WRITES = "outside git:", "network:", "writes"
-_LABELS = (*GRAVE_LABELS, DELETES, MOVES, _LOSES, _AS_ROOT, _OUTSIDE_GIT, _REACHES, _WRITES)
+_DISCARDS, _AS_ROOT = "discards work:", "as root:"
+_OUTSIDE_GIT, _CONNECTS, _WRITES = "outside git:", "network:", "writes"
+_LABELS = (*GRAVE_LABELS, DELETES, MOVES, _DISCARDS, _AS_ROOT, _OUTSIDE_GIT, _CONNECTS, _WRITES)
 """The gravest first."""
 
 
@@ -114,10 +114,10 @@ def _program_effects(facts: CommandFacts) -> Iterator[tuple[str, str]]:
             yield _AS_ROOT, program
         options = program_record.discards.get(verb)
         if options is not None and _has_option(options, words[2:]):
-            yield _LOSES, f"{program} {verb}"
+            yield _DISCARDS, f"{program} {verb}"
     connection_names = [_name_hosts(program, words) for program, words in connections(facts)]
     for name in _most_specific(connection_names):
-        yield _REACHES, name
+        yield _CONNECTS, name
 
 
 def _has_option(options: str, words: Sequence[str]) -> bool:
@@ -134,7 +134,7 @@ def _file_effects(facts: CommandFacts, scope: Scope) -> Iterator[tuple[str, str]
     ]
     for kind, word in accesses:
         if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
-            yield _REACHES, word.raw
+            yield _CONNECTS, word.raw
         elif kind in (AccessKind.REMOVE, AccessKind.WRITE):
             yield from _change_effects(kind, word, facts.directories, scope, facts.loss_verb)
 

@@ -106,7 +106,7 @@ def _files(facts: CommandFacts, kind: AccessKind) -> set[str]:
 
 def _runs_one_of(facts: CommandFacts, files: set[str]) -> bool:
     """Whether it runs one of the files, or its input."""
-    if facts.takes_code or facts.hidden:
+    if facts.takes_code or facts.unknown_reason:
         return True
     heads = {head.removeprefix("./") for head in (form.head for form in facts.deny_forms)}
     is_interpreter = any(

@@ -204,8 +204,8 @@ def _cascade(
             is_named = part.kind == "command" and not part.is_elsewhere
             stands_for = confinement_of_rule(rule, part.text if is_named else None)
             confinement = narrow(stands_for, view)
-        is_held = None if confinement is None or is_whole(confinement, view) else False
-        trace.append(TraceEntry(step, answer, str(rule.source), rule.text, name, is_held))
+        is_enforceable = None if confinement is None or is_whole(confinement, view) else False
+        trace.append(TraceEntry(step, answer, str(rule.source), rule.text, name, is_enforceable))
         return _from_rule(part, rule, confinement)
     return None
 

@@ -18,9 +18,11 @@ from permissions.shell.syntax import Word
 
 def possible_command_rule(bash: CallView, facts: CommandFacts) -> Floor | None:
     """Return an ask if an unknown part of the command could match a deny or ask rule."""
-    hidden = next(filter(None, map(_out_of_sight, facts.with_inner())), "")
-    if hidden:
-        return Floor(Behavior.ASK, Reason.UNPARSABLE, f"runs {hidden}; a rule could be meant")
+    unknown_reason = next(filter(None, map(_out_of_sight, facts.with_inner())), "")
+    if unknown_reason:
+        return Floor(
+            Behavior.ASK, Reason.UNPARSABLE, f"runs {unknown_reason}; a rule could be meant"
+        )
     possible = possible_restriction(bash.rules, facts)
     if possible is None:
         return None
@@ -32,7 +34,9 @@ def possible_command_rule(bash: CallView, facts: CommandFacts) -> Floor | None:
 
 
 def _out_of_sight(facts: CommandFacts) -> str:
-    return facts.hidden or ("" if facts.has_literal_program else "a program that is not known")
+    return facts.unknown_reason or (
+        "" if facts.has_literal_program else "a program that is not known"
+    )
 
 
 def hosts(facts: CommandFacts) -> list[str]:

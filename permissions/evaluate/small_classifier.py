@@ -61,7 +61,7 @@ def is_small_reading(facts: CommandFacts, launch: str) -> bool:
 
     Git only in the launch directory: another repository has its own settings.
     """
-    if not (facts.is_read_only or facts.is_inert) or facts.inner or facts.hidden:
+    if not (facts.is_read_only or facts.is_inert) or facts.inner or facts.unknown_reason:
         return False
     if not all(is_known_redirect(redirect) for redirect in facts.redirects):
         return False

@@ -21,7 +21,13 @@ from permissions.scope.scope import (
     strictest_floor,
     write_dirs_of,
 )
-from permissions.tool_names import EDIT_TOOLS, FREE_TOOLS, READ_TOOLS, is_known_tool, is_mcp_name
+from permissions.tool_names import (
+    DEFAULT_ALLOWED_TOOLS,
+    EDIT_TOOLS,
+    READ_TOOLS,
+    is_known_tool,
+    is_mcp_name,
+)
 
 
 def tool_part(request: PermissionRequest, tool: str, view: CallView) -> PreparedPart:
@@ -56,7 +62,7 @@ def tool_part(request: PermissionRequest, tool: str, view: CallView) -> Prepared
         write_dirs=write_dirs_of(floors),
         is_write=tool in EDIT_TOOLS,
         is_free=tool in READ_TOOLS
-        or tool in FREE_TOOLS
+        or tool in DEFAULT_ALLOWED_TOOLS
         or (request.is_trusted_read and (is_mcp_name(tool) or tool == "Skill")),
         is_edit=tool in EDIT_TOOLS,
         target="" if target is None else target.real,

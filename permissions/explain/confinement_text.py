@@ -13,8 +13,8 @@ def confinement_words(decision: Decision) -> str:
     if decision.confinement is None:
         return ""
     words = _CONFINED_TO[decision.confinement]
-    is_held = all(entry.is_enforceable is not False for entry in decision.trace)
-    return words if is_held else f"{words} (this machine does not enforce all of it: /sandbox)"
+    is_enforced = all(entry.is_enforceable is not False for entry in decision.trace)
+    return words if is_enforced else f"{words} (this machine does not enforce all of it: /sandbox)"
 
 
 _CONFINED_TO: Final = {

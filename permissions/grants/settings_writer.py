@@ -105,7 +105,7 @@ def undo(receipt: StoreReceipt, *, within: Path | None = None) -> StoreReceipt:
         StoreError: as `store_rules`.
     """
 
-    def take_back(entries: list[Any]) -> list[str]:
+    def revert(entries: list[Any]) -> list[str]:
         added_entries = [entry for entry in receipt.new_entries if entry not in receipt.old_entries]
         removed_entries = [
             entry for entry in receipt.old_entries if entry not in receipt.new_entries
@@ -120,7 +120,7 @@ def undo(receipt: StoreReceipt, *, within: Path | None = None) -> StoreReceipt:
             if (text := _rule_text(entry)) is not None
         ]
 
-    return _change(receipt.file, receipt.behavior, take_back, within)
+    return _change(receipt.file, receipt.behavior, revert, within)
 
 
 def _change(file: Path, behavior: RuleBehavior, edit: Edit, within: Path | None) -> StoreReceipt:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from permissions.base.text.late_pattern import compile_late
 from permissions.decision import DecisionWarning, WarningType, source_name
 from permissions.lint.examples import failed_examples
-from permissions.lint.subsume import finds_inside, kin_of, subsumes
+from permissions.lint.subsume import coverage_key, finds_inside, subsumes
 from permissions.lint.suggest_fix import suggest_fix
 from permissions.matching.effective_rules import RUNNER_PREFIXES, RUNNERS
 from permissions.paths.path_pattern import Anchor, PathPattern
@@ -109,11 +109,14 @@ def lint(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> tuple[LintWarni
         results.extend(_about_one_tool(rule, rules))
         # Only an allow rule is reported as superfluous: a second deny or ask does no harm.
         if rule.behavior is RuleBehavior.ALLOW and (rule.text, str(rule.source)) not in hidden:
-            kin = kin_of(rule)
+            rule_key = coverage_key(rule)
             results.extend(
-                _duplicates(rule, [other for other, its in earlier_rules if _are_kin(kin, its)])
+                _duplicates(
+                    rule,
+                    [other for other, key in earlier_rules if _either_may_cover(rule_key, key)],
+                )
             )
-            earlier_rules.append((rule, kin))
+            earlier_rules.append((rule, rule_key))
     return tuple(results)
 
 
@@ -134,7 +137,7 @@ def lint_new(
 def shadowed_rules(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> list[LintWarning]:
     """Return one finding per allow rule and deny or ask rule that always comes before it."""
     restricting = [
-        (rule, kin_of(rule))
+        (rule, coverage_key(rule))
         for rule in rules.rules
         if rule.behavior in _RESTRICTING and not rule.is_cap
     ]
@@ -142,9 +145,9 @@ def shadowed_rules(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> list[
     for allow_rule in rules.rules:
         if allow_rule.behavior is not RuleBehavior.ALLOW:
             continue
-        kin = kin_of(allow_rule)
-        for wider, its in restricting:
-            if not _is_kin(its, kin) and not finds_inside(wider, allow_rule):
+        allow_key = coverage_key(allow_rule)
+        for wider, wider_key in restricting:
+            if not _may_cover(wider_key, allow_key) and not finds_inside(wider, allow_rule):
                 continue
             if _is_lifted(wider, allow_rule, sandbox_auto_allow) or not subsumes(wider, allow_rule):
                 continue
@@ -160,14 +163,14 @@ def shadowed_rules(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> list[
     return list(results.values())
 
 
-def _is_kin(wider: str | None, narrower: str | None) -> bool:
-    """Whether a rule of one kin may cover one of the other; avoids the exact check of most
-    pairs."""
+def _may_cover(wider: str | None, narrower: str | None) -> bool:
+    """Whether a rule with the first `coverage_key` may cover one with the second; avoids the exact
+    check of most pairs."""
     return wider is None or (narrower is not None and narrower.startswith(wider))
 
 
-def _are_kin(one: str | None, other: str | None) -> bool:
-    return _is_kin(one, other) or _is_kin(other, one)
+def _either_may_cover(one: str | None, other: str | None) -> bool:
+    return _may_cover(one, other) or _may_cover(other, one)
 
 
 def shadow_warnings(rules: RuleSet) -> tuple[DecisionWarning, ...]:

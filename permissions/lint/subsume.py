@@ -63,7 +63,7 @@ def _covers_paths(wider: Rule, whole: PathPattern, narrower: Rule) -> bool:
     return isinstance(part, PathPattern) and _path(wider, whole, narrower, part)
 
 
-def kin_of(rule: Rule) -> str | None:
+def coverage_key(rule: Rule) -> str | None:
     """Return the prefix key of a rule: it can cover only rules whose key starts with its own.
 
     None for a rule that may cover any. Commands inside the one command that a rule allows (`sudo
@@ -90,7 +90,7 @@ def _fixed_start(pattern: PathPattern, *, strict: bool) -> str:
 
 
 def finds_inside(wider: Rule, narrower: Rule) -> bool:
-    """Whether `wider` may cover a rule whose key (`kin_of`) does not start with its own."""
+    """Whether `wider` may cover a rule whose key (`coverage_key`) does not start with its own."""
     part = narrower.specifier
     is_command = isinstance(part, BashPattern) and part.is_exact
     return is_command and isinstance(wider.specifier, BashPattern)

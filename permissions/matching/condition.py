@@ -98,7 +98,7 @@ def _has_arguments(pattern: BashPattern) -> bool:
 
 
 def _fits(pattern: BashPattern, facts: CommandFacts) -> bool:
-    if not facts.has_literal_program or facts.hidden:
+    if not facts.has_literal_program or facts.unknown_reason:
         return True
     own = any(
         pattern.may_match(form.joined_text)

@@ -69,7 +69,7 @@ def first_allow(rules: RuleSet, facts: CommandFacts) -> Rule | None:
     index = rules.index(RuleBehavior.ALLOW)
     if not (index.bash_open or _is_about(index.bash_by_head, facts.allow_forms)):
         return None
-    is_clear = facts.has_literal_program and not facts.hidden
+    is_clear = facts.has_literal_program and not facts.unknown_reason
     blanket_covers = not facts.unclear and (is_clear or not has_scoped_restriction(rules))
     best: PlacedRule | None = None
     for placed_rule in _candidates(index, facts.allow_forms):

@@ -75,7 +75,7 @@ class Anchors:
         self._cwd = cwd
         self._files = context.files if files is None else files
         self._spelling_cache: dict[str, tuple[str, ...]] = {}
-        self._ways: dict[tuple[str, str], tuple[str, ...] | None] = {}
+        self._prefix_cache: dict[tuple[str, str], tuple[str, ...] | None] = {}
         self._places: dict[tuple[Anchor, RuleSource, RuleBehavior], tuple[str, ...]] = {}
 
     def places(self, anchor: Anchor, source: RuleSource, behavior: RuleBehavior) -> tuple[str, ...]:
@@ -87,20 +87,20 @@ class Anchors:
             result = self._places[key] = self._resolve(anchor, source, behavior)
         return result
 
-    def way(self, path: str, place: str) -> tuple[str, ...] | None:
+    def relative_prefixes(self, path: str, place: str) -> tuple[str, ...] | None:
         """Return a path relative to a place, followed by its parent directories below that place.
 
         () for the place itself, None for a path outside.
         """
         key = (path, place)
-        if key not in self._ways:
+        if key not in self._prefix_cache:
             relative_path = relative_to(path, place)
-            way: list[str] = []
+            prefixes: list[str] = []
             while relative_path:
-                way.append(relative_path)
+                prefixes.append(relative_path)
                 relative_path = relative_path.rpartition("/")[0]
-            self._ways[key] = None if relative_path is None else tuple(way)
-        return self._ways[key]
+            self._prefix_cache[key] = None if relative_path is None else tuple(prefixes)
+        return self._prefix_cache[key]
 
     def _resolve(
         self, anchor: Anchor, source: RuleSource, behavior: RuleBehavior
@@ -188,13 +188,13 @@ def _add_group(
     by_prefix = group.by_prefix
     for place in anchors.places(group.anchor, group.source, behavior):
         for spelling in spellings:
-            way = anchors.way(spelling, place)
-            if way is not None:
-                if not by_prefix.keys().isdisjoint(way):
-                    for prefix in way:
+            prefixes = anchors.relative_prefixes(spelling, place)
+            if prefixes is not None:
+                if not by_prefix.keys().isdisjoint(prefixes):
+                    for prefix in prefixes:
                         placed_rules.extend(by_prefix.get(prefix, ()))
                 if call.takes_tree:
-                    placed_rules.extend(group.inside(way[0] if way else ""))
+                    placed_rules.extend(group.inside(prefixes[0] if prefixes else ""))
             elif call.takes_tree and is_below(place, spelling):
                 placed_rules.extend(group.by_base)
 

@@ -51,7 +51,7 @@ class Channel:
         self._command = tuple(command)
         self._env = dict(env)
         self._notify = notify
-        self._with_entries: set[str] = set()
+        self._reported_failures: set[str] = set()
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Return the answer, or None when the command printed nothing.
@@ -62,8 +62,8 @@ class Channel:
         try:
             return await self._request_decision(request, pending)
         except ChannelFailed as error:
-            if str(error) not in self._with_entries:
-                self._with_entries.add(str(error))
+            if str(error) not in self._reported_failures:
+                self._reported_failures.add(str(error))
                 self._notify(f"The permission channel failed: {error}. You are asked here alone.")
             raise
 

@@ -21,7 +21,7 @@ from permissions.shell.effects.link_makers import Creates, links_made
 
 _LATE = frozenset({"trap", "coproc"})
 """Programs whose commands run later than those that follow them."""
-_NEVER_FOLLOWED = (AccessKind.PLACE, AccessKind.LENT, AccessKind.MENTIONED, AccessKind.SENT)
+_NEVER_FOLLOWED = (AccessKind.PLACE, AccessKind.MOUNTED, AccessKind.MENTIONED, AccessKind.SENT)
 _READS = (AccessKind.READ, AccessKind.CHANGE_DIR)
 
 

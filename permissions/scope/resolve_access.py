@@ -64,9 +64,9 @@ _TOOLS = {
     AccessKind.CHANGE_DIR: "Cd",
     AccessKind.WRITE: "Edit",
     AccessKind.REMOVE: "Edit",
-    AccessKind.LENT: "Edit",
+    AccessKind.MOUNTED: "Edit",
 }
-_WITH_TARGET = frozenset({AccessKind.MENTIONED, AccessKind.LENT})
+_WITH_TARGET = frozenset({AccessKind.MENTIONED, AccessKind.MOUNTED})
 """Kinds that rules match only if the file is known."""
 
 
@@ -138,7 +138,7 @@ _CHECKS: dict[AccessKind, Callable[[Scope, Target | None, str], Floor | None]] =
     AccessKind.WRITE: Scope.check_write,
     AccessKind.INTO: Scope.check_write,
     AccessKind.PLACE: Scope.check_place,
-    AccessKind.LENT: Scope.check_lent,
+    AccessKind.MOUNTED: Scope.check_mounted,
     AccessKind.REMOVE: Scope.check_remove,
 }
 

@@ -139,7 +139,7 @@ class Scope(Struct, frozen=True):
             return self.check_write(target, path_text)
         return None
 
-    def check_lent(self, target: Target | None, path_text: str) -> Floor | None:
+    def check_mounted(self, target: Target | None, path_text: str) -> Floor | None:
         """Check a directory that is mounted in a container, which could change it."""
         if target is None or self.contains(target):
             return self.check_place(target, path_text)

@@ -27,7 +27,7 @@ class AccessKind(Enum):
     """Passed to a program that may read it: only rules about paths apply."""
     SENT = "send"
     """Read by a program that sends it to another machine, which no command rule permits."""
-    LENT = "lend"
+    MOUNTED = "mount"
     """A directory that a container may change."""
 
     __hash__ = object.__hash__

@@ -72,8 +72,8 @@ def _facts_of(
     placed_commands = place(script, directory, home)
     if len(placed_commands) > MAX_PARTS:
         raise Unparsable("the command has too many parts")
-    if script.hides and not placed_commands:
-        raise Unparsable(script.hides)
+    if script.unknown_reason and not placed_commands:
+        raise Unparsable(script.unknown_reason)
     facts = [_facts(one, script, functions, home, depth) for one in placed_commands]
     if functions:
         facts = [_of_function(one, functions) for one in facts]
@@ -111,8 +111,8 @@ def _facts(
         words = tuple(_expand_variables(word, script, home, directory) for word in words)
     unwrapping = unwrap(words)
     stdin = input_text(simple.redirects, placed_command.piped_text)
-    hidden, inner = _shell_texts(
-        placed_command, script.hides, functions, unwrapping, stdin, home, depth
+    unknown_reason, inner = _shell_texts(
+        placed_command, script.unknown_reason, functions, unwrapping, stdin, home, depth
     )
     last = unwrapping.layers[-1]
     program = last.program
@@ -123,7 +123,7 @@ def _facts(
             texts_started(simple, unwrapping), commands_in_code(program, code or "")
         )
         inner.extend(_started_facts(started_texts, placed_command.directories, home, depth + 1))
-    facts = own_facts(simple, unwrapping, hidden, tuple(inner))
+    facts = own_facts(simple, unwrapping, unknown_reason, tuple(inner))
     named_accesses = input_accesses(code) if code else ()
     return replace(
         facts,
@@ -151,7 +151,7 @@ def _runs_input(layer: Layer, *, is_fed: bool) -> bool:
 
 def _shell_texts(
     placed_command: Placed,
-    hides: str,
+    unknown_reason: str,
     functions: frozenset[str],
     unwrapping: Unwrapped,
     stdin: str | None,
@@ -162,25 +162,25 @@ def _shell_texts(
     read, remote, unseen = _read_texts(placed_command, unwrapping.reader, stdin)
     texts = (*unwrapping.scripts, *read)
     remote = (*unwrapping.scripts_elsewhere, *remote)
-    hidden = hides or unwrapping.hidden or unseen
-    if not hidden and _is_read_ahead(placed_command, unwrapping, stdin):
+    unknown_reason = unknown_reason or unwrapping.unknown_reason or unseen
+    if not unknown_reason and _is_read_ahead(placed_command, unwrapping, stdin):
         # Deny rules check it, but another program may have the name of the one that prints.
-        hidden = "what a command prints"
+        unknown_reason = "what a command prints"
     layers = unwrapping.layers
     texts = (*texts, *supplied_texts(layers, stdin), *found_texts(layers, placed_command.search))
     if depth >= _MAX_NESTING and (texts or remote):
-        return hidden or "nested too deeply", []
+        return unknown_reason or "nested too deeply", []
     inner: list[CommandFacts] = []
     for text, is_remote in (*((one, False) for one in texts), *((one, True) for one in remote)):
         script = parse(text)
         if isinstance(script, Unparsable):
-            hidden = hidden or f"code that a shell runs: {script}"
-            if not (is_remote or unwrapping.hidden):
+            unknown_reason = unknown_reason or f"code that a shell runs: {script}"
+            if not (is_remote or unwrapping.unknown_reason):
                 raise Unparsable(f"code that a shell runs: {script}")
             continue
         commands = _nested_facts(script, placed_command.directories, home, depth + 1, functions)
         inner.extend(map(_elsewhere, commands) if is_remote else commands)
-    return hidden, inner
+    return unknown_reason, inner
 
 
 def _read_texts(
@@ -275,8 +275,8 @@ def _expand_variables(word: Word, script: Script, home: str, directory: str | No
     splits = word.splits
     if script.taints_variables:
         guess = text.replace(HOME_MARK, home).replace(PWD_MARK, directory or UNKNOWN)
-        hidden = text.replace(HOME_MARK, UNKNOWN).replace(PWD_MARK, UNKNOWN)
-        return Word(word.raw, hidden, True, word.scripts, guess)
+        masked_text = text.replace(HOME_MARK, UNKNOWN).replace(PWD_MARK, UNKNOWN)
+        return Word(word.raw, masked_text, True, word.scripts, guess)
     if directory is None and PWD_MARK in text:
         text, splits = text.replace(PWD_MARK, UNKNOWN), True
     text = text.replace(HOME_MARK, home).replace(PWD_MARK, directory or "")

@@ -35,7 +35,7 @@ class CommandFacts(Struct, frozen=True):
     deny_forms: tuple[Form, ...]
     """Spellings that deny and ask rules match."""
     has_literal_program: bool
-    hidden: str
+    unknown_reason: str
     """Why something that would run is unknown; empty when nothing is."""
     risk: str
     """Why a wildcard rule does not cover it; empty when one may."""

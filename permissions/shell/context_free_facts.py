@@ -39,7 +39,7 @@ def texts_started(simple: Simple, unwrapping: Unwrapped) -> Iterator[str]:
 
 
 def own_facts(
-    simple: Simple, unwrapping: Unwrapped, hidden: str, inner: tuple[CommandFacts, ...]
+    simple: Simple, unwrapping: Unwrapped, unknown_reason: str, inner: tuple[CommandFacts, ...]
 ) -> CommandFacts:
     """Return the facts except for those that depend on the place: directories, redirections and
     time."""
@@ -48,7 +48,7 @@ def own_facts(
     ]
     layers = [layer for layer in unwrapping.layers if layer.words]
     forms = [form_of(layer.words) for layer in layers]
-    clean = not (unsafe or hidden or inner) and _is_seen_through(layers)
+    clean = not (unsafe or unknown_reason or inner) and _is_seen_through(layers)
     spellings = _loop_spellings(layers)
     own = _strictest([_programs(one, clean=clean) for one in spellings])
     return CommandFacts(
@@ -57,14 +57,16 @@ def own_facts(
         allow_forms=allow_forms(simple, layers, forms, unsafe),
         deny_forms=deny_forms(simple, layers, forms),
         has_literal_program=all(layer.words[0].is_literal for layer in layers),
-        hidden=hidden,
+        unknown_reason=unknown_reason,
         risk=own.risk,
         accesses=(*chain.from_iterable(map(_accesses, spellings)), *_variables(simple)),
         inner=inner,
         redirects=(),
         is_read_only=own.is_read_only,
         is_edit=own.is_edit,
-        is_inert=_is_inert(simple, layers, clean=clean) if layers else _only_sets(simple, hidden),
+        is_inert=_is_inert(simple, layers, clean=clean)
+        if layers
+        else _only_sets(simple, unknown_reason),
         looked_through=_looked_through(layers, simple),
         when_plain=_when_plain(layers, clean=clean),
         stage=0,
@@ -90,8 +92,8 @@ def _is_inert(simple: Simple, layers: list[Layer], *, clean: bool) -> bool:
     return is_alone and is_inert(words[0].text, words[1:])
 
 
-def _only_sets(simple: Simple, hidden: str) -> bool:
-    return not hidden and sets_plain_name(simple)
+def _only_sets(simple: Simple, unknown_reason: str) -> bool:
+    return not unknown_reason and sets_plain_name(simple)
 
 
 def _when_plain(layers: list[Layer], *, clean: bool) -> Plain | None:

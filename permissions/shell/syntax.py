@@ -173,7 +173,7 @@ class Script(Struct, frozen=True):
     raw: str
     taints_variables: bool = False
     """Whether it sets HOME or PWD, so that their values are not known."""
-    hides: str = ""
+    unknown_reason: str = ""
     """Why some of what runs is unknown (`eval` of a variable, `${x@P}`); may be empty."""
     may_set_any: bool = False
     """Whether it may set a variable in a way that is not tracked: by a name from elsewhere, or in

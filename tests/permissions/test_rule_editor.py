@@ -72,7 +72,7 @@ def bench(tmp_path: Path) -> Bench:
 
 async def test_a_rule_is_taken_back_and_comes_back_in_its_place(bench: Bench) -> None:
     before = bench.counting()
-    await bench.editor.take_back(bench.rule("Bash(a)"))
+    await bench.editor.remove(bench.rule("Bash(a)"))
     assert bench.allowed() == ["Bash(b)"]
     assert ("userSettings", "Bash(a)") not in bench.counting()
     assert "Bash(a)" in await bench.editor.undo()
@@ -103,7 +103,7 @@ async def test_a_move_writes_there_and_removes_here(bench: Bench) -> None:
 
 
 async def test_a_rule_of_the_session_leaves_its_record(bench: Bench) -> None:
-    await bench.editor.take_back(bench.rule("Bash(s)"))
+    await bench.editor.remove(bench.rule("Bash(s)"))
     assert bench.grants.session == []
     await bench.editor.undo()
     assert bench.grants.session == [("allow", "Bash(s)")]
@@ -125,7 +125,7 @@ async def test_a_moved_deny_is_still_a_deny(bench: Bench) -> None:
         lambda editor, rule: editor.edit(rule("Bash(a)"), "Bash("),
         lambda editor, rule: editor.edit(rule("Bash(a)"), "Bash(b)"),
         lambda editor, rule: editor.edit(rule("Bash(p)"), "Bash(q)"),
-        lambda editor, rule: editor.take_back(rule("Bash(p)")),
+        lambda editor, rule: editor.remove(rule("Bash(p)")),
         lambda editor, rule: editor.move(rule("Bash(a)"), RuleSource.USER),
         lambda editor, _rule: editor.undo(),
     ],
@@ -144,7 +144,7 @@ async def test_what_cannot_be_done_changes_nothing(
 async def test_a_rule_that_someone_else_removed_is_reported(bench: Bench) -> None:
     bench.user_file.write_text("{}")
     with pytest.raises(RuleChangeError, match="no longer"):
-        await bench.editor.take_back(bench.rule("Bash(a)"))
+        await bench.editor.remove(bench.rule("Bash(a)"))
 
 
 @pytest.mark.parametrize("source", [RuleSource.USER, RuleSource.SESSION, RuleSource.PROJECT])

@@ -17,7 +17,7 @@ from permissions.explain.explain_decision import (
 from permissions.lint.lint import lint
 from permissions.mode import mode_name
 from permissions.rule import Rule, RuleSource, RuleText
-from permissions.rule_editor import MOVABLE, NothingKept, RuleChangeError, RuleEditor, RuleKeeper
+from permissions.rule_editor import MOVABLE, NoRuleStore, RuleChangeError, RuleEditor, RuleStore
 from permissions.rules.rule_set import RuleSet
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel, paragraph_rows
@@ -39,8 +39,8 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     if center is None or conversation is None:
         return
     gate = center.context.gate
-    keeper = gate.grants
-    editor = RuleEditor(gate, keeper if isinstance(keeper, RuleKeeper) else NothingKept())
+    rule_store = gate.grants
+    editor = RuleEditor(gate, rule_store if isinstance(rule_store, RuleStore) else NoRuleStore())
     usage = await asyncio.to_thread(_logged_use, center.context.agent_home)
     short = _shorten(gate.context.home, gate.context.launch_dir)
     selected_index = 0
@@ -190,7 +190,7 @@ async def _change(
                     return None
                 return await editor.move(rule, destination), "info"
             case _:
-                return await editor.take_back(rule), "info"
+                return await editor.remove(rule), "info"
     except (RuleChangeError, OSError) as error:
         return error_reason(error), "warning"
 

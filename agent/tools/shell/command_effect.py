@@ -34,7 +34,7 @@ def _only_reads(facts: CommandFacts) -> bool:
     return (
         facts.is_read_only
         and facts.has_literal_program
-        and not facts.hidden
+        and not facts.unknown_reason
         and not facts.inner
         and all(access.kind is AccessKind.READ for access in facts.accesses)
         and all(map(_is_harmless, facts.redirects))

@@ -95,7 +95,7 @@ def _send(lines: str) -> None:
             try:
                 os.write(_State.pipe, lines.encode())
             except BrokenPipeError:
-                _bury()
+                _reap_guardian()
             else:
                 return
         if _State.watched_pids:
@@ -105,7 +105,7 @@ def _send(lines: str) -> None:
             os.write(_State.pipe, "".join((*process_lines, *directory_lines)).encode())
 
 
-def _bury() -> None:
+def _reap_guardian() -> None:
     assert _State.pipe is not None
     os.close(_State.pipe)
     _State.pipe = None

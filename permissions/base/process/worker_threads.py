@@ -88,8 +88,8 @@ def leave_stuck_threads(status: int) -> None:
     stuck = [each for each in threads if each.name.startswith(_PREFIX)]
     # The interpreter's shutdown would wait for threads that import a module or watch files; neither
     # has anything to save.
-    is_idle = any(each.name.startswith((_IMPORT, _WATCH)) for each in threads)
-    if not (stuck and _join(stuck)) and not is_idle:
+    blocks_shutdown = any(each.name.startswith((_IMPORT, _WATCH)) for each in threads)
+    if not (stuck and _join(stuck)) and not blocks_shutdown:
         return
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):

@@ -26,7 +26,7 @@ class Texts(Struct, frozen=True):
     """The texts that one command passes to a shell, as far as they are known."""
 
     scripts: tuple[str, ...] = ()
-    hidden: str = ""
+    unknown_reason: str = ""
     """Why a text is unknown; empty when all are known."""
     reader: str = ""
     """The program, if it reads its commands from its input."""
@@ -49,8 +49,8 @@ def of_shell(name: str, rest: tuple[Word, ...]) -> Texts:
     texts = _of_shell(name, rest)
     if name in _OTHER_LANGUAGES and (texts.scripts or texts.reader):
         # `and rm x`, `repeat 3 rm x`: parsed as bash, these look like other commands.
-        hidden = texts.hidden or f"{name} reads another language"
-        return Texts(texts.scripts, hidden, texts.reader)
+        unknown_reason = texts.unknown_reason or f"{name} reads another language"
+        return Texts(texts.scripts, unknown_reason, texts.reader)
     return texts
 
 
@@ -62,7 +62,7 @@ def _of_shell(name: str, rest: tuple[Word, ...]) -> Texts:
         word = rest[position]
         text = word.plain
         if _hides_options(word):
-            return Texts(hidden=f"options of {name} that are not known")
+            return Texts(unknown_reason=f"options of {name} that are not known")
         if _TAKES_TEXT.fullmatch(text):
             return _shell_text(name, rest[position + 1 :])
         if text in ("-s", "-"):
@@ -79,7 +79,7 @@ def _of_su(rest: tuple[Word, ...]) -> Texts:
     while position < len(rest):
         text = rest[position].plain
         if _hides_options(rest[position]):
-            return Texts(hidden="options of su that are not known")
+            return Texts(unknown_reason="options of su that are not known")
         if _TAKES_TEXT.fullmatch(text):
             texts = _shell_text("su", rest[position + 1 :])
             # A login as another user starts in their home directory.
@@ -107,7 +107,7 @@ def of_file(name: str, word: Word) -> Texts:
         return Texts()
     text = printed_by(word.scripts[0]) if len(word.scripts) == 1 else None
     if text is None:
-        return Texts(hidden=f"{name} runs what a command prints")
+        return Texts(unknown_reason=f"{name} runs what a command prints")
     return Texts((text,))
 
 
@@ -169,8 +169,8 @@ def _with_inputs(command: Sequence[Word], inputs: Sequence[Word]) -> Texts:
 def _each_input(inputs: Sequence[Word]) -> Texts:
     """Return the inputs, which are the commands when no other command is given."""
     input_texts = [join_words([word], "parallel") for word in inputs if word.text != ":::"]
-    hidden = next((one.hidden for one in input_texts if one.hidden), "")
-    return Texts(tuple(text for one in input_texts for text in one.scripts), hidden)
+    unknown_reason = next((one.unknown_reason for one in input_texts if one.unknown_reason), "")
+    return Texts(tuple(text for one in input_texts for text in one.scripts), unknown_reason)
 
 
 def input_text(redirects: Sequence[Redirect], piped_text: str | None) -> str | None:
@@ -239,4 +239,4 @@ def _printf_output(arguments: Sequence[str]) -> str | None:
 
 
 def _at_home(texts: Texts) -> Texts:
-    return Texts(tuple(f"cd; {text}" for text in texts.scripts), texts.hidden, texts.reader)
+    return Texts(tuple(f"cd; {text}" for text in texts.scripts), texts.unknown_reason, texts.reader)

@@ -111,7 +111,7 @@ class _Walker:
     ) -> None:
         self._home = home
         # The script sets HOME or CDPATH: `cd` may go elsewhere.
-        self._aside = _ANYWHERE if is_strange else frozenset()
+        self._also_possible = _ANYWHERE if is_strange else frozenset()
         self._moves = moves
         self._moving = functions if moves else frozenset()
         self._silent = 0
@@ -244,7 +244,9 @@ class _Walker:
         if not name.is_literal or name.text in _OPAQUE_BUILTINS or name.text in self._moving:
             return _Exit(directories | _ANYWHERE, directories | _ANYWHERE)
         if name.text in ("cd", "pushd"):
-            return _Exit(self._destination(words[1:], directories) | self._aside, directories)
+            return _Exit(
+                self._destination(words[1:], directories) | self._also_possible, directories
+            )
         if name.text == "popd":
             return _Exit(_ANYWHERE, directories)
         return _Exit(directories, directories)

@@ -54,7 +54,7 @@ class ArithmeticEvaluation:
         self._others: set[str] = set()
 
     @property
-    def hides(self) -> str:
+    def unknown_reason(self) -> str:
         """Return why something unknown may run; empty if nothing does."""
         # A text that runs may evaluate a variable set here, and set a variable evaluated here.
         is_open = self._runs_text and bool(self._others or self._evaluated_names)

@@ -31,18 +31,18 @@ class LoopVariables:
     """Collects loop variables in the first pass over a script, and has their values in the
     second."""
 
-    def __init__(self, steady: frozenset[str] = frozenset()) -> None:
-        """`steady` are the variables that, as the first pass found, only one loop sets."""
-        self._may_bind = steady
+    def __init__(self, single_assignment_names: frozenset[str] = frozenset()) -> None:
+        """`single_assignment_names`: the variables that only one loop sets, from the first pass."""
+        self._may_bind = single_assignment_names
         self._names: list[str] = []
         self._assigned_names: set[str] = set()
-        self._is_spoiled = False
+        self._is_invalid = False
         self._values: dict[str, tuple[str, ...]] = {}
 
     @property
-    def steady(self) -> frozenset[str]:
+    def single_assignment_names(self) -> frozenset[str]:
         """The variables that one loop sets and nothing else in the script."""
-        if self._is_spoiled:
+        if self._is_invalid:
             return frozenset()
         return frozenset(
             name
@@ -53,13 +53,13 @@ class LoopVariables:
         )
 
     @property
-    def is_spoiled(self) -> bool:
+    def is_invalid(self) -> bool:
         """Whether a variable may be set in a way that is not tracked."""
-        return self._is_spoiled
+        return self._is_invalid
 
-    def spoil(self) -> None:
+    def invalidate(self) -> None:
         """Record that a variable may be set in a way that is not tracked."""
-        self._is_spoiled = True
+        self._is_invalid = True
 
     def note_assignment(self, name: str) -> None:
         """Record `name=value`."""
@@ -68,7 +68,7 @@ class LoopVariables:
     def note_expansion(self, raw: str) -> None:
         """Record a `${…}` that is more than a name."""
         if not _TRIMMING.fullmatch(raw):
-            self.spoil()
+            self.invalidate()
 
     def note_command(self, words: Sequence[Word]) -> None:
         """Record a command that could set a variable."""
@@ -87,7 +87,7 @@ class LoopVariables:
             )
             or (base in ("[", "test") and any("[" in word.text for word in arguments))
         ):
-            self.spoil()
+            self.invalidate()
 
     def enter(self, name: str, words: Sequence[Word]) -> None:
         """Begin the body of a loop over `words`."""

@@ -122,7 +122,7 @@ class CommandReader:
     def test(self, node: TreeNode) -> Simple:
         """Read `[ … ]` and `[[ … ]]`."""
         if _EVALUATING_TEST.search(self._raw(node)):
-            self._loops.spoil()
+            self._loops.invalidate()
         name = node.children[0].type if node.children else "[["
         words = self._test_words(node)
         self._words.evaluation.note_command(name, words)

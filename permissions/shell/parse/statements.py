@@ -53,14 +53,17 @@ class StatementReader:
     """Reads one tree, including its substitutions."""
 
     def __init__(
-        self, source: bytes, temp_dir: str = "", steady: frozenset[str] = frozenset()
+        self,
+        source: bytes,
+        temp_dir: str = "",
+        single_assignment_names: frozenset[str] = frozenset(),
     ) -> None:
-        """`steady` is the result of the first pass (`LoopVariables`).
+        """`single_assignment_names` is the result of the first pass (`LoopVariables`).
 
         `temp_dir` is the value of TMPDIR; empty if it is not known.
         """
-        self._loops = LoopVariables(steady)
-        self._is_first = not steady
+        self._loops = LoopVariables(single_assignment_names)
+        self._is_first = not single_assignment_names
         self._source = source
         self._temp_dir = temp_dir
         self._words = WordReader(source, self._substitution, self._loops, temp_dir)
@@ -71,14 +74,16 @@ class StatementReader:
     def script(self, root: TreeNode) -> Script:
         """Return the whole command."""
         body = Sequence(tuple(self._statements(root)))
-        if self._is_first and self._loops.steady:
-            return StatementReader(self._source, self._temp_dir, self._loops.steady).script(root)
+        if self._is_first and self._loops.single_assignment_names:
+            return StatementReader(
+                self._source, self._temp_dir, self._loops.single_assignment_names
+            ).script(root)
         return Script(
             body,
             self._source.decode("utf-8").strip(),
             taints_variables=self._words.taints_variables,
-            hides=self._words.hides,
-            may_set_any=self._loops.is_spoiled,
+            unknown_reason=self._words.unknown_reason,
+            may_set_any=self._loops.is_invalid,
             functions=frozenset(self._words.functions),
         )
 
@@ -203,7 +208,7 @@ class StatementReader:
 
     def _loop(self, node: TreeNode, name: TreeNode | None) -> Node:
         if name is None or self._raw(node.children[0]) != "for":
-            self._loops.spoil()
+            self._loops.invalidate()
             if name is not None:
                 self._words.evaluation.note_unknown(self._raw(name))
             return self._branches(node, repeats=True)
@@ -275,7 +280,7 @@ class StatementReader:
         return Words(self._raw(child), (word,))
 
     def _function(self, node: TreeNode) -> Node:
-        self._loops.spoil()
+        self._loops.invalidate()
         name = node.child_by_field_name("name")
         body = node.child_by_field_name("body")
         if name is None or body is None:

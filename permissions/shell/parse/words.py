@@ -81,11 +81,11 @@ class WordReader:
         self.evaluation = ArithmeticEvaluation()
 
     @property
-    def hides(self) -> str:
+    def unknown_reason(self) -> str:
         """Return why some of what runs is unknown; empty if all is known."""
         if self._reasons:
             return self._reasons[0]
-        return self.evaluation.hides
+        return self.evaluation.unknown_reason
 
     def _raw(self, node: TreeNode) -> str:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -135,7 +135,7 @@ class WordReader:
 
     def arithmetic(self, node: TreeNode) -> Word:
         """Read arithmetic: unknown, and evaluating it may run what variables hold."""
-        self._loops.spoil()
+        self._loops.invalidate()
         self.evaluation.note_evaluated(self._raw(node))
         return self.scan(node)
 
@@ -147,7 +147,7 @@ class WordReader:
             raise Unparsable("an assignment is not understood")
         scripts: list[Script] = []
         if name_node.type == "subscript":
-            self._loops.spoil()
+            self._loops.invalidate()
             self.evaluation.note_subscript(self._raw(name_node))
             self._collect(name_node, scripts)
             inner = name_node.child_by_field_name("name")

@@ -76,7 +76,7 @@ _FUNCTIONS = names(
 )
 """Names that may precede a parenthesis: functions that calculate, and keywords."""
 _CALL = compile_late(r"([A-Za-z_]\w*)[ \t]*\(", re.ASCII)
-_REACHES = compile_late(
+_UNSAFE = compile_late(
     r"@|(?<!\|)(?:\|\|)*\|(?!\|)|\b(?:system|getline|close|fflush|nextfile|ENVIRON|PROCINFO|ARGV|ARGC|SYMTAB"
     r"|FUNCTAB|func)\b|\bprint.*>",
     re.ASCII | re.DOTALL,
@@ -91,7 +91,7 @@ def _only_calculates(program: str) -> bool:
     """
     known_functions = _FUNCTIONS | set(re.findall(r"\bfunction[ \t]+(\w+)", program))
     is_known = all(name in known_functions for name in _CALL.findall(program))
-    return is_known and _REACHES.search(program) is None
+    return is_known and _UNSAFE.search(program) is None
 
 
 _STARTS = compile_late(

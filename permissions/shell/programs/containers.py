@@ -88,7 +88,7 @@ def container(words: Sequence[Word]) -> list[Access]:
     if subcommand in ("run", "create"):
         options = _run_options(rest)
         for value in options.values("-v", "--volume"):
-            result.extend(_lent(value))
+            result.extend(_volume_accesses(value))
         for value in options.values("--mount"):
             result.extend(_mount_accesses(value))
     return result
@@ -104,7 +104,7 @@ def _copy_accesses(operands: Sequence[Word]) -> list[Access]:
     ]
 
 
-def _lent(value: Word) -> list[Access]:
+def _volume_accesses(value: Word) -> list[Access]:
     """Read `source:target[:options]`; a source without a slash is a volume's name."""
     pieces = value.text.split(":")
     if len(pieces) < 2 or not (pieces[0].startswith(_LOCAL) or not value.is_literal):
@@ -125,7 +125,7 @@ def _mount_accesses(value: Word) -> list[Access]:
 
 
 def _access(value: Word, source: str, *, is_read: bool) -> Access:
-    kind = AccessKind.READ if is_read else AccessKind.LENT
+    kind = AccessKind.READ if is_read else AccessKind.MOUNTED
     return Access(kind, Word(value.raw, source, value.splits))
 
 

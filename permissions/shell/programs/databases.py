@@ -22,7 +22,7 @@ _STATEMENT = compile_late(
     r"|(?:create|drop|alter)\s+(?:table|index|view|unique\s+index)|truncate)\b",
     re.IGNORECASE,
 )
-_REACHES = compile_late(
+_UNSAFE = compile_late(
     r"\b(?:attach|vacuum|\w*file|copy|program|load|system|source|tee|pager)\b|/\*|^[.\\]",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -38,7 +38,7 @@ def _only_queries(text: str) -> bool:
     """Return whether it is common SQL or commands that only show something."""
     lines = (line.strip() for line in text.splitlines())
     sql = "\n".join(line for line in lines if not _COMMAND.fullmatch(line))
-    if _REACHES.search(sql) or not _calls_known(sql):
+    if _UNSAFE.search(sql) or not _calls_known(sql):
         return False
     plain = re.sub(r"'[^']*'", "''", sql)
     if "\\" in plain or ("\\" in sql and re.search(r"\\'|[\"$]", sql)):

@@ -69,12 +69,12 @@ def looks_up(words: Sequence[Word]) -> bool:
 
 def eval_texts(words: tuple[Word, ...]) -> Commands:
     """Return the text that eval runs."""
-    return [], join_words(_behind_dashes(words), "eval")
+    return [], join_words(_after_dashes(words), "eval")
 
 
 def trap_texts(words: tuple[Word, ...]) -> Commands:
     """Return the text that a trap runs."""
-    operands = _behind_dashes(words)
+    operands = _after_dashes(words)
     return [], join_words(operands[:1], "trap") if len(operands) > 1 else Texts()
 
 
@@ -85,7 +85,7 @@ def alias_texts(words: tuple[Word, ...]) -> Commands:
 
 def source_texts(program: str, words: tuple[Word, ...]) -> Commands:
     """Return the text of a sourced file, if it is known."""
-    operands = _behind_dashes(words)
+    operands = _after_dashes(words)
     return [], of_file(program, operands[0]) if operands else Texts()
 
 
@@ -100,7 +100,7 @@ def called_back(words: tuple[Word, ...]) -> Commands:
     return [], of_callbacks(words)
 
 
-def _behind_dashes(words: tuple[Word, ...]) -> tuple[Word, ...]:
+def _after_dashes(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return words[1:] if words and words[0].text == "--" else words
 
 

@@ -14,7 +14,7 @@ from permissions.shell.flow.nested_scripts import Texts, of_shell
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import PIPE_MARK, SUPPLIED, Simple, Word
 from permissions.shell.wrappers.layers import Layer, in_directory, inner_layers
-from permissions.shell.wrappers.unwrap_one import behind_subcommand, inside
+from permissions.shell.wrappers.unwrap_one import after_subcommand, inside
 
 MAX_LAYERS = 12
 """Maximum number of layers; with more, the rest counts as hidden."""
@@ -31,7 +31,7 @@ class Unwrapped(Struct, frozen=True):
     """Texts that a shell will run (`sh -c`, `eval`, `trap`)."""
     scripts_elsewhere: tuple[str, ...]
     """Texts that run on another machine or in a container: their paths are not local paths."""
-    hidden: str
+    unknown_reason: str
     """Why something that runs is unknown; empty if all is known."""
     reader: Reader | None
     """The innermost shell that reads its commands from its input."""
@@ -54,12 +54,12 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
     layers = [Layer(words, True)]
     scripts: list[str] = []
     elsewhere: list[str] = []
-    hidden = ""
+    unknown_reason = ""
     reader: Reader | None = None
     # The list grows during the iteration: each layer adds the commands that it would run.
     for layer in layers:
         if len(layers) > MAX_LAYERS:
-            hidden = hidden or "wrapped too deeply"
+            unknown_reason = unknown_reason or "wrapped too deeply"
             break
         if layer.words:
             new_layers, texts = _inner(layer)
@@ -68,10 +68,10 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
             (elsewhere if is_away else scripts).extend(
                 in_directory(text, layer.directory) for text in texts.scripts
             )
-            hidden = hidden or texts.hidden
+            unknown_reason = unknown_reason or texts.unknown_reason
             if texts.reader:
                 reader = Reader(texts.reader, layer.directory, is_away)
-    return Unwrapped(tuple(layers), tuple(scripts), tuple(elsewhere), hidden, reader)
+    return Unwrapped(tuple(layers), tuple(scripts), tuple(elsewhere), unknown_reason, reader)
 
 
 def supplied_texts(layers: tuple[Layer, ...], stdin: str | None) -> Iterator[str]:
@@ -139,7 +139,7 @@ def _inner(layer: Layer) -> tuple[list[Layer], Texts]:
         commands, texts = program_record.commands(rest)
         return [inner for words in commands for inner in inner_layers(layer, words)], texts
     if program_record.runner is not None:
-        return behind_subcommand(layer, program_record.runner, rest), Texts()
+        return after_subcommand(layer, program_record.runner, rest), Texts()
     if program_record.wrapper is not None:
         return inside(layer, name, program_record.wrapper, rest)
     return [], Texts()

@@ -46,7 +46,9 @@ def _inner_commands(
         )
     variables, operands = _split_assignments(wrapper, operands)
     is_certain = not arguments.injectable or name == "xargs"
-    texts = Texts(hidden="" if is_certain else f"what {name} makes of words that are not known")
+    texts = Texts(
+        unknown_reason="" if is_certain else f"what {name} makes of words that are not known"
+    )
     if name == "parallel":
         operands, texts = of_parallel(operands)
     if not operands:
@@ -71,7 +73,7 @@ def _inner_commands(
 def _without_command(name: str, arguments: Arguments, texts: Texts) -> Texts:
     """Return what a wrapper runs if its words name no command."""
     is_shell = name == "ssh" or (name in ("sudo", "doas") and arguments.has("-s", "-i"))
-    return Texts(hidden=texts.hidden, reader=name) if is_shell else texts
+    return Texts(unknown_reason=texts.unknown_reason, reader=name) if is_shell else texts
 
 
 def _shifted_layers(inner: Layer) -> list[Layer]:
@@ -192,12 +194,12 @@ def _split_string(wrapper: Wrapper, rest: tuple[Word, ...]) -> Texts:
         # The text contains options of env, too.
         texts = join_words((Word("env", "env"), *text, *later_words), "env -S")
         place = _new_directory("", wrapper, options)
-        hidden = texts.hidden
+        unknown_reason = texts.unknown_reason
         if any("\\" in one.text for one in text):
             # Its escapes differ from a shell's: `\\_` is a blank.
-            hidden = hidden or "env -S with escapes of its own"
-        return Texts(tuple(in_directory(one, place) for one in texts.scripts), hidden)
-    return Texts(hidden="env -S with text that is not found")
+            unknown_reason = unknown_reason or "env -S with escapes of its own"
+        return Texts(tuple(in_directory(one, place) for one in texts.scripts), unknown_reason)
+    return Texts(unknown_reason="env -S with text that is not found")
 
 
 def _join_command(
@@ -212,19 +214,19 @@ def _join_command(
         # Without a command, script starts a shell, and its operand is the file it records in.
         operands = ()
     elif name == "sg":
-        texts, operands = (*texts, *_behind_group(arguments, bool(texts))), ()
+        texts, operands = (*texts, *_after_group(arguments, bool(texts))), ()
     elif name == "flock" and operands and operands[0].plain == "-c":
         texts, operands = operands[1:2], ()
     shell_texts = join_words(texts, name)
     if name == "watch" and operands:
         more = join_words(operands, name)
         shell_texts = Texts(
-            (*shell_texts.scripts, *more.scripts), shell_texts.hidden or more.hidden
+            (*shell_texts.scripts, *more.scripts), shell_texts.unknown_reason or more.unknown_reason
         )
     return (inner_layers(layer, operands) if operands else []), shell_texts
 
 
-def _behind_group(arguments: Arguments, has_text: bool) -> tuple[Word, ...]:
+def _after_group(arguments: Arguments, has_text: bool) -> tuple[Word, ...]:
     """Return the text after the group of `sg`; () if an option has the text."""
     operands = arguments.operands
     is_login = bool(operands) and operands[0].plain == "-"
@@ -235,7 +237,7 @@ def _behind_group(arguments: Arguments, has_text: bool) -> tuple[Word, ...]:
 _RUNNER_LONG = names("--package --with --from --python --env --user --workdir --volume --name")
 
 
-def behind_subcommand(layer: Layer, runner: CommandRunner, rest: tuple[Word, ...]) -> list[Layer]:
+def after_subcommand(layer: Layer, runner: CommandRunner, rest: tuple[Word, ...]) -> list[Layer]:
     """Return the command after a subcommand (`uv run`, `docker exec`)."""
     if not rest or rest[0].plain not in names(runner.subcommands):
         return []

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permissions.lint.lint import LintType, lint
-from permissions.lint.subsume import finds_inside, kin_of, subsumes
+from permissions.lint.subsume import coverage_key, finds_inside, subsumes
 from permissions.matching.match_domain import matches_host
 from permissions.paths.path_pattern import PathPattern, compiled_pattern
 from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
@@ -157,8 +157,8 @@ def test_no_rule_is_covered_but_by_its_kin(
         return
     (wider, *_), (narrower, *_) = built
     if subsumes(wider, narrower) and not finds_inside(wider, narrower):
-        kin, its = kin_of(wider), kin_of(narrower)
-        assert kin is None or (its is not None and its.startswith(kin))
+        key, narrower_key = coverage_key(wider), coverage_key(narrower)
+        assert key is None or (narrower_key is not None and narrower_key.startswith(key))
 
 
 def test_two_patterns_of_many_wildcards_are_given_up_on() -> None:

@@ -21,19 +21,19 @@ def commands(words: tuple[Word, ...]) -> Commands:
     """Return the commands that git's aliases, filters and `run` subcommands start."""
     texts = _aliases(words)
     if texts is None:
-        return [], Texts(hidden="git -c sets something that is not known before")
+        return [], Texts(unknown_reason="git -c sets something that is not known before")
     runs_texts = any(word.text in ("rebase", "difftool", "filter-branch") for word in words)
     for option, value in pairwise(words if runs_texts else ()):
         # `git rebase --exec` and the filters of `git filter-branch` are texts for a shell.
         if option.text in _COMMAND_TEXTS and value.is_literal:
             texts.append(value.text)
-    inner = _behind_run(words)
+    inner = _after_run(words)
     if len(inner) == 1 and inner[0].is_literal:
         return [], Texts((*texts, inner[0].text))
     return [inner] if inner else [], Texts(tuple(texts))
 
 
-def _behind_run(words: tuple[Word, ...]) -> tuple[Word, ...]:
+def _after_run(words: tuple[Word, ...]) -> tuple[Word, ...]:
     """Return the command of `bisect run` and `submodule foreach`."""
     position = next((i for i, w in enumerate(words) if w.text in ("run", "foreach")), 0)
     runs = any(word.text in ("bisect", "submodule") for word in words[:position])
