@@ -6,9 +6,11 @@ The schema itself (`agent.settings.schema`) is loaded at every start and contain
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from types import NoneType
+from typing import Any, Final, Literal, get_args, get_origin
 
 from msgspec import Struct
+from msgspec.structs import fields
 
 from agent.settings.schema import SettingsFile
 from agent.settings.sections.project_limits import FORBIDDEN_IN_PROJECT
@@ -219,6 +221,20 @@ def json_schema() -> dict[str, Any]:
         **schema,
         "title": "agent-tui settings",
     }
+
+
+def choices_of(key: str) -> tuple[object, ...] | None:
+    """Return a setting's possible values, with None for "not set"; None if they are not listed."""
+    kind = next(each.type for each in fields(SettingsFile) if each.name == key)
+    choices: list[object] = []
+    for part in get_args(kind) or (kind,):
+        if part is bool:
+            choices += [True, False]
+        elif get_origin(part) is Literal:
+            choices += get_args(part)
+        elif part is not NoneType:
+            return None
+    return (*choices, None) if choices else None
 
 
 _TYPES: Final = {

@@ -41,6 +41,13 @@ class Node(Struct, frozen=True):
     children: tuple[Node, ...] = ()
     words: tuple[str, ...] = ()
     """Possible arguments; empty if any are."""
+    next_words: Mapping[str, tuple[str, ...]] = {}
+    """Possible second arguments by the first argument; empty without a second argument."""
+
+    def second_arguments(self) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+        """Yield possible second arguments with their first arguments."""
+        for next_words in dict.fromkeys(self.next_words.values()):
+            yield next_words, [one for one, two in self.next_words.items() if two == next_words]
 
     def walk(self, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Node]]:
         """Yield this command and all below it, each with its path (empty for this one)."""
@@ -63,6 +70,10 @@ def bash_script(root: Node) -> str:
                 continue
             patterns = "|".join(f'"{command_path}:{name}"' for name in flag.names)
             values.append(f'    {patterns}) words="{" ".join(flag.words)}"; is_value=1 ;;')
+        for word, next_words in node.next_words.items():
+            values.append(
+                f'    "{command_path}:{word}") words="{" ".join(next_words)}"; is_value=1 ;;'
+            )
         names = " ".join(name for flag in node.flags for name in flag.names)
         words = " ".join((*(child.name for child in node.children), *node.words))
         offers.append(f'    "{command_path}") flags="{names}"; words="{words}" ;;')
@@ -122,8 +133,11 @@ def _zsh_function(path: tuple[str, ...], node: Node) -> Iterator[str]:
         for spelling in flag.names:
             yield f"    {_zsh_flag(flag, spelling)} \\"
     if not node.children:
-        rest = f"*:argument:({' '.join(node.words)})" if node.words else "*::argument:_files"
-        yield f"    {_single(rest)}"
+        if node.next_words:
+            yield from _zsh_second_argument(node)
+        else:
+            rest = f"*:argument:({' '.join(node.words)})" if node.words else "*::argument:_files"
+            yield f"    {_single(rest)}"
         yield "}"
         return
     yield "    '1: :->first' '*:: :->rest'"
@@ -139,6 +153,16 @@ def _zsh_function(path: tuple[str, ...], node: Node) -> Iterator[str]:
     yield "    esac ;;"
     yield "  esac"
     yield "}"
+
+
+def _zsh_second_argument(node: Node) -> Iterator[str]:
+    first = f"1:argument:({' '.join(node.words)})"
+    yield f"    {_single(first)} '2: :->second'"
+    yield '  [[ $state == second ]] && case "$line[1]" in'
+    for next_words, first_words in node.second_arguments():
+        if next_words:
+            yield f"    {'|'.join(first_words)}) compadd {' '.join(next_words)} ;;"
+    yield "  esac"
 
 
 def _zsh_flag(flag: Flag, spelling: str) -> str:
@@ -165,9 +189,14 @@ def fish_script(root: Node) -> str:
                 f"complete -c agent-tui -n {condition} -f -a {child.name} -d {_fish(child.help)}"
             )
         if node.words:
-            lines.append(
-                f"complete -c agent-tui -n {condition} -f -a {_fish(' '.join(node.words))}"
-            )
+            first = _fish_first_argument(condition, node)
+            lines.append(f"complete -c agent-tui -n {first} -f -a {_fish(' '.join(node.words))}")
+        for word, next_words in node.next_words.items():
+            if next_words:
+                second = condition[:-1] + f"; and __fish_prev_arg_in {word}'"
+                lines.append(
+                    f"complete -c agent-tui -n {second} -f -a {_fish(' '.join(next_words))}"
+                )
         for flag in node.flags:
             lines.append(f"complete -c agent-tui -n {condition}{_fish_flag(flag)}")
     return "\n".join([*lines, ""])
@@ -184,6 +213,13 @@ def _fish_condition(root: Node, path: tuple[str, ...]) -> str:
         child_names = " ".join(child.name for child in node.children)
         conditions.append(f"not __fish_seen_subcommand_from {child_names}")
     return _fish("; and ".join(conditions) or "true")
+
+
+def _fish_first_argument(condition: str, node: Node) -> str:
+    """Return the condition for completing the first argument."""
+    if not node.next_words:
+        return condition
+    return condition[:-1] + f"; and not __fish_prev_arg_in {' '.join(node.words)}'"
 
 
 def _fish_flag(flag: Flag) -> str:

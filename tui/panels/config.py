@@ -8,16 +8,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import NoneType
-from typing import Literal, get_args, get_origin
 
 from msgspec import Struct
-from msgspec.structs import fields
 
 from agent.errors import AgentError
 from agent.settings.change import parse_value, set_value
-from agent.settings.describe import DESCRIPTIONS, UNSET
-from agent.settings.schema import SettingsFile
+from agent.settings.describe import DESCRIPTIONS, UNSET, choices_of
 from agent.typed_json.read_record import as_values
 from permissions.base.text.failure_text import error_reason
 from themes.registry import load_theme
@@ -112,20 +108,6 @@ async def _choose(screen: CommandScreen, file: Path, key: str, choices: Sequence
         screen.notice(error_reason(error), "warning")
         return
     await screen.session.commands.context.reload_settings()
-
-
-def choices_of(key: str) -> tuple[object, ...] | None:
-    """Return a setting's possible values, with None for "not set"; None if they are not listed."""
-    kind = next(each.type for each in fields(SettingsFile) if each.name == key)
-    choices: list[object] = []
-    for part in get_args(kind) or (kind,):
-        if part is bool:
-            choices += [True, False]
-        elif get_origin(part) is Literal:
-            choices += get_args(part)
-        elif part is not NoneType:
-            return None
-    return (*choices, None) if choices else None
 
 
 def shown_value(value: object) -> str:

@@ -27,6 +27,10 @@ CASES = [
     (["agent-tui", "completion", "f"], {"fish"}),
     (["agent-tui", "config", "set", "them"], {"theme"}),
     (["agent-tui", "config", "get", "outputS"], {"outputStyle"}),
+    (["agent-tui", "config", "set", "editorMode", "v"], {"vim"}),
+    (["agent-tui", "config", "set", "--json", "reducedMotion", ""], {"true", "false"}),
+    (["agent-tui", "config", "set", "theme", "au"], {"auto"}),
+    (["agent-tui", "config", "set", "model", "mod"], set()),
     (["agent-tui", "hooks", "run", "PreTool"], {"PreToolUse"}),
     (["agent-tui", "--resume", "perm"], {"permissions"}),
 ]
@@ -67,6 +71,7 @@ def test_fish_offers(tmp_path: Path, words: list[str], offered: set[str]) -> Non
     )  # fmt: skip
     found = {line.split("\t")[0] for line in asked.stdout.splitlines()}
     assert offered <= found
+    assert "modelProviders" not in found
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")

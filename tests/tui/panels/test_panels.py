@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from agent.events import TextDelta
-from agent.settings.describe import WITHOUT_EFFECT
+from agent.settings.describe import WITHOUT_EFFECT, choices_of
 from agent.settings.schema import SettingsFile
 from permissions.rule import RuleSet, RuleSource, RuleText
 from permissions.rules.grammar import RuleBehavior
@@ -21,7 +21,6 @@ from tui.app.app import AgentApp
 from tui.app.session.session_control import ExitReport
 from tui.dialogs.dialog import DialogView
 from tui.panels import PANELS
-from tui.panels.config import choices_of
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.setting_names import GROUPS
 from tui.text.styled_rows import plain

@@ -58,15 +58,26 @@ def _node(
     name: str, command: click.Command, context: click.Context, children: tuple[Node, ...]
 ) -> Node:
     flags: list[Flag] = []
-    words: list[str] = []
+    arguments: list[click.Parameter] = []
     for parameter in command.get_params(context):
-        if isinstance(parameter, click.Option):
-            if not parameter.hidden:
-                flags.append(_flag(parameter))
-        else:
-            offers = parameter.shell_complete(context, "")
-            words.extend(str(offer.value) for offer in offers if offer.type == "plain")
-    return Node(name, command.get_short_help_str(100), tuple(flags), children, tuple(words))
+        if not isinstance(parameter, click.Option):
+            arguments.append(parameter)
+        elif not parameter.hidden:
+            flags.append(_flag(parameter))
+    words = _offers(arguments[0], context) if arguments else ()
+    next_words: dict[str, tuple[str, ...]] = {}
+    if words and len(arguments) > 1:
+        for word in words:
+            context.params[arguments[0].name or ""] = word
+            next_words[word] = _offers(arguments[1], context)
+    text = command.get_short_help_str(100)
+    return Node(name, text, tuple(flags), children, words, next_words)
+
+
+def _offers(argument: click.Parameter, context: click.Context) -> tuple[str, ...]:
+    """Return the possible values of an argument, if they can be listed."""
+    offers = argument.shell_complete(context, "")
+    return tuple(str(offer.value) for offer in offers if offer.type == "plain")
 
 
 def _flag(option: click.Option) -> Flag:

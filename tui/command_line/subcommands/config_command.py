@@ -16,7 +16,7 @@ from agent.settings.schema import SettingsFile
 from agent.typed_json.read_record import as_values
 from permissions.base.text.sanitize import reveal
 from permissions.mode import Mode, parse_mode
-from themes.registry import load_theme
+from themes.registry import available_themes, load_theme
 from themes.theme import ThemeError
 from tui.command_line.subcommands.places import Here, current_directories, settings_here
 from tui.command_line.subcommands.whole_texts import WholeTexts
@@ -141,9 +141,24 @@ def get_key(key: str, as_json: bool) -> int:
     return 0
 
 
+def _values(context: click.Context, _value: click.Parameter, _incomplete: str) -> list[str]:
+    """Return the possible values of the setting, if they can be listed."""
+    from agent.settings.describe import choices_of  # for the completion script only
+
+    key = context.params.get("key")
+    if key == "theme":
+        return [AUTO, *available_themes()]
+    choices = choices_of(key) if key in SettingsFile.__struct_fields__ else None
+    return [
+        json.dumps(choice) if isinstance(choice, bool) else str(choice)
+        for choice in choices or ()
+        if choice is not None
+    ]
+
+
 @command.command("set")
 @_key
-@click.argument("value", required=False)
+@click.argument("value", required=False, shell_complete=_values)
 @_json
 def set_key(key: str, value: str | None, as_json: bool) -> None:
     """Set KEY to VALUE in your user settings, or remove KEY."""
