@@ -459,6 +459,7 @@ class ScreenParts:
             )
         )
         self.keyboard = self._keyboard.bind(keyboard)
+        self.dialogs.suspend = self._app.action_suspend_process
         self.status_line.mode_pressed = partial(self.keys.perform, "chat:cycleMode")
         self.transcript.changes_pressed = partial(self.submission.submit, "/diff")
         self._text_changed.connect(keyboard.text_changed)

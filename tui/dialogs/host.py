@@ -65,6 +65,8 @@ class DialogHost(Listens, RowsWidget):
         `on_change` is called when a dialog opens, changes or closes.
         """
         super().__init__(id=id)
+        self.suspend: Callable[[], object] = lambda: None
+        """Called when the key that suspends the program is pressed, except while text is edited."""
         self._chords = chords
         self._on_change = on_change
         self._give_back = give_back
@@ -193,6 +195,9 @@ class DialogHost(Listens, RowsWidget):
         if isinstance(meaning, Pending):
             return
         action_id = meaning.action_id if meaning is not None else None
+        if action_id == "app:suspend" and not self.has_caret:
+            self.suspend()
+            return
         # Textual's names of punctuation ("slash") are replaced by the character, except for space.
         key = event.text if event.text.strip() else event.key
         rows = manners.scroll_keys.get(key) or _SCROLLS.get(action_id or key)

@@ -404,6 +404,21 @@ async def test_a_key_does_what_the_registry_says(action_id: str, key: str, tmp_p
     assert after != before, f"{key} did nothing"
 
 
+@pytest.mark.parametrize("mode", ["ctrl+o", "ctrl+r", "ctrl+p", "dialog"])
+async def test_the_program_is_suspended_in_every_mode(mode: str, tmp_path: Path) -> None:
+    app = make_scene_app(ACTIONS_BY_ID["app:suspend"], tmp_path)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await settled(pilot)
+        if mode == "dialog":
+            await permission()(Scene(app, pilot))
+        else:
+            await pilot.press(mode)
+        await settled(pilot)
+        app.parts.dialogs._guard._guarded_until_s = 0.0
+        await pilot.press("ctrl+z")
+    assert app.done.count("suspended") == 1
+
+
 def test_every_action_is_performed_or_reported_as_absent() -> None:
     named = {action.id for action in ACTIONS}
     assert named >= set(ABSENT)

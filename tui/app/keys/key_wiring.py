@@ -28,6 +28,7 @@ from tui.app.session.prompt_runner import PromptRunner
 from tui.app.session.unsent_text import UnsentText
 from tui.app.workspace import ScreenWorkspace
 from tui.input.event import RoutedEvent
+from tui.input.key_names import canonical_key
 from tui.input.keymap import ChordReader
 from tui.prompt.argument_completion import ArgumentCompletion
 from tui.prompt.completions import PromptCompletions
@@ -256,13 +257,21 @@ class Keyboard:
         return {name: partial(scroll, name, action) for name, action in actions.items()}
 
     def _press_in_reading(self, event: RoutedEvent) -> bool:
-        self.reading.press(event)
+        if not self._suspend(event):
+            self.reading.press(event)
         return True
 
     def _press_in_search(self, event: RoutedEvent) -> bool:
-        if self.search.press(event) == "send":
+        if not self._suspend(event) and self.search.press(event) == "send":
             self._prompt.send()
         return True
+
+    def _suspend(self, event: RoutedEvent) -> bool:
+        """Suspend the program if this is the key for it, whatever the mode."""
+        is_key = (canonical_key(event.key),) in self._parts.chords.keymap.keys_of("app:suspend")
+        if is_key:
+            self._parts.suspend()
+        return is_key
 
     def _cancel(self) -> None:
         self.quit_keys.cancel()
