@@ -19,6 +19,8 @@ pytestmark = pytest.mark.pty
 
 READY = shows("default mode")
 EARLY = shows("❯")
+SCREEN = shows("◆ agent-tui")
+"""The first frame of the screen, which may come before the settings are read."""
 
 
 def cursor_of(emulator: Emulator) -> tuple[int, int]:
@@ -92,7 +94,7 @@ def test_a_start_with_options_begins_the_same_way(
     program.type(b"go on")
     assert program.wait_until(shows("❯ go on")), program.emulator.text()
     release(gate)
-    assert program.wait_until(READY), program.emulator.text()
+    assert program.wait_until(SCREEN), program.emulator.text()
     assert "❯ go on" in program.emulator.text()
 
 

@@ -176,7 +176,7 @@ class BottomLines:
             directory = (
                 workspace.display_path(workspace.directory) if not workspace.awaits_demo else ""
             )
-            return StatusLineState(directory=directory, hint=self._hint.text)
+            return StatusLineState(mode=None, directory=directory, hint=self._hint.text)
         figures = self._document.figures
         center = self._conversations.commands
         gate = center.context.gate if center is not None else None

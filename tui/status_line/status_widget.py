@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -54,7 +54,8 @@ _CONTEXT_WARNING: Final = 0.8
 class StatusLineState(Struct, frozen=True):
     """The content of the status line."""
 
-    mode: Mode = Mode.DEFAULT
+    mode: Mode | None = Mode.DEFAULT
+    """The permission mode; None while the settings are being read."""
     model: str = ""
     effort: str | None = None
     context_tokens: int = 0
@@ -91,7 +92,9 @@ def sandbox_text(state: SandboxState) -> str:
 
 def status_row(status: StatusLineState, width_cells: int) -> Row:
     """Return the line; without enough room, the least important parts are left out first."""
-    mode: list[Run] = [(" " + _labels(width_cells)[status.mode], Ink(MODE_ROLES[status.mode]))]
+    mode: list[Run] = []
+    if status.mode is not None:
+        mode.append((_mode_label(status.mode, width_cells), Ink(MODE_ROLES[status.mode])))
     if status.sandbox and width_cells >= _NARROW_CELLS:
         mode += [("  ", MUTED), (status.sandbox, MUTED)]
     if status.orchestrates:
@@ -120,8 +123,9 @@ def status_row(status: StatusLineState, width_cells: int) -> Row:
     return Row((*mode, (" " * max(1, gap), MUTED), *right), is_copied=False)
 
 
-def _labels(width_cells: int) -> Mapping[Mode, str]:
-    return _SHORT_LABELS if width_cells < _NARROW_CELLS else MODE_LABELS
+def _mode_label(mode: Mode, width_cells: int) -> str:
+    labels = _SHORT_LABELS if width_cells < _NARROW_CELLS else MODE_LABELS
+    return f" {labels[mode]}"
 
 
 def _parts(status: StatusLineState, *, is_narrow: bool) -> list[list[Run]]:
@@ -181,9 +185,11 @@ class StatusLine(RowsWidget):
 
     def on_click(self, event: events.Click) -> None:
         """Report a click on the mode."""
-        labels = _labels(self.size.width)
+        mode = self.status.mode
         is_last_row = event.y == self.size.height - 1
-        if is_last_row and 0 < event.x <= text_width(labels[self.status.mode]):
+        if mode is None or not is_last_row or not event.x:
+            return
+        if event.x < text_width(_mode_label(mode, self.size.width)):
             self.mode_pressed()
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from textual import events
 
 from agent.files.mentions import find_mentions
+from permissions.mode import Mode
 from tests.tui.app.test_app_keys import keys, played, send, settled, text_of, transcript_of
 from tests.tui.recorded import RecordedConversation, make_app
 from tui.app.app import AgentApp
@@ -53,6 +54,18 @@ async def test_leaving_waits_for_a_prompt_sent_before_it() -> None:
         await pilot.app.workers.wait_for_complete()
     assert app.return_value is not None
     assert conversation.received == ["early"]
+
+
+async def test_the_mode_is_shown_once_it_is_known() -> None:
+    conversation = played([])
+    conversation.status.mode = Mode.PLAN
+    app, ready = waiting(conversation)
+    async with app.run_test(size=(70, 24)) as pilot:
+        await pilot.pause()
+        assert "mode" not in text_of(app.parts.status_line)
+        ready.set()
+        await settled(pilot)
+        assert text_of(app.parts.status_line).startswith(" ⏸ plan mode on")
 
 
 async def test_help_opens_at_once() -> None:
