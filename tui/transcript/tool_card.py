@@ -20,6 +20,7 @@ from agent.display import (
 )
 from agent.tools.decline_text import DECLINED, PLAN_REJECTED, UNANSWERED, comment_in
 from agent.tools.search.hidden_text import hidden_part
+from agent.tools.shell.shell_output import count_lines_left_out
 from themes.theme import Role
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indent_rows, row
@@ -211,7 +212,10 @@ def _body(
 def _command(display: CommandDisplay, width: int, limit: int | None) -> list[Row]:
     # A background command has a note for the user instead of output.
     breaks = wrap if display.background_id else chop
-    rows = _text(display.output, MUTED, width, limit, from_end=True, breaks=breaks)
+    left_out = count_lines_left_out(display.output)
+    rows = _text(
+        display.output, MUTED, width, limit, from_end=True, left_out=left_out, breaks=breaks
+    )
     if display.background_id:
         note = f"moved to the background ({display.background_id})"
         rows = [row((note, MUTED), is_copied=False), *rows]
@@ -357,16 +361,19 @@ def _text(
     limit: int | None,
     *,
     from_end: bool = False,
+    left_out: int = 0,
     breaks: Callable[[Sequence[Run], int], list[Row]] = chop,
 ) -> list[Row]:
     """Return the first (or last) lines of a text and a count of the rest; all without a limit.
+
+    `left_out` lines are counted although the text does not have them.
 
     `breaks` makes rows of a line: `chop` for output, `wrap` for sentences.
     """
     lines = text.strip("\n").split("\n") if text.strip() else []
     hidden = 0
     if limit is not None and len(lines) > limit + 1:
-        hidden = len(lines) - limit
+        hidden = len(lines) - limit + left_out
         lines = lines[-limit:] if from_end else lines[:limit]
     rows: list[Row] = []
     for line in map(_last_state, lines):
@@ -382,7 +389,7 @@ def _text(
 
 
 def _left_out(count: int, where: str) -> str:
-    return f"… {count} {where} line{'' if count == 1 else 's'} (ctrl+o)"
+    return f"… {count:,} {where} line{'' if count == 1 else 's'} (ctrl+o)"
 
 
 def _nest_rows(rows: list[Row]) -> list[Row]:

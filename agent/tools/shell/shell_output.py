@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from pathlib import Path
 from typing import Final
 
+from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.sanitize import Sanitizer
 
 MEMORY_CHARS: Final = 30_000
@@ -14,6 +16,15 @@ MEMORY_CHARS: Final = 30_000
 MAX_FILE_BYTES: Final = 1 << 30
 """A command that prints more is still read, but the file stops growing."""
 _MAX_PENDING_CHARS: Final = 65_536
+_NOTE: Final = compile_late(r"^\[… [\d,]+ characters, ([\d,]+) lines?, left out", re.MULTILINE)
+_NOTE_LINES: Final = 3
+"""The note in the text, with an empty line before and after it."""
+
+
+def count_lines_left_out(text: str) -> int:
+    """Return how many more lines an output has than its `text`, whose middle may be left out."""
+    match = _NOTE.search(text)
+    return int(match[1].replace(",", "")) - _NOTE_LINES if match else 0
 
 
 class LineFolder:
@@ -67,6 +78,7 @@ class ShellOutput:
         """`path` is the file for output that does not fit in memory; it must not exist."""
         self.path = path
         self.total_chars = 0
+        self._total_lines = 0
         self.file_error: str | None = None
         """Why the file is incomplete, or None."""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -120,10 +132,13 @@ class ShellOutput:
         if -1 < tail.find("\n") < len(tail) // 2:
             tail = tail[tail.find("\n") + 1 :]
         left_out = self.total_chars - len(head) - len(tail)
+        lines = self._total_lines - head.count("\n") - tail.count("\n")
+        in_lines = f", {lines:,} line{'' if lines == 1 else 's'}," if lines else ""
         where = f"all of it is in {self.path}" if self.has_file else "it was not saved"
         if self.file_error:
             where += f"; {self.file_error}"
-        return f"{head.rstrip()}\n\n[… {left_out:,} characters left out here; {where} …]\n\n{tail}"
+        note = f"[… {left_out:,} characters{in_lines} left out here; {where} …]"
+        return f"{head.rstrip()}\n\n{note}\n\n{tail}"
 
     def take_new(self) -> tuple[str, int]:
         """Return the output since the last call, at most its last part, and the characters skipped.
@@ -153,6 +168,7 @@ class ShellOutput:
         if self._descriptor is None and self.total_chars + len(text) > MEMORY_CHARS:
             self._open_file()
         self.total_chars += len(text)
+        self._total_lines += text.count("\n")
         self._write(text)
         room = half - len(self._head)
         if room > 0:

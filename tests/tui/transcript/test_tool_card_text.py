@@ -42,6 +42,15 @@ def test_all_output_of_the_users_own_command_is_shown() -> None:
     assert [row.text.strip(" └") for row in rows] == output.split("\n")
 
 
+def test_the_lines_that_the_output_leaves_out_count_as_earlier_lines() -> None:
+    note = "[… 2,000 characters, 1,003 lines, left out here; all of it is in x …]"
+    output = "\n".join(["1", "", note, "", *map(str, range(9))])
+    display = CommandDisplay("seq", output, 0)
+    card = ToolCard("u1", "Bash", "Bash seq", "ok", {}, 0.0, display=display)
+    rows = tool_card_rows(card, 40, is_detailed=False, highlighter=Highlighter())
+    assert rows[1].text == " └ … 1,009 earlier lines (ctrl+o)"
+
+
 def test_the_users_own_command_is_not_repeated_below_itself() -> None:
     typed = UserMessage("p1", "!make", "shell")
     card = ToolCard("u1", "Bash", "Bash make", "running", {}, 0.0, is_users=True)

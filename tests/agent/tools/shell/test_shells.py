@@ -15,7 +15,12 @@ from agent.assembly.tool_setup import ended_shells
 from agent.tools.builtin.bash import bash_tool
 from agent.tools.builtin.bash_output import bash_output_tool
 from agent.tools.builtin.task_stop import task_stop_tool
-from agent.tools.shell.shell_output import MEMORY_CHARS, LineFolder, ShellOutput
+from agent.tools.shell.shell_output import (
+    MEMORY_CHARS,
+    LineFolder,
+    ShellOutput,
+    count_lines_left_out,
+)
 from agent.tools.shell.shell_process import ShellProcess
 from agent.tools.shell.shells import ShellRegistry
 from permissions.base.process.process_tree import session_members
@@ -213,6 +218,14 @@ def test_output_does_not_depend_on_how_it_arrives(parts: list[str], cuts: list[i
         pieces.feed(data[start:end])
     pieces.close()
     assert pieces.text() == whole.text()
+
+
+@pytest.mark.parametrize("count", [10, 100_000])
+def test_the_note_counts_the_lines_that_are_left_out(count: int) -> None:
+    output = ShellOutput(Path("/nonexistent/never-made"))
+    output.feed("".join(f"{number}\n" for number in range(count)).encode())
+    output.close()
+    assert output.text().count("\n") + count_lines_left_out(output.text()) == count
 
 
 @given(st.lists(st.text(alphabet="ab\n", max_size=9_000), max_size=12))
