@@ -20,19 +20,32 @@ _OPENING = {
 }
 
 
-def text_object(text: str, cursor: int, key: str, *, is_inner: bool) -> tuple[int, int] | None:
+def text_object(
+    text: str, cursor: int, key: str, *, is_inner: bool, count: int = 1
+) -> tuple[int, int] | None:
     """Return start and end (exclusive) of an object; None if there is none.
 
-    `is_inner` excludes the delimiters, or the spaces around a word.
+    `is_inner` excludes the delimiters, or the spaces around a word. `count` is the number of
+    words, or of pairs of brackets around the cursor; other objects have none.
     """
     if key in "wW":
-        return _word(text, cursor, is_big=key == "W", is_inner=is_inner)
+        return _words(text, cursor, is_big=key == "W", is_inner=is_inner, count=count)
     if key in "\"'`":
         return _quote_object(text, cursor, key, is_inner=is_inner)
     if key == "p":
         return _paragraph(text, cursor, is_inner=is_inner)
     pair = _OPENING.get(key)
-    return _bracket_object(text, cursor, pair, is_inner=is_inner) if pair else None
+    return _bracket_object(text, cursor, pair, is_inner=is_inner, count=count) if pair else None
+
+
+def _words(
+    text: str, cursor: int, *, is_big: bool, is_inner: bool, count: int
+) -> tuple[int, int] | None:
+    span = _word(text, cursor, is_big=is_big, is_inner=is_inner)
+    while span is not None and count > 1:
+        following = _word(text, span[1], is_big=is_big, is_inner=is_inner)
+        span, count = (span[0], following[1]) if following is not None else None, count - 1
+    return span
 
 
 def _word(text: str, cursor: int, *, is_big: bool, is_inner: bool) -> tuple[int, int] | None:
@@ -80,30 +93,42 @@ def _inside(text: str, first: int, last: int, *, is_inner: bool) -> tuple[int, i
     return first, end
 
 
-def _bracket_object(text: str, cursor: int, pair: str, *, is_inner: bool) -> tuple[int, int] | None:
+def _bracket_object(
+    text: str, cursor: int, pair: str, *, is_inner: bool, count: int
+) -> tuple[int, int] | None:
     opening, closing = pair[0], pair[1]
-    depth = 0
     # At the end of the text there is no character at the cursor.
-    start = min(cursor, len(text) - 1)
-    # A closing bracket at the cursor belongs to the pair that it closes.
-    if text[start : start + 1] == closing:
-        start -= 1
-    while start >= 0:
-        char = text[start]
-        if char == closing:
-            depth += 1
-        elif char == opening:
-            if depth == 0:
-                break
-            depth -= 1
-        start -= 1
-    if start < 0:
-        return None
+    place = min(cursor, len(text) - 1)
+    start: int | None = place
+    if text[place : place + 1] != opening:
+        start = _open_bracket(text, range(place - 1, -1, -1), opening, closing)
+    # Outside all brackets, the next ones after the cursor are used.
+    is_ahead = start is None
+    for _ in range(count if is_ahead else count - 1):
+        last = place if start is None else start
+        places = range(last + 1, len(text)) if is_ahead else range(last - 1, -1, -1)
+        start = _open_bracket(text, places, opening, closing)
+        if start is None:
+            return None
+    assert start is not None
     depth = 0
     for end in range(start, len(text)):
         depth += (text[end] == opening) - (text[end] == closing)
         if depth == 0:
             return (start + 1, end) if is_inner else (start, end + 1)
+    return None
+
+
+def _open_bracket(text: str, places: range, opening: str, closing: str) -> int | None:
+    """Return the first opening bracket whose closing bracket is not among the places before it."""
+    depth = 0
+    for place in places:
+        if text[place] == closing:
+            depth += 1
+        elif text[place] == opening:
+            if depth == 0:
+                return place
+            depth -= 1
     return None
 
 

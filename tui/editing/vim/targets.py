@@ -53,7 +53,7 @@ class Targets:
             last = MOTIONS["j"](text, cursor, command.count - 1) if command.count > 1 else None
             return lines_span(text, cursor, last.cursor if last else cursor)
         if keys[0] in "ia":
-            span = text_object(text, cursor, keys[1], is_inner=keys[0] == "i")
+            span = text_object(text, cursor, keys[1], is_inner=keys[0] == "i", count=command.times)
             # A paragraph consists of whole lines.
             return OperatorSpan(*span, keys[1] == "p") if span is not None else None
         if command.verb == "c" and keys in {"w", "W"} and not text[cursor : cursor + 1].isspace():
