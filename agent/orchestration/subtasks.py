@@ -26,6 +26,10 @@ SYSTEM: Final = (
     "not how you found it."
 )
 
+_VERIFICATION: Final = "Another agent reported the result below. Your job is to REFUTE it:"
+_SUBTASK: Final = "\n\nSubtask: "
+_RESULT: Final = "\n\nResult:\n"
+
 
 class Subtasks(Struct, frozen=True):
     """The subtasks to run, and the number beyond the limit."""
@@ -60,12 +64,18 @@ def read_subtasks(raw: object) -> Subtasks:
 def verification_prompt(task: str, result: str) -> str:
     """Return the prompt of the agent that tries to refute a result."""
     return (
-        "Another agent reported the result below. Your job is to REFUTE it: work out each claim "
+        f"{_VERIFICATION} work out each claim "
         "again with bash, from the source and not from the report, and search for evidence "
         "against it. A claim that you are not sure of is refuted. End with report_findings; its "
         "summary begins with 'refuted: ' or 'confirmed: ', then why, with the file and line or "
-        f"the command output that settled it.\n\nSubtask: {task}\n\nResult:\n{result}"
+        f"the command output that settled it.{_SUBTASK}{task}{_RESULT}{result}"
     )
+
+
+def verified_subtask(prompt: str) -> str:
+    """Return the subtask that a verification prompt is about; "" for any other prompt."""
+    is_verification = prompt.startswith(_VERIFICATION)
+    return prompt.partition(_SUBTASK)[2].partition(_RESULT)[0] if is_verification else ""
 
 
 def result_text(results: Sequence[SubtaskResult], excess: int) -> str:

@@ -30,7 +30,7 @@ from agent.orchestration.journal.run_owner import new_owner
 from agent.orchestration.journal.step_key import script_hash
 from agent.orchestration.launch_plan import launch_plan
 from agent.orchestration.run.agent_order import RunAgent
-from agent.orchestration.subtasks import NOTHING_USABLE, SUBTASKS
+from agent.orchestration.subtasks import NOTHING_USABLE, SUBTASKS, read_subtasks
 from agent.tools.base import ToolError
 from agent.tools.workflow_port import WorkflowCall, WorkflowStart
 from permissions.base.process.spawn import Confine
@@ -109,6 +109,8 @@ class Workflows:
     def identity(self, call: WorkflowCall, tool_use_id: str) -> str:
         """Return `name@hash`. Raises ToolError."""
         if call.subtasks is not None:
+            if not read_subtasks(call.subtasks).prompts:
+                raise ToolError(NOTHING_USABLE)
             return SUBTASKS
         from agent.orchestration.new_run import script_of  # see above
 
@@ -239,7 +241,7 @@ class Workflows:
         return judged_call if original == call else call
 
     async def _resume(self, call: WorkflowCall) -> RunRecord:
-        from agent.orchestration.new_run import limits_of, script_of  # see above
+        from agent.orchestration.new_run import limits_of, new_record, script_of  # see above
 
         assert call.resumes is not None
         try:
@@ -251,13 +253,22 @@ class Workflows:
                 f"The run cannot be resumed: {record.id} runs another kind of workflow.",
                 "Give subtasks for a run of subtasks, and a script for a run of a script.",
             )
+        # An edited script, or edited subtasks, reuse the results of all unchanged calls.
+        surround, old_script = self._surround, record.script
         if call.subtasks is None:
-            # An edited script reuses the results of all unchanged calls.
-            script = script_of(call, self._surround.places())
+            script = script_of(call, surround.places())
             record = replace(record, name=script.meta.name, script=script.text)
             if call.args is not None:
                 record = replace(record, args=json.dumps(call.args))
-        return await self._apply_limits(record, limits_of(call))
+        else:
+            new = new_record(
+                call, surround.places(), session=surround.session, mode=surround.mode()
+            )
+            record = replace(record, script=new.script, args=new.args)
+        change = limits_of(call)
+        if record.script != old_script:
+            change = replace(change, script=record.script)
+        return await self._apply_limits(record, change)
 
     async def _take_ownership(self, run_id: str) -> RunRecord:
         owner = new_owner()

@@ -93,6 +93,30 @@ async def test_subtasks_come_back_with_verdicts(begin: Begin) -> None:
     assert all(tools_of(request) == ["Bash", "report_findings"] for request in agents)
 
 
+async def test_a_resumed_fan_out_runs_the_subtasks_that_the_user_was_shown(begin: Begin) -> None:
+    first = ToolCall("Workflow", {"subtasks": ["look at part one", "look at part two"]})
+    journey = await begin(respond=scripted([[first], [Text("Well.")]], reporting), allow=ALLOW)
+    await journey.send("use a workflow")
+    workflows = journey.conversation.workflows
+    run_id = workflows.summaries()[0].line.split()[1].rstrip(":")
+    agent_count = len([r for r in journey.server.requests if is_agent(r)])
+    call = WorkflowCall(subtasks=["look at part one", "look at part three"], resumes=run_id)
+    plan = await workflows.plan(call, "x")
+    assert plan.subtasks == ("look at part one", "look at part three")
+    started = await workflows.start(call, "x", AbortController().signal)
+    assert "[agent 2: look at part three]" in started.text
+    agents = [r for r in journey.server.requests if is_agent(r)]
+    # The first subtask and its verification are recorded.
+    assert len(agents) == agent_count + 2
+
+
+async def test_subtasks_that_are_not_texts_are_not_asked_about(begin: Begin) -> None:
+    call = ToolCall("Workflow", {"subtasks": [{"prompt": "look"}]})
+    journey = await begin(respond=scripted([[call], [Text("Well.")]], reporting), answers=[yes()])
+    assert "no usable subtasks" in workflow_result(await journey.send("use a workflow"))
+    assert not journey.person.asked
+
+
 async def test_a_fan_out_that_no_one_can_allow_is_denied(begin: Begin) -> None:
     call = ToolCall("Workflow", {"subtasks": ["look at part one"], "verify": False})
     journey = await begin(respond=scripted([[call], [Text("Well.")]], reporting), has_person=False)

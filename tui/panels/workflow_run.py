@@ -14,6 +14,7 @@ from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.journal_records import StepRecord, StepState
 from agent.orchestration.project_runs import ProjectRuns, ShownRun
 from agent.orchestration.run_figures import verdict_of
+from agent.orchestration.subtasks import verified_subtask
 from agent.session.archive.transcript_export import export
 from agent.subagents.running_agent import RunningAgent
 from agent.subagents.supervisor import AgentSupervisor
@@ -154,7 +155,8 @@ def agent_items(
 
 
 def _item(step: StepRecord, agent: RunningAgent | None) -> Item:
-    words = " ".join(step.prompt.split())
+    subtask = verified_subtask(step.prompt)
+    words = " ".join((f"checks: {subtask}" if subtask else step.prompt).split())
     label = f"{step.label}  {words}" if step.label else words
     tokens = agent.use.tokens if agent is not None else step.tokens
     parts = [_state(step, agent)]

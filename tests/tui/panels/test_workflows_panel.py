@@ -89,6 +89,7 @@ async def test_runs_are_listed_opened_paused_continued_and_stopped(
         agents.go.set()
         await user.shows("completed · 4/4")
         await user.shows("confirmed · 1.2k tok · $0.02")
+        await user.shows("verify 1  checks: look at one")
         await user.pilot.press("enter")
         await user.shows("found: look at one")
         await user.pilot.press("escape")
