@@ -103,6 +103,10 @@ async def test_its_question_waits_and_is_answered_by_who_attaches(
         assert "asks: Bash\ntouch made\n" in shown
         _, listed, _ = await run("agents", "list", "--json", cwd=project, env=env)
         assert [row["state"] for row in json.loads(listed)] == ["asks"]
+        _, listed, _ = await run("agents", cwd=project, env=env)
+        first, second = listed.splitlines()
+        assert first.split() == [run_id, "asks", "just", "now", "make", "it"]
+        assert second.endswith(f"agent-tui agents attach {run_id}")
         assert process.stdin is not None
         process.stdin.write(b"what is it for?\n")
         await process.stdin.drain()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -16,13 +17,23 @@ from permissions.base.text.sanitize import sanitize
 from tui.command_line.subcommands.attached_session import AttachedSession, transcript_text
 from tui.command_line.subcommands.places import current_directories
 from tui.command_line.subcommands.whole_texts import WholeTexts
+from tui.text.time_ago import time_ago
 
 
 @click.group(
-    "agents", cls=WholeTexts, short_help="List, read, stop and follow background sessions."
+    "agents",
+    cls=WholeTexts,
+    invoke_without_command=True,
+    short_help="List, read, stop and follow background sessions.",
 )
-def command() -> None:
-    """List, read, stop and follow the sessions that --bg started."""
+@click.pass_context
+def command(context: click.Context) -> None:
+    """List, read, stop and follow the sessions that --bg started.
+
+    Without a subcommand, the sessions of this project are listed.
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(list_runs, everywhere=False, as_json=False)
 
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -45,7 +56,11 @@ def list_runs(everywhere: bool, as_json: bool) -> None:
         return
     for run in listed_runs:
         title = " ".join(sanitize(run.name or run.prompt).split())[:70]
-        click.echo(f"{run.id}  {runs.state(run):8}{run.started_at[:16]}  {title}")
+        age = time_ago(datetime.fromisoformat(run.started_at))
+        state = runs.state(run)
+        click.echo(f"{run.id}  {state:8}{age:>12}  {title}")
+        if state == "asks":
+            click.echo(f"          answer it: agent-tui agents attach {run.id}")
     if not listed_runs:
         click.echo("no background sessions" + ("" if everywhere else " here"))
 
