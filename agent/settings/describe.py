@@ -39,7 +39,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "User settings only.",
     "baseUrl": "The server for requests; `ANTHROPIC_BASE_URL` overrides it.",
     "apiKeyHelper": "A command that prints the API key.",
-    "theme": "A theme's name, or `auto` to follow the terminal's background.",
+    "theme": "A theme's name, or `auto` to follow the terminal's background. User settings only.",
     "editorMode": "Keys of the prompt: `vim`, or `normal` (`emacs` is the same).",
     "vimInsertModeRemaps": "Two characters that stand for a key in vim's insert mode: "
     '`{"jj": "<Esc>"}`.',
@@ -182,7 +182,7 @@ WITHOUT_EFFECT: Final = frozenset(
 """Read and checked, so that a file can be shared, but nothing here acts on them yet."""
 
 
-_USERS_OWN: Final = frozenset({"axScreenReader", "screen"})
+_USERS_OWN: Final = frozenset({"axScreenReader", "screen", "theme"})
 """Read before the project is known; without effect in other files."""
 
 

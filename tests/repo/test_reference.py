@@ -56,6 +56,13 @@ def test_every_setting_is_described_once() -> None:
     assert all(each.form and each.text for each in setting_descriptions())
 
 
+def test_settings_of_the_first_frame_are_not_for_projects() -> None:
+    first = {"axScreenReader", "screen", "theme"}
+    assert [
+        each.key for each in setting_descriptions() if each.key in first and each.is_for_projects
+    ] == []
+
+
 def test_every_example_of_a_setting_can_be_used() -> None:
     model, problems = check(dict(EXAMPLES))
     assert problems == ()
