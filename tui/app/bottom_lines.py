@@ -109,6 +109,7 @@ class BottomLines:
     def _show_mode(self) -> None:
         conversation = self._conversations.current
         mode = conversation.status.mode if conversation is not None else Mode.DEFAULT
+        self._workspace.use_mode(mode)
         role = self._appearance.prompt_role if mode is Mode.DEFAULT else MODE_ROLES[mode]
         if role is not self._mode_role:
             self._mode_role = role

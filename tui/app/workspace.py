@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from permissions.mode import Mode
 from tui.app.notices import Notices
 from tui.prompt.edit_externally import Editing
 from tui.status_line.status_counts import StatusCounts
@@ -54,6 +55,8 @@ class ScreenWorkspace:
         self._show_lines = show_lines
         self._recent: Sequence[RecentSession] = ()
         self._tip = ""
+        self._mode = Mode.DEFAULT
+        self._is_demo = False
 
     def display_path(self, path: Path) -> str:
         """Return a path as it is shown to users, with `~` for home."""
@@ -61,11 +64,17 @@ class ScreenWorkspace:
 
     def use_directory(self, directory: Path) -> None:
         """Use the demo's copy of its project as the working directory."""
-        self.directory, self.awaits_demo = directory, False
-        self.show_header(is_demo=True)
+        self.directory, self.awaits_demo, self._is_demo = directory, False, True
+        self.show_header()
         self._show_lines()
 
-    def show_header(self, *, is_demo: bool = False) -> None:
+    def use_mode(self, mode: Mode) -> None:
+        """Show what the permission mode means in the header."""
+        if mode is not self._mode:
+            self._mode = mode
+            self.show_header()
+
+    def show_header(self) -> None:
         """Show the transcript's header: program, version and directory."""
         if self.awaits_demo:
             self._transcript.set_header(welcome_rows(self._version, "", is_demo=True))
@@ -74,7 +83,12 @@ class ScreenWorkspace:
         self._window.name(self.directory.name or directory)
         self._transcript.set_header(
             welcome_rows(
-                self._version, directory, is_demo=is_demo, recent=self._recent, tip=self._tip
+                self._version,
+                directory,
+                mode=self._mode,
+                is_demo=self._is_demo,
+                recent=self._recent,
+                tip=self._tip,
             )
         )
 

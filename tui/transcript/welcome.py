@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
+from permissions.mode import Mode
 from themes.theme import Role
 from tui.text.styled_rows import ACCENT, BLANK, FAINT, MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import clip
 
 RECENT_SESSIONS: Final = 3
 _TITLE_CELLS: Final = 60
-_ABOUT = ("It asks before changing files or running commands.",)
+_ABOUT: Final[Mapping[Mode, str]] = {
+    Mode.DEFAULT: "It asks before changing files or running commands.",
+    Mode.ACCEPT_EDITS: "It changes files of the project without asking.",
+    Mode.PLAN: "It reads and makes a plan, and changes nothing before you approve.",
+    Mode.AUTO: "It asks only about calls that a classifier does not allow.",
+    Mode.DONT_ASK: "It does not ask: what no rule allows is denied.",
+    Mode.BYPASS: "It changes files and runs commands without asking.",
+}
 _ABOUT_DEMO = (
     "The demo: a scripted model, a real program, a copy of a small project.",
     "Try: The total of the basket is wrong. Find out why and fix it.",
@@ -42,6 +50,7 @@ def welcome_rows(
     version: str,
     directory: str,
     *,
+    mode: Mode = Mode.DEFAULT,
     is_demo: bool = False,
     recent: Sequence[RecentSession] = (),
     tip: str = "",
@@ -52,7 +61,7 @@ def welcome_rows(
         BLANK,
         row(("   ◆ ", ACCENT), (name, Ink(Role.HEADING, bold=True)), (f"  {directory}", MUTED)),
         BLANK,
-        *(row((f"     {line}", MUTED)) for line in (_ABOUT_DEMO if is_demo else _ABOUT)),
+        *(row((f"     {line}", MUTED)) for line in (_ABOUT_DEMO if is_demo else (_ABOUT[mode],))),
         row(("     shift+tab: permission mode · ?: shortcuts", MUTED)),
     ]
     if recent:

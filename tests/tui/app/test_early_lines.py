@@ -15,6 +15,7 @@ from permissions.mode import Mode
 from tests.tui.app.test_app_keys import keys, played, send, settled, text_of, transcript_of
 from tests.tui.recorded import RecordedConversation, make_app
 from tui.app.app import AgentApp
+from tui.text.styled_rows import plain
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 20
 
@@ -66,6 +67,13 @@ async def test_the_mode_is_shown_once_it_is_known() -> None:
         ready.set()
         await settled(pilot)
         assert text_of(app.parts.status_line).startswith(" ⏸ plan mode on")
+        header = app.parts.transcript
+        assert "It reads and makes a plan" in plain(header._header)
+        conversation.status.mode = Mode.BYPASS
+        app.parts.lines.show()
+        assert "It changes files and runs commands without asking." in plain(
+            app.parts.transcript._header
+        )
 
 
 async def test_help_opens_at_once() -> None:
