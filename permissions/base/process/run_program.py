@@ -198,8 +198,7 @@ class _Run:
         if not self._open_outputs:
             self.end_event.set()
         elif self._limits.drain_s is not None:
-            if not self._timer.expired():
-                self._timer.reschedule(None)
+            self._move_deadline(None)
             self._loop.call_later(self._limits.drain_s, self.end_event.set)
 
     def result(self, exit_code: int | None, *, timed_out: bool = False) -> ProcessResult:
@@ -233,8 +232,13 @@ class _Run:
             return
         self._on_first_line = None
         seconds_left = notify(bytes(self._stdout.data[:newline]))
-        if seconds_left is not None and not self._timer.expired() and not self._has_exited:
-            self._timer.reschedule(self._loop.time() + seconds_left)
+        if seconds_left is not None and not self._has_exited:
+            self._move_deadline(self._loop.time() + seconds_left)
+
+    def _move_deadline(self, when_s: float | None) -> None:
+        """Let the wait take until then; nothing if it is over already."""
+        with contextlib.suppress(RuntimeError):
+            self._timer.reschedule(when_s)
 
     def _on_stderr(self, pipe: IO[bytes]) -> None:
         self._stderr.add(self._read(pipe) or b"")

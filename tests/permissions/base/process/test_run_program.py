@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 from pathlib import Path
@@ -35,6 +36,14 @@ async def test_who_has_seen_enough_ends_the_program() -> None:
         shell_launch("yes", env=ENV), LIMITS, is_enough=lambda chunk: b"y" in chunk
     )
     assert ended.was_stopped
+
+
+async def test_an_exit_after_the_wait_is_no_error() -> None:
+    errors: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context))
+    limits = RunLimits(60.0, drain_s=1.0)
+    await run_program(shell_launch("yes", env=ENV), limits, is_enough=lambda chunk: b"y" in chunk)
+    assert errors == []
 
 
 @pytest.mark.parametrize("leaves", [False, True])
