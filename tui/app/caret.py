@@ -7,7 +7,7 @@ from typing import Protocol
 
 from tui.app.idle_notification import IdleNotification
 from tui.app.main_screen import MainScreen, ScreenRuntime
-from tui.dialogs.dialog import asked_by, manners_of
+from tui.dialogs.dialog import asked_by, key_handling_of
 from tui.terminal.bell import TerminalBell
 
 
@@ -47,7 +47,7 @@ class CaretControl:
         self._attention.clear_question()
         dialog = self._screen.dialogs.current
         if dialog is not None:
-            if manners_of(dialog).is_guarded:
+            if key_handling_of(dialog).is_guarded:
                 self._attention.ask(asked_by(dialog))
             self._idle_notification.question_open()
         self._show_lines()
@@ -63,7 +63,7 @@ class CaretControl:
         screen = self._screen
         dialog = screen.dialogs.current
         # A panel was opened by the user, in contrast to a question of the program.
-        is_panel = dialog is not None and not manners_of(dialog).is_guarded
+        is_panel = dialog is not None and not key_handling_of(dialog).is_guarded
         self._use_whole_window(is_panel or screen.transcript_bar.is_open)
         if screen.dialogs.open_count:
             self._host.shows_caret = screen.dialogs.has_caret

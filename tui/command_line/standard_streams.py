@@ -29,7 +29,7 @@ def prepare() -> None:
     _open_closed()
     _write_whole()
     _write_any_character()
-    _complain_to_whoever_listens()
+    _wrap_stderr()
 
 
 def _open_closed() -> None:
@@ -105,7 +105,7 @@ class _TerminalOutput(io.TextIOWrapper):
         return len(text)
 
 
-def _complain_to_whoever_listens() -> None:
+def _wrap_stderr() -> None:
     """Ignore errors of writing to standard error, where the exit status still reports a failure;
     write only text to a terminal, also in tracebacks and log messages. The screen is written to
     the original stream."""

@@ -62,7 +62,7 @@ class DialogView(Struct, frozen=True):
 class Dialog(Protocol):
     """One open dialog.
 
-    It may also have an attribute `manners`; a method `changes_to`, which takes a callback that
+    It may also have an attribute `key_handling`; a method `changes_to`, which takes a callback that
     draws it again, if it changes without a key; and `turn_wheel`, if the mouse wheel does not
     scroll its body.
     """
@@ -105,10 +105,10 @@ class ShowDialog(Protocol):
         ...
 
 
-class Manners(Struct, frozen=True):
+class KeyHandling(Struct, frozen=True):
     """How a dialog handles keys; the defaults are those of a question.
 
-    A dialog provides it as an attribute `manners`.
+    A dialog provides it as an attribute `key_handling`.
     """
 
     contexts: tuple[Context, ...] = (Context.CONFIRMATION,)
@@ -123,13 +123,13 @@ class Manners(Struct, frozen=True):
     """Additional keys that scroll its body, with the number of rows."""
 
 
-QUESTION: Final = Manners()
+QUESTION: Final = KeyHandling()
 
 
-def manners_of(dialog: Dialog) -> Manners:
+def key_handling_of(dialog: Dialog) -> KeyHandling:
     """Return how a dialog handles its keys."""
-    manners = getattr(dialog, "manners", QUESTION)
-    return manners if isinstance(manners, Manners) else QUESTION
+    key_handling = getattr(dialog, "key_handling", QUESTION)
+    return key_handling if isinstance(key_handling, KeyHandling) else QUESTION
 
 
 def question_of(dialog: Dialog) -> int:

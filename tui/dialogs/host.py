@@ -18,7 +18,7 @@ from tui.dialogs.dialog import (
     FooterRow,
     give_height,
     ignored_by,
-    manners_of,
+    key_handling_of,
     question_of,
 )
 from tui.input.actions import Context
@@ -92,7 +92,7 @@ class DialogHost(Listens, RowsWidget):
 
     def open(self, dialog: Dialog) -> None:
         """Show a dialog, or queue it behind the open one."""
-        is_aside = bool(self._queue) and manners_of(self._queue[0]).steps_aside
+        is_aside = bool(self._queue) and key_handling_of(self._queue[0]).steps_aside
         self._queue.insert(0 if is_aside else len(self._queue), dialog)
         changes_to = getattr(dialog, "changes_to", None)
         if callable(changes_to):
@@ -130,7 +130,7 @@ class DialogHost(Listens, RowsWidget):
         self.add_class("-open")
         if self._release is None:
             self._release = self.own_keyboard()
-        if manners_of(self._queue[0]).is_guarded:
+        if key_handling_of(self._queue[0]).is_guarded:
             self._guard.arm()
         self._on_change()
         self._redraw()
@@ -190,8 +190,8 @@ class DialogHost(Listens, RowsWidget):
             self.set_timer(PAUSE_S, self._redraw_current)
 
     def _press(self, dialog: Dialog, event: RoutedEvent) -> None:
-        manners = manners_of(dialog)
-        meaning = self._chords.press(event.key, (*manners.contexts, Context.SCROLL))
+        key_handling = key_handling_of(dialog)
+        meaning = self._chords.press(event.key, (*key_handling.contexts, Context.SCROLL))
         if isinstance(meaning, Pending):
             return
         action_id = meaning.action_id if meaning is not None else None
@@ -200,8 +200,8 @@ class DialogHost(Listens, RowsWidget):
             return
         # Textual's names of punctuation ("slash") are replaced by the character, except for space.
         key = event.text if event.text.strip() else event.key
-        rows = manners.scroll_keys.get(key) or _SCROLLS.get(action_id or key)
-        if rows is not None and not (manners.has_pages and abs(rows) > 1):
+        rows = key_handling.scroll_keys.get(key) or _SCROLLS.get(action_id or key)
+        if rows is not None and not (key_handling.has_pages and abs(rows) > 1):
             self._scroll_body(rows)
         else:
             dialog.press(key, event.text, action_id)
@@ -331,8 +331,8 @@ class DialogHost(Listens, RowsWidget):
 
 def _waiting_text(queue: Sequence[Dialog]) -> str:
     """Return text about waiting questions, without panels; "" if there are none besides this."""
-    count = sum(manners_of(dialog).is_guarded for dialog in queue)
-    if manners_of(queue[0]).is_guarded:
+    count = sum(key_handling_of(dialog).is_guarded for dialog in queue)
+    if key_handling_of(queue[0]).is_guarded:
         return f" 1 of {count} " if count > 1 else ""
     return f" {count} question{'s' * (count > 1)} waiting " if count else ""
 

@@ -14,7 +14,7 @@ from agent.tools.services import PartialAnswers, Question
 from permissions.base.text.sanitize import reveal, sanitize
 from themes.theme import Role
 from tui.dialogs.choices import Choice, ChoiceList
-from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, KeyHandling
 from tui.dialogs.question_step import QuestionStep
 from tui.input.actions import Context
 from tui.text.highlight import Highlighter
@@ -32,7 +32,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
     A single question is submitted with its answer. Gives answers by question text; None: declined.
     """
 
-    manners = Manners((Context.TABS, Context.CONFIRMATION))
+    key_handling = KeyHandling((Context.TABS, Context.CONFIRMATION))
 
     def __init__(self, questions: Sequence[Question], highlighter: Highlighter) -> None:
         """Open with the first question."""

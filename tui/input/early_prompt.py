@@ -28,10 +28,10 @@ SIGN: Final = " ❯ "
 ROWS_BELOW: Final = 2
 """Rows below the prompt on the first frame: its lower rule and the status line."""
 
-TAKE: Final = "\x1b[?1049h\x1b[?2004h"
+ENTER_SCREEN: Final = "\x1b[?1049h\x1b[?2004h"
 """Enters the alternate screen and requests bracketed paste: otherwise the line ends of a paste
 would submit it."""
-GIVE_BACK: Final = "\x1b[?2004l\x1b[0m\x1b[?1049l"
+LEAVE_SCREEN: Final = "\x1b[?2004l\x1b[0m\x1b[?1049l"
 
 _ANSWER_ROW: Final = 3
 """Row of the answer's first line, counted from 1; its prompt is on row 1."""
@@ -44,7 +44,7 @@ _READ_BYTES: Final = 65536
 _INTERRUPTED: Final = 130
 _ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _ESCAPE: Final = b"\x1b"
-_STOP, _TAKE_AGAIN, _DRAW_AGAIN = b"s", b"t", b"d"
+_STOP, _SHOW_AGAIN, _DRAW_AGAIN = b"s", b"t", b"d"
 _Handler = Callable[[int, FrameType | None], Any] | int | None
 
 
@@ -81,7 +81,7 @@ class EarlyPrompt:
         self._thread = threading.Thread(target=self._echo, name="early-prompt", daemon=True)
         try:
             self._listen()
-            self._take()
+            self._show_prompt()
             self._take_typed_ahead()
             self._thread.start()
         except BaseException:
@@ -127,11 +127,11 @@ class EarlyPrompt:
         self._restore()
         self._restore_handlers()
 
-    def let_interrupt(self) -> None:
+    def restore_interrupt_handler(self) -> None:
         """Restore the previous handler of Ctrl+C, so that the caller unwinds to `give_back`."""
         self._restore_handler(signal.SIGINT)
 
-    def let_end(self) -> None:
+    def restore_ending_handlers(self) -> None:
         """Restore the previous handlers of all signals that end the program."""
         for number in _ENDING_SIGNALS:
             self._restore_handler(number)
@@ -140,7 +140,7 @@ class EarlyPrompt:
         """Show the next piece of an answer where the first frame will; stops at any markup."""
         self._answered_prompt = prompt
         self._answer += text
-        if self._is_reading and self._is_shown and self._is_in_front():
+        if self._is_reading and self._is_shown and self._is_foreground():
             with suppress(OSError):
                 self._write(f"\x1b7{self._answer_rows()}\x1b8")
 
@@ -161,7 +161,7 @@ class EarlyPrompt:
 
     def show_again(self) -> None:
         """Show the prompt again, unless another program is in the foreground."""
-        self._wake_thread(_TAKE_AGAIN)
+        self._wake_thread(_SHOW_AGAIN)
 
     # Signals: handled in the main thread, which imports modules at that time
 
@@ -204,10 +204,10 @@ class EarlyPrompt:
 
     # The terminal
 
-    def _take(self) -> None:
+    def _show_prompt(self) -> None:
         self._is_shown = True
         termios.tcsetattr(self._typed_fileno, termios.TCSANOW, self._raw_attributes)
-        self._write(TAKE)
+        self._write(ENTER_SCREEN)
         self._draw()
 
     def _take_typed_ahead(self) -> None:
@@ -257,13 +257,13 @@ class EarlyPrompt:
         if self._is_shown:
             self._is_shown = False
             # A background process that changes the terminal's settings is stopped (SIGTTOU).
-            if self._is_in_front():
+            if self._is_foreground():
                 with suppress(OSError):
-                    self._write(GIVE_BACK)
+                    self._write(LEAVE_SCREEN)
                 with suppress(termios.error):
                     termios.tcsetattr(self._typed_fileno, termios.TCSANOW, self.attributes)
 
-    def _is_in_front(self) -> bool:
+    def _is_foreground(self) -> bool:
         try:
             return os.tcgetpgrp(self._typed_fileno) == os.getpgrp()
         except OSError:
@@ -315,9 +315,9 @@ class EarlyPrompt:
         """Read orders and redraw as they request; return whether to continue."""
         orders = os.read(self._wake_read, _READ_BYTES)
         with suppress(OSError, termios.error):
-            if _TAKE_AGAIN in orders and self._is_in_front():
-                self._take()
-            elif _DRAW_AGAIN in orders and self._is_shown and self._is_in_front():
+            if _SHOW_AGAIN in orders and self._is_foreground():
+                self._show_prompt()
+            elif _DRAW_AGAIN in orders and self._is_shown and self._is_foreground():
                 self._draw()
         return _STOP not in orders
 

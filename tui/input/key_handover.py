@@ -54,7 +54,7 @@ class KeyHandover:
     def resume(self) -> None:
         """Route the waiting events, unless they must still wait."""
         if self._waiting_events and self._target is None:
-            self._app.call_later(self._route_parked)
+            self._app.call_later(self._route_waiting)
 
     def take_text(self) -> str:
         """Remove the waiting events and return their text."""
@@ -87,6 +87,6 @@ class KeyHandover:
             self._target = None
             self.resume()
 
-    async def _route_parked(self) -> None:
+    async def _route_waiting(self) -> None:
         while self._waiting_events and self._target is None and not self.must_wait():
             await self._route(self._waiting_events.popleft())

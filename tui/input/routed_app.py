@@ -63,13 +63,13 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
     @contextmanager
     def suspend(self) -> Iterator[None]:
         """Release the terminal for a while; errors are raised once it is back."""
-        lent = super().suspend()
-        lent.__enter__()
+        suspension = super().suspend()
+        suspension.__enter__()
         try:
             yield
         finally:
             # Not passed the exception: otherwise Textual would not resume application mode.
-            lent.__exit__(None, None, None)
+            suspension.__exit__(None, None, None)
 
     def get_driver_class(self) -> type[Driver]:
         """Return our driver, unless the environment names another (as the web server does)."""

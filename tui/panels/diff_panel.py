@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from themes.theme import Role
-from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, KeyHandling
 from tui.input.actions import Context
 from tui.screen.width import text_width
 from tui.text.safe_text import shown_line
@@ -77,9 +77,9 @@ class DiffPanel(GivesAnswer[None]):
         self._redraw = redraw
 
     @property
-    def manners(self) -> Manners:
+    def key_handling(self) -> KeyHandling:
         """How it handles keys: an open file also has a pager's keys."""
-        return Manners(_CONTEXTS, is_guarded=False, scroll_keys=_PAGER if self._is_open else {})
+        return KeyHandling(_CONTEXTS, is_guarded=False, scroll_keys=_PAGER if self._is_open else {})
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Handle a key: move, open a file, or go back."""

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Final
 
 from themes.theme import Role
-from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, KeyHandling
 from tui.input.keymap import Keymap
 from tui.ports.command_screen import CommandScreen
 from tui.screen.width import text_width
@@ -41,7 +41,7 @@ _ACTIONS: Final = (
 class KeysOverlay(GivesAnswer[str]):
     """A table of keys; its answer is the text of the key or paste that closes it."""
 
-    manners = Manners((), is_guarded=False)
+    key_handling = KeyHandling((), is_guarded=False)
 
     def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
         """`pairs` are keys with their descriptions."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from themes.theme import Role
-from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, KeyHandling
 from tui.editing.draft import Draft
 from tui.editing.edit_keys import EDIT_KEYS
 from tui.editing.text_buffer import TextBuffer
@@ -24,7 +24,7 @@ class LineEntry(GivesAnswer[str | None]):
         `text` is the initial content of the field.
         """
         # The user opened it, so keys typed now are meant for it.
-        self.manners = Manners(is_guarded=False)
+        self.key_handling = KeyHandling(is_guarded=False)
         self._hint = hint
         self._title = title
         self._question = question

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from permissions.base.text.late_pattern import compile_late
 from themes.theme import Role
-from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, KeyHandling
 from tui.input.actions import Context
 from tui.screen.width import text_width
 from tui.text.safe_text import shown_line
@@ -76,7 +76,9 @@ class ListPanel(GivesAnswer[Pick | None]):
         `letters="keys"`, a search begins with `/`. `list_keys` are keys that need no item, with
         descriptions: an empty list handles them, and shows them instead of `hint`.
         """
-        self.manners = Manners((*contexts, Context.SELECT), is_guarded=False, has_pages=True)
+        self.key_handling = KeyHandling(
+            (*contexts, Context.SELECT), is_guarded=False, has_pages=True
+        )
         self._title = title
         self._items = items
         self.question = question

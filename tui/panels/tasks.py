@@ -53,7 +53,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             hint="enter output · m message · del stop · / search · esc close",
             empty="No agents and no background commands. Ctrl+B moves a running command here.",
         )
-        panel.manners = replace(panel.manners, steps_aside=True)
+        panel.key_handling = replace(panel.key_handling, steps_aside=True)
         pick = await _show_live(screen, panel, tasks, partial(_renew, panel, tasks))
         if pick is None:
             return

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from permissions.base.text.late_pattern import compile_late
 from themes.theme import Role
-from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, Manners
+from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, KeyHandling
 from tui.input.actions import Context
 from tui.text.safe_text import shown_line
 from tui.text.styled_rows import MUTED, TEXT, Ink, Row, row
@@ -24,7 +24,7 @@ _MARK: Final = compile_late(r" *(?:[✓·✗•-] )?")
 class TextPanel(GivesAnswer[str | None]):
     """Shows rows; the answer is the key that closed it, or None."""
 
-    manners = Manners(
+    key_handling = KeyHandling(
         (Context.HELP,),
         is_guarded=False,
         scroll_keys={
@@ -56,7 +56,7 @@ class TextPanel(GivesAnswer[str | None]):
         """
         self.rows_in_front = 0
         """Number of rows that were added before those shown at first."""
-        self.manners = replace(TextPanel.manners, steps_aside=follows_end)
+        self.key_handling = replace(TextPanel.key_handling, steps_aside=follows_end)
         self._keys = keys
         self._title = title
         self._rows = rows

@@ -84,7 +84,7 @@ class ShellCommand:
             async for text in self._texts(shell):
                 yield ToolProgress(USER_SHELL, self._key, text)
         finally:
-            self._part_with(shell)
+            self._release_shell(shell)
         self.exit_code = shell.exit_code
         self.output = shell.output.text()
         yield self._result(identifier, shell.elapsed_s)
@@ -132,7 +132,7 @@ class ShellCommand:
         self._pending = (self._pending + text)[-PENDING_CHARS:]
         self._news.set()
 
-    def _part_with(self, shell: ShellProcess) -> None:
+    def _release_shell(self, shell: ShellProcess) -> None:
         """Release an ended shell, keep one that was moved to the background, kill any other."""
         if shell.to_background.is_set() and shell.is_running and not self.was_killed:
             self._shells.to_background(shell)

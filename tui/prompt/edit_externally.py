@@ -13,7 +13,7 @@ from permissions.base.text.sanitize import sanitize
 from tui.prompt.external_editor import EditorFailed
 
 
-class LendsTerminal(Protocol):
+class SuspendsScreen(Protocol):
     """The running program, which can suspend its use of the terminal."""
 
     def suspend(self) -> AbstractContextManager[None]: ...
@@ -32,7 +32,7 @@ class Editing:
 
     def __init__(
         self,
-        screen: LendsTerminal,
+        screen: SuspendsScreen,
         messages: ShowsMessages,
         display_path: Callable[[Path], str],
         edit_text: Callable[[str, str], str] | None,

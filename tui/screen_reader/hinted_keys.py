@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from permissions.base.text.late_pattern import compile_late
-from tui.dialogs.dialog import Dialog, manners_of
+from tui.dialogs.dialog import Dialog, key_handling_of
 from tui.input.actions import ACTIONS
 
 _WIDTH_CELLS: Final = 1_000
@@ -40,7 +40,7 @@ def press_hinted(dialog: Dialog, word: str) -> bool:
 
 def action_of(dialog: Dialog, key: str) -> str | None:
     """Return the action of a key in the default keymap; None without one."""
-    for context in manners_of(dialog).contexts:
+    for context in key_handling_of(dialog).contexts:
         for action in ACTIONS:
             if action.context is context and key in action.keys:
                 return action.id

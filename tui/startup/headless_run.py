@@ -129,7 +129,7 @@ class _HeadlessRun:
         lines: StreamInput | None,
     ) -> int:
         options, conversation = self._options, parts.conversation
-        by_signal = _heed_signals(conversation, lines)
+        by_signal = _handle_signals(conversation, lines)
         try:
             if options.setup_only:
                 return await run_start(conversation, err=sys.stderr)
@@ -170,7 +170,7 @@ def _permission_tool(name: str | None) -> PermissionTool | None:
     return PermissionTool(name)
 
 
-def _heed_signals(conversation: Conversation, lines: StreamInput | None) -> list[int]:
+def _handle_signals(conversation: Conversation, lines: StreamInput | None) -> list[int]:
     """End the run at a signal; return a list that receives the exit status of each signal."""
     statuses: list[int] = []
 

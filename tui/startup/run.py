@@ -39,19 +39,19 @@ def run_screen(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None 
         start.make_screen(None)
     try:
         if early is not None:
-            early.let_interrupt()
+            early.restore_interrupt_handler()
         status = run_to_end(start.run())
     except KeyboardInterrupt:
         status = start.screen.status if start.screen is not None else EXIT_INTERRUPTED
     # All is saved and the terminal is restored: a late Ctrl+C has nothing to interrupt.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _let_go_of_output()
+    _flush_output()
     if start.screen is not None and start.screen.deadline is not None:
         start.screen.deadline.cancel()
     return status
 
 
-def _let_go_of_output() -> None:
+def _flush_output() -> None:
     """Flush the standard streams; a closed terminal is not an error."""
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -119,7 +119,7 @@ class _Start:
             task.cancel()
 
         if self._early is not None:
-            self._early.let_end()
+            self._early.restore_ending_handlers()
             self._early.on_escape(lambda: loop.call_soon_threadsafe(first.interrupt))
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             if signal.getsignal(number) is not signal.SIG_IGN:

@@ -68,7 +68,7 @@ async def run_workflow(
             workflows.run_agent = RemoteAgents(agents, workflows.journal, _tell).run
         await session.conversation.start()
         run = await begin(workflows)
-        statuses = _heed_signals(run.control.stop)
+        statuses = _handle_signals(run.control.stop)
         end = await watch.to_the_end(run)
     _write(run, end, as_json=as_json)
     if statuses:
@@ -91,7 +91,7 @@ async def run_worker(options: RunOptions, launch_dir: Path, queue: str, at_once:
         worker = QueueWorker(workflows.journal, workflows.run_agent, _tell)
         working = asyncio.ensure_future(agents.work(worker.work, at_once))
         stopping = asyncio.Event()
-        statuses = _heed_signals(lambda _reason: stopping.set())
+        statuses = _handle_signals(lambda _reason: stopping.set())
         _tell(f"runs agents at commit {commit[:12]}, {at_once} at once")
         signal_task = asyncio.ensure_future(stopping.wait())
         await asyncio.wait({working, signal_task}, return_when=asyncio.FIRST_COMPLETED)
@@ -138,7 +138,7 @@ def _status(end: RunEnd, *, was_denied: bool) -> int:
     return EXIT_LIMIT if end.state is WorkflowState.PAUSED else EXIT_ERROR
 
 
-def _heed_signals(stop: Callable[[str], object]) -> list[int]:
+def _handle_signals(stop: Callable[[str], object]) -> list[int]:
     """Call `stop` at a signal; return a list that receives the exit status of each signal."""
     statuses: list[int] = []
 

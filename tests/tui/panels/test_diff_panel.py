@@ -13,7 +13,7 @@ from tests.tui.app.test_app_keys import settled, text_of
 from tests.tui.dialogs.test_dialogs import drawn
 from tests.tui.panels.test_panels import opened
 from tests.tui.recorded import RecordedConversation, make_app
-from tui.dialogs.dialog import manners_of
+from tui.dialogs.dialog import key_handling_of
 from tui.input.keymap import ChordReader, Match, default_keymap
 from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
 from tui.screen_reader.dialog_lines import answer, answer_hint, dialog_lines
@@ -44,7 +44,7 @@ def panel() -> DiffPanel:
 def press(opened: DiffPanel, *keys: str) -> None:
     reader = ChordReader(default_keymap())
     for key in keys:
-        meaning = reader.press(key, manners_of(opened).contexts)
+        meaning = reader.press(key, key_handling_of(opened).contexts)
         action_id = meaning.action_id if isinstance(meaning, Match) else None
         opened.press(key, key if len(key) == 1 else "", action_id)
 
@@ -85,7 +85,7 @@ async def test_a_file_is_opened_read_and_closed_again() -> None:
     opened = panel()
     press(opened, "down", "enter")
     assert "change of 日本.py" in drawn(opened)
-    assert manners_of(opened).scroll_keys["j"] == 1
+    assert key_handling_of(opened).scroll_keys["j"] == 1
     press(opened, "right")
     assert "change of a.py" in drawn(opened)
     first, second = opened.view(60).body_id, panel().view(60).body_id

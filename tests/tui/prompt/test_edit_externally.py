@@ -1,4 +1,4 @@
-"""The terminal is lent for a while, and what ends programs there does not end this one."""
+"""While the screen is suspended, what ends programs there does not end this one."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tui.prompt.edit_externally import Editing
 
 
 class Screen:
-    """Counts how often it lent the terminal and drew itself again."""
+    """Counts how often it released the terminal and drew itself again."""
 
     def __init__(self) -> None:
         self.steps: list[str] = []
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
-        self.steps.append("lent")
+        self.steps.append("suspended")
         yield
         self.steps.append("back")
 
@@ -48,6 +48,6 @@ def test_enter_ctrl_c_and_the_end_of_input_go_back(
     screen, in_force = Screen(), signal.getsignal(signal.SIGINT)
     monkeypatch.setattr(sys, "stdin", stdin)
     Editing(screen, screen, str, None, None).to_terminal("all\x1b[2J of it")
-    assert screen.steps == ["lent", "back", "drawn"]
+    assert screen.steps == ["suspended", "back", "drawn"]
     assert capsys.readouterr().out.startswith("all of it\n")
     assert signal.getsignal(signal.SIGINT) is in_force

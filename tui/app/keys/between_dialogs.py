@@ -13,7 +13,7 @@ from typing import Final
 
 from textual.timer import Timer
 
-from tui.dialogs.dialog import manners_of
+from tui.dialogs.dialog import key_handling_of
 from tui.dialogs.host import DialogHost
 from tui.input.key_handover import KeyHandover
 
@@ -65,7 +65,7 @@ class BetweenDialogs:
         """React to a dialog that was opened, or to the last one that was closed."""
         dialog = self._dialogs.current
         if dialog is not None:
-            if self._held_until_s is not None and manners_of(dialog).is_guarded:
+            if self._held_until_s is not None and key_handling_of(dialog).is_guarded:
                 # A question of the program, for which the keys were not meant.
                 self._give_back(self._handover.take_text())
             self._held_until_s = None

@@ -39,8 +39,8 @@ from tui.command_line.subcommands.client_secret import read_secret, store_secret
 from tui.command_line.subcommands.places import current_directories, settings_here
 from tui.command_line.subcommands.server_checks import (
     check_servers,
+    click_error,
     run_check,
-    say,
     sign_in,
     sign_out,
 )
@@ -142,7 +142,7 @@ def login_server(no_browser: bool, as_json: bool, name: str) -> int:
     try:
         view = asyncio.run(sign_in(settings, one.definition, opens_browser=not no_browser))
     except (McpError, OSError) as error:
-        raise say(error) from error
+        raise click_error(error) from error
     if as_json:
         click.echo(json.dumps({"name": name, "state": str(view.state), "reason": view.reason}))
     else:
@@ -160,7 +160,7 @@ def logout_server(as_json: bool, name: str) -> None:
     try:
         asyncio.run(sign_out(settings, one.definition))
     except (McpError, OSError) as error:
-        raise say(error) from error
+        raise click_error(error) from error
     click.echo(json.dumps({"name": name}) if as_json else reveal(f"signed out of {name}"))
 
 

@@ -134,7 +134,7 @@ def run_check(settings: Settings, definition: ServerDefinition) -> ServerView:
     return asyncio.run(check_servers(settings, [definition]))[definition.name]
 
 
-def say(error: McpError | OSError) -> click.ClickException:
+def click_error(error: McpError | OSError) -> click.ClickException:
     """Return the exception that ends the command with this error's text."""
     return click.ClickException(reveal(str(error)))
 

@@ -27,7 +27,7 @@ class Scrollback:
         """Number of characters of the next block that are written, which no new width changes."""
         self._next_key = ""
         """Key of the block whose rows are written."""
-        self._given_keys: set[str] = set()
+        self._written_keys: set[str] = set()
         self._header: Sequence[Row] = ()
         self.is_paused = False
         """Whether the whole transcript is shown, and nothing is written during that time."""
@@ -35,13 +35,13 @@ class Scrollback:
 
     def set_header(self, rows: Sequence[Row]) -> None:
         """Set the rows that are written before the first block."""
-        if not self._given_keys:
+        if not self._written_keys:
             self._header = rows
 
     def skip(self) -> None:
         """Treat the viewport's blocks, and the next page added before them, as written."""
         self._skips_page = True
-        self._given_keys.update(entry.block.key for entry in self._viewport.entries)
+        self._written_keys.update(entry.block.key for entry in self._viewport.entries)
         self._seek(0)
 
     def added_before(self, count: int) -> None:
@@ -49,7 +49,7 @@ class Scrollback:
         if self.is_paused or self._skips_page:
             # Older pages, only for reading: they are not written.
             entries = self._viewport.entries[:count]
-            self._given_keys.update(entry.block.key for entry in entries)
+            self._written_keys.update(entry.block.key for entry in entries)
             self._skips_page = False
         self._next = RowPosition(self._next.block + count, self._next.line)
         self._seek(0)
@@ -81,7 +81,7 @@ class Scrollback:
         start = max(self._next, RowPosition(first, 0), key=_order)
         count = -start.line
         for index in range(start.block, len(viewport.entries)):
-            if viewport.entries[index].block.key not in self._given_keys:
+            if viewport.entries[index].block.key not in self._written_keys:
                 count += viewport.height_of(index)
             if count >= limit:
                 return limit
@@ -94,7 +94,7 @@ class Scrollback:
         if first < len(viewport.entries):
             entry = viewport.entries[first]
             settled_count = viewport.layout_of(first).settled_rows
-            if settled_count and _may_give_parts(entry.block):
+            if settled_count and _is_written_in_parts(entry.block):
                 end = RowPosition(first, entry.has_gap + settled_count)
         if shown_from is not None:
             end = min(end, shown_from, key=_order)
@@ -110,7 +110,7 @@ class Scrollback:
         while _order(self._next) < _order(end):
             block, line = self._next.block, self._next.line
             entry = viewport.entries[block]
-            if line == 0 and entry.block.key in self._given_keys:
+            if line == 0 and entry.block.key in self._written_keys:
                 self._next = RowPosition(block + 1, 0)
                 continue
             stop = end.line if block == end.block else viewport.height_of(block)
@@ -119,7 +119,7 @@ class Scrollback:
             self._next_chars = sum(map(_ink, new_rows)) + (self._next_chars if line else 0)
             self._next, self._next_key = RowPosition(block, stop), entry.block.key
             if block < end.block:
-                self._given_keys.add(entry.block.key)
+                self._written_keys.add(entry.block.key)
                 self._next, self._next_chars = RowPosition(block + 1, 0), 0
         if rows and self._header:
             rows[:0] = [*self._header, BLANK]
@@ -131,7 +131,7 @@ class Scrollback:
         viewport, index = self._viewport, self._next.block
         while index < len(viewport.entries):
             block = viewport.entries[index].block
-            if block.key not in self._given_keys:
+            if block.key not in self._written_keys:
                 layout = viewport.layout_of(index)
                 if _is_open(block) or layout.settled_rows < layout.height:
                     return index
@@ -141,7 +141,7 @@ class Scrollback:
     def _seek(self, first: int) -> None:
         """Continue with the first block from this index on that is not written."""
         entries, index = self._viewport.entries, first
-        while index < len(entries) and entries[index].block.key in self._given_keys:
+        while index < len(entries) and entries[index].block.key in self._written_keys:
             index += 1
         is_other = index == len(entries) or entries[index].block.key != self._next_key
         if index != self._next.block or is_other:
@@ -157,7 +157,7 @@ def _ink(row: Row) -> int:
     return len("".join(row.text.split()))
 
 
-def _may_give_parts(block: Block) -> bool:
+def _is_written_in_parts(block: Block) -> bool:
     return isinstance(block, AssistantText)
 
 
