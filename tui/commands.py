@@ -22,7 +22,7 @@ _LEAVING: Final = frozenset({"exit", "quit", ":q", ":q!", ":wq"})
 """Lines that exit the program, as in other programs; with a leading space they are sent."""
 
 
-def meant_by(text: str) -> str:
+def normalize_exit(text: str) -> str:
     """Return `/exit` for a line that exits, otherwise the line itself."""
     return "/exit" if text in _LEAVING else text
 
@@ -64,7 +64,7 @@ async def _run(command: Command, argument: str, text: str, screen: CommandScreen
             await open_panel(command.panel, argument, screen)
         case "local":
             if (center := screen.session.commands) is not None:
-                await act_on(await center.run_local(command, argument), screen)
+                await apply_result(await center.run_local(command, argument), screen)
         case _:
             assert_never(command.type)
 
@@ -77,7 +77,7 @@ async def open_panel(name: str, argument: str, screen: CommandScreen) -> None:
     await module.open_panel(screen, argument)
 
 
-async def act_on(result: CommandResult, screen: CommandScreen) -> None:
+async def apply_result(result: CommandResult, screen: CommandScreen) -> None:
     """Apply the result of a local command to the screen."""
     from agent.commands import command_results as results
 
@@ -127,9 +127,9 @@ def _send_or_ask(text: str, screen: CommandScreen) -> None:
         return
     screen.notice(advice, "warning")
 
-    def give_back(buffer: TextBuffer) -> None:
+    def restore_text(buffer: TextBuffer) -> None:
         # Command names arrive late at the start of a conversation: keep what was typed since.
         if buffer.is_empty:
             buffer.set_text(text)
 
-    screen.composer.edit(give_back)
+    screen.composer.edit(restore_text)

@@ -130,11 +130,11 @@ class BottomLines:
         is_shown_working = self._screen.activity.view.activity.is_working
         if self._document.activity.is_working is not is_shown_working:
             self.show()
-        elif self._runtime.is_live and not self._only_figures_moved:
+        elif self._runtime.is_live and not self._only_figures_changed:
             self._screen.activity.show(self._activity())
 
     @property
-    def _only_figures_moved(self) -> bool:
+    def _only_figures_changed(self) -> bool:
         """Whether the activity differs from the shown one only in figures that are not due yet."""
         activity, visible_activity = self._document.activity, self._screen.activity.view.activity
         tokens = visible_activity.output_tokens
@@ -147,7 +147,7 @@ class BottomLines:
         """Return the activity; seconds and tokens change with the spinner, the rest at once."""
         activity = self._document.activity
         now_s = self._clock() if activity.is_working else 0.0
-        if self._only_figures_moved:
+        if self._only_figures_changed:
             activity, now_s = self._screen.activity.view.activity, self._screen.activity.view.now_s
         self._figures_are_due = False
         return ActivityView(
@@ -211,14 +211,14 @@ class BottomLines:
     def _turn_while(self, is_working: bool) -> None:
         if is_working and self._spinner is None:
             self._spinner = self._runtime.set_interval(
-                STILL_S if self._is_still else FRAME_S, self.turn
+                STILL_S if self._is_motion_reduced else FRAME_S, self.turn
             )
         elif not is_working and self._spinner is not None:
             self._spinner.stop()
             self._spinner = None
 
     @property
-    def _is_still(self) -> bool:
+    def _is_motion_reduced(self) -> bool:
         """Whether the user has turned off animation."""
         center = self._conversations.commands
         values = center.context.settings().values if center is not None else None
@@ -226,7 +226,7 @@ class BottomLines:
 
     def turn(self) -> None:
         """Turn the spinner by one step, unless the connection is slow or animation is off."""
-        if not (self._runtime.output_is_slow or self._is_still):
+        if not (self._runtime.output_is_slow or self._is_motion_reduced):
             self._spinner_frame += 1
         self._figures_are_due = True
         # While output is pending, the next frame includes the step.

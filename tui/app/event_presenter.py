@@ -154,7 +154,7 @@ class RunPresenter:
         """Show that the turn has ended."""
         if not was_interrupted:
             self._attention.call("done")
-            self._idle_notification.run_over()
+            self._idle_notification.schedule_turn_end()
         self._user_status.plan()
         self._bridge.flush()
         self._document.stop()

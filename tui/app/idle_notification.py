@@ -37,7 +37,7 @@ class IdleNotification:
         """Schedule the notification that a question waits for its answer."""
         self._plan("permission_prompt", ASK_NOTICE_S, "Waiting for your answer.")
 
-    def run_over(self) -> None:
+    def schedule_turn_end(self) -> None:
         """Schedule the notification that the turn is over."""
         self._plan("idle_prompt", IDLE_NOTICE_S, "Waiting for your next request.")
 

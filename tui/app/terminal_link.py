@@ -14,7 +14,7 @@ from tui.images.inline_images import InlineImages
 from tui.input.driver import InputDriver
 from tui.screen.inline_frame import ALTERNATE_SCREEN, NORMAL_SCREEN
 from tui.screen.inline_output import InlineOutput
-from tui.screen.width import draw_apart
+from tui.screen.width import measure_by_code_point
 from tui.terminal.background import ASK, FOLLOW, UNFOLLOW, dark_from_reply, is_color_change
 from tui.terminal.bell import ASK_FOCUS
 from tui.terminal.title import TerminalTitle
@@ -74,7 +74,7 @@ class TerminalLink:
         """Apply a reply about the background, or about the width of characters."""
         drawn = width_from_reply(text)
         if drawn is not None:
-            if not drawn.is_joined and draw_apart(drawn.what):
+            if not drawn.is_joined and measure_by_code_point(drawn.what):
                 lay_out()
             return
         support = support_from_reply(text, self.images.support)

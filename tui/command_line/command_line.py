@@ -31,7 +31,7 @@ from tui.command_line.option_values import (
     split_tools,
 )
 from tui.command_line.sectioned_help import SectionedCommand
-from tui.command_line.taken_options import taken_without_effect
+from tui.command_line.taken_options import add_ignored_options
 
 EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
 MODES: Final = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
@@ -265,7 +265,7 @@ CONTEXT: Final[dict[str, Any]] = {
     "-v", "--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version,
     help="Show the version and exit.",
 )  # fmt: skip
-@taken_without_effect
+@add_ignored_options
 def run(**values: Any) -> int:
     """A coding agent in the terminal: say what you want, watch it work, approve what is risky."""
     values.pop("verbose")

@@ -34,7 +34,7 @@ def _has_two_sessions(values: OptionValues) -> bool:
     return values["continue_latest"] and values["resume"] is not None
 
 
-def _forks_nothing(values: OptionValues) -> bool:
+def _forks_without_session(values: OptionValues) -> bool:
     return values["fork_session"] and not _continues(values)
 
 
@@ -85,7 +85,7 @@ _CONTRADICTIONS: Final[tuple[tuple[Callable[[OptionValues], bool], str], ...]] =
         "-c continues the latest session, -r the one you name: use only one of them.",
     ),
     (
-        _forks_nothing,
+        _forks_without_session,
         "--fork-session continues in a copy of a session: it goes with -c or -r.",
     ),
     (

@@ -137,13 +137,13 @@ def _zsh_function(path: tuple[str, ...], node: Node) -> Iterator[str]:
             yield from _zsh_second_argument(node)
         else:
             rest = f"*:argument:({' '.join(node.words)})" if node.words else "*::argument:_files"
-            yield f"    {_single(rest)}"
+            yield f"    {_single_quote(rest)}"
         yield "}"
         return
     yield "    '1: :->first' '*:: :->rest'"
     yield "  case $state in"
     descriptions = " ".join(
-        _single(f"{child.name}:{child.help.replace(':', ' ')}") for child in node.children
+        _single_quote(f"{child.name}:{child.help.replace(':', ' ')}") for child in node.children
     )
     yield f"    first) local -a found=({descriptions}); _describe command found ;;"
     yield "    rest) case $line[1] in"
@@ -157,7 +157,7 @@ def _zsh_function(path: tuple[str, ...], node: Node) -> Iterator[str]:
 
 def _zsh_second_argument(node: Node) -> Iterator[str]:
     first = f"1:argument:({' '.join(node.words)})"
-    yield f"    {_single(first)} '2: :->second'"
+    yield f"    {_single_quote(first)} '2: :->second'"
     yield '  [[ $state == second ]] && case "$line[1]" in'
     for next_words, first_words in node.second_arguments():
         if next_words:
@@ -176,7 +176,7 @@ def _zsh_flag(flag: Flag, spelling: str) -> str:
         Takes.FILE: ":file:_files",
         Takes.DIRECTORY: ":folder:_files -/",
     }[flag.takes]
-    return _single(f"*{spelling}[{text}]{value}")
+    return _single_quote(f"*{spelling}[{text}]{value}")
 
 
 def fish_script(root: Node) -> str:
@@ -240,7 +240,7 @@ def _fish_flag(flag: Flag) -> str:
     return f"{text} -d {_fish(flag.help)}"
 
 
-def _single(text: str) -> str:
+def _single_quote(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 

@@ -17,15 +17,17 @@ _TAKEN_VALUES: Final = (
 )  # fmt: skip
 
 
-def taken_without_effect(function: _Function) -> _Function:
+def add_ignored_options(function: _Function) -> _Function:
     """Add options that client libraries send and that have no effect here."""
     for name in _TAKEN_FLAGS:
         function = click.option(name, is_flag=True, hidden=True, expose_value=False)(function)
     for name in _TAKEN_VALUES:
-        function = click.option(name, hidden=True, expose_value=False, callback=_say)(function)
+        function = click.option(name, hidden=True, expose_value=False, callback=_warn_ignored)(
+            function
+        )
     return function
 
 
-def _say(_context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+def _warn_ignored(_context: click.Context, parameter: click.Parameter, value: str | None) -> None:
     if value is not None:
         click.echo(f"agent-tui: {parameter.opts[0]} has no effect in this version.", err=True)

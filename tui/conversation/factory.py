@@ -61,7 +61,7 @@ class Front(Protocol):
         """Take unsent text of an earlier run; False if the front end cannot."""
         ...
 
-    def pass_on(self, sequence: str) -> None:
+    def write_sequence(self, sequence: str) -> None:
         """Write a hook's sequence to the terminal: a bell, a title or a notification."""
         ...
 
@@ -117,7 +117,7 @@ class ConversationMaker:
             ask=ports.user,
             notice=self._front.notice,
             live=self._show_soon,
-            terminal=self._front.pass_on,
+            terminal=self._front.write_sequence,
             mcp=lambda: mcp_dialogs(ports.show),
             keep_facts=lambda: ask_to_keep_facts(ports.show),
         )
@@ -187,7 +187,7 @@ class ConversationMaker:
             if self.parts is not None:
                 await self.parts.conversation.aclose("prompt_input_exit")
 
-    def how_to_continue(self) -> str:
+    def resume_line(self) -> str:
         """Return a line with the command that resumes the session; "" without a session."""
         if self.parts is None:
             return ""

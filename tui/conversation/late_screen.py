@@ -88,9 +88,9 @@ class LateScreen:
         self._show(lambda front: front.take_draft(text))
         return True
 
-    def pass_on(self, sequence: str) -> None:
+    def write_sequence(self, sequence: str) -> None:
         """Write a sequence to the terminal."""
-        self._show(lambda front: front.pass_on(sequence))
+        self._show(lambda front: front.write_sequence(sequence))
 
     async def show_past(self, path: Path) -> None:
         """Show the end of the resumed session."""

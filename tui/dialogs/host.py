@@ -115,7 +115,7 @@ class DialogHost(Listens, RowsWidget):
         if self._queue:
             self._open()
         else:
-            self._shut()
+            self._hide()
 
     def give_back(self, text: str) -> None:
         """Move text that was typed at a dialog to the prompt."""
@@ -135,7 +135,7 @@ class DialogHost(Listens, RowsWidget):
         self._on_change()
         self._redraw()
 
-    def _shut(self) -> None:
+    def _hide(self) -> None:
         self.remove_class("-open")
         if self._release is not None:
             self._release()
@@ -234,9 +234,9 @@ class DialogHost(Listens, RowsWidget):
 
     def _scroll_body(self, rows: int) -> None:
         if self._scroll + rows < 0 and self.current is not None:
-            reach_back = getattr(self.current, "reach_back", None)
-            if reach_back is not None:
-                reach_back()
+            load_previous_page = getattr(self.current, "load_previous_page", None)
+            if load_previous_page is not None:
+                load_previous_page()
         self._scroll += rows
         self._is_at_end = False
 

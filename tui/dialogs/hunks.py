@@ -185,9 +185,9 @@ class HunkChoice:
         digits = len(str(len(old) + len(hunk.added_lines)))
         drift = hunk.new_start - hunk.start
         lines = [
-            *_same(old, max(0, hunk.start - CONTEXT_LINES), hunk.start, drift),
+            *_unchanged_lines(old, max(0, hunk.start - CONTEXT_LINES), hunk.start, drift),
             *hunk.lines,
-            *_same(
+            *_unchanged_lines(
                 old, end, end + CONTEXT_LINES, drift + len(hunk.added_lines) - hunk.removed_count
             ),
         ]
@@ -198,6 +198,6 @@ class HunkChoice:
         ]
 
 
-def _same(old: Sequence[str], first: int, end: int, drift: int) -> list[DiffLine]:
+def _unchanged_lines(old: Sequence[str], first: int, end: int, drift: int) -> list[DiffLine]:
     rows = range(first, min(end, len(old)))
     return [DiffLine("same", i + 1, i + 1 + drift, old[i]) for i in rows]

@@ -97,7 +97,7 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Choose an answer or move the selection; letters do nothing."""
         if key.isdecimal() and 0 < int(key) <= len(self._answers):
-            self._give(int(key) - 1)
+            self._give_answer(int(key) - 1)
             return
         if key == "?":
             # Users may press a key that the dialog mentions.
@@ -107,9 +107,9 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
             return
         match action_id:
             case "confirm:yes":
-                self._give(self._choices.selected_index)
+                self._give_answer(self._choices.selected_index)
             case "confirm:no":
-                self._give(len(self._answers) - 1)
+                self._give_answer(len(self._answers) - 1)
             case "confirm:previous":
                 self._choices.move(-1)
             case "confirm:next" | "confirm:nextField":
@@ -123,7 +123,7 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
     def choose(self, choice: int) -> None:
         """A click selects; a click on the selected answer decides."""
         if self._choices.selected_index == choice:
-            self._give(choice)
+            self._give_answer(choice)
         self._choices.select(choice)
 
     def view(self, width_cells: int) -> DialogView:
@@ -133,7 +133,9 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
         title = (("Welcome", Ink(Role.ACCENT, bold=True)),)
         footer = [FooterRow(BLANK, is_optional=True), *self._choices.rows(width_cells)]
         if self._server is not None:
-            return DialogView(title, indent_rows(_which_of(self._server, width), pad, pad), footer)
+            return DialogView(
+                title, indent_rows(_model_choice_rows(self._server, width), pad, pad), footer
+            )
         usual = "These are on this machine:" if self._offers else "No model is configured yet."
         heading = wrap([(self._obstacle or usual, Ink(bold=True))], width)
         rows: list[Row] = [
@@ -164,7 +166,7 @@ class OnboardingDialog(GivesAnswer[Onboarding | LocalModel]):
             rows += wrap([(f"{key:<11}", TEXT), (does, MUTED)], width)
         return DialogView(title, indent_rows(rows, pad, pad), footer)
 
-    def _give(self, index: int) -> None:
+    def _give_answer(self, index: int) -> None:
         self.give(self._answers[index])
 
 
@@ -176,7 +178,7 @@ def _settings_note(width: int) -> list[Row]:
     return wrap([(text, MUTED)], width)
 
 
-def _which_of(server: LocalServer, width: int) -> list[Row]:
+def _model_choice_rows(server: LocalServer, width: int) -> list[Row]:
     left_out = len(server.models) - MAX_OFFERS
     more = f" {left_out} more are listed by /model." if left_out > 0 else ""
     note = "Saved to your settings; change it with /model. --model and ANTHROPIC_MODEL override it."

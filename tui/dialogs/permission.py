@@ -123,7 +123,7 @@ class PermissionDialog(GivesAnswer[Decision]):
         elif action_id is None and key in ("left", "right"):
             self._turn_place(1 if key == "right" else -1)
         else:
-            self._act(key, action_id)
+            self._run_action(key, action_id)
 
     def _press_in_part(self, key: str, text: str, action_id: str | None) -> bool:
         """Pass the key to the choice of hunks, the editor or the comment field, if one is open."""
@@ -137,7 +137,7 @@ class PermissionDialog(GivesAnswer[Decision]):
             return True
         return self._choices.is_commenting and self._press_in_comment(key, text, action_id)
 
-    def _act(self, key: str, action_id: str | None) -> None:
+    def _run_action(self, key: str, action_id: str | None) -> None:
         choices = self._choices
         match action_id:
             case "confirm:yes" if key == "y":
@@ -316,7 +316,7 @@ class PermissionDialog(GivesAnswer[Decision]):
             *self._problem_rows(width),
             *self._choices.rows(width_cells),
             *self._all_row(),
-            *self._inside_row(),
+            *self._sandbox_offer_rows(),
             FooterRow(self._hint(width_cells), is_optional=True),
         ]
         title = title_runs(ask.request, ask.display, ask.pending)
@@ -346,7 +346,7 @@ class PermissionDialog(GivesAnswer[Decision]):
         count = len(self._shown_together) + 1
         return [FooterRow(row(PAD[0], (f"a. Yes, once, to all {count}", TEXT)), _ALL)]
 
-    def _inside_row(self) -> list[FooterRow]:
+    def _sandbox_offer_rows(self) -> list[FooterRow]:
         if not self._offers_inside:
             return []
         return [FooterRow(row(PAD[0], (_OFFER, TEXT)), _INSIDE)]

@@ -128,11 +128,11 @@ def needs_part_table(pending: Decision) -> bool:
     parts = pending.parts
     if any(part.detail.startswith("through ") for part in parts):
         return True
-    grounds = {(part.behavior, part.rule, part.message) for part in parts}
+    reasons = {(part.behavior, part.rule, part.message) for part in parts}
     details = [piece for part in parts for piece in part.detail.split("; ") if piece]
     effects = " · ".join(pending.effects)
     is_said = all(piece.partition(" ")[2] in effects for piece in details)
-    return len(parts) > 1 and (len(grounds) > 1 or pending.rule is not None or not is_said)
+    return len(parts) > 1 and (len(reasons) > 1 or pending.rule is not None or not is_said)
 
 
 def part_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
@@ -144,13 +144,13 @@ def part_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
     rows: list[Row] = []
     parts = pending.parts
     whole = "" if pending.rule is not None else pending.message
-    grounds = [
-        (part.behavior, "" if ground == whole else ground.removeprefix(f"{whole}; "))
+    reasons = [
+        (part.behavior, "" if reason == whole else reason.removeprefix(f"{whole}; "))
         for part in parts
-        for ground in [_ground(part, short)]
+        for reason in [_reason(part, short)]
     ]
-    for (behavior, ground), alike in groupby(range(len(parts)), grounds.__getitem__):
-        runs = _alike_runs(behavior, [parts[part_indexes] for part_indexes in alike], ground)
+    for (behavior, reason), part_indexes in groupby(range(len(parts)), reasons.__getitem__):
+        runs = _same_reason_runs(behavior, [parts[index] for index in part_indexes], reason)
         head: tuple[Run, ...] = (PAD[0], (f"{behavior.value:<6}", _VERDICTS[behavior]))
         rest: tuple[Run, ...] = ((" " * (INDENT + 6), TEXT),)
         for line in runs:
@@ -158,20 +158,22 @@ def part_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
     return rows
 
 
-def _ground(part: PartVerdict, short: Shorten) -> str:
+def _reason(part: PartVerdict, short: Shorten) -> str:
     return _rule(part.rule, short) if part.rule else part.message
 
 
-def _alike_runs(behavior: Behavior, parts: Sequence[PartVerdict], ground: str) -> list[list[Run]]:
+def _same_reason_runs(
+    behavior: Behavior, parts: Sequence[PartVerdict], reason: str
+) -> list[list[Run]]:
     if behavior is not Behavior.ALLOW or len(parts) < _MANY:
-        return [_part_runs(part, ground) for part in parts]
+        return [_part_runs(part, reason) for part in parts]
     between: Run = (f" … {len(parts) - 2} more … ", MUTED)
     ends = [(reveal(parts[0].text), TEXT), between, (reveal(parts[-1].text), TEXT)]
-    return [[*ends, (f"  {reveal(ground)}", MUTED)]]
+    return [[*ends, (f"  {reveal(reason)}", MUTED)]]
 
 
-def _part_runs(part: PartVerdict, ground: str) -> list[Run]:
-    details = " · ".join(reveal(text) for text in (ground, extra_detail(part, ground)) if text)
+def _part_runs(part: PartVerdict, reason: str) -> list[Run]:
+    details = " · ".join(reveal(text) for text in (reason, extra_detail(part, reason)) if text)
     return [(reveal(part.text), TEXT), *([(f"  {details}", MUTED)] if details else [])]
 
 

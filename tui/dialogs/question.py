@@ -77,9 +77,9 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
         elif key in ("left", "right"):
             self._turn(1 if key == "right" else -1)
         else:
-            self._act(key, action_id)
+            self._run_action(key, action_id)
 
-    def _act(self, key: str, action_id: str | None) -> None:
+    def _run_action(self, key: str, action_id: str | None) -> None:
         choices = self._choices
         match action_id:
             case "confirm:yes" if key == "enter":
@@ -102,7 +102,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
     def _open_own(self) -> bool:
         """Open the field of the free answer if that is selected; return whether it is open."""
         step = self._step
-        if step is None or not step.is_other(step.choices.selected_index):
+        if step is None or not step.is_free_answer(step.choices.selected_index):
             return False
         return step.choices.is_commenting or step.choices.open_comment()
 
@@ -132,7 +132,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
 
     def give_up(self) -> None:
         """Submit the answers so far, because the user is away."""
-        chosen = {step.question.question: step.so_far for step in self._steps}
+        chosen = {step.question.question: step.current_answer for step in self._steps}
         self.give(PartialAnswers({q: answer for q, answer in chosen.items() if answer}))
 
     def _touch(self) -> None:
@@ -158,7 +158,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
         step = self._step
         if step is None:
             self._finish(index)
-        elif step.is_other(index):
+        elif step.is_free_answer(index):
             step.choices.select(index)
             step.choices.open_comment()
         elif step.is_multiple:
@@ -169,7 +169,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
     def _enter(self, index: int) -> None:
         step = self._step
         # On a free answer without text Enter opens its field.
-        is_written = step is not None and not (step.is_other(index) and not step.own)
+        is_written = step is not None and not (step.is_free_answer(index) and not step.free_answer)
         if step is not None and step.is_multiple and is_written:
             self._take(index)
         else:

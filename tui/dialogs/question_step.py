@@ -34,15 +34,15 @@ class QuestionStep:
     def preview(self) -> str:
         """The preview of the selected option; may be empty."""
         index = self.choices.selected_index
-        return "" if self.is_other(index) else self.question.options[index].preview
+        return "" if self.is_free_answer(index) else self.question.options[index].preview
 
     @property
-    def own(self) -> str:
+    def free_answer(self) -> str:
         """The user's free answer; "" without one."""
         return self.choices.comment(len(self.question.options))
 
     @property
-    def so_far(self) -> str:
+    def current_answer(self) -> str:
         """The answer, or what is marked and typed so far."""
         return self._marked_answer if self.answer is None else self.answer
 
@@ -50,9 +50,9 @@ class QuestionStep:
     def _marked_answer(self) -> str:
         """The labels of marked options and the free answer, joined with commas."""
         labels = [self.question.options[i].label for i in sorted(self._marked_indexes)]
-        return ", ".join([*labels, *([self.own] if self.own else [])])
+        return ", ".join([*labels, *([self.free_answer] if self.free_answer else [])])
 
-    def is_other(self, index: int) -> bool:
+    def is_free_answer(self, index: int) -> bool:
         """Whether an index is that of the free answer."""
         return index == len(self.question.options)
 
@@ -64,11 +64,15 @@ class QuestionStep:
     def take(self, index: int) -> bool:
         """Store the answer; False if a free answer has no text yet."""
         if self.is_multiple:
-            if not self._marked_indexes and not self.own and not self.is_other(index):
+            if not self._marked_indexes and not self.free_answer and not self.is_free_answer(index):
                 self._marked_indexes.add(index)
             answer = self._marked_answer
         else:
-            answer = self.own if self.is_other(index) else self.question.options[index].label
+            answer = (
+                self.free_answer
+                if self.is_free_answer(index)
+                else self.question.options[index].label
+            )
         if not answer:
             return False
         self.answer = answer
@@ -81,7 +85,7 @@ class QuestionStep:
         """Store what is marked or typed, when the user moves to another question."""
         if self.is_multiple:
             self.answer = self._marked_answer or None
-        elif self.answer is None and self.own:
+        elif self.answer is None and self.free_answer:
             self.take(len(self.question.options))
 
     def _make_choices(self) -> list[Choice]:

@@ -192,7 +192,7 @@ class TextBuffer:
 
     def kill_word_left(self, *, to_space: bool = False) -> None:
         """Cut the word before the cursor; `to_space`: up to a space, as Ctrl+W does."""
-        is_word = _is_no_space if to_space else str.isalnum
+        is_word = _is_not_space if to_space else str.isalnum
         start = _scan(self.text, self.cursor, -1, is_word)
         self.kill(start, self.cursor, goes_first=True)
 
@@ -319,7 +319,7 @@ def _word_end(text: str, cursor: int) -> int:
     return _scan(text, cursor, 1, str.isalnum)
 
 
-def _is_no_space(char: str) -> bool:
+def _is_not_space(char: str) -> bool:
     return not char.isspace()
 
 

@@ -49,7 +49,7 @@ _Handler = Callable[[int, FrameType | None], Any] | int | None
 
 
 class EarlyPrompt:
-    """Controls the terminal from the start of the program until `settle` or `give_back`."""
+    """Controls the terminal from the start of the program until `settle` or `restore_terminal`."""
 
     def __init__(self, typed_fileno: int, shown_fileno: int) -> None:
         """Show the prompt and start the thread that reads and echoes typed text.
@@ -77,10 +77,10 @@ class EarlyPrompt:
         self._on_escape: Callable[[], object] = lambda: None
         self._wake_read, self._wake_write = os.pipe()
         self._handlers: dict[int, _Handler] = {}
-        self._ours: dict[int, _Handler] = {}
+        self._our_handlers: dict[int, _Handler] = {}
         self._thread = threading.Thread(target=self._echo, name="early-prompt", daemon=True)
         try:
-            self._listen()
+            self._set_signal_handlers()
             self._show_prompt()
             self._take_typed_ahead()
             self._thread.start()
@@ -121,14 +121,14 @@ class EarlyPrompt:
         self._is_shown = False
         self._restore_handlers()
 
-    def give_back(self) -> None:
+    def restore_terminal(self) -> None:
         """Restore the terminal's settings and screen; does nothing after `settle`."""
         self.hand_over()
         self._restore()
         self._restore_handlers()
 
     def restore_interrupt_handler(self) -> None:
-        """Restore the previous handler of Ctrl+C, so that the caller unwinds to `give_back`."""
+        """Restore the handler of Ctrl+C, so that the caller unwinds to `restore_terminal`."""
         self._restore_handler(signal.SIGINT)
 
     def restore_ending_handlers(self) -> None:
@@ -165,7 +165,7 @@ class EarlyPrompt:
 
     # Signals: handled in the main thread, which imports modules at that time
 
-    def _listen(self) -> None:
+    def _set_signal_handlers(self) -> None:
         for number in _ENDING_SIGNALS:
             self._handle(number, self._on_end)
         self._handle(signal.SIGTSTP, lambda *_: self.stop())
@@ -178,12 +178,12 @@ class EarlyPrompt:
         if old_handler is not signal.SIG_IGN:
             signal.signal(number, handler)
             self._handlers[number] = old_handler
-            self._ours[number] = handler
+            self._our_handlers[number] = handler
 
     def _restore_handler(self, number: int) -> None:
         old_handler = self._handlers.pop(number, None)
         # Do not replace a handler that someone else has set since.
-        if old_handler is not None and signal.getsignal(number) is self._ours[number]:
+        if old_handler is not None and signal.getsignal(number) is self._our_handlers[number]:
             signal.signal(number, old_handler)
 
     def _restore_handlers(self) -> None:

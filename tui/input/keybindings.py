@@ -89,7 +89,7 @@ def load_keybindings(text: str, defaults: Keymap) -> LoadedKeybindings:
         (
             *reader.warnings,
             *_chord_warnings(keymap, changes, reader),
-            *(_lock_out(change, reader) for change in restored_keys),
+            *(_lockout_warning(change, reader) for change in restored_keys),
         ),
         reader.is_readable,
     )
@@ -104,7 +104,7 @@ def _restored_keys(keymap: Keymap, defaults: Keymap) -> Iterator[BindingChange]:
                 yield BindingChange(context, chord, action_id)
 
 
-def _lock_out(change: BindingChange, reader: _Reader) -> KeybindingWarning:
+def _lockout_warning(change: BindingChange, reader: _Reader) -> KeybindingWarning:
     return KeybindingWarning(
         KeybindingIssue.LOCKED_OUT,
         f"{display_chord(change.chord)} stays {change.action_id}, which would have no key at all; "

@@ -19,9 +19,9 @@ from tui.panels.text_panel import TextPanel, text_rows
 from tui.ports.command_screen import CommandScreen
 from tui.text.sequence_view import SequenceView
 from tui.text.styled_rows import Row
-from tui.transcript.agent_rows import doing_of, figures_of
+from tui.transcript.agent_rows import activity_of, figures_of
 
-LOOK_S: Final = 0.5
+POLL_S: Final = 0.5
 """How often the transcript is checked for more, while the panel is open and the agent runs."""
 PAGE_CHARS: Final = 30_000
 """Approximate size of a page of the transcript."""
@@ -33,7 +33,7 @@ async def show_agent(screen: CommandScreen, agent: RunningAgent) -> str | None:
     `m` requests a message to the agent, `delete` its end; None means Esc.
     """
     view = AgentView(agent)
-    await asyncio.to_thread(view.read_on)
+    await asyncio.to_thread(view.read_new_entries)
     async with run_alongside(view.follow()):
         return await screen.show_dialog(view)
 
@@ -58,7 +58,7 @@ class AgentView(TextPanel):
         self._first = 0
         """Number of pages that were added at the front."""
 
-    def read_on(self) -> None:
+    def read_new_entries(self) -> None:
         """Read what was added to the transcript; the first time, its last page."""
         path = self._agent.transcript
         try:
@@ -74,7 +74,7 @@ class AgentView(TextPanel):
         elif self._pages:
             self._pages[-1] = replace(self._pages[-1], end=page.end)
 
-    def reach_back(self) -> None:
+    def load_previous_page(self) -> None:
         """Add the previous page at the front; the host calls this when scrolled to the top."""
         if not self._pages or self._pages[0].start == 0:
             return
@@ -90,16 +90,16 @@ class AgentView(TextPanel):
         last_line = self._last_line()
         is_over = False
         while not is_over:
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(POLL_S)
             is_over = not self._agent.is_running
             page_count = len(self._pages)
-            await asyncio.to_thread(self.read_on)
+            await asyncio.to_thread(self.read_new_entries)
             if (line := self._last_line()) != last_line or len(self._pages) > page_count:
                 last_line = line
                 self.redraw()
 
     def _last_line(self) -> str:
-        return f"{doing_of(self._agent)} · {figures_of(self._agent)}"
+        return f"{activity_of(self._agent)} · {figures_of(self._agent)}"
 
     def _make_rows(self, width: int) -> Sequence[Row]:
         if width != self._width:

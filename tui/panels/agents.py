@@ -56,7 +56,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             return
         selected_index = pick.index
         if pick.key == "n":
-            path = await _new(screen, center.context.agent_home / "agents")
+            path = await _create_agent(screen, center.context.agent_home / "agents")
         elif pick.key == "t":
             if await _try(screen, kinds[pick.index]):
                 return
@@ -70,7 +70,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             screen.hint("built in, or given on the command line: no file to edit")
 
 
-async def _new(screen: CommandScreen, directory: Path) -> Path | None:
+async def _create_agent(screen: CommandScreen, directory: Path) -> Path | None:
     """Ask for a name and write the file of a new agent; None if the user cancels."""
     question, name = "Its name: letters, digits and -, such as db-reviewer.", ""
     while NAME.fullmatch(name) is None:

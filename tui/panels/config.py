@@ -140,7 +140,7 @@ def _items(screen: CommandScreen) -> Sequence[Item]:
             items.append(
                 Item(
                     name,
-                    _in_line(value) if is_set else shown_value(UNSET.get(key, "none")),
+                    _short_value(value) if is_set else shown_value(UNSET.get(key, "none")),
                     is_current=is_set,
                     keywords=f"{key} {DESCRIPTIONS.get(key, '')}",
                     group=group,
@@ -149,10 +149,10 @@ def _items(screen: CommandScreen) -> Sequence[Item]:
     return items
 
 
-def _in_line(value: object) -> str:
+def _short_value(value: object) -> str:
     text = shown_value(value)
     if not isinstance(value, str | bool):
-        text = json.dumps(value, default=_plain, ensure_ascii=False)
+        text = json.dumps(value, default=_json_value, ensure_ascii=False)
     return text if len(text) <= _VALUE_CHARS else f"{text[: _VALUE_CHARS - 1]}…"
 
 
@@ -168,5 +168,5 @@ def _describe_setting(screen: CommandScreen, key: str) -> str:
     return f"{text}, set in {screen.workspace.display_path(origin.file)}"
 
 
-def _plain(value: object) -> object:
+def _json_value(value: object) -> object:
     return as_values(value) if isinstance(value, Struct) else str(value)

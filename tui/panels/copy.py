@@ -67,13 +67,13 @@ def _preview(pieces: Sequence[CodeBlock]) -> Callable[[int, int], Sequence[Row]]
         if len(lines) > SHOWN_LINES:
             visible_lines[-1:] = [f"… {len(lines) - SHOWN_LINES + 1} more lines"]
         # The same height for each piece, so that the list does not move.
-        visible_lines += [""] * (min(SHOWN_LINES, _highest(pieces)) - len(visible_lines))
+        visible_lines += [""] * (min(SHOWN_LINES, _max_line_count(pieces)) - len(visible_lines))
         return [row(*clip([("   " + line, MUTED)], width - 1)) for line in visible_lines]
 
     return rows
 
 
-def _highest(pieces: Sequence[CodeBlock]) -> int:
+def _max_line_count(pieces: Sequence[CodeBlock]) -> int:
     return max(piece.text.strip("\n").count("\n") + 1 for piece in pieces)
 
 

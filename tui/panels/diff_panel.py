@@ -125,12 +125,14 @@ class DiffPanel(GivesAnswer[None]):
             file_title: tuple[Run, ...] = ((heading, Ink(Role.ACCENT, bold=True)), (count, MUTED))
             body = self._rows_of(file, width_cells) or [row("   ", ("no lines to show", MUTED))]
             identity = f"{self._source} {self._file}"
-            foot = [BLANK_FOOT, _foot(hint, width_cells)]
+            foot = [BLANK_FOOT, _footer_row(hint, width_cells)]
             return DialogView(file_title, body, foot, identity, in_lines=_IN_FILE)
         title = ((shown_line(source.title), Ink(Role.ACCENT, bold=True)), *place)
         hint = "↑↓ enter show" + (" · ←→ commit, or prompts" if place else "")
-        rows = self._file_rows(width_cells) if self._files else [_foot(source.note, width_cells)]
-        foot = [BLANK_FOOT, *rows, _foot(hint + " · esc close", width_cells)]
+        rows = (
+            self._file_rows(width_cells) if self._files else [_footer_row(source.note, width_cells)]
+        )
+        foot = [BLANK_FOOT, *rows, _footer_row(hint + " · esc close", width_cells)]
         instructions = _IN_LIST.format(", left or right for other changes" if place else "")
         return DialogView(title, (), foot, in_lines=instructions)
 
@@ -175,11 +177,11 @@ class DiffPanel(GivesAnswer[None]):
             rows.append(FooterRow(row(*clip(runs, width - 1)), index, is_selected))
         hidden = len(self._files) - len(rows)
         if hidden:
-            rows.append(_foot(f"{hidden} more", width))
+            rows.append(_footer_row(f"{hidden} more", width))
         return rows
 
 
-def _foot(text: str, width: int) -> FooterRow:
+def _footer_row(text: str, width: int) -> FooterRow:
     return FooterRow(row(*clip([("   ", TEXT), (text, MUTED)], width - 1)), is_optional=True)
 
 

@@ -228,7 +228,7 @@ class ListPanel(GivesAnswer[Pick | None]):
         if self._preview is not None and self.selected_item is not None:
             body += self._preview(self.selected_item, width_cells)
         title = ((self._title, Ink(Role.ACCENT, bold=True)),)
-        return DialogView(title, body, [*self._rows(width_cells), self._foot(width_cells)])
+        return DialogView(title, body, [*self._rows(width_cells), self._footer_row(width_cells)])
 
     def _rows(self, width: int) -> list[FooterRow]:
         if not self._matches:
@@ -298,7 +298,7 @@ class ListPanel(GivesAnswer[Pick | None]):
         detail = max(text_width(shown_line(self._items[index].detail)) for index in labels)
         return max(4, min(longest, max(width // 2 - 4, width - 4 - detail)))
 
-    def _foot(self, width: int) -> FooterRow:
+    def _footer_row(self, width: int) -> FooterRow:
         if not self._items:
             keys = " · ".join(f"{key} {does}" for key, does in self._list_keys.items())
             hint = f"{keys} · esc close" if keys else "esc close"

@@ -192,11 +192,11 @@ def _actions(screen: CommandScreen, live: LiveServers, view: ServerView) -> list
     if server is not None and server.standing == "disabled":
         actions.append(("Turn on", lambda: live.set_disabled(name, False)))
     if not actions:
-        actions.append(("Back", _nothing))
+        actions.append(("Back", _do_nothing))
     return actions
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     return
 
 

@@ -44,7 +44,7 @@ async def add_rule(screen: CommandScreen, editor: RuleEditor) -> str | None:
     if source is None:
         return None
     findings = editor.findings(text, behavior, source)
-    if findings and not await _is_meant(screen, text, findings):
+    if findings and not await _confirm(screen, text, findings):
         return None
     return await editor.add(text, behavior, source)
 
@@ -97,7 +97,7 @@ def _problem(text: str, behavior: RuleBehavior) -> str:
     return ""
 
 
-async def _is_meant(screen: CommandScreen, text: str, findings: Sequence[LintWarning]) -> bool:
+async def _confirm(screen: CommandScreen, text: str, findings: Sequence[LintWarning]) -> bool:
     warnings_text = " ".join(finding.notice_text for finding in findings)
     panel = ListPanel(
         f"Add {text}?",

@@ -73,12 +73,12 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     if what in ("before", "since"):
         screen.session.compact("", HistoryPart(point.message_uid, what))
         if what == "since":
-            _put_back(screen, point.text)
+            _insert_into_prompt(screen, point.text)
         return
-    await _go_back(screen, conversation, point, what)
+    await _restore_choice(screen, conversation, point, what)
 
 
-async def _go_back(
+async def _restore_choice(
     screen: CommandScreen, conversation: ConversationPort, point: RewindPoint, what: str | None
 ) -> None:
     """Restore what was chosen: the files, the conversation or both; nothing for None."""
@@ -94,7 +94,7 @@ async def _go_back(
             screen.notice(str(error), "warning")
         else:
             screen.session.show_history(conversation.view.messages)
-            _put_back(screen, text)
+            _insert_into_prompt(screen, text)
     if result is not None:
         # Reported last, so that the notice is below the history that is shown again.
         _report(screen, result, "restored; /rewind to undo")
@@ -104,7 +104,7 @@ def _line(point: RewindPoint) -> str:
     return " ".join(with_image_labels(point.text).split())
 
 
-def _put_back(screen: CommandScreen, text: str) -> None:
+def _insert_into_prompt(screen: CommandScreen, text: str) -> None:
     """Insert a message's text into the prompt, before the current draft."""
 
     def put(buffer: TextBuffer) -> None:

@@ -99,11 +99,11 @@ def _items(context: CommandContext) -> list[Item]:
     items = [
         Item(
             "Run commands inside the sandbox",
-            _how_they_run(state),
+            _command_mode(state),
             is_current=state.runs_inside,
             group="Commands",
         ),
-        *_leaving(state),
+        *_outside_items(state),
     ]
     try:
         policy, shared_policy = _policies(context)
@@ -133,16 +133,18 @@ def _directories(
     items = [Item(short(one), "writable", group="Directories") for one in policy.write_roots]
     as_tmp = "writable, as /tmp" if is_full else "writable"
     items.append(Item(short(policy.temp_dir), as_tmp, group="Directories"))
-    items += _many("protected", _protected_names(shared_policy if not is_full else policy), short)
-    items += _many("closed to new files", shared_policy.closed_directories, short)
+    items += _path_list_items(
+        "protected", _protected_names(shared_policy if not is_full else policy), short
+    )
+    items += _path_list_items("closed to new files", shared_policy.closed_directories, short)
     if is_full:
-        items += _many("hidden", (*policy.secret, *policy.denied_paths), short)
+        items += _path_list_items("hidden", (*policy.secret, *policy.denied_paths), short)
     is_one = len(shared_policy.caches) == 1
     caches = "package cache, for allow rules" if is_one else "package caches, for allow rules"
-    return items + _many(caches, shared_policy.caches, short)
+    return items + _path_list_items(caches, shared_policy.caches, short)
 
 
-def _how_they_run(state: SandboxState) -> str:
+def _command_mode(state: SandboxState) -> str:
     if not state.runs_inside:
         return "off"
     if state.level is not SandboxLevel.FULL:
@@ -150,7 +152,7 @@ def _how_they_run(state: SandboxState) -> str:
     return "on, without asking" if state.works_inside else "on, and asks as before"
 
 
-def _leaving(state: SandboxState) -> list[Item]:
+def _outside_items(state: SandboxState) -> list[Item]:
     """Return the commands that run outside the sandbox."""
     behavior = "asks you" if state.allow_unsandboxed else "never"
     items = [Item("A command that the model wants to run outside", behavior, group="Commands")]
@@ -172,7 +174,7 @@ def _protected_names(policy: SandboxPolicy) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*names, *policy.watched_names)))
 
 
-def _many(what: str, paths: Sequence[str], short: Shorten) -> list[Item]:
+def _path_list_items(what: str, paths: Sequence[str], short: Shorten) -> list[Item]:
     """Return one item for many paths; all of them are shown while it is selected."""
     if not paths:
         return []

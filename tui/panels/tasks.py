@@ -23,9 +23,9 @@ from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel, text_rows
 from tui.ports.command_screen import CommandScreen
 from tui.text.styled_rows import Row
-from tui.transcript.agent_rows import doing_of, figures_of
+from tui.transcript.agent_rows import activity_of, figures_of
 
-LOOK_S: Final = 0.5
+POLL_S: Final = 0.5
 """How often an open panel checks for output while a task runs."""
 
 AnswerT = TypeVar("AnswerT")
@@ -58,10 +58,10 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         if pick is None:
             return
         selected_index = pick.index
-        await _act(screen, center.context, tasks[pick.index], pick.key)
+        await _apply_key(screen, center.context, tasks[pick.index], pick.key)
 
 
-async def _act(screen: CommandScreen, context: CommandContext, task: _Task, key: str) -> None:
+async def _apply_key(screen: CommandScreen, context: CommandContext, task: _Task, key: str) -> None:
     """Apply a key to a task."""
     supervisor, team = context.agents, context.team()
     match task:
@@ -84,7 +84,7 @@ async def _act(screen: CommandScreen, context: CommandContext, task: _Task, key:
 async def _watch(screen: CommandScreen, context: CommandContext, agent: RunningAgent) -> None:
     """Show an agent's transcript, from which the user can send messages and stop the agent."""
     while (key := await show_agent(screen, agent)) is not None:
-        await _act(screen, context, agent, key)
+        await _apply_key(screen, context, agent, key)
 
 
 async def _message(screen: CommandScreen, supervisor: AgentSupervisor, agent: RunningAgent) -> None:
@@ -141,14 +141,14 @@ async def _show_live(
     refresh: Callable[[], None],
 ) -> AnswerT:
     """Show a panel that is refreshed while its tasks run; return its answer."""
-    async with run_alongside(_look(tasks, refresh)):
+    async with run_alongside(_poll_states(tasks, refresh)):
         return await screen.show_dialog(panel)
 
 
-async def _look(tasks: Sequence[_Task], refresh: Callable[[], None]) -> None:
+async def _poll_states(tasks: Sequence[_Task], refresh: Callable[[], None]) -> None:
     states = [_state(task) for task in tasks]
     while any(task.is_running for task in tasks) or states != [_state(task) for task in tasks]:
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(POLL_S)
         now = [_state(task) for task in tasks]
         if now != states:
             states = now
@@ -157,7 +157,7 @@ async def _look(tasks: Sequence[_Task], refresh: Callable[[], None]) -> None:
 
 def _state(task: _Task) -> object:
     if isinstance(task, RunningAgent):
-        return task.state, doing_of(task), figures_of(task)
+        return task.state, activity_of(task), figures_of(task)
     return task.is_running, task.output.total_chars
 
 
@@ -168,7 +168,7 @@ def _renew(panel: ListPanel, tasks: Sequence[_Task]) -> None:
 def _item(task: _Task) -> Item:
     if isinstance(task, RunningAgent):
         indent = "  " * (task.depth - 1)
-        detail = f"{doing_of(task)}  {figures_of(task)}"
+        detail = f"{activity_of(task)}  {figures_of(task)}"
         return Item(f"{indent}{task.id}  {task.task.description}", detail, task.is_running)
     ending = "stopped" if task.was_stopped else f"ended with {task.exit_code}"
     state = "running" if task.is_running else ending

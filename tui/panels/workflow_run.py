@@ -25,11 +25,11 @@ from tui.panels.text_panel import TextPanel, text_rows
 from tui.ports.command_screen import CommandScreen
 from tui.status_line.run_rows import figures_text
 from tui.text.safe_text import shown_line
-from tui.transcript.agent_rows import doing_of
+from tui.transcript.agent_rows import activity_of
 from tui.transcript.block_rows import short_count
 from tui.transcript.tool_card import duration
 
-LOOK_S: Final = 0.5
+POLL_S: Final = 0.5
 """How often an open panel reads the journal."""
 _LOG_LINES: Final = 2
 
@@ -77,7 +77,7 @@ async def show_run(screen: CommandScreen, runs: ProjectRuns, run_id: str) -> Non
             hint="enter transcript · x stop agent · p pause/continue · v result · / search · esc",
             empty="No agent has started yet.",
         )
-        async with run_alongside(look_again(partial(_renew, panel, runs, view, supervisor))):
+        async with run_alongside(poll(partial(_renew, panel, runs, view, supervisor))):
             pick = await screen.show_dialog(panel)
         if pick is None:
             return
@@ -102,10 +102,10 @@ async def _read(runs: ProjectRuns, run_id: str) -> _RunView | None:
     return _RunView(run, await runs.steps(run)) if run is not None else None
 
 
-async def look_again(renew: Callable[[], Awaitable[None]]) -> None:
-    """Call `renew` every `LOOK_S` seconds, until cancelled or until the journal fails."""
+async def poll(renew: Callable[[], Awaitable[None]]) -> None:
+    """Call `renew` every `POLL_S` seconds, until cancelled or until the journal fails."""
     while True:
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(POLL_S)
         try:
             await renew()
         except JournalError:
@@ -173,7 +173,7 @@ def _item(step: StepRecord, agent: RunningAgent | None) -> Item:
 def _state(step: StepRecord, agent: RunningAgent | None) -> str:
     match step.state:
         case StepState.RUNNING:
-            return doing_of(agent) if agent is not None else "working"
+            return activity_of(agent) if agent is not None else "working"
         case StepState.DONE:
             return verdict_of(step) or "done"
         case StepState.PARTIAL:

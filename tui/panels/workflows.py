@@ -15,7 +15,7 @@ from permissions.base.text.count_text import count_text
 from tui.dialogs.dialog import run_alongside
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel, paragraph_rows
-from tui.panels.workflow_run import look_again, show_run
+from tui.panels.workflow_run import poll, show_run
 from tui.ports.command_screen import CommandScreen
 from tui.status_line.run_rows import figures_text
 from tui.text.safe_text import shown_line
@@ -47,7 +47,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         if pick is None:
             return
         selected_id = pick[0].record.id
-        await _act(screen, runs, *pick)
+        await _apply_key(screen, runs, *pick)
 
 
 def _panel(run_list: Sequence[ShownRun], selected_id: str) -> ListPanel:
@@ -76,12 +76,12 @@ async def _show_live(
         run_list[:] = now
         panel.renew([_item(run) for run in run_list], _index(run_list, selected_id))
 
-    async with run_alongside(look_again(renew)):
+    async with run_alongside(poll(renew)):
         pick = await screen.show_dialog(panel)
     return (run_list[pick.index], pick.key) if pick is not None else None
 
 
-async def _act(screen: CommandScreen, runs: ProjectRuns, run: ShownRun, key: str) -> None:
+async def _apply_key(screen: CommandScreen, runs: ProjectRuns, run: ShownRun, key: str) -> None:
     """Apply a key to a run."""
     try:
         if key == "enter":

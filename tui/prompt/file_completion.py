@@ -87,7 +87,7 @@ class FileCompletion:
         if self._search is None or self._search.query != query:
             self._search = index.search(query, limit=LIMIT)
             if self._search is not None and not self._search.step():
-                self._go_on_later()
+                self._continue_later()
         names = _fitting(self._resources(), query)
         return [*names, *(self._search.matches if self._search is not None else ())]
 
@@ -105,10 +105,10 @@ class FileCompletion:
         self._search = None
         self._on_found()
 
-    def _go_on_later(self) -> None:
+    def _continue_later(self) -> None:
         search = self._search
 
-        def go_on() -> None:
+        def continue_search() -> None:
             # Another query has replaced this search.
             if search is None or search is not self._search:
                 return
@@ -117,9 +117,9 @@ class FileCompletion:
             if len(search.matches) != old_count:
                 self._on_found()
             if not is_done:
-                self._next_frame(go_on)
+                self._next_frame(continue_search)
 
-        self._next_frame(go_on)
+        self._next_frame(continue_search)
 
 
 def _fitting(names: Sequence[str], query: str) -> list[str]:

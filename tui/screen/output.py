@@ -102,7 +102,7 @@ class TerminalOutput:
         except BlockingIOError:
             return data
         except OSError:
-            self._lose()
+            self._mark_lost()
             return b""
         self.meter.wrote(written_bytes, self._clock() - started_s)
         return data[written_bytes:]
@@ -141,13 +141,13 @@ class TerminalOutput:
             except BlockingIOError:
                 select.select([], [self._fileno], [])
             except OSError:
-                self._lose()
+                self._mark_lost()
                 return
             else:
                 view = view[written_bytes:]
         self.meter.wrote(len(data), self._clock() - started_s)
 
-    def _lose(self) -> None:
+    def _mark_lost(self) -> None:
         if not self._is_lost:
             self._is_lost = True
             self._queue.clear()

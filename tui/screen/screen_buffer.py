@@ -45,14 +45,14 @@ class ScreenBuffer:
         if len(cells) > room:
             cells = cells[:room]
         if cells[-1].width == 2:
-            cells = [*cells[:-1], _half(cells[-1], maker)]
+            cells = [*cells[:-1], _blank_half(cells[-1], maker)]
         end = x + len(cells)
         if x > 0 and row[x] is CONTINUATION:
-            row[x - 1] = _half(row[x - 1], maker)
+            row[x - 1] = _blank_half(row[x - 1], maker)
         if end < self.width and row[end] is CONTINUATION:
-            row[end] = _half(row[end - 1], maker)
+            row[end] = _blank_half(row[end - 1], maker)
         row[x:end] = cells
 
 
-def _half(head: ScreenCell, maker: CellMaker) -> ScreenCell:
+def _blank_half(head: ScreenCell, maker: CellMaker) -> ScreenCell:
     return maker.blank(head.style_id, head.link) if head.style_id >= 0 else UNKNOWN

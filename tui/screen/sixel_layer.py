@@ -57,7 +57,7 @@ class SixelLayer:
             return
         if styles is not self._styles:
             self._styles, self._numbers = styles, {}
-        self._target_spots = self._spots(back)
+        self._target_spots = self._find_visible(back)
         for spot in self._visible_spots - self._target_spots:
             sixel = self._sixels[spot.number]
             for row in front.rows[spot.y : spot.y + sixel.rows]:
@@ -78,13 +78,13 @@ class SixelLayer:
         self._visible_spots = self._target_spots
         return "".join(codes)
 
-    def _spots(self, back: ScreenBuffer) -> frozenset[Spot]:
+    def _find_visible(self, back: ScreenBuffer) -> frozenset[Spot]:
         """Return the images that are completely visible."""
         spots: list[Spot] = []
         open_at: tuple[int, int, int] | None = None
         """Number, column and first row of the image whose rows are being counted."""
         for y, row in enumerate(back.rows):
-            place = self._in_row(row)
+            place = self._first_image_in(row)
             if place is None or open_at is None or open_at[:2] != place:
                 open_at = (*place, y) if place is not None else None
             if open_at is not None:
@@ -94,7 +94,7 @@ class SixelLayer:
                     open_at = None
         return frozenset(spots)
 
-    def _in_row(self, row: Row) -> tuple[int, int] | None:
+    def _first_image_in(self, row: Row) -> tuple[int, int] | None:
         """Return the number and column of the first image in a row; None without one."""
         previous = -1
         for x, cell in enumerate(row):

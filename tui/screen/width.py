@@ -43,7 +43,7 @@ class _Terminal:
     halves of flags."""
 
 
-def draw_apart(what: Literal["family", "tone", "flag"]) -> bool:
+def measure_by_code_point(what: Literal["family", "tone", "flag"]) -> bool:
     """Measure a kind of emoji code point by code point, as this terminal draws it.
 
     Returns whether that is a change, after which everything must be laid out again.

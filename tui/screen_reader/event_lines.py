@@ -86,7 +86,7 @@ class EventLines:
             case ToolDispatch():
                 if is_sized(event.name):
                     self._inputs[event.tool_use_id] = event.input
-                yield f"{_who(event.agent_id)}tool: {shown_line(event.identifier)}"
+                yield f"{_agent_prefix(event.agent_id)}tool: {shown_line(event.identifier)}"
             case ToolResult():
                 tool_input = self._inputs.pop(event.tool_use_id, {})
                 size = result_size(event.name, tool_input, event.text)
@@ -164,7 +164,7 @@ def _end_line(event: Terminal) -> str:
     return f"stopped: {event.reason.replace('_', ' ')}{detail}"
 
 
-def _who(agent_id: str | None) -> str:
+def _agent_prefix(agent_id: str | None) -> str:
     return "sub-agent, " if agent_id is not None else ""
 
 
@@ -174,7 +174,7 @@ def _text(text: str) -> str:
 
 def _result(event: ToolResult, size: str, *, was_asked: bool) -> Iterator[str]:
     """Yield how a call ended, then its change or output."""
-    who = _who(event.agent_id)
+    who = _agent_prefix(event.agent_id)
     display = shown_display(event.display)
     if event.outcome != "ok":
         text = display.text if isinstance(display, TextDisplay) else event.text

@@ -76,9 +76,9 @@ class LineReader:
         except (EOFError, OSError, ValueError):
             text = None
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(self._take, text)
+            loop.call_soon_threadsafe(self._deliver_line, text)
 
-    def _take(self, text: str | None) -> None:
+    def _deliver_line(self, text: str | None) -> None:
         self._is_reading = False
         waiting, self._waiting = self._waiting, None
         if waiting is not None and not waiting.done():

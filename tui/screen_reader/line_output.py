@@ -34,7 +34,7 @@ class LineOutput:
         """Write lines, in order."""
         columns = self._columns()
         for line in lines:
-            self._write(_broken(sanitize(line), columns) + "\n")
+            self._write(_wrap_lines(sanitize(line), columns) + "\n")
 
     def mark(self, sign: str) -> None:
         """Write one of the marks above, the bell, or another sequence that keeps the cursor."""
@@ -52,7 +52,7 @@ class LineOutput:
             self._stream.flush()
 
 
-def _broken(text: str, columns: int | None) -> str:
+def _wrap_lines(text: str, columns: int | None) -> str:
     """Wrap lines at spaces, which the terminal would break within words."""
     if columns is None or len(text) < columns:
         return text

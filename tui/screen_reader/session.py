@@ -24,7 +24,7 @@ from permissions.base.process.worker_threads import run_to_end
 from permissions.explain.explain_decision import home_relative
 from permissions.mode import mode_name
 from tui.app.claude_settings_notice import notes_of_start
-from tui.commands import meant_by
+from tui.commands import normalize_exit
 from tui.conversation.factory import ConversationMaker
 from tui.ports.conversation import ConversationPort, ScreenPorts
 from tui.screen_reader.dialogs import LineContender, LineDialogs, LineDialogUser
@@ -91,7 +91,7 @@ class _LineSession:
             self.output.write([f"error: {error}"])
             self._status = EXIT_ERROR
         finally:
-            farewell = self._maker.how_to_continue()
+            farewell = self._maker.resume_line()
             await self._maker.aclose()
             self.reader.close()
         self.output.write([f"warning: {line}" for line in self._maker.closing_lines()])
@@ -159,7 +159,7 @@ class _LineSession:
         self.notice("your unsent text is in the history: press Up")
         return True
 
-    def pass_on(self, sequence: str) -> None:
+    def write_sequence(self, sequence: str) -> None:
         """Write a hook's terminal sequence, unless the output is not a terminal."""
         self.output.mark(sequence)
 
@@ -205,7 +205,7 @@ class _LineSession:
 
     async def handle(self, text: str) -> None:
         """Run a typed line: a prompt, a command, or a shell command."""
-        text = meant_by(text)
+        text = normalize_exit(text)
         if text.startswith("!") and text[1:].strip():
             await self._run_shell(text[1:].strip())
         elif text.startswith("/"):

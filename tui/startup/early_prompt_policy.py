@@ -31,7 +31,7 @@ def early_prompt(
         yield early
     finally:
         if early is not None:
-            early.give_back()
+            early.restore_terminal()
 
 
 def _open(env: Mapping[str, str]) -> EarlyPrompt | None:
@@ -41,7 +41,7 @@ def _open(env: Mapping[str, str]) -> EarlyPrompt | None:
     the screen reader or the inline mode; nor for a background process, which a change of the
     terminal's settings would stop (SIGTTOU).
     """
-    if env.get("TERM", "") in {"", "dumb"} or _may_want_other(env) or _is_first_start(env):
+    if env.get("TERM", "") in {"", "dumb"} or _may_need_other_screen(env) or _is_first_start(env):
         return None
     try:
         for stream in (sys.__stdin__, sys.__stdout__):
@@ -72,7 +72,7 @@ def _begins_with_prompt(options: RunOptions) -> bool:
     )
 
 
-def _may_want_other(env: Mapping[str, str]) -> bool:
+def _may_need_other_screen(env: Mapping[str, str]) -> bool:
     """Return whether environment or settings may ask for another kind of screen.
 
     The settings are searched as text: to parse them here would take too long.

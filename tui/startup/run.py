@@ -91,9 +91,9 @@ class _Start:
             screen = self.make_screen(first)
         except BaseException:
             if self._early is not None:
-                self._early.give_back()
+                self._early.restore_terminal()
             await first.aclose()
-            sys.stdout.write(first.maker.how_to_continue())
+            sys.stdout.write(first.maker.resume_line())
             for line in first.maker.closing_lines():
                 write_message(sys.stderr, f"agent-tui: {line}")
             if not ended_by:

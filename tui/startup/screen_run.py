@@ -150,7 +150,7 @@ class ScreenRun:
         try:
             report = await self.app.run_async(mouse=not self._is_inline)
         finally:
-            await self._close_patiently()
+            await self._close_unless_interrupted()
         unsent = await self._store_unsent()
         if report is None:
             # Ended by a signal: all is saved, so do not wait for a terminal that no longer reads.
@@ -192,7 +192,7 @@ class ScreenRun:
             return f"Your unsent text could not be saved: {error_reason(error)}\n"
         return "Your unsent text is saved: agent-tui -c restores it.\n"
 
-    async def _close_patiently(self) -> None:
+    async def _close_unless_interrupted(self) -> None:
         """Close the conversation; only the third Ctrl+C cancels that and kills its commands."""
         closing = asyncio.ensure_future(self._close())
         presses = 0
@@ -213,7 +213,7 @@ class ScreenRun:
 
     def _write_goodbye(self, report: ExitReport | None) -> int:
         if report is None:
-            sys.stdout.write(self.maker.how_to_continue())
+            sys.stdout.write(self.maker.resume_line())
             # None if no exit was requested: the loop was interrupted from outside.
             code = self.app.return_code
             return EXIT_INTERRUPTED if code is None else code
@@ -224,7 +224,7 @@ class ScreenRun:
         if report.error:
             write_message(sys.stderr, f"agent-tui: {sanitize(report.error)}")
             return 1
-        sys.stdout.write(self.maker.how_to_continue())
+        sys.stdout.write(self.maker.resume_line())
         return 0
 
     # The protocol `Front` of the conversation's factory
@@ -246,7 +246,7 @@ class ScreenRun:
         self.app.parts.composer.insert(text)
         return True
 
-    def pass_on(self, sequence: str) -> None:
+    def write_sequence(self, sequence: str) -> None:
         """Write a hook's terminal sequence to the terminal."""
         self.app.parts.terminal.write(sequence)
 

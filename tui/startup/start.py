@@ -43,7 +43,7 @@ def start(options: RunOptions, early: EarlyPrompt | None = None) -> int:
 
 def _give_back(early: EarlyPrompt | None) -> None:
     if early is not None:
-        early.give_back()
+        early.restore_terminal()
 
 
 def _start(options: RunOptions, early: EarlyPrompt | None) -> int:

@@ -64,8 +64,8 @@ async def run_workflow(
         if queue is not None:
             from agent.orchestration.cluster.remote_agents import RemoteAgents  # an extra
 
-            agents, _ = await _join(queue, session, closing)
-            workflows.run_agent = RemoteAgents(agents, workflows.journal, _tell).run
+            agents, _ = await _open_queue(queue, session, closing)
+            workflows.run_agent = RemoteAgents(agents, workflows.journal, _print_message).run
         await session.conversation.start()
         run = await begin(workflows)
         statuses = _handle_signals(run.control.stop)
@@ -85,14 +85,14 @@ async def run_worker(options: RunOptions, launch_dir: Path, queue: str, at_once:
 
     async with AsyncExitStack() as closing:
         session = await _open_session(options, launch_dir, closing)
-        agents, commit = await _join(queue, session, closing)
+        agents, commit = await _open_queue(queue, session, closing)
         await session.conversation.start()
         workflows = session.conversation.workflows
-        worker = QueueWorker(workflows.journal, workflows.run_agent, _tell)
+        worker = QueueWorker(workflows.journal, workflows.run_agent, _print_message)
         working = asyncio.ensure_future(agents.work(worker.work, at_once))
         stopping = asyncio.Event()
         statuses = _handle_signals(lambda _reason: stopping.set())
-        _tell(f"runs agents at commit {commit[:12]}, {at_once} at once")
+        _print_message(f"runs agents at commit {commit[:12]}, {at_once} at once")
         signal_task = asyncio.ensure_future(stopping.wait())
         await asyncio.wait({working, signal_task}, return_when=asyncio.FIRST_COMPLETED)
         signal_task.cancel()
@@ -115,15 +115,17 @@ async def _open_session(options: RunOptions, launch_dir: Path, closing: AsyncExi
     settings = settings_for(options, environment)
     setup = await real_model(settings, environment, options)
     hide_secrets()
-    user = UserPorts(notice=lambda text, _level: _tell(text))
+    user = UserPorts(notice=lambda text, _level: _print_message(text))
     parts = await assemble(options, environment, settings, setup, user)
     closing.push_async_callback(parts.conversation.aclose)
     for notice in parts.notices:
-        _tell(notice)
+        _print_message(notice)
     return _Session(parts.conversation, settings.project_root)
 
 
-async def _join(queue: str, session: _Session, closing: AsyncExitStack) -> tuple[AgentQueue, str]:
+async def _open_queue(
+    queue: str, session: _Session, closing: AsyncExitStack
+) -> tuple[AgentQueue, str]:
     """Return the queue of the repository's commit, and the commit."""
     from agent.orchestration.cluster.agent_queue import open_queue  # an extra
     from agent.orchestration.cluster.repository_commit import repository_commit
@@ -171,16 +173,16 @@ class _Watch:
         self._open_requests: set[str] = set()
         self._workflows = conversation.workflows
         self._last_shown = _Shown({})
-        conversation.agents.between_turns = self._see
+        conversation.agents.between_turns = self._note_denial
 
     async def to_the_end(self, run: WorkflowRun) -> RunEnd:
         self._workflows.on_change = lambda: self._show_changes(run)
-        run.on_log = lambda text: _tell(text)
+        run.on_log = lambda text: _print_message(text)
         end = await self._workflows.to_the_end(run.record.id)
         assert end is not None, "it was begun here"
         return end
 
-    def _see(self, event: AgentEvent) -> None:
+    def _note_denial(self, event: AgentEvent) -> None:
         if isinstance(event, PermissionRequested):
             self._open_requests.add(event.request_id)
         elif isinstance(event, PermissionResolved):
@@ -193,11 +195,11 @@ class _Watch:
         last_shown = self._last_shown
         if run.phase != last_shown.phase:
             last_shown.phase = run.phase
-            _tell(f"phase {run.phase}")
+            _print_message(f"phase {run.phase}")
         pause = run.control.reason if run.control.is_paused else ""
         if pause != last_shown.pause:
             last_shown.pause = pause
-            _tell(f"paused: {pause}" if pause else "continues")
+            _print_message(f"paused: {pause}" if pause else "continues")
         for place, view in tuple(run.steps.views.items()):
             record = view.record
             now = (str(record.state), record.attempts)
@@ -208,7 +210,7 @@ class _Watch:
                 how = "reused" if view.is_reused else str(record.state)
                 name = record.label or record.prompt.partition("\n")[0][:60]
                 why = f": {json.loads(record.result)}" if record.state is StepState.FAILED else ""
-                _tell(f"{how:8}{name}{why}")
+                _print_message(f"{how:8}{name}{why}")
 
 
 def _write(run: WorkflowRun, end: RunEnd, *, as_json: bool) -> None:
@@ -235,11 +237,11 @@ def _write(run: WorkflowRun, end: RunEnd, *, as_json: bool) -> None:
     if is_over:
         print(sanitize(end.result) if sys.stdout.isatty() else end.result)
         if failures := failed_agents(run):
-            _tell(failures)
+            _print_message(failures)
     else:
-        _tell(f"{end.state}: {end.reason or 'the reason is not known'}")
-        _tell(how_to_continue(record.id, end))
+        _print_message(f"{end.state}: {end.reason or 'the reason is not known'}")
+        _print_message(how_to_continue(record.id, end))
 
 
-def _tell(text: str) -> None:
+def _print_message(text: str) -> None:
     write_message(sys.stderr, f"agent-tui: {sanitize(text)}")

@@ -29,16 +29,16 @@ class Hint:
         self.text = text
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self._set_timer(for_s, self._drop)
+        self._timer = self._set_timer(for_s, self._clear)
         self._show()
 
     def hide(self, text: str) -> None:
         """Hide this text if it is the current one."""
         if self._timer is not None and self.text == text:
             self._timer.stop()
-            self._drop()
+            self._clear()
 
-    def _drop(self) -> None:
+    def _clear(self) -> None:
         self.text = ""
         self._timer = None
         self._show()

@@ -140,7 +140,7 @@ def _parts(status: StatusLineState, *, is_narrow: bool) -> list[list[Run]]:
             directory.append((f" ⎇ {status.branch}", MUTED))
         parts.append(directory)
     if status.cost_usd > 0:
-        parts.append([(_money(status.cost_usd), MUTED)])
+        parts.append([(_dollars(status.cost_usd), MUTED)])
     if status.context_window and status.context_tokens:
         share = status.context_tokens / status.context_window
         ink = Ink(Role.WARNING) if share >= _CONTEXT_WARNING else MUTED
@@ -163,7 +163,7 @@ def _model_text(status: StatusLineState) -> str:
     return name + effort + (", no thinking" if status.is_unthinking else "")
 
 
-def _money(usd: float) -> str:
+def _dollars(usd: float) -> str:
     return f"${usd:.2f}" if usd >= 0.01 else f"${usd:.4f}"
 
 

@@ -83,7 +83,7 @@ class TerminalBell:
         name = self._name()
         text = f"{name}: {text}" if name else text
         sequence = notification.format(_one_line(text).replace(";", ","))
-        self._write(self._passed_on(sequence) + bell)
+        self._write(self._wrap_for_tmux(sequence) + bell)
         return True
 
     def ask(self, text: str) -> None:
@@ -105,7 +105,7 @@ class TerminalBell:
             self._timer.stop()
             self._timer = None
 
-    def _passed_on(self, sequence: str) -> str:
+    def _wrap_for_tmux(self, sequence: str) -> str:
         """Return a sequence in the form that tmux, if used, passes on to its terminal."""
         if sequence and self._is_in_tmux:
             return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"

@@ -52,7 +52,7 @@ async def copy_beside(text: str, env: Mapping[str, str], file: Path | None) -> s
     data = text.encode("utf-8", "replace")
     was_taken = False
     for command in _commands(env):
-        was_taken = await _give(command, data, env) or was_taken
+        was_taken = await _run_with_input(command, data, env) or was_taken
     if was_taken or len(data) <= TERMINAL_BYTES or file is None:
         return ""
     try:
@@ -80,7 +80,7 @@ def _commands(env: Mapping[str, str]) -> list[list[str]]:
     return commands
 
 
-async def _give(command: list[str], data: bytes, env: Mapping[str, str]) -> bool:
+async def _run_with_input(command: list[str], data: bytes, env: Mapping[str, str]) -> bool:
     limits = RunLimits(TIMEOUT_S, stdout_bytes=0, stderr_bytes=0, leaves_descendants=True)
     try:
         result = await run_program(Launch(tuple(command), env, stdin=data), limits)

@@ -58,7 +58,7 @@ def chop(runs: Sequence[Run], width_cells: int) -> list[Row]:
             continue
         filler = _Filler(width)
         for text, ink in runs_without_tabs:
-            filler.pour(text, ink)
+            filler.hard_wrap(text, ink)
         rows.extend(filler.finish())
     return rows
 
@@ -183,9 +183,9 @@ class _Filler:
         else:
             self._take_space()
         for text, ink in word.runs:
-            self.pour(text, ink)
+            self.hard_wrap(text, ink)
 
-    def pour(self, text: str, ink: Ink) -> None:
+    def hard_wrap(self, text: str, ink: Ink) -> None:
         """Add text, split exactly at the width."""
         piece: list[str] = []
         column = self._column
@@ -221,7 +221,7 @@ class _Filler:
                 self._add(space.runs, space.width)
             else:
                 for text, ink in space.runs:
-                    self.pour(text, ink)
+                    self.hard_wrap(text, ink)
 
     def _space_text(self) -> str:
         text = "".join(text for text, _ in self._space.runs) if self._space else ""

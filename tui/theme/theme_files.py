@@ -82,7 +82,7 @@ async def _follow(
         places = [agent_home, *directories]
         watching = file_changes(
             *places,
-            watch_filter=lambda _change, name: _matters(Path(name), agent_home, themes_dir),
+            watch_filter=lambda _change, name: _affects_themes(Path(name), agent_home, themes_dir),
             collect_ms=COLLECT_MS,
             recursive=False,
             stop=asyncio.Event(),
@@ -103,7 +103,7 @@ async def _follow(
             await watching.aclose()
 
 
-def _matters(path: Path, agent_home: Path, themes_dir: tuple[Path, ...]) -> bool:
+def _affects_themes(path: Path, agent_home: Path, themes_dir: tuple[Path, ...]) -> bool:
     return (
         path in themes_dir
         or path == agent_home / SETTINGS

@@ -73,11 +73,11 @@ def _runs(agent: RunningAgent, width_cells: int) -> tuple[Run, ...]:
     ]
     figures = f"  {figures_of(agent)}"
     room = max(0, width_cells - runs_width(name) - len(figures) - 3)
-    doing = clip([(f"  {doing_of(agent)}", MUTED)], room)
+    doing = clip([(f"  {activity_of(agent)}", MUTED)], room)
     return tuple(clip([*name, *doing, (figures, MUTED)], width_cells))
 
 
-def doing_of(agent: RunningAgent) -> str:
+def activity_of(agent: RunningAgent) -> str:
     """Return what an agent is doing, or its state."""
     if agent.state in _WORDS:
         return _WORDS[agent.state]

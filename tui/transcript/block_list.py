@@ -136,7 +136,7 @@ class BlockList:
         self._counter += 1
         return f"{prefix}#{self._counter}"
 
-    def unseen(self, key: str) -> str:
+    def unique_key(self, key: str) -> str:
         """Return the key, or a new one if it exists."""
         return self.fresh_key(key) if key in self._index else key
 

@@ -32,7 +32,7 @@ def show_user_message(blocks: BlockList, message: Message) -> None:
     text = message.text
     if not text.strip():
         return
-    key = blocks.unseen(message.uid)
+    key = blocks.unique_key(message.uid)
     note = NOTE.fullmatch(text.strip())
     if note is None:
         blocks.append(UserMessage(key, shown_prompt(text), "prompt", pasted_images(text)))
@@ -41,7 +41,7 @@ def show_user_message(blocks: BlockList, message: Message) -> None:
     blocks.append(UserMessage(key, sanitize(f"!{command}"), "shell"))
     blocks.append(
         ToolCard(
-            blocks.unseen(f"{message.uid}:output"),
+            blocks.unique_key(f"{message.uid}:output"),
             "Bash",
             shown_line(f"Bash {command}"),
             "failed" if note["exit"] else "ok",

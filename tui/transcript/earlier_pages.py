@@ -131,7 +131,7 @@ def past_blocks(page: HistoryPage, directory: str = "") -> tuple[BlockList, str]
             case Message(origin="tool"):
                 show_results(block_list, item)
             case Message():
-                _show_words(block_list, item)
+                _show_message(block_list, item)
             case CompactionRecord():
                 summary = sanitize(item.summary)
                 block_list.append(
@@ -153,7 +153,7 @@ def past_blocks(page: HistoryPage, directory: str = "") -> tuple[BlockList, str]
     return block_list, last_answer
 
 
-def _show_words(block_list: BlockList, message: Message) -> None:
+def _show_message(block_list: BlockList, message: Message) -> None:
     from tui.transcript.committed_messages import show_user_message  # with the first page
 
     if message.origin == "person":

@@ -59,13 +59,13 @@ def block_source(block: Block) -> str:
         case AssistantText():
             return block.text.strip("\n")
         case ThinkingText():
-            return _hanging("✻ ", block.text.strip())
+            return _hanging_indent("✻ ", block.text.strip())
         case NoticeLine():
-            return _hanging(_NOTICES[block.level], block.text)
+            return _hanging_indent(_NOTICES[block.level], block.text)
         case HookLine():
             return _hook(block)
         case ErrorBlock():
-            return _hanging("✗ ", block.message or block.kind)
+            return _hanging_indent("✗ ", block.message or block.kind)
         case CompactionLine():
             counts = f"{block.tokens_before} → {block.tokens_after} tokens"
             return f"─── compacted, {counts}\n\n{block.summary}"
@@ -92,12 +92,14 @@ def _call(card: ToolCard) -> Iterator[str]:
 def _prompt(block: UserMessage) -> str:
     sign = _PROMPTS[block.kind]
     text = block.text.strip("\n")
-    return _hanging(sign, text if block.kind == "prompt" else text.removeprefix(sign.strip()))
+    return _hanging_indent(
+        sign, text if block.kind == "prompt" else text.removeprefix(sign.strip())
+    )
 
 
 def _hook(block: HookLine) -> str:
     heading = (f"{block.event} hook, {block.outcome}",) if block.needs_heading else ()
-    return _hanging("↳ ", "\n".join((*heading, *block.notices)))
+    return _hanging_indent("↳ ", "\n".join((*heading, *block.notices)))
 
 
 def _command(display: CommandDisplay) -> str:
@@ -146,6 +148,6 @@ def _range(numbers: list[int], lines_before: int) -> str:
     return f"{numbers[0] + lines_before},{len(numbers)}" if numbers else "0,0"
 
 
-def _hanging(sign: str, text: str) -> str:
+def _hanging_indent(sign: str, text: str) -> str:
     pad = "\n" + " " * len(sign)
     return sign + pad.join(text.split("\n"))

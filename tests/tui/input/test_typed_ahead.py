@@ -58,7 +58,7 @@ def test_the_early_prompt_takes_it_as_well() -> None:
                 shown += os.read(master, 1000)
             assert early.hand_over() == b"fix it\r"
         finally:
-            early.give_back()
+            early.restore_terminal()
     finally:
         os.close(master)
         os.close(slave)

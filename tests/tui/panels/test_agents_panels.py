@@ -84,7 +84,7 @@ def test_no_row_is_wider_than_the_window_and_many_are_counted(tmp_path: Path) ->
 async def test_a_transcript_is_followed_while_the_agent_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent_view, "LOOK_S", 0.01)
+    monkeypatch.setattr(agent_view, "POLL_S", 0.01)
     conversation = RecordedConversation([])
     assert conversation.commands is not None
     supervisor = conversation.commands.context.agents

@@ -16,7 +16,7 @@ from tui.panels import tasks
 async def test_output_is_followed_while_it_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks, "LOOK_S", 0.01)
+    monkeypatch.setattr(tasks, "POLL_S", 0.01)
     os.mkfifo(tmp_path / "gate")
     conversation = RecordedConversation([])
     assert conversation.commands is not None

@@ -55,7 +55,7 @@ class Screen:
 async def screen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agents: HeldAgents, *, height: int = 24
 ) -> AsyncIterator[Screen]:
-    monkeypatch.setattr(workflow_run, "LOOK_S", 0.01)
+    monkeypatch.setattr(workflow_run, "POLL_S", 0.01)
     conversation = RecordedConversation([], launch_dir=tmp_path)
     assert conversation.commands is not None
     own = recorded_workflows(tmp_path, tmp_path, agents)

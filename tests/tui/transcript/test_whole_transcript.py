@@ -90,7 +90,7 @@ async def test_the_hit_is_gone_to_once_it_is_there_also_after_enter(tmp_path: Pa
     async with app.run_test(size=(70, 20)) as pilot:
         await read(pilot, app, tmp_path)
         view = app.parts.keyboard.reading
-        view._type("needle at the start")
+        view._set_query("needle at the start")
         view.press(RoutedEvent(events.Key("enter", None), EventKind.KEY, [app]))
         assert "searching …" in text_of(app.parts.transcript_bar)
         await done(pilot, app)

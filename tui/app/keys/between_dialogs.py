@@ -47,7 +47,7 @@ class BetweenDialogs:
     def command(self, work: Awaitable[None]) -> Awaitable[None]:
         """Wrap the work of a command, which counts as running from now until it has ended."""
         self._running += 1
-        return self._to_the_end(work)
+        return self._run_to_end(work)
 
     def has_shown(self) -> None:
         """Note that a command shows a dialog: from now on keys between its dialogs wait."""
@@ -74,7 +74,7 @@ class BetweenDialogs:
             self._set_timer(HOLD_LIMIT_S, self._handover.resume)
         self._handover.resume()
 
-    async def _to_the_end(self, work: Awaitable[None]) -> None:
+    async def _run_to_end(self, work: Awaitable[None]) -> None:
         try:
             await work
         finally:

@@ -65,9 +65,9 @@ class ImagePaste:
 
     def _attach(self, work: Awaitable[None]) -> None:
         self._attaching += 1
-        self._start_worker(self._to_the_end(work))
+        self._start_worker(self._run_to_end(work))
 
-    async def _to_the_end(self, work: Awaitable[None]) -> None:
+    async def _run_to_end(self, work: Awaitable[None]) -> None:
         try:
             await work
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tui.app.session.prompt_runner import PromptRunner
-from tui.commands import meant_by
+from tui.commands import normalize_exit
 from tui.editing.draft import Draft
 from tui.editing.text_buffer import TextBuffer
 from tui.prompt.composer import Composer
@@ -74,7 +74,7 @@ class PromptKeys:
             return
         draft = self._composer.take()
         self._history.add(draft)
-        text = meant_by(draft.expanded_text.strip("\n"))
+        text = normalize_exit(draft.expanded_text.strip("\n"))
         self._on_sent(text)
         self._submit(text)
 

@@ -66,12 +66,12 @@ class QuitKeys:
         elif self._bang_commands.kill_latest():
             pass
         elif self._runner.interrupt():
-            self._arm("ctrl+c")
+            self._expect_second_press("ctrl+c")
         elif not self._composer.buffer.is_empty and not self._dialogs.open_count:
             self._history.add(self._composer.take())
-            self._arm("ctrl+c")
+            self._expect_second_press("ctrl+c")
         else:
-            self._arm("ctrl+c")
+            self._expect_second_press("ctrl+c")
 
     def disarm(self) -> None:
         """Require two presses again, because the user has typed."""
@@ -92,7 +92,7 @@ class QuitKeys:
         elif self._is_armed("ctrl+d"):
             self._leave()
         else:
-            self._arm("ctrl+d")
+            self._expect_second_press("ctrl+d")
 
     def cancel(self) -> None:
         """Handle Esc: clear a selection, or else interrupt, or else leave shell mode."""
@@ -107,7 +107,7 @@ class QuitKeys:
     def _is_armed(self, key: str) -> bool:
         return self._key == key and self._clock() < self._until_s
 
-    def _arm(self, key: str) -> None:
+    def _expect_second_press(self, key: str) -> None:
         self._key = key
         self._until_s = self._clock() + LEAVE_S
         count = self._count_in_background()

@@ -100,7 +100,7 @@ class ConversationHolder:
     async def begin(self, ports: ScreenPorts) -> None:
         """Make the first conversation."""
         self._ports = ports
-        await self._take(ports)
+        await self._replace_current(ports)
 
     async def wait(self) -> None:
         """Return once there is a conversation."""
@@ -122,7 +122,7 @@ class ConversationHolder:
         self._document.start_over()
         self._on_taken()
         await self._release(session_id, team=team)
-        await self._take(self._ports)
+        await self._replace_current(self._ports)
         return ""
 
     def cycle_mode(self) -> Mode | None:
@@ -132,7 +132,7 @@ class ConversationHolder:
             return None
         return self.current.controls.cycle_mode()
 
-    async def _take(self, ports: ScreenPorts) -> None:
+    async def _replace_current(self, ports: ScreenPorts) -> None:
         try:
             conversation = await self.make(ports)
         except Exception as error:  # noqa: BLE001 - start-up failures of any kind end in one line

@@ -139,9 +139,9 @@ class ConversationStart:
         self._parts.show()
         if self._parts.conversations.current is not None:
             self._parts.user_status.counts.start_over()
-            self._parts.start_worker(self._settle_in())
+            self._parts.start_worker(self._load_deferred())
 
-    async def _settle_in(self) -> None:
+    async def _load_deferred(self) -> None:
         """Load what can wait until a conversation is shown: history, command files, status line."""
         parts = self._parts
         center = parts.conversations.commands

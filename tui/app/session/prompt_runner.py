@@ -161,7 +161,7 @@ class PromptRunner:
     ) -> None:
         """Run a prompt, then the queued ones; `running_events` are those of a started turn."""
         try:
-            while prompt is not None or self._is_woken(conversation):
+            while prompt is not None or self._must_continue(conversation):
                 self.is_interrupting = False
                 if prompt is not None and not (running_events is not None and self._is_begun_shown):
                     self._on_start(prompt)
@@ -169,7 +169,7 @@ class PromptRunner:
                 running_events = None
                 async for event in events:
                     await self._take(event)
-                await self._catch_up()
+                await self._run_deferred()
                 prompt = conversation.prompt_queue.take_next()
         finally:
             self._end()
@@ -180,11 +180,11 @@ class PromptRunner:
             self._is_running = True
             self._start_worker(self._work(self._conversation, None))
 
-    def _is_woken(self, conversation: ConversationPort) -> bool:
+    def _must_continue(self, conversation: ConversationPort) -> bool:
         # After an interruption wait for the user.
         return conversation.hook_signals.is_woken and not self.is_interrupting
 
-    async def _catch_up(self) -> None:
+    async def _run_deferred(self) -> None:
         """Run what was requested during the turn, such as `/compact`."""
         if self._is_left_out:
             from agent.events import Notice  # rare, and not for the first frame
@@ -201,9 +201,9 @@ class PromptRunner:
         try:
             async for event in events:
                 await self._take(event)
-            await self._catch_up()
+            await self._run_deferred()
             conversation = self._conversation
-            is_woken = conversation is not None and self._is_woken(conversation)
+            is_woken = conversation is not None and self._must_continue(conversation)
         finally:
             self._end()
         if is_woken:

@@ -17,7 +17,7 @@ from agent.session.background_input import BackgroundInput, OpenQuestion
 from agent.session.background_runs import BackgroundRun, BackgroundRuns
 from permissions.base.text.sanitize import reveal, sanitize
 
-LOOK_S: Final = 0.5
+POLL_S: Final = 0.5
 """How often the transcript is checked for changes."""
 _HELP: Final = "y: allow it once · n: deny it and stop · n TEXT: deny it and say why"
 
@@ -45,7 +45,7 @@ class AttachedSession:
         while self._runs.is_alive(self._run):
             self._print_news()
             self._print_question()
-            self._read_for(LOOK_S)
+            self._read_for(POLL_S)
         self._print_news()
         transcript_words = " ".join(self._text().split())
         for message in self._messages:
@@ -92,9 +92,9 @@ class AttachedSession:
         for line in lines:
             text = line.decode("utf-8", "replace").strip()
             if text:
-                self._take(text)
+                self._handle_line(text)
 
-    def _take(self, text: str) -> None:
+    def _handle_line(self, text: str) -> None:
         word, _, comment = text.partition(" ")
         answer = word.lower().rstrip(",:")
         question = self._question

@@ -69,7 +69,7 @@ def command(as_json: bool) -> int:
     Exit status: 1 when there is a problem.
     """
     place = current_directories()
-    checks = list(_all(place, settings_here(place)))
+    checks = list(_all_checks(place, settings_here(place)))
     if as_json:
         click.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False))
     else:
@@ -80,7 +80,7 @@ def command(as_json: bool) -> int:
 def report(settings: Settings | None = None) -> str:
     """Return the results as text, for these settings or for those of the current directory."""
     place = current_directories()
-    return _as_text(list(_all(place, settings or settings_here(place))))
+    return _as_text(list(_all_checks(place, settings or settings_here(place))))
 
 
 def _as_text(checks: Sequence[Check]) -> str:
@@ -93,7 +93,7 @@ def _as_text(checks: Sequence[Check]) -> str:
     return reveal("\n".join(lines))
 
 
-def _all(place: Here, settings: Settings) -> Iterator[Check]:
+def _all_checks(place: Here, settings: Settings) -> Iterator[Check]:
     yield Check("version", "ok", f"{version()} on Python {platform.python_version()}")
     yield from _terminal()
     yield from _home(place)

@@ -58,7 +58,7 @@ def list_command(
     # Hooks of untrusted projects are listed, too: their text must not control the terminal.
     stdout, stderr = io.StringIO(), io.StringIO()
     status = asyncio.run(
-        list_hooks(options, _world(), as_json=as_json, stdout=stdout, stderr=stderr)
+        list_hooks(options, _make_hook_world(), as_json=as_json, stdout=stdout, stderr=stderr)
     )
     click.echo(stdout.getvalue() if as_json else reveal(stdout.getvalue()), nl=False)
     click.echo(reveal(stderr.getvalue()), nl=False, err=True)
@@ -87,13 +87,20 @@ def run_command(
         if isinstance(stream, io.TextIOWrapper):  # JSON is UTF-8, independent of the locale
             stream.reconfigure(encoding="utf-8", errors="replace")
     return asyncio.run(
-        _unless_ended(
-            run_hooks(event, options, _world(), stdin=stdin, stdout=sys.stdout, stderr=sys.stderr)
+        _run_until_signal(
+            run_hooks(
+                event,
+                options,
+                _make_hook_world(),
+                stdin=stdin,
+                stdout=sys.stdout,
+                stderr=sys.stderr,
+            )
         )
     )
 
 
-async def _unless_ended(running: Coroutine[object, object, int]) -> int:
+async def _run_until_signal(running: Coroutine[object, object, int]) -> int:
     """Return the status of a run, or that of a signal that ended it and its hooks."""
     task = asyncio.ensure_future(running)
     ended_by: list[int] = []
@@ -113,7 +120,7 @@ async def _unless_ended(running: Coroutine[object, object, int]) -> int:
         return 128 + ended_by[0]
 
 
-def _world() -> HookWorld:
+def _make_hook_world() -> HookWorld:
     home = Path(os.environ.get("HOME") or Path.cwd())
     agent_home = find_agent_home(os.environ, home)
     cwd = Path.cwd()

@@ -84,7 +84,7 @@ def list_servers(no_connect: bool, as_json: bool) -> None:
             click.echo(reveal(f"{one.definition.name}: {line_of(one, views)}"))
         if not servers.servers:
             click.echo("no MCP servers here; agent-tui mcp add adds one")
-    _say_problems(settings, servers)
+    _print_problems(settings, servers)
 
 
 @command.command("get")
@@ -256,7 +256,7 @@ def remove(scope: WritableScope | None, as_json: bool, name: str) -> None:
             f"{name} is in {' and '.join(defining_scopes)}: name one with --scope."
         )
     target_scope = scope or next(iter(defining_scopes), None)
-    if target_scope is None or not _changing(lambda: remove_server(settings, target_scope, name)):
+    if target_scope is None or not _run_change(lambda: remove_server(settings, target_scope, name)):
         raise _no_server(name, sorted({each for each, _ in names}))
     file = file_of(settings, target_scope)
     if as_json:
@@ -270,7 +270,7 @@ def remove(scope: WritableScope | None, as_json: bool, name: str) -> None:
 def reset_project_choices(as_json: bool) -> None:
     """Clear your approvals and rejections of this project's servers."""
     settings = settings_here(current_directories())
-    _changing(lambda: ConsentStore(settings.agent_home).forget(settings.project_root))
+    _run_change(lambda: ConsentStore(settings.agent_home).forget(settings.project_root))
     if as_json:
         click.echo(json.dumps({"project": str(settings.project_root)}))
     else:
@@ -308,9 +308,9 @@ def _add(
 ) -> None:
     settings = settings_here(current_directories())
     secret = read_secret(entry) if has_secret else None
-    _changing(lambda: add_server(settings, scope, name, entry))
+    _run_change(lambda: add_server(settings, scope, name, entry))
     if secret is not None:
-        _changing(lambda: store_secret(settings, entry, secret))
+        _run_change(lambda: store_secret(settings, entry, secret))
     file = file_of(settings, scope)
     if as_json:
         click.echo(json.dumps({"name": name, "scope": scope, "file": str(file)}))
@@ -321,7 +321,7 @@ def _add(
             click.echo("It starts once you trust this directory, which agent-tui asks about.")
 
 
-def _changing(change: Callable[[], _T]) -> _T:
+def _run_change(change: Callable[[], _T]) -> _T:
     try:
         return change()
     except ConfigError as error:
@@ -353,7 +353,7 @@ def _pairs(texts: Sequence[str], separator: str, form: str) -> dict[str, str]:
     return pairs
 
 
-def _say_problems(settings: Settings, servers: ConfiguredServers) -> None:
+def _print_problems(settings: Settings, servers: ConfiguredServers) -> None:
     problems = [str(bad.warning()) for bad in servers.bad]
     # Warnings about unreadable files, and about entries that are used.
     problems += [str(one) for one in settings.warnings if _is_about_servers(one)]

@@ -105,7 +105,8 @@ def explain_call(
         raise click.BadParameter("name a call, such as 'Bash(git push)'")
     # A user who names the mode wants to know its effect, even if it is not allowed.
     context = replace(
-        _with_tried(_context_here(decision_mode), allow, ask, deny), bypass_available=True
+        _with_additional_rules(_context_here(decision_mode), allow, ask, deny),
+        bypass_available=True,
     )
     text, decision = explain(call, context, classifier=classifier)
     click.echo(json.dumps(decision.as_json(), ensure_ascii=False) if as_json else reveal(text))
@@ -159,7 +160,7 @@ def replay(
 
     _check_date(start_date)
     agent_home = _agent_home()
-    context = _with_tried(_context_here(Mode.DEFAULT), allow, ask, deny)
+    context = _with_additional_rules(_context_here(Mode.DEFAULT), allow, ask, deny)
     total = 0
     changes: Counter[str] = Counter()
     for difference in run_replay(agent_home / "audit", context, earliest=start_date):
@@ -326,7 +327,7 @@ def _context_here(mode: Mode) -> PermissionContext:
     )
 
 
-def _with_tried(
+def _with_additional_rules(
     context: PermissionContext,
     allow: tuple[str, ...],
     ask: tuple[str, ...],

@@ -49,7 +49,7 @@ def list_sessions(everywhere: bool, as_json: bool) -> None:
     project = None if everywhere else find_project_root(current_directories().cwd)
     sessions = list(_readable(store.list(project)))
     if as_json:
-        click.echo(json.dumps([_plain(asdict(one)) for one in sessions], ensure_ascii=False))
+        click.echo(json.dumps([_json_values(asdict(one)) for one in sessions], ensure_ascii=False))
         return
     for one in sessions:
         title = (one.title or "(no prompt yet)").splitlines()[0]
@@ -102,7 +102,7 @@ def search(words: tuple[str, ...], as_json: bool) -> None:
         limit=SEARCH_LIMIT,
     )
     if as_json:
-        click.echo(json.dumps([_plain(asdict(hit)) for hit in hits], ensure_ascii=False))
+        click.echo(json.dumps([_json_values(asdict(hit)) for hit in hits], ensure_ascii=False))
         return
     for hit in hits:
         place = hit.snippet.replace(MARK_START, "[").replace(MARK_END, "]")
@@ -133,7 +133,9 @@ def repair_sessions(session_id: str | None, only_check: bool, as_json: bool) -> 
     except SessionError as error:
         raise click.ClickException(str(error)) from error
     if as_json:
-        click.echo(json.dumps([_plain(asdict(report)) for report in reports], ensure_ascii=False))
+        click.echo(
+            json.dumps([_json_values(asdict(report)) for report in reports], ensure_ascii=False)
+        )
     else:
         for report in reports:
             click.echo(f"{report.session_id[:8]}  {_describe_report(report)}")
@@ -149,7 +151,7 @@ def delete(session_id: str, yes: bool, as_json: bool) -> None:
     store = _store()
     try:
         info = store.get(session_id)
-        if not yes and not _is_meant(f"Delete session {info.id} for good?"):
+        if not yes and not _confirm(f"Delete session {info.id} for good?"):
             raise click.ClickException("Nothing was deleted. --yes deletes without asking.")
         store.delete(info.id)
     except SessionError as error:
@@ -184,7 +186,7 @@ def trace(session_id: str, last: int | None, as_json: bool) -> None:
         click.echo("no spans: nothing was asked in this session yet")
 
 
-def _is_meant(question: str) -> bool:
+def _confirm(question: str) -> bool:
     try:
         return click.confirm(question, err=True)
     except click.Abort as error:
@@ -221,7 +223,7 @@ def _print(text: str) -> None:
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
 
-def _plain(data: dict[str, object]) -> dict[str, object]:
+def _json_values(data: dict[str, object]) -> dict[str, object]:
     return {
         key: value if isinstance(value, str | int | float | bool | None) else str(value)
         for key, value in data.items()

@@ -85,7 +85,7 @@ class FormField(Struct, frozen=True):
             return None
         by_label = {label: value for value, label in self.labels.items()}
         if self.is_multiple:
-            return _several(answer, by_label)
+            return _parse_labels(answer, by_label)
         if self.schema.get("type") == "boolean":
             return _boolean(answer)
         if by_label:
@@ -146,7 +146,7 @@ def secret_fields(fields: list[FormField]) -> list[str]:
     ]
 
 
-def _several(answer: str, by_label: Mapping[str, str]) -> list[str]:
+def _parse_labels(answer: str, by_label: Mapping[str, str]) -> list[str]:
     chosen: list[str] = []
     rest = answer
     for label in sorted(by_label, key=len, reverse=True):

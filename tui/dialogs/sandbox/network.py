@@ -60,9 +60,9 @@ class NetworkDialog(GivesAnswer[HostAnswer]):
             choices.select(int(key) - 1)
             self._confirm()
         else:
-            self._act(key, action_id)
+            self._run_action(key, action_id)
 
-    def _act(self, key: str, action_id: str | None) -> None:
+    def _run_action(self, key: str, action_id: str | None) -> None:
         match action_id:
             case "confirm:yes" if key == "y":
                 self._decide(self._choices.chosen(0))

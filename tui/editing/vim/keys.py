@@ -130,7 +130,7 @@ class VimKeys:
             return "passed"
         if is_idle and char in _FOR_SCREEN:
             return self._for_screen(char)
-        return self._take(char)
+        return self._add_command_char(char)
 
     # Insert mode
 
@@ -190,7 +190,7 @@ class VimKeys:
             case _:
                 return "passed" if self._buffer.is_empty else "taken"
 
-    def _take(self, char: str) -> KeyUse:
+    def _add_command_char(self, char: str) -> KeyUse:
         self._pending += char
         command = parse(self._pending, is_visual=self.mode is not VimMode.NORMAL)
         if command == "more":
@@ -210,7 +210,7 @@ class VimKeys:
     def _run(self, command: Command) -> None:
         match command.verb:
             case "":
-                self._go(command)
+                self._run_motion(command)
             case "." if self._last_change is not None:
                 self._repeat(self._last_change, command.count)
             case "u":
@@ -229,7 +229,7 @@ class VimKeys:
     def _change(self, command: Command) -> bool:
         """Perform an editing command; return whether insert mode is active now."""
         start_draft = self._buffer.begin_step()
-        plain = _spelled_out(command)
+        plain = _expand_shorthand(command)
         if plain.verb in _INSERTS:
             operators.open_insert(self._buffer, plain.verb)
             self._begin_insert(command, start_draft)
@@ -308,7 +308,7 @@ class VimKeys:
         if verb == "" and command.target[:1] in ("i", "a") and len(command.target) == 2:
             self._mark_object(command.target)
         elif verb == "":
-            self._go(command)
+            self._run_motion(command)
         elif verb == "o":
             self._anchor, cursor = buffer.cursor, self._anchor
             self._move(cursor)
@@ -320,7 +320,7 @@ class VimKeys:
             self._edit_marked(command)
 
     def _yank(self, command: Command) -> None:
-        span = self._span(_spelled_out(command))
+        span = self._span(_expand_shorthand(command))
         if span is None:
             return
         cursor = self._buffer.cursor
@@ -386,16 +386,16 @@ class VimKeys:
 
     # Moving
 
-    def _go(self, command: Command) -> None:
+    def _run_motion(self, command: Command) -> None:
         target = self._targets.target(self._buffer.text, self._buffer.cursor, command)
         if target is None:
             return
         if command.target in {"j", "k"}:
-            self._go_by_line(target.cursor)
+            self._move_by_line(target.cursor)
         else:
             self._move(target.cursor)
 
-    def _go_by_line(self, cursor: int) -> None:
+    def _move_by_line(self, cursor: int) -> None:
         """Move to the cursor's line, preserving the column across shorter lines."""
         text = self._buffer.text
         if self._column is None:
@@ -410,7 +410,7 @@ class VimKeys:
         self._buffer.move_to(cursor)
 
 
-def _spelled_out(command: Command) -> Command:
+def _expand_shorthand(command: Command) -> Command:
     """Return a shorthand as operator and target, such as `D` as `d$`."""
     expansion = _SHORT.get(command.verb)
     return command if expansion is None else Command(expansion[0], command.count, expansion[1])

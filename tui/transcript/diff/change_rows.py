@@ -124,13 +124,13 @@ class _HunkRows(Sequence[Row], Generic[_Line]):
         """Make a row, or a list for a slice."""
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
-            return self._between(start, stop)[::step] if start < stop else []
+            return self._rows_between(start, stop)[::step] if start < stop else []
         number = index + len(self) if index < 0 else index
         if not 0 <= number < len(self):
             raise IndexError(index)
-        return self._between(number, number + 1)[0]
+        return self._rows_between(number, number + 1)[0]
 
-    def _between(self, start: int, stop: int) -> list[Row]:
+    def _rows_between(self, start: int, stop: int) -> list[Row]:
         first = bisect_right(self._ends, start)
         skip_count = start - (self._ends[first - 1] if first else 0)
         rows: list[Row] = []

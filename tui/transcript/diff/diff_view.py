@@ -72,7 +72,7 @@ def diff_texts(old: str, new: str, context: int = CONTEXT_LINES) -> DiffHunks:
             removed_texts, added_texts = old_texts[i1:i2], new_texts[j1:j2]
             candidates = _candidates(i2 - i1, j2 - j1, pair_budget)
             pair_budget -= len(candidates)
-            others = _alike(removed_texts, added_texts, candidates)
+            others = _similar_pairs(removed_texts, added_texts, candidates)
             lines.extend(_replacement(removed_texts, added_texts, i1, j1, others))
         hunks.append(tuple(lines))
     return DiffHunks(tuple(hunks), added_count, removed_count)
@@ -180,11 +180,11 @@ def _candidates(old_count: int, new_count: int, limit: int) -> list[tuple[int, i
     return [(k, k) for k in range(min(old_count, new_count, limit))]
 
 
-def _alike(
+def _similar_pairs(
     old: Sequence[str], new: Sequence[str], candidates: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
     """Return pairs of removed and added lines, each line at most once, the most similar first."""
-    ratios = [(_likeness(old[i], new[j]), -abs(i - j), i, j) for i, j in candidates]
+    ratios = [(_similarity(old[i], new[j]), -abs(i - j), i, j) for i, j in candidates]
     taken_old: set[int] = set()
     taken_new: set[int] = set()
     pairs: list[tuple[int, int]] = []
@@ -197,7 +197,7 @@ def _alike(
     return pairs
 
 
-def _likeness(old: str, new: str) -> float:
+def _similarity(old: str, new: str) -> float:
     """Return the similarity of two lines, 0 to 1, ignoring spaces."""
     old_words = [word for word in _WORDS.findall(old) if not word.isspace()]
     new_words = [word for word in _WORDS.findall(new) if not word.isspace()]

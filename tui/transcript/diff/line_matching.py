@@ -99,16 +99,18 @@ def _join_matches(matches: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int
 def _matches(old_lines: Sequence[str], new_lines: Sequence[str]) -> Iterator[tuple[int, int, int]]:
     """Yield (old line, new line, count) of runs of equal lines, in any order."""
     if _is_cheap(old_lines, new_lines):
-        yield from _exact(old_lines, new_lines, 0, 0)
+        yield from _matching_runs(old_lines, new_lines, 0, 0)
         return
     ranges = [(0, len(old_lines), 0, len(new_lines), False)]
     while ranges:
         i1, i2, j1, j2, is_final = ranges.pop()
-        start = _common(zip(old_lines[i1:i2], new_lines[j1:j2], strict=False))
+        start = _common_prefix_count(zip(old_lines[i1:i2], new_lines[j1:j2], strict=False))
         if start:
             yield i1, j1, start
         i1, j1 = i1 + start, j1 + start
-        end = _common(zip(reversed(old_lines[i1:i2]), reversed(new_lines[j1:j2]), strict=False))
+        end = _common_prefix_count(
+            zip(reversed(old_lines[i1:i2]), reversed(new_lines[j1:j2]), strict=False)
+        )
         i2, j2 = i2 - end, j2 - end
         if end:
             yield i2, j2, end
@@ -116,13 +118,13 @@ def _matches(old_lines: Sequence[str], new_lines: Sequence[str]) -> Iterator[tup
         if set(old).isdisjoint(new):
             continue
         if _is_cheap(old, new):
-            yield from _exact(old, new, i1, j1)
+            yield from _matching_runs(old, new, i1, j1)
             continue
         if is_final:
             continue
-        anchors = _rising(_single(old), _single(new))
+        anchors = _longest_increasing(_unique_lines(old), _unique_lines(new))
         is_final = not anchors
-        anchors = anchors or _rising(_number_lines(old), _number_lines(new))
+        anchors = anchors or _longest_increasing(_number_lines(old), _number_lines(new))
         edges = [(-1, -1), *anchors, (len(old), len(new))]
         for i, j in anchors:
             yield i1 + i, j1 + j, 1
@@ -138,7 +140,7 @@ def _is_cheap(old: Sequence[str], new: Sequence[str]) -> bool:
     return sum(counts[line] for line in old) <= _EXACT_PAIRS
 
 
-def _exact(
+def _matching_runs(
     old: Sequence[str], new: Sequence[str], first_old: int, first_new: int
 ) -> Iterator[tuple[int, int, int]]:
     for i, j, size in matcher_of(old, new).get_matching_blocks():
@@ -146,7 +148,7 @@ def _exact(
             yield first_old + i, first_new + j, size
 
 
-def _common(pairs: Iterable[tuple[str, str]]) -> int:
+def _common_prefix_count(pairs: Iterable[tuple[str, str]]) -> int:
     """Return the number of equal pairs at the start."""
     count = 0
     for one, other in pairs:
@@ -156,7 +158,7 @@ def _common(pairs: Iterable[tuple[str, str]]) -> int:
     return count
 
 
-def _single(lines: Sequence[str]) -> dict[str, int]:
+def _unique_lines(lines: Sequence[str]) -> dict[str, int]:
     """Return the positions of the lines that occur exactly once."""
     counts = Counter(lines)
     return {line: index for index, line in enumerate(lines) if counts[line] == 1}
@@ -172,7 +174,9 @@ def _number_lines(lines: Sequence[str]) -> dict[tuple[str, int], int]:
     return places
 
 
-def _rising(old: Mapping[_Name, int], new: Mapping[_Name, int]) -> list[tuple[int, int]]:
+def _longest_increasing(
+    old: Mapping[_Name, int], new: Mapping[_Name, int]
+) -> list[tuple[int, int]]:
     """Return the longest sequence of common positions that increases in both.
 
     `old` is in the order of its positions.

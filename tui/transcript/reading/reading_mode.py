@@ -97,7 +97,7 @@ class ReadingMode:
         """Append pasted text to the query; False if none is being typed."""
         if self._query is None:
             return False
-        self._type(self._query + " ".join(text.split()))
+        self._set_query(self._query + " ".join(text.split()))
         self._show()
         return True
 
@@ -111,21 +111,21 @@ class ReadingMode:
                 self._query = None
                 self.finder.find("")
             case "backspace" | "ctrl+h":
-                self._type(query[:-1])
+                self._set_query(query[:-1])
             case "ctrl+u":
-                self._type("")
+                self._set_query("")
             case "ctrl+w":
-                self._type(query.rstrip().rpartition(" ")[0])
+                self._set_query(query.rstrip().rpartition(" ")[0])
             case "down" | "ctrl+n":
                 self.finder.go(1)
             case "up" | "ctrl+p":
                 self.finder.go(-1)
             case _ if event.text and event.text.isprintable():
-                self._type(query + event.text)
+                self._set_query(query + event.text)
             case _:
                 pass
 
-    def _type(self, query: str) -> None:
+    def _set_query(self, query: str) -> None:
         self._query = query
         self.finder.find(query)
 
@@ -137,7 +137,7 @@ class ReadingMode:
             "transcript:exit": self.close,
             "app:toggleTranscript": self.close,
             "transcript:toggleShowAll": self._toggle_folding,
-            "transcript:search": partial(self._type, ""),
+            "transcript:search": partial(self._set_query, ""),
             # A search starts at the newest hit, so the next one is above, as after `?` in a pager.
             "transcript:searchNext": partial(finder.go, -1),
             "transcript:searchPrevious": partial(finder.go, 1),

@@ -168,7 +168,7 @@ def resume(
     with journal() as store:
         record = found_run(store, run_id)
         if is_owned(record):
-            return _continue_there(store, record, limits, script, as_json=as_json)
+            return _request_resume(store, record, limits, script, as_json=as_json)
         if record.state is WorkflowState.COMPLETED and script is None:
             raise click.ClickException(completed_run(run_id))
         if script is not None:
@@ -187,7 +187,7 @@ def resume(
     )
 
 
-def _continue_there(
+def _request_resume(
     store: JournalStore, record: RunRecord, limits: RunChange, script: Path | None, *, as_json: bool
 ) -> int:
     if script is not None:
