@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 CHIP_CHARS: Final = 800
 CHIP_LINES: Final = 8
-"""A paste with this many line breaks, or more than `CHIP_CHARS` characters, becomes a chip."""
+"""A paste with more line breaks, or more than `CHIP_CHARS` characters, becomes a chip."""
 LONG_CHARS: Final = 20_000
 """A longer text is always a chip, because laying it out after each key would take longer than a
 frame. It can be edited in the external editor."""

@@ -95,7 +95,7 @@ class TextBuffer:
         is_again = last_chip is not None and last_chip.content == text
         if is_again and len(text) <= LONG_CHARS:
             self._splice(self.cursor - 1, self.cursor, _clean(text), "paste")
-        elif len(text) <= CHIP_CHARS and text.count("\n") < CHIP_LINES:
+        elif len(text) <= CHIP_CHARS and text.count("\n") <= CHIP_LINES:
             self._splice(self.cursor, self.cursor, _clean(text), "paste")
         else:
             self.insert_chip(text)

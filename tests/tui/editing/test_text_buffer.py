@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tui.editing.draft import CHIP_CHARS, CHIP_LINES
 from tui.editing.edit_layout import cursor_at, edit_rows, place_of
 from tui.editing.text_buffer import TextBuffer
 from tui.screen.width import text_width
@@ -73,6 +74,15 @@ def test_a_large_paste_is_one_character_and_expands() -> None:
     assert buffer.draft.expanded_text == "see " + text
     buffer.backspace()
     assert buffer.text == "see "
+
+
+@pytest.mark.parametrize("limit", ["\n" * CHIP_LINES, "x" * CHIP_CHARS])
+def test_only_a_paste_beyond_a_limit_becomes_a_chip(limit: str) -> None:
+    buffer = typed("")
+    buffer.paste(limit)
+    assert buffer.text == limit and not buffer.draft.chips
+    buffer.paste(limit + limit[0])
+    assert len(buffer.draft.chips) == 1
 
 
 def test_control_characters_are_not_typed() -> None:
