@@ -21,17 +21,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status; never raises for bad usage."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        from tui.command_line.standard_streams import cannot_write, finish, no_reader, prepare
+        from tui.command_line.standard_streams import (
+            finish,
+            handle_closed_pipe,
+            handle_write_error,
+            prepare,
+        )
 
         prepare()
-        _want_exit_statuses()
+        _restore_sigchld()
         _make_home_absolute()
         try:
             status = finish(_start(arguments) if _is_plain(arguments) else _read(arguments))
         except BrokenPipeError:
-            return no_reader()
+            return handle_closed_pipe()
         except OSError as error:
-            return cannot_write(error)
+            return handle_write_error(error)
         if (workers := sys.modules.get("permissions.base.process.worker_threads")) is not None:
             # Only a run of the agent has such threads. All output is written by now.
             workers.leave_stuck_threads(status)
@@ -40,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _want_exit_statuses() -> None:
+def _restore_sigchld() -> None:
     """Reset an inherited "ignore" for SIGCHLD: with it every command would seem to fail."""
     import signal  # here, so that `main` also catches a Ctrl+C during this import
 

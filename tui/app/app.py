@@ -118,7 +118,7 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], inherit_bindings=F
     def on_resize(self, event: events.Resize) -> None:
         """Update what depends on the size of the screen."""
         self.parts.composer.rows_changed()
-        self.call_after_refresh(self.parts.user_status.look)
+        self.call_after_refresh(self.parts.user_status.schedule_if_changed)
 
     async def on_event(self, event: events.Event) -> None:
         """Handle an event; a key also postpones the idle notification."""

@@ -101,7 +101,7 @@ class BottomLines:
         screen.agents_panel.show(agents, runs)
         is_still = is_asking or not is_working
         self._count_while(bool(runs or list_agents(agents)) and is_still)
-        self._user_status.look()
+        self._user_status.schedule_if_changed()
         screen.status_line.show(self._status())
         self._show_mode()
         self._turn_while(is_working and not is_asking)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from tui.app.idle_notification import IdleNotification
 from tui.app.main_screen import MainScreen, ScreenRuntime
-from tui.dialogs.dialog import asked_by, key_handling_of
+from tui.dialogs.dialog import key_handling_of, notification_text_of
 from tui.terminal.bell import TerminalBell
 
 
@@ -48,7 +48,7 @@ class CaretControl:
         dialog = self._screen.dialogs.current
         if dialog is not None:
             if key_handling_of(dialog).is_guarded:
-                self._attention.ask(asked_by(dialog))
+                self._attention.ask(notification_text_of(dialog))
             self._idle_notification.question_open()
         self._show_lines()
         if self._runtime.is_live:

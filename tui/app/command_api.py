@@ -56,7 +56,7 @@ class CommandApi:
         """Show a dialog and return its answer."""
         from tui.dialogs.ports import show  # with the first dialog: it takes 30 ms to import
 
-        self._between_dialogs.has_shown()
+        self._between_dialogs.note_dialog()
         return await show(self._dialogs, dialog)
 
 

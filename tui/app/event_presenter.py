@@ -112,7 +112,7 @@ class EventPresenter:
             if decision.source == "classifier" and verb == "allowed":
                 # Mostly the table of read-only commands, which users need not know about.
                 decider = "without asking"
-            ground = self._document.ground_of(decision)
+            ground = self._document.reason_of(decision)
             self._hint(f"{verb} {decider}: {shown_line(ground)}")
 
     def _show_highlights(self) -> None:

@@ -72,7 +72,7 @@ WANTS: Final = {"help": "--help", "version": "--version"}
 """First words that mean an option, and that option."""
 
 
-def spread(arguments: Sequence[str]) -> list[str]:
+def repeat_options(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with the option repeated before each of its values.
 
     `--allowedTools Read Edit` becomes two options, and so does `--add-dir ../a ../b`. An argument

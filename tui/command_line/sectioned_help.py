@@ -7,7 +7,13 @@ from typing import Final
 import click
 
 from tui.command_line import SUBCOMMANDS
-from tui.command_line.foreign_options import INSTEAD, WANTS, WORDS, likely_subcommand, spread
+from tui.command_line.foreign_options import (
+    INSTEAD,
+    WANTS,
+    WORDS,
+    likely_subcommand,
+    repeat_options,
+)
 
 SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
@@ -83,7 +89,7 @@ class SectionedCommand(click.Command):
             text = f"There is no {first!r}. Did you mean {subcommand!r}? {_AS_PROMPT.format(first)}"
             raise click.UsageError(text, ctx)
         try:
-            return super().parse_args(ctx, spread(args))
+            return super().parse_args(ctx, repeat_options(args))
         except click.NoSuchOption as error:
             name = error.option_name.partition("=")[0]
             if name not in INSTEAD:

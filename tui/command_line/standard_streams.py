@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EXIT_PIPE: Final = 141
 """Exit status when the reader has closed the pipe: 128 + SIGPIPE, as in shells."""
 EXIT_CANNOT_WRITE: Final = 1
-_OF_THE_DEVICE: Final = frozenset(
+_STREAM_ERRORS: Final = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.ENXIO}
 )
 """Errors of writing to a stream, which have no file name."""
@@ -26,13 +26,13 @@ _OF_THE_DEVICE: Final = frozenset(
 
 def prepare() -> None:
     """Make the three standard streams usable in any state."""
-    _open_closed()
-    _write_whole()
-    _write_any_character()
+    _redirect_closed_streams()
+    _buffer_stdout()
+    _set_output_encoding()
     _wrap_stderr()
 
 
-def _open_closed() -> None:
+def _redirect_closed_streams() -> None:
     """Redirect closed streams (`2>&-`) to /dev/null.
 
     Otherwise the next file that is opened would get the number of one of them.
@@ -54,7 +54,7 @@ def _open_closed() -> None:
         setattr(sys, name, stream)
 
 
-def _write_whole() -> None:
+def _buffer_stdout() -> None:
     """Add a buffer to an unbuffered standard output (PYTHONUNBUFFERED).
 
     Without one, the rest of a text is silently lost if a signal or a reader that closes the pipe
@@ -73,7 +73,7 @@ def _write_whole() -> None:
         setattr(sys, "__stdout__", sys.stdout)  # noqa: B010 - it is declared final
 
 
-def _write_any_character() -> None:
+def _set_output_encoding() -> None:
     """Encode output as UTF-8 for files and pipes, and in the terminal's encoding for a terminal.
 
     JSON is UTF-8, and answers must not depend on the locale. Characters that cannot be encoded are
@@ -134,19 +134,19 @@ def write_text_only() -> None:
         setattr(sys, "__stdout__", output)  # noqa: B010 - it is declared final
 
 
-def no_reader() -> int:
+def handle_closed_pipe() -> int:
     """Discard output whose reader has closed the pipe (`| head`); return the exit status."""
     _discard_output()
     return EXIT_PIPE
 
 
-def cannot_write(error: OSError) -> int:
+def handle_write_error(error: OSError) -> int:
     """Report that the output cannot be written; return the exit status.
 
     Raises:
         OSError: the given error, if it is not about writing to a stream.
     """
-    if error.filename is not None or error.errno not in _OF_THE_DEVICE:
+    if error.filename is not None or error.errno not in _STREAM_ERRORS:
         raise error
     _discard_output()
     sys.stderr.write(f"agent-tui: the output cannot be written: {error.strerror}\n")
@@ -158,12 +158,12 @@ def finish(status: int) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        return no_reader()
+        return handle_closed_pipe()
     except OSError as error:
         if status == EXIT_CANNOT_WRITE:
             _discard_output()  # the error was already reported
             return status
-        return cannot_write(error)
+        return handle_write_error(error)
     return status
 
 

@@ -110,7 +110,7 @@ class ConversationMaker:
 
         hide_secrets()
         environment = assembly.environment_from(self._env, self._launch_dir, version=version())
-        settings, setup, environment = await self._settle(ports, environment)
+        settings, setup, environment = await self._load_settings_and_model(ports, environment)
         user_ports = assembly.UserPorts(
             reads_titles=True,
             dialog=ports.contender,
@@ -255,7 +255,7 @@ class ConversationMaker:
         for event in await conversation.start():
             await self._front.show_event(event)
 
-    async def _settle(
+    async def _load_settings_and_model(
         self, ports: ScreenPorts, environment: Environment
     ) -> tuple[Settings, ModelSetup, Environment]:
         from agent.assembly.assemble import settings_for  # after the first frame, see above

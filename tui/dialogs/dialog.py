@@ -141,7 +141,7 @@ def question_of(dialog: Dialog) -> int:
     return number if isinstance(number, int) else 0
 
 
-def asked_by(dialog: Dialog) -> str:
+def notification_text_of(dialog: Dialog) -> str:
     """Return a dialog's title and the first line of its body, for a notification."""
     view = dialog.view(_ASKED_CELLS)
     title = "".join(text for text, _ in view.title)
@@ -149,7 +149,7 @@ def asked_by(dialog: Dialog) -> str:
     return f"{title} {subject}".strip()
 
 
-def ignored_by(dialog: Dialog) -> int:
+def ignored_key_count(dialog: Dialog) -> int:
     """Return how many keys a dialog has ignored so far.
 
     A dialog that a stray letter could answer counts them in an attribute `ignored_keys`.

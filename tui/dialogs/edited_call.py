@@ -107,7 +107,7 @@ class EditedCall:
         if step == "goes_on":
             return False
         choice, self._choice = self._choice, None
-        return step == "done" and self._take_file(choice.text)
+        return step == "done" and self._use_file_text(choice.text)
 
     def choose(self, index: int) -> None:
         """Handle a click while choosing."""
@@ -139,11 +139,11 @@ class EditedCall:
             new_text = self._run_editor(area.text, self._call_text.name)
             if new_text is not None and not TextArea.takes(new_text):
                 # Too long for the dialog's editor, so apply it at once.
-                return self._take_area(new_text)
+                return self._use_edited_text(new_text)
             if new_text is not None:
                 area.replace(new_text)
         elif key == "enter":
-            return self._take_area(area.text)
+            return self._use_edited_text(area.text)
         elif key == "escape" or (action_id == "confirm:no" and not text):
             self._area, self.problem = None, ""
         else:
@@ -158,7 +158,7 @@ class EditedCall:
     def revise(self, text: str) -> bool:
         """Replace the call's text; False, with `problem` set, if it cannot become a call."""
         self.problem = ""
-        return self._take_area(text)
+        return self._use_edited_text(text)
 
     def edit_view(self, title: tuple[Run, ...], width_cells: int) -> DialogView:
         """Return the editor at a width."""
@@ -179,11 +179,11 @@ class EditedCall:
         if isinstance(display, DiffDisplay) and self._tool in {"Edit", "Write"}:
             new_text = self._run_editor(display.new, PurePath(display.path).name)
             if new_text is not None:
-                self._take_file(new_text)
+                self._use_file_text(new_text)
             return
         new_text = self._run_editor(self._call_text.text, self._call_text.name)
         if new_text is not None:
-            self._take_area(new_text)
+            self._use_edited_text(new_text)
 
     def _run_editor(self, text: str, name: str) -> str | None:
         """Return the text that the editor saved; None if it failed or changed nothing."""
@@ -214,7 +214,7 @@ class EditedCall:
             self._hunks = (display, split_change(display))
         return self._hunks[1]
 
-    def _take_area(self, text: str) -> bool:
+    def _use_edited_text(self, text: str) -> bool:
         try:
             new_input = input_with(self._tool, self.tool_input, text)
         except NotACall as error:
@@ -227,7 +227,7 @@ class EditedCall:
         self._make(new_input, display_with(self._tool, new_input, self.display))
         return True
 
-    def _take_file(self, text: str) -> bool:
+    def _use_file_text(self, text: str) -> bool:
         """Use a file's text as the call's result; return whether the input can express it."""
         assert isinstance(self.display, DiffDisplay)
         if text == self.display.new:

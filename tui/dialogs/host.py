@@ -17,7 +17,7 @@ from tui.dialogs.dialog import (
     DialogView,
     FooterRow,
     give_height,
-    ignored_by,
+    ignored_key_count,
     key_handling_of,
     question_of,
 )
@@ -171,7 +171,7 @@ class DialogHost(Listens, RowsWidget):
         if dialog is None:
             return
         event.claim()
-        question, ignored_count = question_of(dialog), ignored_by(dialog)
+        question, ignored_count = question_of(dialog), ignored_key_count(dialog)
         if event.kind is EventKind.PASTE:
             dialog.paste(event.text)
         else:
@@ -179,7 +179,7 @@ class DialogHost(Listens, RowsWidget):
         if question_of(dialog) != question and not dialog.is_done:
             # The question has changed: the next keys were meant for the previous one.
             self._guard.arm()
-        elif ignored_by(dialog) != ignored_count:
+        elif ignored_key_count(dialog) != ignored_count:
             self._guard.take_words(event)
             self._show_typing()
         self._redraw()

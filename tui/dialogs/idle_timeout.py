@@ -22,7 +22,7 @@ def limit_of(center: CommandService | None) -> float | None:
     return LIMITS_S.get(center.context.settings().values.askUserQuestionTimeout or "never")
 
 
-async def unless_away(
+async def wait_with_idle_limit(
     dialog: QuestionDialog,
     answers: Awaitable[Mapping[str, str] | None],
     limit_s: float | None,
@@ -41,4 +41,4 @@ async def _watch(dialog: QuestionDialog, limit_s: float) -> None:
         # Each key restarts the time.
         await asyncio.sleep(left_s)
         left_s = dialog.touched_s + limit_s - loop.time()
-    dialog.give_up()
+    dialog.submit_unfinished()

@@ -101,7 +101,7 @@ class PermissionDialog(GivesAnswer[Decision]):
         """Replace the call's text; False if the new one cannot become a call."""
         is_taken = self._revision.revise(text)
         if is_taken:
-            self._take_revision()
+            self._decide_revision()
         return is_taken
 
     # Keys
@@ -117,7 +117,7 @@ class PermissionDialog(GivesAnswer[Decision]):
         elif key == "a" and self._shown_together:
             self._answer_all()
         elif key == "s" and self._offers_inside:
-            self._take_offer()
+            self._accept_offer()
         elif action_id is not None and action_id.startswith(("confirm:edit", "confirm:choose")):
             self._change_call(action_id)
         elif action_id is None and key in ("left", "right"):
@@ -133,7 +133,7 @@ class PermissionDialog(GivesAnswer[Decision]):
             return True
         if self._revision.is_editing:
             if self._revision.press_editing(key, text, action_id):
-                self._take_revision()
+                self._decide_revision()
             return True
         return self._choices.is_commenting and self._press_in_comment(key, text, action_id)
 
@@ -168,10 +168,10 @@ class PermissionDialog(GivesAnswer[Decision]):
             self._revision.begin_choosing()
         elif action_id == "confirm:edit" and self._revision.has_editor:
             self._revision.edit()
-            self._take_revision()
+            self._decide_revision()
         elif action_id in ("confirm:edit", "confirm:editHere"):
             self._revision.begin_editing()
-            self._take_revision()
+            self._decide_revision()
         else:
             self.ignored_keys += 1
 
@@ -193,7 +193,7 @@ class PermissionDialog(GivesAnswer[Decision]):
         elif choice == _ALL:
             self._answer_all()
         elif choice == _INSIDE:
-            self._take_offer()
+            self._accept_offer()
         elif self._choices.selected_index == choice and not self._choices.is_commenting:
             self._confirm()
         else:
@@ -222,7 +222,7 @@ class PermissionDialog(GivesAnswer[Decision]):
         self._ask = replace(ask, offers=(*ask.offers[:index], offer, *ask.offers[index + 1 :]))
         self._choices.choices = answers_of(self._ask)
 
-    def _take_offer(self) -> None:
+    def _accept_offer(self) -> None:
         self.wants_inside = True
         self._decide(Chosen(self._stop, ""))
 
@@ -252,7 +252,7 @@ class PermissionDialog(GivesAnswer[Decision]):
             decision = replace(decision, updated_input=dict(self._revision.tool_input))
         self.give(decision)
 
-    def _take_revision(self) -> None:
+    def _decide_revision(self) -> None:
         """Decide the edited call and show the result; allow it at once if the rules do."""
         revision, old_ask = self._revision, self._ask
         if revision.tool_input == old_ask.request.tool_input:

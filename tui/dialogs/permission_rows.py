@@ -31,7 +31,7 @@ from tui.dialogs.workflow.launch_rows import launch_rows, workflow_title
 from tui.screen.width import text_width
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import MUTED, TEXT, Ink, Row, Run, indent_rows, row
-from tui.text.wrap import chop, wrap
+from tui.text.wrap import hard_wrap, wrap
 from tui.transcript.diff.change_rows import change_rows
 from tui.transcript.diff.diff_view import diff_counts
 from tui.transcript.markdown.markdown_rows import command_rows
@@ -100,7 +100,7 @@ def _input_rows(request: PermissionRequest, width: int) -> list[Row]:
     for name, value in fields:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
         cells = max(column, text_width(name)) + 2
-        lines = chop([(reveal(text), TEXT)], width - INDENT - cells - 1)
+        lines = hard_wrap([(reveal(text), TEXT)], width - INDENT - cells - 1)
         label = name + " " * (cells - text_width(name))
         rest: tuple[Run, ...] = ((" " * (INDENT + cells), TEXT),)
         rows.extend(indent_rows(lines, (PAD[0], (label, MUTED)), rest))

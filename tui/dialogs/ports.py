@@ -20,7 +20,7 @@ from tui.dialogs.batch_answer import WaitingQuestion
 from tui.dialogs.dialog import AnsweredDialog, AnswerT
 from tui.dialogs.edited_call import EditText
 from tui.dialogs.host import DialogHost
-from tui.dialogs.idle_timeout import limit_of, unless_away
+from tui.dialogs.idle_timeout import limit_of, wait_with_idle_limit
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import GrantOffer, JudgeCall, PermissionAsk, with_new_warnings
@@ -151,7 +151,9 @@ class DialogUser:
         try:
             dialog = QuestionDialog(questions, self._highlighter)
             answers = show(self._host, dialog)
-            return await abort.race(unless_away(dialog, answers, limit_of(self._commands())))
+            return await abort.race(
+                wait_with_idle_limit(dialog, answers, limit_of(self._commands()))
+            )
         except Aborted:
             return None
 

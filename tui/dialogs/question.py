@@ -130,7 +130,7 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
         self._choices.select(choice)
         self._pick(choice)
 
-    def give_up(self) -> None:
+    def submit_unfinished(self) -> None:
         """Submit the answers so far, because the user is away."""
         chosen = {step.question.question: step.current_answer for step in self._steps}
         self.give(PartialAnswers({q: answer for q, answer in chosen.items() if answer}))

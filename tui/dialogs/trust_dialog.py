@@ -144,11 +144,11 @@ def _lines(item: TrustItem, state: TrustState) -> Iterator[TrustLine]:
     text = item.label + _NOTES.get(item.kind, "")
     yield TrustLine(item.kind, text, place, is_new=state.is_trusted)
     if item.kind in _FILES and item.file is not None:
-        for part in _rights_of(item.file):
+        for part in _grants_in(item.file):
             yield TrustLine(item.kind, part, place, is_new=state.is_trusted)
 
 
-def _rights_of(file: Path) -> Iterator[str]:
+def _grants_in(file: Path) -> Iterator[str]:
     """Yield what the head of a command, skill or agent runs and allows, as users read it."""
     try:
         data = read_plain(file, MAX_FILE_BYTES)

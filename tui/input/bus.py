@@ -67,7 +67,7 @@ class InputBus:
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._drain)
 
-    def frame_shown(self) -> None:
+    def note_frame(self) -> None:
         """Note that a frame was drawn; it ends the time measurement of the last resize."""
         if self._resized_at_s is not None:
             now_s = self._loop.time()

@@ -82,7 +82,7 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         """Notify the input bus that a frame was drawn."""
         super().post_display_hook()
         if isinstance(self._driver, InputDriver):
-            self._driver.bus.frame_shown()
+            self._driver.bus.note_frame()
 
     async def on_event(self, event: events.Event) -> None:
         """Route terminal input; everything else goes straight to Textual."""

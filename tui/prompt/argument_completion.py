@@ -41,7 +41,7 @@ class ArgumentCompletion:
         self._proposals: Sequence[str] = ()
         self._is_asking = False
 
-    def look(self, text: str, cursor: int) -> Completion | None:
+    def complete(self, text: str, cursor: int) -> Completion | None:
         """Return the completions received so far for the argument before the cursor, or None."""
         command, space, arguments = text[1:cursor].partition(" ")
         if not text.startswith(PREFIX) or not space or '"' in arguments:

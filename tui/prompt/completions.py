@@ -52,7 +52,7 @@ class PromptCompletions:
         self._submit = submit
         menu.offer_pressed = self._accept_selected
 
-    def look(self) -> None:
+    def update_menu(self) -> None:
         """Update the menu for the current text."""
         draft = self._composer.buffer.draft
         self._composer.set_ghost(self._argument_hint(draft.text))
@@ -64,18 +64,18 @@ class PromptCompletions:
             earlier = self._history.shell_commands()
             self._menu.show(complete_shell(draft.text, draft.cursor, earlier))
             return
-        if proposals := self._arguments.look(draft.text, draft.cursor):
+        if proposals := self._arguments.complete(draft.text, draft.cursor):
             self._menu.show(proposals)
             return
         query = mention_prefix(draft.text, draft.cursor)
-        files = self._files.look(query) if query is not None else []
+        files = self._files.complete(query) if query is not None else []
         offers = candidates(self._registry()) if draft.text.startswith("/") else ()
         self._menu.show(complete(draft.text, draft.cursor, offers, files))
 
     def commands_changed(self) -> None:
         """Update the menu if a command is being typed."""
         if self._composer.buffer.draft.text.startswith("/"):
-            self.look()
+            self.update_menu()
 
     def _argument_hint(self, text: str) -> str:
         """Return a command's argument hint, if the text is just its name and a space; else ""."""

@@ -60,7 +60,7 @@ class FileCompletion:
         own: SuggestionCommand | None = None,
         resources: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        """`on_found` is called when there are more matches than the last `look` returned.
+        """`on_found` is called when there are more matches than the last `complete` returned.
 
         If the user has a `fileSuggestion` command, `own` runs it instead of searching the index.
         `resources` returns those of servers, as `server:uri`, which are listed before files.
@@ -74,9 +74,12 @@ class FileCompletion:
         self._search: Search | None = None
         self._current_index: FileIndex | None = None
 
-    def look(self, query: str) -> list[str]:
+    def complete(self, query: str) -> list[str]:
         """Return the matches found so far for a query; takes at most a few milliseconds."""
-        if self._own is not None and (names := self._own.look(query, self._on_found)) is not None:
+        if (
+            self._own is not None
+            and (names := self._own.complete(query, self._on_found)) is not None
+        ):
             return names
         index = self._index()
         if index is not self._current_index:
@@ -158,7 +161,7 @@ class SuggestionCommand:
         self._is_asking = False
         self._has_failed = False
 
-    def look(self, query: str, on_found: Callable[[], None]) -> list[str] | None:
+    def complete(self, query: str, on_found: Callable[[], None]) -> list[str] | None:
         """Return the last names, and run the command for a new query; None without a command."""
         center = self._center()
         if center is None or center.context.settings().values.fileSuggestion is None:

@@ -20,7 +20,7 @@ from tui.panels.list_panel import ListPanel
 from tui.screen_reader.hinted_keys import hinted_keys, press_hinted
 from tui.screen_reader.list_lines import list_hint, press_own_key, search
 from tui.text.styled_rows import Ink, Row, Run
-from tui.transcript.diff.split_rows import want_split
+from tui.transcript.diff.split_rows import set_split
 
 _NUMBERS: Final = "Type a number, optionally followed by a comment"
 ANSWER_HINT: Final = f"{_NUMBERS}, or esc."
@@ -116,7 +116,7 @@ def _parts_columns(bare: str, text: str, ink: Ink, has_columns: bool) -> bool:
 def dialog_lines(dialog: Dialog) -> list[str]:
     """Return title, text and numbered answers, in reading order."""
     # Diffs are read line by line, never in two columns.
-    want_split(False)
+    set_split(False)
     view = dialog.view(WIDTH_CELLS)
     title = readable_text(view.title)
     rows = [*view.body, *view.pinned_rows]

@@ -21,7 +21,7 @@ from permissions.explain.explain_decision import Shorten
 from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
 from tui.dialogs.dialog import AnsweredDialog, AnswerT, Dialog
-from tui.dialogs.idle_timeout import limit_of, unless_away
+from tui.dialogs.idle_timeout import limit_of, wait_with_idle_limit
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import JudgeCall, PermissionAsk, with_new_warnings
@@ -105,7 +105,9 @@ class LineDialogs:
         if callable(changes_to):
             loop = asyncio.get_running_loop()
             # Delayed until the prompt of the line that is being typed is written.
-            changes_to(lambda: loop.call_later(LATE_S, self._write_late, dialog, written_lines))
+            changes_to(
+                lambda: loop.call_later(LATE_S, self._write_added_choices, dialog, written_lines)
+            )
         while not dialog.is_done:
             lines = dialog_lines(dialog)
             if lines != written_lines:
@@ -137,7 +139,7 @@ class LineDialogs:
             if not was_applied:
                 self._output.write([f"That is not an answer here. {answer_hint(dialog)}"])
 
-    def _write_late(self, dialog: Dialog, written_lines: list[str]) -> None:
+    def _write_added_choices(self, dialog: Dialog, written_lines: list[str]) -> None:
         """Write choices that were added after the question was written; ignore other changes."""
         lines = dialog_lines(dialog)
         late = [line for line in lines if line not in written_lines and NUMBERED.match(line)]
@@ -208,7 +210,9 @@ class LineDialogUser:
         try:
             dialog = QuestionDialog(questions, Highlighter())
             answer = self._dialogs.ask(dialog)
-            return await abort.race(unless_away(dialog, answer, limit_of(self._commands())))
+            return await abort.race(
+                wait_with_idle_limit(dialog, answer, limit_of(self._commands()))
+            )
         except Aborted:
             return None
 

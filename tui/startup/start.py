@@ -36,12 +36,12 @@ def start(options: RunOptions, early: EarlyPrompt | None = None) -> int:
     try:
         return _start(options, early)
     except AgentError as error:
-        _give_back(early)
+        _restore_terminal(early)
         _report_failure(options, error)
         return EXIT_USAGE if isinstance(error, UsageError) else EXIT_ERROR
 
 
-def _give_back(early: EarlyPrompt | None) -> None:
+def _restore_terminal(early: EarlyPrompt | None) -> None:
     if early is not None:
         early.restore_terminal()
 

@@ -59,7 +59,7 @@ class UserStatusCommand:
         """The output of the command; empty without a command, or if it failed."""
         return self._lines
 
-    def look(self) -> None:
+    def schedule_if_changed(self) -> None:
         """Schedule the command if one of its facts has changed."""
         center = self._center()
         if center is None:

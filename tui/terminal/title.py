@@ -46,7 +46,7 @@ class TerminalTitle:
         self._name = text
         self.show(self._state)
 
-    def wants_progress(self, value: bool | None) -> None:
+    def set_progress_enabled(self, value: bool | None) -> None:
         """Apply `terminalProgressBarEnabled`; None: only in terminals that support progress."""
         self._wants_progress = value
 

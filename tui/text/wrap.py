@@ -47,7 +47,7 @@ def wrap(runs: Sequence[Run], width_cells: int) -> list[Row]:
     return rows
 
 
-def chop(runs: Sequence[Run], width_cells: int) -> list[Row]:
+def hard_wrap(runs: Sequence[Run], width_cells: int) -> list[Row]:
     """Return rows for preformatted text: split exactly at the width, with all spaces."""
     width = max(1, width_cells)
     rows: list[Row] = []

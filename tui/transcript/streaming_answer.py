@@ -39,18 +39,18 @@ class StreamingAnswer:
 
     def _add(self, text: str) -> None:
         for part in self._parts.feed(text):
-            self._put(part, is_streaming=False)
+            self._replace_last_part(part, is_streaming=False)
             self._begin_next()
-        self._put(self._parts.current, is_streaming=True)
+        self._replace_last_part(self._parts.current, is_streaming=True)
 
     def finish(self) -> None:
         """Finish the last block, because the text is complete."""
         if self._unsettled_text:
             self._add(self._unsettled_text)
             self._unsettled_text = ""
-        self._put(self._parts.current, is_streaming=False)
+        self._replace_last_part(self._parts.current, is_streaming=False)
 
-    def _put(self, part: MarkdownPart, *, is_streaming: bool) -> None:
+    def _replace_last_part(self, part: MarkdownPart, *, is_streaming: bool) -> None:
         block = self._blocks.get(part_key(self._key, self._count - 1))
         if isinstance(block, AssistantText):
             self._blocks.replace(

@@ -24,7 +24,7 @@ from agent.tools.shell.shell_output import count_lines_left_out
 from themes.theme import Role
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indent_rows, row
-from tui.text.wrap import chop, clip, runs_width, spread, wrap
+from tui.text.wrap import clip, hard_wrap, runs_width, spread, wrap
 from tui.transcript.blocks import ToolCard, ToolState
 from tui.transcript.diff.change_rows import diff_rows
 from tui.transcript.diff.diff_view import diff_counts, first_changed_line
@@ -176,7 +176,7 @@ def _failure(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
         return wrap([*runs, (f" “{comment}”", TEXT)] if comment else runs, width)
     limit = None if is_detailed else FAILED_LINES
     is_command = isinstance(card.display, CommandDisplay)
-    breaks = chop if is_command else wrap
+    breaks = hard_wrap if is_command else wrap
     # Advice for the model is not shown.
     text = card.display.text if isinstance(card.display, TextDisplay) else card.result
     return _text(text, Ink(Role.ERROR), width, limit, from_end=is_command, breaks=breaks)
@@ -211,7 +211,7 @@ def _body(
 
 def _command(display: CommandDisplay, width: int, limit: int | None) -> list[Row]:
     # A background command has a note for the user instead of output.
-    breaks = wrap if display.background_id else chop
+    breaks = wrap if display.background_id else hard_wrap
     left_out = count_lines_left_out(display.output)
     rows = _text(
         display.output, MUTED, width, limit, from_end=True, left_out=left_out, breaks=breaks
@@ -241,7 +241,7 @@ def _result(
             return _nest_rows(_plan(display.plan, width, limit, highlighter))
         case TextDisplay() if display.language and is_detailed:
             lines = highlighter.block(display.text, display.language)
-            return _nest_rows([part for line in lines for part in chop(line, width)])
+            return _nest_rows([part for line in lines for part in hard_wrap(line, width)])
         case TextDisplay():
             return _nest_rows(_summary(card.name, display.text, width, limit))
         case None | WorkflowDisplay():
@@ -270,7 +270,7 @@ def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:
     if name == "AskUserQuestion" and limit is not None:
         limit = ANSWER_LINES
     # Results of built-in tools are sentences; those of MCP servers may not be.
-    breaks = chop if name.startswith("mcp__") else wrap
+    breaks = hard_wrap if name.startswith("mcp__") else wrap
     rows = _text(text, MUTED, width, limit, breaks=breaks)
     return rows or [row(("no output", MUTED), is_copied=False)]
 
@@ -362,13 +362,13 @@ def _text(
     *,
     from_end: bool = False,
     left_out: int = 0,
-    breaks: Callable[[Sequence[Run], int], list[Row]] = chop,
+    breaks: Callable[[Sequence[Run], int], list[Row]] = hard_wrap,
 ) -> list[Row]:
     """Return the first (or last) lines of a text and a count of the rest; all without a limit.
 
     `left_out` lines are counted although the text does not have them.
 
-    `breaks` makes rows of a line: `chop` for output, `wrap` for sentences.
+    `breaks` makes rows of a line: `hard_wrap` for output, `wrap` for sentences.
     """
     lines = text.strip("\n").split("\n") if text.strip() else []
     hidden = 0

@@ -105,14 +105,14 @@ class ToolCards:
         if isinstance(card, ToolCard):
             self._list.replace(replace(card, state="asking", display=shown_display(event.display)))
 
-    def resolve(self, event: PermissionResolved, ground_of: Callable[[Decision], str]) -> None:
-        """Show a decision; for a denial by a rule, with the reason from `ground_of`."""
+    def resolve(self, event: PermissionResolved, reason_of: Callable[[Decision], str]) -> None:
+        """Show a decision; for a denial by a rule, with the reason from `reason_of`."""
         card = self._list.get(event.tool_use_id)
         if not isinstance(card, ToolCard):
             return
         decision = event.decision
         if decision.behavior == "deny" and decision.rule is not None:
-            decision = replace(decision, message=ground_of(decision))
+            decision = replace(decision, message=reason_of(decision))
         state = "running" if card.state == "asking" else card.state
         self._list.replace(replace(card, decision=decision, state=state))
 

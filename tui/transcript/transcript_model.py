@@ -204,7 +204,7 @@ class TranscriptModel:
                 self._calls.ask(event)
             case "permission_resolved":
                 self._set_phase("tools", at_s)
-                self._calls.resolve(event, self.ground_of)
+                self._calls.resolve(event, self.reason_of)
             case "hook_started":
                 self._start_hook(event, at_s)
             case "hook_finished":
@@ -219,7 +219,7 @@ class TranscriptModel:
                 self.add_notice("warning", text)
                 self.figures = replace(self.figures, model=event.to_model)
             case "compacted":
-                self._compact(event)
+                self._add_compaction(event)
             case "tombstone":
                 self._list.forget_message(event.message_uid)
             case "notice":
@@ -227,7 +227,7 @@ class TranscriptModel:
             case "message_committed":
                 self._commit(event.message, at_s)
             case "complete":
-                self._settle(event.message_uid)
+                self._finish_message(event.message_uid)
                 if event.stop_reason == "max_tokens":
                     self.add_notice("info", "The answer reached the model's output limit here.")
             case "error":
@@ -272,7 +272,7 @@ class TranscriptModel:
         countdown = RetryCountdown(event.attempt, event.max_attempts, due_s, reason)
         self.activity = replace(self.activity, retry=countdown)
 
-    def _compact(self, event: Compacted) -> None:
+    def _add_compaction(self, event: Compacted) -> None:
         self._list.append(
             CompactionLine(
                 self._list.fresh_key("compaction"),
@@ -343,7 +343,7 @@ class TranscriptModel:
         """Return the sanitized text; a control sequence may span several deltas."""
         return self._cleaners.setdefault(key, Sanitizer()).feed(text)
 
-    def _settle(self, uid: str) -> None:
+    def _finish_message(self, uid: str) -> None:
         for key in self._list.keys_of(uid):
             self._cleaners.pop(key, None)
             if (answer := self._answers.pop(key, None)) is not None:
@@ -375,7 +375,7 @@ class TranscriptModel:
                     text = show_answer(self._list, message, at_s, self.directory)
                     self.last_answer = text or self.last_answer
                 name_calls(self._list, message, self.directory)
-                self._settle(message.uid)
+                self._finish_message(message.uid)
             case "tool":
                 show_results(self._list, message)
             case "reminder" | "interruption" | "continuation" | "hook" | "summary":
@@ -392,7 +392,7 @@ class TranscriptModel:
             display = shown_display(event.display)
             self.todos = display.items if isinstance(display, TodoDisplay) else ()
 
-    def ground_of(self, decision: Decision) -> str:
+    def reason_of(self, decision: Decision) -> str:
         """Return the reason of a decision, with files of rules as relative paths."""
         from permissions.explain.explain_decision import (  # with the first denial by a rule
             place_relative,

@@ -11,7 +11,7 @@ import pytest
 from agent.options import RunOptions
 from tui import cli
 from tui.command_line.command_line import run
-from tui.command_line.foreign_options import INSTEAD, WORDS, spread
+from tui.command_line.foreign_options import INSTEAD, WORDS, repeat_options
 
 UUID = "0a1b2c3d-0000-4000-8000-00000000beef"
 
@@ -31,7 +31,7 @@ UUID = "0a1b2c3d-0000-4000-8000-00000000beef"
     ],
 )  # fmt: skip
 def test_several_values_in_a_row(typed: str, understood: str) -> None:
-    assert spread(shlex.split(typed)) == shlex.split(understood)
+    assert repeat_options(shlex.split(typed)) == shlex.split(understood)
 
 
 def options_of(*arguments: str) -> RunOptions:

@@ -7,7 +7,7 @@ import asyncio
 from agent.tools.services import PartialAnswers
 from tests.tui.dialogs.test_question import form, press
 from tests.tui.recorded import RecordedConversation
-from tui.dialogs.idle_timeout import limit_of, unless_away
+from tui.dialogs.idle_timeout import limit_of, wait_with_idle_limit
 
 
 async def test_what_was_chosen_is_sent_when_no_one_does_anything() -> None:
@@ -15,7 +15,7 @@ async def test_what_was_chosen_is_sent_when_no_one_does_anything() -> None:
     dialog.view(80)
     press(dialog, "2", "1")
     async with asyncio.timeout(20):
-        answers = await unless_away(dialog, dialog.wait(), 0.01)
+        answers = await wait_with_idle_limit(dialog, dialog.wait(), 0.01)
     assert isinstance(answers, PartialAnswers)
     assert answers == {"Which database?": "Postgres", "Which extras?": "Docs"}
 
@@ -44,7 +44,7 @@ async def test_time_begins_when_the_question_is_seen() -> None:
 async def test_an_answer_in_time_is_a_whole_one() -> None:
     dialog = form()
     press(dialog, "1", "1", "enter", "enter")
-    answers = await unless_away(dialog, dialog.wait(), 300.0)
+    answers = await wait_with_idle_limit(dialog, dialog.wait(), 300.0)
     assert not isinstance(answers, PartialAnswers)
     assert answers == {"Which database?": "SQLite", "Which extras?": "Docs"}
 

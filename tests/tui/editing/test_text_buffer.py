@@ -80,7 +80,8 @@ def test_a_large_paste_is_one_character_and_expands() -> None:
 def test_only_a_paste_beyond_a_limit_becomes_a_chip(limit: str) -> None:
     buffer = typed("")
     buffer.paste(limit)
-    assert buffer.text == limit and not buffer.draft.chips
+    assert buffer.text == limit
+    assert not buffer.draft.chips
     buffer.paste(limit + limit[0])
     assert len(buffer.draft.chips) == 1
 

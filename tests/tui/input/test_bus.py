@@ -107,7 +107,7 @@ async def test_a_slow_layout_stretches_the_gap() -> None:
     loop.call_later(0.05, shown.set)
     await shown.wait()
     started_s = loop.time()
-    receiver.bus.frame_shown()
+    receiver.bus.note_frame()
     receiver.bus.push(_resize(2))
     await receiver.until(lambda: len(receiver.messages) == 2)
     assert loop.time() - started_s >= 0.14
@@ -140,7 +140,7 @@ async def test_a_key_brings_the_held_resize_with_it() -> None:
     shown = asyncio.Event()
     loop.call_later(0.05, shown.set)
     await shown.wait()
-    receiver.bus.frame_shown()
+    receiver.bus.note_frame()
     receiver.bus.push(_resize(2))
     receiver.bus.push(_key("k"))
     # However long the last layout took, within the next turn of the loop.

@@ -46,10 +46,10 @@ class Desk:
 async def test_files_are_offered_once_they_are_listed(tmp_path: Path) -> None:
     (tmp_path / "slug.py").write_text("")
     desk = Desk(FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, launch_unconfined)))
-    assert desk.picker.look("slu") == []
+    assert desk.picker.complete("slu") == []
     await desk.ready()
     assert desk.told == 1
-    assert desk.picker.look("slu") == ["slug.py"]
+    assert desk.picker.complete("slu") == ["slug.py"]
     await desk.picker.aclose()
 
 
@@ -57,11 +57,11 @@ async def test_resources_of_servers_come_first(tmp_path: Path) -> None:
     (tmp_path / "notes.py").write_text("")
     programs = ReadingPrograms(os.environ, tmp_path, launch_unconfined)
     desk = Desk(FileIndex(tmp_path, programs), ["plain:note:///1", "db:table://users"])
-    desk.picker.look("note")
+    desk.picker.complete("note")
     await desk.ready()
-    assert desk.picker.look("note") == ["plain:note:///1", "notes.py"]
-    assert desk.picker.look("pn1") == ["plain:note:///1"]
-    assert "db:table://users" not in desk.picker.look("")
+    assert desk.picker.complete("note") == ["plain:note:///1", "notes.py"]
+    assert desk.picker.complete("pn1") == ["plain:note:///1"]
+    assert "db:table://users" not in desk.picker.complete("")
     await desk.picker.aclose()
 
 
@@ -70,13 +70,13 @@ async def test_another_conversation_has_other_files(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{name}.py").write_text("")
     desk = Desk(FileIndex(tmp_path / "a", ReadingPrograms(os.environ, tmp_path, launch_unconfined)))
-    desk.picker.look("py")
+    desk.picker.complete("py")
     await desk.ready()
     await desk.picker.aclose()
     desk.index = FileIndex(tmp_path / "b", ReadingPrograms(os.environ, tmp_path, launch_unconfined))
-    desk.picker.look("py")
+    desk.picker.complete("py")
     await desk.ready()
-    assert desk.picker.look("py") == ["b.py"]
+    assert desk.picker.complete("py") == ["b.py"]
     await desk.picker.aclose()
 
 
@@ -84,15 +84,15 @@ async def test_a_long_search_continues_frame_by_frame(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("")
     index = FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, launch_unconfined))
     desk = Desk(index)
-    desk.picker.look("")
+    desk.picker.complete("")
     await desk.ready()
     index._names = NameList(f"folder{n % 99}/sub{n}/file{n}.py" for n in range(60_000))
-    assert desk.picker.look("zzq") == []
+    assert desk.picker.complete("zzq") == []
     frames = 0
     while desk.frames and frames < 1_000:
         desk.frames.pop()()
         frames += 1
-    assert desk.picker.look("zzq") == []
+    assert desk.picker.complete("zzq") == []
     assert not desk.frames
     await desk.picker.aclose()
 
@@ -122,9 +122,9 @@ async def test_a_command_of_the_users_names_the_files(tmp_path: Path) -> None:
     desk.picker = FileCompletion(lambda: desk.index, start, desk.frames.append, desk.tell, own)
     # What is typed while the command runs is asked afterwards, and nothing in between.
     for typed in ("s", "sl", "slu"):
-        assert desk.picker.look(typed) == []
+        assert desk.picker.complete(typed) == []
     await desk.ready()
-    assert desk.picker.look("slu") == ['{"query": "slu"}', str(tmp_path), "a b"]
+    assert desk.picker.complete("slu") == ['{"query": "slu"}', str(tmp_path), "a b"]
     assert (desk.told, warned) == (1, [])
 
 
@@ -139,7 +139,7 @@ async def test_a_command_that_hangs_is_reported_once(
         lambda: center, lambda it: work.append(asyncio.ensure_future(it)), warned.append
     )
     for query in ("a", "b"):
-        assert own.look(query, lambda: None) == []
+        assert own.complete(query, lambda: None) == []
         await asyncio.gather(*work)
     assert warned == ["the command in fileSuggestion took longer than 0.2 s"]
 
@@ -154,11 +154,11 @@ async def test_what_was_typed_while_it_hung_is_asked_all_the_same(
     own = SuggestionCommand(
         lambda: center, lambda it: work.append(asyncio.ensure_future(it)), lambda _: None
     )
-    own.look("a", lambda: None)
+    own.complete("a", lambda: None)
     await asyncio.sleep(0)
-    own.look("ab", lambda: None)
+    own.complete("ab", lambda: None)
     await asyncio.gather(*work)
-    assert own.look("ab", lambda: None) == ["found"]
+    assert own.complete("ab", lambda: None) == ["found"]
     assert len(work) == 1
 
 

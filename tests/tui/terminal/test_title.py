@@ -44,11 +44,11 @@ def test_progress_is_shown_where_the_terminal_knows_it() -> None:
 
 def test_the_setting_decides_about_progress() -> None:
     shown, written = window(CLAUDE_CODE_DISABLE_TERMINAL_TITLE="1")
-    shown.wants_progress(True)
+    shown.set_progress_enabled(True)
     shown.show("working")
     assert written == ["\x1b]9;4;3\x1b\\"]
     shown, written = window(WT_SESSION="x")
-    shown.wants_progress(False)
+    shown.set_progress_enabled(False)
     shown.show("working")
     assert written == []
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.text.styled_rows import TEXT, Row
-from tui.text.wrap import chop, clip, runs_width, spread, wrap
+from tui.text.wrap import clip, hard_wrap, runs_width, spread, wrap
 
 pieces = st.sampled_from([*"ab cd  e\n", "漢", "字", "🎉", "é", "👩‍💻", "🇫🇷", "ก"])
 texts = st.lists(pieces, max_size=60).map("".join)
@@ -35,7 +35,7 @@ def _without_trailing(text: str) -> list[str]:
 
 @given(texts, st.integers(2, 20))
 def test_chopped_rows_keep_every_space(text: str, width: int) -> None:
-    rows = chop([(text, TEXT)], width)
+    rows = hard_wrap([(text, TEXT)], width)
     assert joined(rows) == text
     assert all(runs_width(line.runs) <= width for line in rows)
 

@@ -117,7 +117,7 @@ async def test_the_start_is_the_session_s_and_another_key_gives_it_up(tmp_path: 
         app.parts.presenter.show()
         await app.parts.past.open(tmp_path / "s.jsonl")
         app.parts.keyboard.reading.finder.to_start()
-        app.parts.keyboard.reading.finder.give_up()
+        app.parts.keyboard.reading.finder.cancel_jump()
         app.parts.transcript.to_end()
         await done(pilot, app)
         assert f"line {COUNT - 1} of it" in transcript_of(app)
@@ -153,10 +153,10 @@ def viewport(texts: list[str]) -> Viewport:
 def test_a_portion_at_a_time_finds_the_same_as_all_at_once() -> None:
     shown = viewport([f"{n} {'ab' * (n % 4)}" for n in range(50)])
     whole, slow = TranscriptSearch("ab", 50), TranscriptSearch("ab", 50)
-    whole.look(shown.entries)
+    whole.search_portion(shown.entries)
     steps = 0
     while not slow.is_complete(50):
-        slow.look(shown.entries, 1)
+        slow.search_portion(shown.entries, 1)
         steps += 1
     assert steps == 50
     assert slow.count == whole.count == sum(n % 4 for n in range(50))
@@ -174,23 +174,23 @@ def test_a_longer_query_looks_only_where_the_shorter_one_was_found() -> None:
     texts = ["needle", "nee", "none"] * 10
     shown = viewport(texts)
     short = TranscriptSearch("nee", 30)
-    short.look(shown.entries, 500)  # about five blocks
+    short.search_portion(shown.entries, 500)  # about five blocks
     longer = TranscriptSearch("need", 30, short)
     while not longer.is_complete(30):
-        longer.look(shown.entries, 1)
+        longer.search_portion(shown.entries, 1)
     assert longer.count == 10
 
 
 def test_what_comes_in_above_and_below_is_looked_through_too() -> None:
     shown = viewport(["needle"] * 3)
     search = TranscriptSearch("needle", 3)
-    search.look(shown.entries)
+    search.search_portion(shown.entries)
     shown.add_before([UserMessage("older", "needle"), UserMessage("oldest", "x")])
     search.shift(2)
     blocks = [*(entry.block for entry in shown.entries), UserMessage("new", "needle")]
     shown.replace_from(5, blocks)
     assert not search.is_complete(6)
-    search.look(shown.entries)
+    search.search_portion(shown.entries)
     assert search.count == 5
     assert search.next(shown, RowPosition(4, 9)) == RowPosition(5, 1)
     assert search.previous(shown, RowPosition(2, 0)) == RowPosition(0, 0)
@@ -203,7 +203,7 @@ def test_a_change_is_found_by_its_lines() -> None:
     shown = Viewport(Highlighter(), 60, 10)
     shown.replace_from(0, [card])
     search = TranscriptSearch("needle", 1)
-    search.look(shown.entries)
+    search.search_portion(shown.entries)
     assert search.count == 1
 
 

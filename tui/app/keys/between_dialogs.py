@@ -49,7 +49,7 @@ class BetweenDialogs:
         self._running += 1
         return self._run_to_end(work)
 
-    def has_shown(self) -> None:
+    def note_dialog(self) -> None:
         """Note that a command shows a dialog: from now on keys between its dialogs wait."""
         self._has_shown = True
 

@@ -150,7 +150,7 @@ class Keyboard:
         if self.search.is_open:
             self._offers.close()
         else:
-            self._offers.look()
+            self._offers.update_menu()
 
     def commands_changed(self) -> None:
         """Update the offered commands if one is being typed."""

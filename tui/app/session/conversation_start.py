@@ -23,7 +23,7 @@ from tui.status_line.user_status_command import UserStatusCommand
 from tui.terminal.title import TerminalTitle
 from tui.text.highlight import Highlighter
 from tui.text.safe_text import shown_line
-from tui.transcript.diff.split_rows import want_split
+from tui.transcript.diff.split_rows import set_split
 from tui.transcript.transcript_widget import TranscriptWidget
 from tui.transcript.welcome import RECENT_SESSIONS, RecentSession, tip_for
 
@@ -156,14 +156,14 @@ class ConversationStart:
         context.agents.on_change = parts.show_lines
         if (team := context.team()) is not None:
             team.follow(parts.show_lines)
-        parts.window.wants_progress(values.terminalProgressBarEnabled)
+        parts.window.set_progress_enabled(values.terminalProgressBarEnabled)
         if values.syntaxHighlightingDisabled:
             parts.appearance.color_code(False)
         if values.readingWidth is not None or values.pinPrompt:
             parts.transcript.set_reading(
                 values.readingWidth or 0, pins_prompt=bool(values.pinPrompt)
             )
-        if want_split(values.sideBySideDiff is not False):
+        if set_split(values.sideBySideDiff is not False):
             parts.transcript.code_changed()
         if (detail := values.toolDetail) is not None:
             parts.transcript.set_levels(detail)

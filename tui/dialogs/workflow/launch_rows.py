@@ -11,7 +11,7 @@ from themes.theme import Role
 from tui.text.highlight import Highlighter
 from tui.text.sequence_view import SequenceView
 from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, Run, indent_rows, row
-from tui.text.wrap import chop, clip, wrap
+from tui.text.wrap import clip, hard_wrap, wrap
 from tui.transcript.diff.change_rows import change_rows
 from tui.transcript.diff.diff_view import diff_counts
 
@@ -110,5 +110,7 @@ def _script_rows(
     state = "as it last ran" if last is not None else "never run before"
     title = Row(tuple(clip([pad, head, (f"{where} · {state}", TEXT)], width_cells - 1)))
     lines = highlighter.block(display.script, "javascript")
-    script_rows = [part for line in lines for part in chop(line, max(1, width_cells - indent - 1))]
+    script_rows = [
+        part for line in lines for part in hard_wrap(line, max(1, width_cells - indent - 1))
+    ]
     return [title, *indent_rows(script_rows, (pad,), (pad,))]

@@ -14,7 +14,7 @@ from permissions.base.text.late_pattern import compile_late
 from themes.theme import Role
 from tui.text.highlight import HighlightedLine
 from tui.text.styled_rows import MUTED, Ink, Row, Run
-from tui.text.wrap import chop
+from tui.text.wrap import hard_wrap
 from tui.transcript.diff.line_matching import changed_groups, matcher_of
 
 CONTEXT_LINES: Final = 3
@@ -133,7 +133,7 @@ def diff_line_rows(
     marked_runs = _mark(runs_in_color, _changed_ranges(line), word_ground)
     gutter = indent + digits + _SIGN_CELLS
     label = f"{'' if number is None else number + first_line - 1:>{digits}}"
-    for position, part in enumerate(chop(marked_runs, line_room(width_cells, digits, indent))):
+    for position, part in enumerate(hard_wrap(marked_runs, line_room(width_cells, digits, indent))):
         head: tuple[Run, ...] = (
             (" " * indent, MUTED),
             (label if not position else " " * digits, Ink(Role.MUTED if ground else Role.FAINT)),

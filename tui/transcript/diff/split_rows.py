@@ -23,7 +23,7 @@ class _Setting:
     is_wanted = True
 
 
-def want_split(is_wanted: bool) -> bool:
+def set_split(is_wanted: bool) -> bool:
     """Apply the setting `sideBySideDiff`; return whether that is a change."""
     is_changed = _Setting.is_wanted is not is_wanted
     _Setting.is_wanted = is_wanted

@@ -17,7 +17,7 @@ from themes.theme import Role
 from tui.text.file_links import FindFile, as_path, with_files
 from tui.text.highlight import HighlightedLine, Highlighter
 from tui.text.styled_rows import BLANK, FAINT, TEXT, Ink, Row, Run, indent_rows, on_ground
-from tui.text.wrap import chop, wrap
+from tui.text.wrap import hard_wrap, wrap
 from tui.transcript.markdown.markdown_table import table_rows
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def code_rows(lines: Iterable[HighlightedLine], width_cells: int) -> list[Row]:
     """Return code with its background, indented by one cell."""
     rows: list[Row] = []
     for line in lines:
-        rows.extend(chop(line, max(1, width_cells - 2)))
+        rows.extend(hard_wrap(line, max(1, width_cells - 2)))
     pad: tuple[Run, ...] = ((" ", TEXT),)
     return on_ground(indent_rows(rows, pad, pad), Role.CODE_BACKGROUND)
 
@@ -149,7 +149,7 @@ def command_rows(lines: Iterable[HighlightedLine], width_cells: int) -> list[Row
     for line in lines:
         text = "".join(part for part, _ in line)
         # If the command may depend on spaces or tabs, none are dropped at a break.
-        breaks = chop if "  " in text or "\t" in text else wrap
+        breaks = hard_wrap if "  " in text or "\t" in text else wrap
         parts = breaks(line, max(1, width_cells - 4))
         rows.extend(indent_rows(parts, ((" ", TEXT),), ((" ↪ ", FAINT),)))
     return on_ground(rows, Role.CODE_BACKGROUND)

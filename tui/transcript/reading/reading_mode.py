@@ -86,7 +86,7 @@ class ReadingMode:
             key = event.key if len(event.key) > 1 else event.text or event.key
             match self._chords.press(key, CONTEXTS):
                 case Match(action_id=action_id):
-                    self.finder.give_up()
+                    self.finder.cancel_jump()
                     self._actions.get(action_id, lambda: None)()
                 case _:
                     return

@@ -73,7 +73,9 @@ class TranscriptSearch:
             and self._high + self._above >= count
         )
 
-    def look(self, entries: Sequence[ViewportEntry], limit_chars: int = PORTION_CHARS) -> None:
+    def search_portion(
+        self, entries: Sequence[ViewportEntry], limit_chars: int = PORTION_CHARS
+    ) -> None:
         """Search about `limit_chars` more characters, newest blocks first; at least one block."""
         remaining_chars = limit_chars
         older: list[tuple[int, int]] = []
@@ -237,13 +239,13 @@ class SearchSession:
         self._transcript.set_search(self.needle)
         self._pending = None
         if self.needle:
-            self._search.look(entries)
+            self._search.search_portion(entries)
             self.go(-1)
 
     def go(self, step: int) -> None:
         """Go to the next hit below (1) or above (-1); wraps around at the end."""
         if self.needle:
-            self._jump(lambda: self._try_to_go(step), needs_all=False)
+            self._jump(lambda: self._try_jump(step), needs_all=False)
 
     def to_prompt(self, direction: int) -> None:
         """Go to the previous (-1) or next (1) message of the user."""
@@ -271,13 +273,13 @@ class SearchSession:
 
         self._jump(attempt, needs_all=True)
 
-    def give_up(self) -> None:
+    def cancel_jump(self) -> None:
         """Cancel the pending jump, because another key was pressed."""
         self._pending = None
 
     # Hits
 
-    def _try_to_go(self, step: int) -> bool:
+    def _try_jump(self, step: int) -> bool:
         viewport = self._transcript.viewport
         end = RowPosition(len(viewport.entries), 0)
         search = self._search.next if step > 0 else self._search.previous
@@ -324,7 +326,7 @@ class SearchSession:
         self._follow()
         entries = self._transcript.viewport.entries
         if not self._search.is_complete(len(entries)):
-            self._search.look(entries)
+            self._search.search_portion(entries)
             return True
         if not (self.needle or self._pending is not None) or not self._past.has_more:
             return False

@@ -17,7 +17,7 @@ from tui.text.wrap import runs_width
 from tui.transcript.blocks import ToolCard, UserMessage
 from tui.transcript.diff.change_rows import change_rows
 from tui.transcript.diff.diff_view import diff_texts
-from tui.transcript.diff.split_rows import SPLIT_CELLS, split_lines, want_split
+from tui.transcript.diff.split_rows import SPLIT_CELLS, set_split, split_lines
 from tui.transcript.viewport import Viewport
 
 HIGHLIGHTER = Highlighter()
@@ -27,9 +27,9 @@ NEW = "def f(a, b):\n    return a + b\n\nnothing alike\nat all\n"
 
 @pytest.fixture(autouse=True)
 def _default() -> Iterator[None]:
-    want_split(True)
+    set_split(True)
     yield
-    want_split(True)
+    set_split(True)
 
 
 def text_of(old: str, new: str, width: int = SPLIT_CELLS) -> list[str]:
@@ -96,7 +96,7 @@ def test_no_line_is_lost_and_the_order_of_both_sides_stays(
 def test_narrower_windows_new_files_and_the_setting_have_one_column() -> None:
     assert not any("│" in text for text in text_of(OLD, NEW, SPLIT_CELLS - 1))
     assert not any("│" in text for text in text_of("", NEW))
-    want_split(False)
+    set_split(False)
     assert not any("│" in text for text in text_of(OLD, NEW))
 
 
