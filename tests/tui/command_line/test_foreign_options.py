@@ -12,6 +12,7 @@ from agent.options import RunOptions
 from tui import cli
 from tui.command_line.command_line import run
 from tui.command_line.foreign_options import INSTEAD, WORDS, repeat_options
+from tui.input.early_prompt import EarlyPrompt
 
 UUID = "0a1b2c3d-0000-4000-8000-00000000beef"
 
@@ -37,7 +38,7 @@ def test_several_values_in_a_row(typed: str, understood: str) -> None:
 def options_of(*arguments: str) -> RunOptions:
     seen: list[RunOptions] = []
 
-    def start(options: RunOptions) -> int:
+    def start(options: RunOptions, _early: EarlyPrompt | None) -> int:
         seen.append(options)
         return 0
 
