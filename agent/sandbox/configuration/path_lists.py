@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Iterable, Iterator
 
-from agent.sandbox.configuration.configured_paths import directories_of_edit_rules, present_paths
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agent.sandbox.configuration.configured_paths import (
+    ConfiguredPath,
+    directories_of_edit_rules,
+    present_paths,
+)
 from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from permissions.confinement import Confinement
 from permissions.context import PermissionContext
@@ -35,7 +42,22 @@ def path_lists(
         allow_write = present_paths((*sandbox.allow_write, *directories_of_edit_rules(context)))
     return PathLists(
         allow_write,
-        present_paths(sandbox.deny_write),
+        present_paths(_where_written(sandbox.deny_write, context, allow_write)),
         present_paths(sandbox.deny_read),
         present_paths(sandbox.allow_read),
     )
+
+
+def _where_written(
+    entries: Iterable[ConfiguredPath], context: PermissionContext, allow_write: Iterable[str]
+) -> Iterator[ConfiguredPath]:
+    """Yield the entries; a pattern for every directory (`//**/.env`) only for writable ones.
+
+    To look for it everywhere would read the whole file system before each command.
+    """
+    for entry in entries:
+        if not entry.path.startswith("/**/"):
+            yield entry
+            continue
+        for root in (context.launch_dir, *context.additional_dirs, *allow_write):
+            yield replace(entry, path=f"{root}{entry.path}")

@@ -19,9 +19,11 @@ from agent.sandbox.configuration.configured_paths import (
     directories_of_edit_rules,
     present_paths,
 )
+from agent.sandbox.configuration.path_lists import path_lists
 from agent.sandbox.configuration.sandbox_settings import SandboxSettings, sandbox_settings
 from agent.sandbox.network.host_name import read_host
 from agent.settings.load import CliSettings, Settings, load_settings
+from permissions.confinement import Confinement
 from permissions.context import PermissionContext
 from permissions.mode import Mode
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
@@ -360,3 +362,24 @@ def test_a_permission_context_is_what_rules_come_from(place: Place) -> None:
         ("WebFetch(domain:b.example)", RuleSource.PROJECT),
     ]
     assert _paths(directories_of_edit_rules(context)) == ["/srv/x"]
+
+
+def test_a_pattern_for_every_directory_is_looked_for_where_something_is_written(
+    tmp_path: Path,
+) -> None:
+    """`//**/.env` in denyWrite read the whole file system before each command."""
+    for name in ("project/.env", "project/sub/.env", "more/.env", "elsewhere/.env"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    context = PermissionContext(
+        mode=Mode.DEFAULT,
+        rules=RuleSet(),
+        launch_dir=tmp_path / "project",
+        project_root=tmp_path / "project",
+        home=tmp_path,
+        additional_dirs=(tmp_path / "more",),
+    )
+    entry = ConfiguredPath("/**/.env", RuleSource.PROJECT)
+    lists = path_lists(SandboxSettings(deny_write=(entry,)), context, Confinement.PROJECT_FILES)
+    found = {os.path.relpath(path, tmp_path) for path in lists.deny_write}
+    assert found == {"project/.env", "project/sub/.env", "more/.env"}
