@@ -9,6 +9,7 @@ from msgspec.structs import asdict, fields
 
 from agent.events import Usage
 from agent.messages import Message
+from agent.session.record_lines import DamagedLine, Line
 from agent.session.records import (
     AgentRecord,
     CompactionRecord,
@@ -118,6 +119,14 @@ def from_json(data: Mapping[str, Any]) -> Record | None:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UnreadableRecord(f"{data.get('kind')}: {error}") from error
     return record
+
+
+def record_of(line: Line | DamagedLine) -> Record | None:
+    """Return a line's record; None if the line or the record is damaged, or its kind unknown."""
+    try:
+        return from_json(line.data) if isinstance(line, Line) else None
+    except UnreadableRecord:
+        return None
 
 
 def message_to_json(message: Message) -> dict[str, object]:

@@ -15,7 +15,7 @@ from agent.display import TodoItem
 from agent.errors import SessionError
 from agent.events import Usage
 from agent.messages import Block, Message
-from agent.session.record_json import UnreadableRecord, from_json
+from agent.session.record_json import UnreadableRecord, from_json, record_of
 from agent.session.record_lines import (
     FORMAT_VERSION,
     DamagedLine,
@@ -116,7 +116,7 @@ def tail(path: Path, *, limit: int, end: int | None = None) -> tuple[tuple[int, 
     records: list[tuple[int, Record]] = []
     try:
         for line in read_backwards(path, end=end):
-            record = _record(line)
+            record = record_of(line)
             if isinstance(line, Line) and record is not None:
                 records.append((line.offset, record))
                 if len(records) >= limit:
@@ -129,17 +129,8 @@ def tail(path: Path, *, limit: int, end: int | None = None) -> tuple[tuple[int, 
 def header_of(path: Path) -> SessionHeader | None:
     """Return a transcript's header, or None if it is missing or damaged. Raises OSError."""
     first = next(read_forwards(path), None)
-    record = _record(first) if first is not None else None
+    record = record_of(first) if first is not None else None
     return record if isinstance(record, SessionHeader) else None
-
-
-def _record(line: Line | DamagedLine) -> Record | None:
-    if isinstance(line, DamagedLine):
-        return None
-    try:
-        return from_json(line.data)
-    except UnreadableRecord:
-        return None
 
 
 class _Rebuild:

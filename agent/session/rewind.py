@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from agent.errors import SessionError
 from agent.messages import Message
 from agent.prompt.shell_command_note import as_typed
-from agent.session.record_json import UnreadableRecord, from_json
+from agent.session.record_json import record_of
 from agent.session.record_lines import DamagedLine, Line, read_forwards
 from agent.session.records import (
     CompactionRecord,
@@ -49,7 +49,7 @@ def rewind_points(path: Path) -> tuple[RewindPoint, ...]:
     replay = Replay()
     try:
         for line in read_forwards(path):
-            record = _record(line)
+            record = record_of(line)
             if record is not None and isinstance(line, Line):
                 prompts.apply(record, line)
                 replay.apply(record)
@@ -100,7 +100,7 @@ def history_before(path: Path, message_uid: str) -> tuple[Message, ...]:
     replay = Replay()
     try:
         for line in read_forwards(path):
-            record = _record(line)
+            record = record_of(line)
             if isinstance(record, MessageRecord) and record.message.uid == message_uid:
                 return make_valid(_without_preface(replay.entries), replay.calls).messages
             if record is not None:
@@ -121,12 +121,3 @@ def _without_preface(entries: list[Message | Gap]) -> list[Message | Gap]:
             break
         end -= 1
     return entries[:end]
-
-
-def _record(line: Line | DamagedLine) -> Record | None:
-    if isinstance(line, DamagedLine):
-        return None
-    try:
-        return from_json(line.data)
-    except UnreadableRecord:
-        return None

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from agent.display import DiffDisplay, TextDisplay
 from agent.errors import SessionError
 from agent.messages import Message
-from agent.session.record_json import UnreadableRecord, from_json
+from agent.session.record_json import record_of
 from agent.session.record_lines import Line, read_backwards
 from agent.session.records import (
     CompactionRecord,
@@ -118,7 +118,7 @@ class SessionPages:
     def _records(self) -> Iterator[tuple[int, Record]]:
         """Yield the records of the conversation, the latest first."""
         for line in read_backwards(self.path, end=self._end):
-            record = _read(line) if isinstance(line, Line) else None
+            record = record_of(line)
             if record is None or not isinstance(line, Line):
                 continue
             if self._back_to is not None:
@@ -155,13 +155,6 @@ class SessionPages:
 
 def _may_begin_page(record: Record) -> bool:
     return isinstance(record, MessageRecord) and record.message.origin != "tool"
-
-
-def _read(line: Line) -> Record | None:
-    try:
-        return from_json(line.data)
-    except UnreadableRecord:
-        return None
 
 
 def _past_call(record: ToolEnd | DenialRecord) -> PastCall:

@@ -14,8 +14,8 @@ from agent.errors import SessionError
 from agent.files.image_mentions import with_image_labels
 from agent.messages import Message
 from agent.prompt.shell_command_note import as_typed
-from agent.session.record_json import UnreadableRecord, from_json
-from agent.session.record_lines import Line, decode, read_forwards
+from agent.session.record_json import record_of
+from agent.session.record_lines import decode, read_forwards
 from agent.session.records import (
     MessageRecord,
     PromptRecord,
@@ -105,8 +105,8 @@ def _last_title(path: Path) -> str:
             end = data.rfind(_TITLE_MARK)
             start = data.rfind(b"\n", 0, max(end, 0)) + 1
             line = decode(data[start : data.find(b"\n", end)], start) if end >= 0 else None
-            record = from_json(line.data) if isinstance(line, Line) else None
-    except (OSError, ValueError, UnreadableRecord):
+            record = record_of(line) if line is not None else None
+    except (OSError, ValueError):
         return ""
     return record.title if isinstance(record, TitleRecord) else ""
 
@@ -115,13 +115,7 @@ def _head(path: Path) -> tuple[SessionHeader | None, str]:
     header: SessionHeader | None = None
     try:
         for line in islice(read_forwards(path), HEAD_LINES):
-            if not isinstance(line, Line):
-                continue
-            try:
-                record = from_json(line.data)
-            except UnreadableRecord:
-                continue
-            match record:
+            match record := record_of(line):
                 case SessionHeader():
                     header = record
                 case PromptRecord() if record.text.strip():

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from agent.errors import SessionError
 from agent.messages import Block, Message
 from agent.prompt import shell_command_note as own_command
-from agent.session.record_json import UnreadableRecord, from_json, message_to_json
-from agent.session.record_lines import Line, read_forwards
+from agent.session.record_json import message_to_json, record_of
+from agent.session.record_lines import read_forwards
 from agent.session.records import (
     AgentRecord,
     CompactionRecord,
@@ -100,12 +100,7 @@ def _records(path: Path) -> Iterator[Record]:
     withdrawn: set[str] = set()
     entries: list[Record] = []
     for line in read_forwards(path):
-        if not isinstance(line, Line):
-            continue
-        try:
-            record = from_json(line.data)
-        except UnreadableRecord:
-            continue
+        record = record_of(line)
         if isinstance(record, TombstoneRecord):
             withdrawn.add(record.message_uid)
         elif isinstance(

@@ -5,7 +5,6 @@ The time depends on the length of the part, not on that of the file.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from msgspec import Struct
 
 from agent.errors import SessionError
 from agent.session.archive.transcript_export import parts_of
-from agent.session.record_json import UnreadableRecord, from_json
+from agent.session.record_json import record_of
 from agent.session.record_lines import DamagedLine, Line, decode, read_backwards
 
 
@@ -68,10 +67,8 @@ def _read_page(path: Path, end: int, chars: int) -> TranscriptPage:
 
 
 def _parts(line: Line | DamagedLine) -> Iterator[str]:
-    if isinstance(line, Line):
-        with contextlib.suppress(UnreadableRecord):
-            record = from_json(line.data)
-            yield from parts_of([record] if record is not None else [])
+    record = record_of(line)
+    yield from parts_of([record] if record is not None else [])
 
 
 def _unreadable(path: Path, error: OSError) -> SessionError:
