@@ -43,9 +43,8 @@ from agent.settings.servers.mcp_file import (
     McpServerText,
     lists_of,
     read_mcp_file,
-    read_mcp_text,
-    servers_of,
 )
+from agent.settings.servers.start_servers import server_entries
 from agent.settings.trust import TrustItem, TrustState, TrustStore, allow_rule_item
 from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 from permissions.rule import RuleBehavior, RuleSource, RuleText
@@ -184,7 +183,7 @@ def load_settings(
         warnings.extend(_unused_files(project_root, launch_dir, home, agent_home))
         of_project = read_mcp_file(project_root / ".mcp.json", RuleSource.PROJECT)
         watched_files.append(project_root / ".mcp.json")
-    entries = _server_entries(files, of_project, flags, home)
+    entries = server_entries(files, of_project, flags.mcp_configs, home)
     warnings.extend(warning for one in entries for warning in one.all_warnings)
 
     own = (agent_home, home / ".claude")
@@ -351,17 +350,6 @@ def _rules(
     return tuple(in_force), tuple(waiting), warnings
 
 
-def _server_entries(
-    files: Iterable[LoadedFile], of_project: McpEntries, flags: CliSettings, home: Path
-) -> list[McpEntries]:
-    """Return the server entries of each place, in order of precedence."""
-    from_flags = [_flag_servers(config, home) for config in flags.mcp_configs]
-    settings = [(file.source, servers_of(file)) for file in by_precedence(files)]
-    first = [entries for source, entries in settings if source is not RuleSource.USER]
-    last = [entries for source, entries in settings if source is RuleSource.USER]
-    return [*from_flags, *first, of_project, *last]
-
-
 def _servers(entries: Iterable[McpEntries], state: TrustState) -> tuple[McpServerText, ...]:
     return tuple(
         replace(
@@ -378,19 +366,6 @@ def _is_server_trusted(server: McpServerText, state: TrustState) -> bool:
         return state.is_trusted
     # Trust for one run covers only what its start found.
     return state.in_force(server_item(server.name, server.raw, file=None, line=None))
-
-
-def _flag_servers(config: str, home: Path) -> McpEntries:
-    if config.lstrip().startswith("{"):
-        entries = read_mcp_text(config, None, RuleSource.CLI)
-    else:
-        path = expand_home(config, home).absolute()
-        entries = read_mcp_file(path, RuleSource.CLI)
-        if not entries.all_warnings and not os.path.exists(path):
-            raise FlagError(f"--mcp-config {config}: file not found.")
-    if entries.warnings and not entries.servers and not entries.bad:
-        raise FlagError(f"--mcp-config: {entries.warnings[0]}.")
-    return entries
 
 
 def _env(files: Iterable[LoadedFile]) -> Mapping[str, str]:
