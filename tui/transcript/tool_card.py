@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final, Literal, assert_never
+from typing import Final, Literal, assert_never
 
 from msgspec.structs import replace
 
@@ -18,7 +18,7 @@ from agent.display import (
     TodoItem,
     WorkflowDisplay,
 )
-from agent.tools.decline_text import DECLINED, PLAN_REJECTED, UNANSWERED, comment_in
+from agent.tools.decline_text import PLAN_REJECTED, UNANSWERED, comment_in
 from agent.tools.search.hidden_text import hidden_part
 from agent.tools.shell.shell_output import count_lines_left_out
 from themes.theme import Role
@@ -30,10 +30,8 @@ from tui.transcript.diff.change_rows import diff_rows
 from tui.transcript.diff.diff_view import diff_counts, first_changed_line
 from tui.transcript.markdown.markdown_rows import markdown_rows
 from tui.transcript.results.counted_tests import count_tests
+from tui.transcript.results.denial_rows import denial_rows
 from tui.transcript.results.result_size import is_sized, result_size
-
-if TYPE_CHECKING:
-    from permissions.decision import Reason
 
 ToolLevel = Literal["line", "short", "full"]
 """How much of a folded call is shown: only its line, the start of its result, or all of it. Calls
@@ -196,7 +194,7 @@ def _body(
             live = _nest_rows(_live_rows(card, width))
             return [*_comment(card, width), *_join_nested(_agent(card, width), live)]
         case "denied":
-            return _denial_rows(card, width, is_detailed)
+            return _nest_rows(denial_rows(card, width, is_detailed))
         case "interrupted":
             return _nest_rows([*_live_rows(card, width), row(("Interrupted", Ink(Role.WARNING)))])
         case "failed" | "invalid":
@@ -284,32 +282,6 @@ def _count(card: ToolCard) -> str:
         return ""
     text = card.display.text if card.display is not None else card.result
     return result_size(card.name, card.input, text)
-
-
-def _denial_rows(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
-    from permissions.decision import DecisionSource  # with the first denial, not at the start
-
-    decision = card.decision
-    reason = decision.message if decision else card.result
-    feedback = decision.feedback if decision else None
-    is_outside = decision is not None and _is_write_outside(decision.reason, reason)
-    text = f"Denied: {reason}" if reason else "Denied"
-    if is_outside:
-        text = f"Blocked: {reason}. Allow a folder with /add-dir."
-    if decision is not None and decision.source is DecisionSource.USER:
-        # The reason is text for the model.
-        text = "Denied by you"
-    elif card.result.startswith(DECLINED):
-        text, feedback = "Denied by you", comment_in(card.result)
-    runs: list[Run] = [(text, Ink(Role.WARNING))]
-    if feedback:
-        runs.append((f" “{feedback}”", TEXT))
-    rows = wrap(runs, width)[: None if is_detailed else 4]
-    return _nest_rows(rows)
-
-
-def _is_write_outside(reason: Reason, message: str) -> bool:
-    return reason == "scope_bounds_violation" and "writes " in message
 
 
 def _comment(card: ToolCard, width: int) -> list[Row]:
