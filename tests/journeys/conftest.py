@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent.assembly import sandbox_setup
 from agent.assembly.assemble import Assembled, Environment, UserPorts, assemble, settings_for
 from agent.conversation.conversation import Conversation
 from agent.events import AgentEvent, Terminal, ToolResult
@@ -19,6 +21,7 @@ from agent.model.endpoint import ModelSetup
 from agent.model.scripted.scenario import Scenario, Text, Turn
 from agent.model.scripted.server import ScriptedServer
 from agent.options import RunOptions
+from agent.sandbox.probe import probe
 from agent.tools.services import AskUser
 from agent.user_prompt import Prompt
 from permissions.decision import Behavior, Decision
@@ -39,6 +42,13 @@ def yes(feedback: str | None = None) -> Decision:
 def no(feedback: str | None = None) -> Decision:
     """The user's no; without a comment it ends the turn."""
     return user_decision(Behavior.DENY, feedback=feedback, interrupt=feedback is None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def machine_is_probed_once() -> None:
+    """Let all starts in this process share what the machine can enforce, which stays the same."""
+    module: Any = sandbox_setup
+    module.probe = cache(probe)
 
 
 @dataclass

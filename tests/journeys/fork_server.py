@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import atexit
 import fcntl
+import functools
 import gc
 import json
 import os
@@ -233,6 +234,7 @@ def _prepare(kind: Kind) -> None:
     more = {Kind.SCREEN: _OF_THE_SCREEN, Kind.SERVERS: _OF_SERVERS}
     for name in _PRELOADED + more.get(kind, ()):
         __import__(name)
+    from agent.assembly import sandbox_setup
     from agent.tools.registry import builtin_tools
     from permissions.base.text.late_pattern import _LatePattern
 
@@ -240,6 +242,10 @@ def _prepare(kind: Kind) -> None:
         if type(one) is _LatePattern:
             one.match  # noqa: B018 - compiles it
     builtin_tools()
+    # What a machine can enforce stays the same.
+    module: Any = sandbox_setup
+    module.probe = functools.cache(module.probe)
+    module.probe(None)
 
 
 def main() -> int:
