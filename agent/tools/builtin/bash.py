@@ -39,6 +39,7 @@ from agent.tools.shell.shell_process import (
     command_environment,
     find_bash,
 )
+from agent.tools.shell.shell_wait import stop_and_wait, wait_for_shell
 from agent.tools.shell.unseen_server import unseen_server
 from agent.typed_json.read_record import as_values
 from agent.typed_json.record_schema import record_schema
@@ -175,9 +176,11 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     if services.limits is not None:
         timeout_s = min(timeout_s, services.limits.command_s)
     try:
-        why = await _wait(shell, context, timeout_s)
+        why = await wait_for_shell(
+            shell, context.abort, timeout_s, may_continue=services.background_on_timeout
+        )
     except asyncio.CancelledError:
-        await _stop_and_wait(shell)
+        await stop_and_wait(shell)
         services.shells.release(shell)
         if not context.abort.aborted:
             raise
@@ -277,39 +280,6 @@ def _confine(command: str, context: ToolContext) -> ConfineCommand | None:
     )
     call = NetworkCall(context.tool_use_id, command)
     return lambda program: sandbox.launch_call(program, request, call)
-
-
-async def _wait(shell: ShellProcess, context: ToolContext, timeout_s: float) -> str:
-    """Return `ended`, `timeout`, `interrupted`, `background` or `continues` (after the timeout);
-    an interrupted or timed-out shell is stopped."""
-    end = asyncio.ensure_future(shell.wait())
-    abort = asyncio.ensure_future(context.abort.wait())
-    move = asyncio.ensure_future(shell.to_background.wait())
-    try:
-        finished_tasks, _ = await asyncio.wait(
-            {end, abort, move}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
-        )
-    finally:
-        for waiter in (end, abort, move):
-            waiter.cancel()
-    if end in finished_tasks:
-        return "ended"
-    if move in finished_tasks:
-        return "background"
-    if abort not in finished_tasks and context.services.background_on_timeout:
-        return "continues"
-    await _stop_and_wait(shell)
-    return "interrupted" if abort in finished_tasks else "timeout"
-
-
-async def _stop_and_wait(shell: ShellProcess) -> None:
-    """Stop the shell and wait until it has ended, even if cancelled again meanwhile."""
-    stopping = asyncio.ensure_future(shell.stop())
-    try:
-        await asyncio.shield(stopping)
-    except asyncio.CancelledError:
-        await asyncio.wait({stopping})
-        raise
 
 
 def _reset_missing_cwd(services: ToolServices) -> str:
